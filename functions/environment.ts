@@ -124,6 +124,18 @@ export const environment = {
   get environmentSocketUrl() {
     return required('ENVIRONMENT_SOCKET_URL');
   },
+  /** Name of the function that handles what happens at version control. */
+  get versionControlEventFunction() {
+    return required('VERSION_CONTROL_EVENT_FUNCTION');
+  },
+  /** Name of the function that fetches commits. */
+  get fetchCommitFunction() {
+    return required('FETCH_COMMIT_FUNCTION');
+  },
+  /** Name of the function that posts statuses of commits. */
+  get commitStatusFunction() {
+    return required('COMMIT_STATUS_FUNCTION');
+  },
   get clusterArn() {
     return required('CLUSTER_ARN');
   },

@@ -9,6 +9,10 @@ import type { PlatformFunction } from './function.ts';
 
 type Listener = 'ExecutionStopped' | 'RunApplied' | 'RunnerStopped' | 'ConfigurationUploaded';
 
+/** Called by other functions, which do not wait. */
+const invoked = ['Notify', 'CommitStatus', 'FetchCommit', 'VersionControlEvent'] as const;
+type Invoked = (typeof invoked)[number];
+
 /** Events that could not be delivered, or whose function failed to the end. The sweep repairs; this tells people. */
 export class LostEvents extends Construct {
   readonly queue: sqs.Queue;
@@ -25,7 +29,7 @@ export class LostEvents extends Construct {
 }
 
 export interface EventsProps {
-  functions: Record<Listener | 'Sweep' | 'Notify', PlatformFunction>;
+  functions: Record<Listener | Invoked | 'Sweep', PlatformFunction>;
   lost: LostEvents;
   stateMachineArn: string;
   clusterArn: string;
@@ -77,13 +81,16 @@ export class Events extends Construct {
       });
     }
 
-    // A destination that does not answer in the end is shown with its configuration; operators can do nothing about it.
-    new lambda.CfnEventInvokeConfig(this, 'NotifyRetries', {
-      functionName: functions.Notify.function.functionName,
-      qualifier: '$LATEST',
-      maximumRetryAttempts: 2,
-      maximumEventAgeInSeconds: 3600,
-    });
+    // A destination that does not answer in the end is shown with its configuration, and the sweep goes on with what version
+    // control left; operators can do nothing about either.
+    for (const name of invoked) {
+      new lambda.CfnEventInvokeConfig(this, `${name}Retries`, {
+        functionName: functions[name].function.functionName,
+        qualifier: '$LATEST',
+        maximumRetryAttempts: 2,
+        maximumEventAgeInSeconds: 3600,
+      });
+    }
 
     const { function: sweep } = functions.Sweep;
     new events.Rule(this, 'EveryMinute', { schedule: events.Schedule.rate(Duration.minutes(1)) }).addTarget(

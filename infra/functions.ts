@@ -5,6 +5,7 @@ import { Api } from './functions/api.ts';
 import { ApplyQueued } from './functions/apply-queued.ts';
 import { Applying } from './functions/applying.ts';
 import { Bootstrap } from './functions/bootstrap.ts';
+import { CommitStatus } from './functions/commit-status.ts';
 import { Complete } from './functions/complete.ts';
 import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
@@ -14,6 +15,7 @@ import { EnvironmentSettle } from './functions/environment-settle.ts';
 import { EnvironmentSweep } from './functions/environment-sweep.ts';
 import { Environments } from './functions/environments.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
+import { FetchCommit } from './functions/fetch-commit.ts';
 import { Fetching } from './functions/fetching.ts';
 import { Governance } from './functions/governance.ts';
 import { Identity } from './functions/identity.ts';
@@ -40,7 +42,10 @@ import { States } from './functions/states.ts';
 import { Sweep } from './functions/sweep.ts';
 import { TaskStageDone } from './functions/task-stage-done.ts';
 import { TaskUnanswered } from './functions/task-unanswered.ts';
+import { VersionControl } from './functions/version-control.ts';
+import { VersionControlEvent } from './functions/version-control-event.ts';
 import { Web } from './functions/web.ts';
+import { Webhooks } from './functions/webhooks.ts';
 
 /** Every Lambda function of the platform: one file each. The local platform and the bundler read this too. */
 
@@ -52,6 +57,8 @@ export const httpFunctions = {
   Settings,
   Governance,
   Registry,
+  VersionControl,
+  Webhooks,
   Logs,
   Runner,
   Agent,
@@ -88,6 +95,9 @@ export const stateFunctions = {
 const otherFunctions = {
   ExecutionStopped,
   Notify,
+  CommitStatus,
+  FetchCommit,
+  VersionControlEvent,
   RunnerStopped,
   ConfigurationUploaded,
   RunApplied,

@@ -134,15 +134,25 @@ export const grants = (parts: Parts) => {
       actions: ['Success', 'Failure', ...more].map((answer) => `states:SendTask${answer}`),
       resources: [machine().stateMachineArn],
     }),
-    /** Has people told of a run, and environments. */
+    /** Has people, environments and version control told of a run. */
     notify: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
-      resources: [requirePart(parts, 'notify').functionArn, requirePart(parts, 'environmentSettle').functionArn],
+      resources: (['notify', 'environmentSettle', 'commitStatus'] as const).map(
+        (name) => requirePart(parts, name).functionArn,
+      ),
     }),
     /** Has environments looked at whose time has come. */
     sweepEnvironments: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
       resources: [requirePart(parts, 'environmentSweep').functionArn],
+    }),
+    fetchCommits: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [requirePart(parts, 'fetchCommit').functionArn],
+    }),
+    handleVersionControlEvents: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [requirePart(parts, 'versionControlEvent').functionArn],
     }),
     signIdentities: (): Permission => ({ actions: ['kms:Sign'], resources: [identity.signing.keyArn] }),
     publishIdentityKeys: (): Permission => ({

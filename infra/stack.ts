@@ -43,10 +43,11 @@ export class Platform extends Stack {
     const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
 
     // Before whoever calls it.
-    const notify = build('Notify');
-    parts.notify = notify.function;
-    const settle = build('EnvironmentSettle');
-    parts.environmentSettle = settle.function;
+    const told = record(['Notify', 'EnvironmentSettle', 'CommitStatus', 'FetchCommit'], build);
+    parts.notify = told.Notify.function;
+    parts.environmentSettle = told.EnvironmentSettle.function;
+    parts.commitStatus = told.CommitStatus.function;
+    parts.fetchCommit = told.FetchCommit.function;
     const states = record(lifecycleFunctions, build);
     const lifecycle = new Lifecycle(this, 'Lifecycle', {
       functions: record(lifecycleFunctions, (id) => states[id].function),
@@ -55,11 +56,16 @@ export class Platform extends Stack {
     // Apart from the roles' own policies, which the functions and so the machine wait for.
     new iam.Policy(this, 'AnswerExecutions', {
       statements: [statement(grants(parts).answerExecutions())],
-      roles: lifecycleFunctions.filter((id) => functions[id].state === 'waits').map((id) => states[id].role),
+      roles: [
+        ...lifecycleFunctions.filter((id) => functions[id].state === 'waits').map((id) => states[id].role),
+        told.FetchCommit.role,
+      ],
     });
+    const versionControlEvent = build('VersionControlEvent');
+    parts.versionControlEvent = versionControlEvent.function;
     const sweep = build('EnvironmentSweep');
     parts.environmentSweep = sweep.function;
-    const before = { ...states, Notify: notify, EnvironmentSettle: settle, EnvironmentSweep: sweep };
+    const before = { ...states, ...told, VersionControlEvent: versionControlEvent, EnvironmentSweep: sweep };
     const isMade = (id: FunctionId): id is keyof typeof before => id in before;
     const made = record(functionIds, (id) => (isMade(id) ? before[id] : build(id)));
 

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 import { signInVariable } from './sign-in.ts';
 import type { Storage } from './storage.ts';
 
-/** What functions may be given. The last two are made of functions, and so later than those. */
+/** What functions may be given. The last ones are made of functions, and so later than those. */
 export interface Parts {
   settings: Settings;
   storage: Storage;
@@ -21,14 +21,23 @@ export interface Parts {
   notify?: lambda.IFunction;
   environmentSettle?: lambda.IFunction;
   environmentSweep?: lambda.IFunction;
+  commitStatus?: lambda.IFunction;
+  fetchCommit?: lambda.IFunction;
   machine?: sfn.StateMachine;
+  versionControlEvent?: lambda.IFunction;
 }
 
+type Made =
+  | 'notify'
+  | 'environmentSettle'
+  | 'environmentSweep'
+  | 'commitStatus'
+  | 'fetchCommit'
+  | 'machine'
+  | 'versionControlEvent';
+
 /** @throws {Error} for a declaration of a function that is made before the part */
-export const requirePart = <K extends 'notify' | 'environmentSettle' | 'environmentSweep' | 'machine'>(
-  parts: Parts,
-  name: K,
-): NonNullable<Parts[K]> => {
+export const requirePart = <K extends Made>(parts: Parts, name: K): NonNullable<Parts[K]> => {
   const part = parts[name];
   if (!part) throw new Error(`A function that needs ${name} is declared for a place where it is made before it.`);
   return part as NonNullable<Parts[K]>;
@@ -51,9 +60,15 @@ export const variableGroups = (parts: Parts) => {
     identity: () => ({ IDENTITY_KEY_ARNS: identity.all.map(({ keyArn }) => keyArn).join(',') }),
     /** For whoever calls addresses that people name. */
     outbound: () => ({ OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' }),
+    /** For whoever brings runs to another status. */
     notify: () => ({
       NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName,
       ENVIRONMENT_SETTLE_FUNCTION: requirePart(parts, 'environmentSettle').functionName,
+      COMMIT_STATUS_FUNCTION: requirePart(parts, 'commitStatus').functionName,
+    }),
+    commits: () => ({ FETCH_COMMIT_FUNCTION: requirePart(parts, 'fetchCommit').functionName }),
+    versionControl: () => ({
+      VERSION_CONTROL_EVENT_FUNCTION: requirePart(parts, 'versionControlEvent').functionName,
     }),
     machine: () => ({ STATE_MACHINE_ARN: requirePart(parts, 'machine').stateMachineArn }),
     requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),

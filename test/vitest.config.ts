@@ -46,7 +46,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/opa.ts'],
-          exclude: ['test/e2e/**', 'test/attacks/**', 'test/web/browser/**'],
+          exclude: ['test/e2e/**', 'test/attacks/**', 'test/web/browser/**', 'test/version-control/e2e/**'],
         },
       },
       {
@@ -55,7 +55,7 @@ export default defineConfig({
           ...common,
           retry,
           name: 'e2e',
-          include: ['test/e2e/**/*.test.ts', 'test/attacks/**/*.test.ts'],
+          include: ['test/e2e/**/*.test.ts', 'test/attacks/**/*.test.ts', 'test/version-control/e2e/**/*.test.ts'],
           globalSetup: ['test/support/opa.ts', 'test/e2e/support/setup.ts'],
           setupFiles: ['test/e2e/support/file.ts'],
         },

@@ -12,18 +12,13 @@ const features: Record<string, string[]> = {
     'organizations/*/relationships/module-producers',
     'organizations/*/relationships/provider-producers',
   ],
-  'version control connections': [
-    'oauth-clients',
-    'oauth-tokens',
+  'GitHub App installations': [
     'github-app',
     'github-app-installations',
     'users/*/github-app-oauth-tokens',
-    'organizations/*/oauth-clients',
-    'organizations/*/oauth-tokens',
     'organizations/*/github-app-installations',
-    'organizations/*/vcs',
-    'organizations/*/vcs-events',
   ],
+  'directories of repositories': ['organizations/*/vcs/tree'],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'health assessments': [
     'assessments',

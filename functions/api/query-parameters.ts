@@ -13,9 +13,11 @@ type Rule = 'text' | { one: readonly string[] } | { some: readonly string[] } | 
 
 /** Parameters without brackets. They are refused by routes that do not declare them. */
 const plainNames = [
+  'identifier',
   'include',
   'module_version',
   'name',
+  'oauth_token_id',
   'organization_name',
   'provider',
   'q',

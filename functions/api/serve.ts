@@ -46,11 +46,16 @@ const dispatch =
   async (event: APIGatewayProxyEventV2): Promise<Answer> =>
     answer(readRequest(event, maxBytes), authority);
 
+interface Serving {
+  /** What counts against the rate limit of whoever asks: a forge sends the webhooks of thousands from few addresses. */
+  counts?: 'every request' | 'refused requests';
+}
+
 /**
  * The handler of a function behind API Gateway that answers these routes (HCP Terraform API v2), and 404 to whatever else
  * comes its way. Nothing it throws reaches the caller.
  */
-export const serve = (routes: Route[], authority: Authority) => {
+export const serve = (routes: Route[], authority: Authority, { counts = 'every request' }: Serving = {}) => {
   const router = httpRouter<APIGatewayProxyEventV2, Answer>({
     routes: routes.map((route) => ({ method: route.method, path: route.path, handler: dispatch(route, authority) })),
     notFoundResponse: ({ method, path }) => {
@@ -63,6 +68,12 @@ export const serve = (routes: Route[], authority: Authority) => {
     request.response = errorAnswer(request.error, request.event);
   });
   return async (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
+    if (counts === 'refused requests') {
+      const answer = await app(event, context);
+      if ((answer.statusCode ?? 200) < 400) return answer;
+      const { headers, refusal } = await admit(event, authority);
+      return refusal ? { ...refusal, headers: { ...refusal.headers, ...headers } } : answer;
+    }
     const { headers, refusal } = await admit(event, authority);
     const answer: Answer = refusal ?? (await app(event, context));
     return { ...answer, headers: { ...answer.headers, ...headers } };

@@ -23,6 +23,7 @@ import type { applyDocument, commentDocument, planDocument, runDocument, runEven
 import type { runTriggerDocument } from '../runs/trigger-routes.ts';
 import type { outputDocument, stateVersionDocument } from '../states/document.ts';
 import type { variableDocument, variableSetDocument } from '../variables/document.ts';
+import type { clientDocument } from '../version-control/document.ts';
 import type { workspaceDocument } from '../workspaces/document.ts';
 
 /** Attributes of the API's resources by their type, derived from the functions that write them. Types only: no code. */
@@ -41,6 +42,7 @@ export interface Attributes {
   identities: Written<typeof identityDocument>;
   'ingress-attributes': Written<typeof ingressDocument>;
   'notification-configurations': Written<typeof notificationDocument>;
+  'oauth-clients': Written<typeof clientDocument>;
   'organization-memberships': Written<typeof membershipDocument>;
   organizations: Written<typeof organizationDocument>;
   plans: Written<typeof planDocument>;

@@ -22,6 +22,7 @@ const organizationPaths = {
   'run-tasks': ['settings', 'run-tasks'],
   'policy-sets': ['settings', 'policy-sets'],
   'agent-pools': ['settings', 'agent-pools'],
+  'version-control': ['settings', 'version-control'],
   teams: ['settings', 'teams'],
   members: ['settings', 'members'],
   'audit-trail': ['settings', 'audit-trail'],

@@ -12,9 +12,9 @@ export const configurationVersionDocument = (version: ConfigurationVersion, uplo
     speculative: version.speculative,
     provisional: version.provisional,
     source: version.source,
-    error: version.errorMessage ? 'invalid_archive' : null,
+    error: version.errorMessage ? (version.commitArchive ? 'fetch_failed' : 'invalid_archive') : null,
     'error-message': version.errorMessage ?? null,
-    'changed-files': [],
+    'changed-files': version.changedFiles ?? [],
     'status-timestamps': version.statusTimestamps,
     'upload-url': uploadUrl,
   },
@@ -27,7 +27,7 @@ export const configurationVersionDocument = (version: ConfigurationVersion, uplo
 
 const ingressId = (versionId: string): string => versionId.replace(/^cv-/, 'ia-');
 
-/** What nobody tells without a connection to version control is null. */
+/** What an uploader cannot tell is null. */
 export const ingressDocument = (versionId: string, ingress: Ingress) => ({
   id: ingressId(versionId),
   type: 'ingress-attributes',
@@ -37,18 +37,18 @@ export const ingressDocument = (versionId: string, ingress: Ingress) => ({
     'commit-message': ingress.commitMessage,
     'commit-sha': ingress.commitSha,
     'commit-url': ingress.commitUrl,
-    'compare-url': null,
+    'compare-url': ingress.compareUrl ?? null,
     identifier: ingress.identifier,
-    'is-pull-request': false,
-    'on-default-branch': false,
-    'pull-request-number': null,
-    'pull-request-url': null,
-    'pull-request-title': null,
-    'pull-request-body': null,
-    tag: null,
+    'is-pull-request': ingress.pullRequest !== undefined,
+    'on-default-branch': ingress.onDefaultBranch ?? false,
+    'pull-request-number': ingress.pullRequest?.number ?? (ingress.fromForge ? 0 : null),
+    'pull-request-url': ingress.pullRequest?.url ?? null,
+    'pull-request-title': ingress.pullRequest?.title ?? null,
+    'pull-request-body': ingress.pullRequest?.body ?? null,
+    tag: ingress.tag ?? null,
     'sender-username': ingress.senderUsername,
-    'sender-avatar-url': null,
-    'sender-html-url': null,
+    'sender-avatar-url': ingress.senderAvatarUrl ?? null,
+    'sender-html-url': ingress.senderHtmlUrl ?? null,
   },
   links: { self: `/api/v2/configuration-versions/${versionId}/ingress-attributes` },
 });

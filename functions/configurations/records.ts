@@ -1,12 +1,22 @@
 import type { Ingress } from '../run/run.ts';
-import { copyObject, type Peek, peekObject, presignUpload, putObject } from '../store/bucket.ts';
+import { copyObject, type Peek, peekObject, presignUpload } from '../store/bucket.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
-import { batchGet, create, get, query, update } from '../store/table.ts';
+import { batchGet, create, get, put, query, update } from '../store/table.ts';
 import { countOne, type Workspace } from '../workspaces/records.ts';
 
 /** Sources the API knows; a run made from it says the same. */
-export type Source = 'tfe-api' | 'tfe-ui' | 'terraform' | 'terraform+cloud' | 'tfe-configuration-version';
+export type Source =
+  | 'tfe-api'
+  | 'tfe-ui'
+  | 'terraform'
+  | 'terraform+cloud'
+  | 'tfe-configuration-version'
+  | 'github'
+  | 'gitlab'
+  | 'gitea'
+  | 'bitbucket'
+  | 'ado';
 
 export interface ConfigurationVersion {
   id: string;
@@ -14,6 +24,8 @@ export interface ConfigurationVersion {
   workspaceId: string;
   status:
     | 'pending'
+    /** Of a commit that is on its way from version control. */
+    | 'fetching'
     | 'uploaded'
     | 'errored'
     | 'archived'
@@ -42,6 +54,9 @@ export interface ConfigurationVersion {
   uploadKey?: string;
   /** What was accepted, where no upload leads; absent in versions of before. */
   archive?: Archive;
+  /** Of one from version control: the commit's record (version-control/archives.ts), and what changed, as far as that was asked. */
+  commitArchive?: string;
+  changedFiles?: string[];
   /** Found in the archive, for that working directory; `key` is null when there is none. */
   readme?: { directory: string; key: string | null };
 }
@@ -117,6 +132,28 @@ export const adoptArchive = async (given: NewConfigurationVersion, archive: Arch
   return version;
 };
 
+/**
+ * One of a commit; it is there however often it is made. `createdAt` is when the platform learned of the commit: that
+ * decides which is the workspace's newest.
+ */
+export const createCommitVersion = async (
+  given: Omit<ConfigurationVersion, 'uploadKey' | 'runId' | 'statusTimestamps'>,
+): Promise<ConfigurationVersion> => {
+  const version: ConfigurationVersion = {
+    ...given,
+    runId: newId('run'),
+    statusTimestamps: { 'queued-at': given.createdAt, 'fetching-at': given.createdAt },
+  };
+  const { id, workspaceId, createdAt } = version;
+  await put({ ...keys.workspaceConfigurationVersion(workspaceId, createdAt, id), configurationVersionId: id });
+  if (await create({ ...keys.configurationVersion(id), ...version })) {
+    await countOne(workspaceId, 'configurationVersionCount');
+    if (!version.speculative) await becomeCurrent(version);
+    return version;
+  }
+  return (await getConfigurationVersion(id)) ?? version;
+};
+
 /** As it was written last; see {@link checkUpload} for one that is still pending. */
 export const getConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
   get<ConfigurationVersion>(keys.configurationVersion(id));
@@ -184,36 +221,6 @@ export const checkUpload = async (version: ConfigurationVersion): Promise<Config
   return updated ?? (await getConfigurationVersion(version.id)) ?? version;
 };
 
-type Status = ConfigurationVersion['status'];
-
-const to = (id: string, status: Status, stamp: string, from: Status[]): Promise<ConfigurationVersion | undefined> =>
-  update<ConfigurationVersion>(keys.configurationVersion(id), {
-    set: { status, [`statusTimestamps.${stamp}`]: new Date().toISOString() },
-    condition: `#status IN (${from.map((_, i) => `:from${i}`).join(', ')})`,
-    values: Object.fromEntries(from.map((one, i) => [`:from${i}`, one])),
-  });
-
-/** Each is undefined when the version is not in a status from which that can be done. */
-export const archiveConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
-  to(id, 'archived', 'archived-at', ['uploaded', 'errored', 'archived']);
-
-/** It cannot be downloaded, nor used for another run, until it is restored. */
-export const softDeleteConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
-  to(id, 'backing_data_soft_deleted', 'soft-delete-backing-data-at', ['uploaded']);
-
-export const restoreConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
-  to(id, 'uploaded', 'restore-backing-data-at', ['backing_data_soft_deleted']);
-
-/** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
-export const purgeConfiguration = async (id: string): Promise<ConfigurationVersion | undefined> => {
-  const gone = 'backing_data_permanently_deleted';
-  const purged = await to(id, gone, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', gone]);
-  const { archive, uploadKey, readme } = purged ?? {};
-  const held = purged ? [archive?.key ?? objects.configuration(id), uploadKey, readme?.key] : [];
-  for (const key of held) if (key) await putObject(key, '');
-  return purged;
-};
-
 /** The saved plan made with it was applied: a provisional one is the workspace's from now on. May be repeated. */
 export const adoptConfigurationVersion = async (id: string): Promise<void> => {
   const version = await getConfigurationVersion(id);
@@ -272,7 +279,8 @@ const latestOf = async (pointers: Pointer[]): Promise<ConfigurationVersion | und
     for (const version of await versionsOf(pointers.slice(i, i + 10))) {
       if (version.speculative || (version.provisional && !version.adoptedAt)) continue;
       const checked = mayStillBeUploaded(version) ? await checkUpload(version) : version;
-      if (checked.status === 'uploaded') return checked;
+      // The run fetches a commit that is on its way.
+      if (checked.status === 'uploaded' || checked.status === 'fetching') return checked;
     }
   }
   return undefined;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, accepted, created, done, ok, redirect } from '../api/answer.ts';
-import { conflict, notFound } from '../api/errors.ts';
+import { conflict, notFound, unprocessable } from '../api/errors.ts';
 import { includable } from '../api/include.ts';
 import type { OtherFields } from '../api/known-attributes.ts';
 import { list, pageOf } from '../api/pagination.ts';
@@ -13,11 +13,16 @@ import { presignGet } from '../store/bucket.ts';
 import { hasExpired } from '../store/retention.ts';
 import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
+import {
+  archiveConfigurationVersion,
+  purgeConfiguration,
+  restoreConfiguration,
+  softDeleteConfiguration,
+} from './backing-data.ts';
 import { configurationVersionDocument, ingressDocument, ingressDocuments } from './document.ts';
 import { configurationVersion, taskConfigurationVersion } from './finder.ts';
 import { ingressAttributes } from './ingress-input.ts';
 import {
-  archiveConfigurationVersion,
   archiveOf,
   type ConfigurationVersion,
   configurationUploadUrl,
@@ -25,9 +30,6 @@ import {
   getConfigurationVersion,
   latestConfigurationVersion,
   listConfigurationVersions,
-  purgeConfiguration,
-  restoreConfiguration,
-  softDeleteConfiguration,
 } from './records.ts';
 
 const otherFields: OtherFields = {
@@ -51,6 +53,12 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
   );
   if (subject.managedBy) {
     throw conflict(`Workspace ${subject.name} belongs to ${subject.managedBy}, which has its configuration.`);
+  }
+  if (subject.vcsRepo && !attributes.speculative) {
+    throw unprocessable(
+      '/data/attributes/speculative',
+      `configuration-versions: workspace ${subject.name} takes its configuration from ${subject.vcsRepo.identifier}; push a commit, or upload with speculative: true`,
+    );
   }
   const version = await createConfigurationVersion({
     organization: subject.organization,

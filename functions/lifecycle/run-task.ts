@@ -8,7 +8,7 @@ import { askTask } from '../outbound/run-task.ts';
 import { getUser } from '../people/accounts/users.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import { type TaskState, taskStates } from '../run/machine-states.ts';
-import type { Run } from '../run/run.ts';
+import { nameOfCreator, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { taskPayload } from '../run/task-payload.ts';
 import { isResultFinal } from '../run/task-stages.ts';
@@ -41,7 +41,7 @@ const payloadOf = async (run: Run, result: TaskResult, accessToken: string) => {
     run,
     result,
     accessToken,
-    createdBy: user?.username ?? run.createdBy,
+    createdBy: user?.username ?? nameOfCreator(run),
     hasConfiguration: version?.status === 'uploaded',
     baseUrl: environment.publicUrl,
   });

@@ -2,7 +2,7 @@ import { environment } from '../environment.ts';
 import { deliverNotification } from '../outbound/notification.ts';
 import { getUsers } from '../people/accounts/users.ts';
 import { authorOf, type NotificationEvent, type NotificationFacts, notificationPayload } from '../run/notifications.ts';
-import type { Run } from '../run/run.ts';
+import { nameOfCreator, type Run } from '../run/run.ts';
 import { getRun } from '../runs/records.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import {
@@ -25,7 +25,8 @@ const peopleOf = async (run: Run, { status }: NotificationEvent): Promise<People
   const author = authorOf(run, status);
   const users = await getUsers([...new Set([run.createdBy, ...(author ? [author] : [])])]);
   const nameOf = (id: string) => users.find((user) => user.id === id)?.username ?? id;
-  return { createdBy: nameOf(run.createdBy), updatedBy: author ? nameOf(author) : null };
+  const creator = users.find((user) => user.id === run.createdBy)?.username ?? nameOfCreator(run);
+  return { createdBy: creator, updatedBy: author ? nameOf(author) : null };
 };
 
 /** True when it is over, however it went. */

@@ -9,7 +9,7 @@ import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { authorsOf, mayAllApply } from './automatic-apply.ts';
 import { configurationSettled } from './fetching.ts';
 import { freezeChecks } from './freeze-checks.ts';
-import { createRun, enqueue } from './new-run.ts';
+import { createRun, enqueue, type FollowedMove } from './new-run.ts';
 
 /** Creates runs for API requests, uploaded configurations and run triggers. */
 
@@ -46,6 +46,10 @@ export interface RunRequest {
   id?: string;
   /** Queued by a run trigger: applies automatically if the workspace has auto-apply-run-trigger. */
   trigger?: Run['trigger'];
+  /** Whose status it counts for. */
+  commit?: Run['commit'];
+  /** Which move of what the workspace follows it is of: after a newer one it is not created. */
+  move?: FollowedMove;
 }
 
 /** The run that an earlier request created. It is queued now if its creator stopped before that. */
@@ -71,7 +75,7 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
       id,
       planOnly,
       targetAddrs: options.targetAddrs,
-      fetching: version.status === 'pending',
+      fetching: version.status === 'pending' || version.status === 'fetching',
     }),
   ]);
   const appliesFor = authorsOf(createdBy, version, trigger);
@@ -88,6 +92,8 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     ...(automatic ? { appliesFor } : {}),
     id,
     trigger,
+    commit: wanted.commit,
+    move: wanted.move,
     configurationVersionId: version.id,
     archive: version.archive,
     ingress: version.ingress,

@@ -3,6 +3,7 @@ import type { Run } from '../run/run.ts';
 import { getRun } from '../runs/records.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
+import { getArchive, settleVersion } from '../version-control/archives.ts';
 import { deliver } from './execution.ts';
 import { recordVerdict } from './progress.ts';
 
@@ -15,16 +16,25 @@ import { recordVerdict } from './progress.ts';
 export const awaitConfiguration = async (run: Run): Promise<void> => {
   const waiting = await update<ConfigurationVersion>(keys.configurationVersion(run.configurationVersionId), {
     add: { awaitedBy: new Set([run.id]) },
-    condition: 'status = :pending',
-    values: { ':pending': 'pending' },
+    condition: 'status IN (:pending, :fetching)',
+    values: { ':pending': 'pending', ':fetching': 'fetching' },
   });
-  const version = waiting ? await checkUpload(waiting) : await getConfigurationVersion(run.configurationVersionId);
-  if (version && version.status !== 'pending') await settle(run, version);
+  const version = waiting ? await look(waiting) : await getConfigurationVersion(run.configurationVersionId);
+  if (version && !isOpen(version)) await settle(run, version);
+};
+
+const isOpen = ({ status }: ConfigurationVersion): boolean => status === 'pending' || status === 'fetching';
+
+/** Whether the upload, or the commit, has come meanwhile. */
+const look = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
+  if (!version.commitArchive) return checkUpload(version);
+  const archive = await getArchive(version.commitArchive);
+  return (archive && (await settleVersion(archive, version.id))) ?? version;
 };
 
 /** Tells every run that waits for it how the upload went. */
 export const configurationSettled = async (version: ConfigurationVersion): Promise<void> => {
-  if (version.status === 'pending') return;
+  if (isOpen(version)) return;
   await Promise.all(
     [...(version.awaitedBy ?? [])].map(async (runId) => {
       const run = await getRun(runId);

@@ -129,7 +129,8 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
   const checked = await acceptUpload(version);
   const { status, errorMessage = '' } = checked;
   // The run fetches what is still on its way.
-  if (status === 'uploaded' || (status === 'pending' && mayStillBeUploaded(checked))) return checked;
+  if (status === 'uploaded' || status === 'fetching') return checked;
+  if (status === 'pending' && mayStillBeUploaded(checked)) return checked;
   throw unprocessable(
     versionPointer,
     `configuration-version: ${id} is ${status}, not uploaded. ${errorMessage}`.trim(),

@@ -29,6 +29,19 @@ export interface NewRun extends RunOptions {
   appliesFor?: Run['appliesFor'];
   timeLimits?: Run['timeLimits'];
   environment?: string;
+  commit?: Run['commit'];
+  move?: FollowedMove;
+}
+
+/** Of a branch that a workspace follows, by its number. */
+export interface FollowedMove {
+  follows: string;
+  n: number;
+}
+
+/** The workspace has moved on: a newer commit was pushed, or it follows something else. */
+export class OutdatedCommitError extends Error {
+  override name = 'OutdatedCommitError';
 }
 
 /**
@@ -36,7 +49,7 @@ export interface NewRun extends RunOptions {
  * {@link enqueue} again. 7 writes, 1 StartExecution, however long the queue is.
  */
 export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
-  const { id = newId('run'), ...given } = options;
+  const { id = newId('run'), move: _, ...given } = options;
   const workspace = await countRun(workspaceId, id, options);
   const createdAt = now();
   const agentPool = await agentPoolOf(workspace);
@@ -73,19 +86,21 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
  * Assigns the run's number: the workspace's `runCount`. The item names the run that has the last number, so that an SDK
  * retry after a lost response does not assign a second one. 1 write.
  */
-const countRun = async (workspaceId: string, id: string, { planOnly }: NewRun): Promise<Workspace> => {
+const countRun = async (workspaceId: string, id: string, { planOnly, move }: NewRun): Promise<Workspace> => {
   const key = keys.workspace(workspaceId);
   for (;;) {
     const counted = await update<Workspace>(key, {
       add: { runCount: 1, ...(planOnly ? { planOnlyCount: 1 } : {}) },
       set: { countedRunId: id },
-      condition:
-        'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(countedRunId) OR countedRunId <> :id)',
-      values: { ':id': id },
+      condition: `attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(countedRunId) OR countedRunId <> :id)${move ? ' AND vcsFollows = :follows AND vcsMoves = :n' : ''}`,
+      values: { ':id': id, ...(move ? { ':follows': move.follows, ':n': move.n } : {}) },
     });
     const workspace = counted ?? (await get<Workspace>(key));
     if (!workspace || workspace.deletedAt) throw new Error(`workspace ${workspaceId} does not exist`);
     if (workspace.countedRunId === id) return workspace;
+    if (move && (workspace.vcsFollows !== move.follows || workspace.vcsMoves !== move.n)) {
+      throw new OutdatedCommitError(`workspace ${workspaceId} has moved on`);
+    }
   }
 };
 

@@ -7,11 +7,24 @@ import { invokeLater } from '../store/aws.ts';
 import { logError } from '../store/log.ts';
 
 /**
- * Has the function Notify send the notifications of the run's new status. Costs nothing when nobody configured one. A
- * failure is logged and does not delay the run.
+ * Has people and version control told that a run came to its status. Costs nothing when nobody configured either. A failure
+ * is logged and does not delay the run.
  */
 export const notify = async (run: Run): Promise<void> => {
+  await Promise.all([run.commit ? postStatus(run) : undefined, tellPeople(run)]);
   if (run.environment && isFinal(run.status)) await settleEnvironment(run);
+};
+
+const postStatus = async (run: Run): Promise<void> => {
+  try {
+    await invokeLater(environment.commitStatusFunction, { runId: run.id });
+  } catch (error) {
+    logError('commit status failed', error, { run: run.id });
+  }
+};
+
+/** Has the function Notify send the notifications of the run's new status. */
+const tellPeople = async (run: Run): Promise<void> => {
   const notice = run.notifies && notificationOf(run);
   if (!notice) return;
   const event: NotificationEvent = { id: randomUUID(), runId: run.id, ...notice };

@@ -69,6 +69,7 @@ const logRepair = (repair: string, item: string): void => logWarning('repaired',
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));
+  if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return haveSeenTo(key);
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
   if (key.sk === 'ENV') return lookAtEnvironment(key);
   return lookAtWorkspace(key);
@@ -77,6 +78,15 @@ const lookAt = async (key: Key): Promise<string | undefined> => {
 /** A start or stop on schedule, which is no repair, or a build that was cut off. It stays due until it was looked at. */
 const lookAtEnvironment = async ({ pk }: Key): Promise<undefined> => {
   await invokeLater(environment.environmentSweepFunction, { environmentId: pk.replace('ENV#', '') });
+  return undefined;
+};
+
+/** Sort keys of what is handled by the function for version control. */
+const ofVersionControl = new Set(['DELIVERY', 'ARCHIVE', 'COMMIT', 'REPO', 'OC', 'OT']);
+
+/** Much of it was put off on purpose: no repair. */
+const haveSeenTo = async (key: Key): Promise<undefined> => {
+  await invokeLater(environment.versionControlEventFunction, { due: key });
   return undefined;
 };
 

@@ -29,7 +29,7 @@ export const entitlementsDocument = (organization: Organization) => ({
     teams: true,
     'usage-reporting': false,
     'user-limit': null,
-    'vcs-integrations': false,
+    'vcs-integrations': true,
     'waypoint-actions': false,
     'waypoint-templates-and-addons': false,
   },

@@ -15,6 +15,8 @@ import { type Key, keys } from '../store/keys.ts';
 import { get, put, query, queryAll, remove, update } from '../store/table.ts';
 import { eachVariableSet } from '../variables/set-lists.ts';
 import { deleteVariableSet } from '../variables/set-records.ts';
+import { listClients } from '../version-control/connections.ts';
+import { endClient } from '../version-control/end.ts';
 import { type NameItem, namesOf, releaseName } from '../workspaces/names.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 
@@ -85,6 +87,7 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const set of await getPolicySets(idsOf(await listPolicySetNames(name)))) await deletePolicySet(set);
   for (const policy of await getPolicies(idsOf(await listPolicyNames(name)))) await deletePolicy(policy);
   for (const task of await listTasks(name)) await deleteTask(task);
+  for (const client of await listClients(name)) await endClient(client);
   await inPieces(await listSshKeys(name), deleteSshKey);
   await inPieces(await listReservedTagKeys(name), deleteReservedTagKey);
   for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);

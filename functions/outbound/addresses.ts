@@ -97,3 +97,11 @@ const resolve = async (hostname: string): Promise<Address[]> => {
     throw new OutboundError('unreachable', `${hostname} cannot be resolved by DNS`);
   }
 };
+
+/** Whether a host is only where the operator allows inside addresses. */
+export const isTrusted = async (hostname: string): Promise<boolean> => {
+  const literal = addressIn(hostname);
+  const all = isIP(literal) ? [{ address: literal }] : await resolve(hostname).catch(() => []);
+  const trusted = listOf(environment.outboundAllowedCidrs);
+  return all.length > 0 && all.every(({ address }) => trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6'));
+};

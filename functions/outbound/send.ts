@@ -34,7 +34,7 @@ export interface OutboundAnswer {
 
 export const defaultLimits: OutboundLimits = { connectMs: 5_000, totalMs: 10_000, maxBytes: 65_536 };
 
-const maxRedirects = 3;
+export const maxRedirects = 3;
 /** Those that have the request repeated as it is; after any other a POST would become a GET, which says nothing. */
 const repeating = [307, 308];
 
@@ -61,9 +61,10 @@ export const send = async (request: OutboundRequest, limits: Partial<OutboundLim
   const { connectMs, totalMs, maxBytes } = { ...defaultLimits, ...limits };
   const deadline = Date.now() + totalMs;
   let url = readUrl(request.url);
+  let { headers } = request;
   for (let redirects = 0; ; redirects++) {
     const addresses = await inTime(allowedAddresses(url.hostname), deadline);
-    const answer = await exchange(url, request, addresses, { deadline, connectMs, maxBytes });
+    const answer = await exchange(url, { ...request, headers }, addresses, { deadline, connectMs, maxBytes });
     const { location } = answer.headers;
     if (!repeating.includes(answer.status) || !location) return answer;
     if (redirects === maxRedirects)
@@ -72,14 +73,23 @@ export const send = async (request: OutboundRequest, limits: Partial<OutboundLim
     if (url.protocol === 'https:' && next.protocol === 'http:') {
       throw new OutboundError('forbidden', 'it redirects from https to http, which would send the request unencrypted');
     }
+    headers = headersAfter(headers, url, next);
     url = next;
   }
 };
 
-const late = (): OutboundError => new OutboundError('timeout', 'it timed out');
+const credentials = ['authorization', 'private-token', 'cookie'];
+
+/** What goes along with a redirect: a credential is for the origin that it was given for (Fetch Standard: HTTP-redirect fetch). */
+export const headersAfter = (headers: Record<string, string>, from: URL, to: URL): Record<string, string> =>
+  from.origin === to.origin
+    ? headers
+    : Object.fromEntries(Object.entries(headers).filter(([name]) => !credentials.includes(name.toLowerCase())));
+
+export const late = (): OutboundError => new OutboundError('timeout', 'it timed out');
 
 /** Looking a name up cannot be called off; waiting for it can. */
-const inTime = async <T>(work: Promise<T>, deadline: number): Promise<T> => {
+export const inTime = async <T>(work: Promise<T>, deadline: number): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const end = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), Math.max(0, deadline - Date.now()));
@@ -92,7 +102,7 @@ const inTime = async <T>(work: Promise<T>, deadline: number): Promise<T> => {
 };
 
 /** Answers with what was checked, whatever is asked. */
-const pinned =
+export const pinned =
   (addresses: Address[]): LookupFunction =>
   (_hostname, options, found) => {
     const [first] = addresses as [Address];
@@ -163,7 +173,7 @@ const reasons: Record<string, string> = {
 };
 
 /** In plain words; names of errors of TLS and connections say enough by themselves, and nothing about this side. */
-const reasonOf = (error: NodeJS.ErrnoException): string => {
+export const reasonOf = (error: NodeJS.ErrnoException): string => {
   const code = error.code ?? error.name;
   if (code.startsWith('ERR_SSL')) return 'the TLS handshake failed';
   return reasons[code] ?? `the connection failed (${code})`;

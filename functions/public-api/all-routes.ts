@@ -6,6 +6,7 @@ import { registryRoutes } from './registry-routes.ts';
 import { settingRoutes } from './settings-routes.ts';
 import { allSignInRoutes } from './sign-in-routes.ts';
 import { stateRoutes } from './states-routes.ts';
+import { versionControlRoutes } from './version-control-routes.ts';
 
 /** Every route of the public API and into it, by full path, whichever function answers it. */
 export const routes: Route[] = [
@@ -15,5 +16,6 @@ export const routes: Route[] = [
   ...settingRoutes,
   ...governanceRoutes,
   ...registryRoutes,
+  ...versionControlRoutes,
   ...allSignInRoutes,
 ];

@@ -12,6 +12,7 @@ import { countNames } from '../store/name-index.ts';
 import { get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { leaveVariableSets } from '../variables/set-records.ts';
+import { unfollow } from '../version-control/repositories.ts';
 import { leaveProject, releaseName } from '../workspaces/names.ts';
 import { firstQueued, type Workspace } from '../workspaces/records.ts';
 
@@ -70,7 +71,8 @@ export const completeDeletion = async (workspace: EndedWorkspace): Promise<boole
 };
 
 const detach = async (workspace: Workspace) => {
-  const { id, organization, name, projectId, teamAccess, notifications, agentPoolId } = workspace;
+  const { id, organization, name, projectId, teamAccess, notifications, agentPoolId, vcsRepo } = workspace;
+  if (vcsRepo) await unfollow(vcsRepo.repository, vcsRepo.clientId, id);
   await releaseName(organization, name, id);
   await countNames(organization, 'workspace', -1);
   await leaveProject(projectId, name, id);

@@ -6,7 +6,7 @@ import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
 
 export type PhaseName = 'plan' | 'apply';
 
-/** The commit a configuration was made from, as its uploader said (HCP API: ingress attributes). */
+/** The commit a configuration was made from, as version control or its uploader said (HCP API: ingress attributes). */
 export interface Ingress {
   commitSha: string;
   commitMessage: string | null;
@@ -16,7 +16,22 @@ export interface Ingress {
   identifier: string | null;
   cloneUrl: string | null;
   senderUsername: string | null;
+  /** By a connection to version control; the rest is known of those only. */
+  fromForge?: true;
+  compareUrl?: string;
+  onDefaultBranch?: boolean;
+  tag?: string;
+  pullRequest?: { number: number; url: string; title: string; body: string | null };
+  senderAvatarUrl?: string;
+  senderHtmlUrl?: string;
 }
+
+/** Who creates runs that version control causes: nobody that the platform knows. */
+export const versionControl = 'vcs';
+
+/** What the creator of a run is called where no user is known: whoever pushed its commit. */
+export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>
+  createdBy === versionControl ? (ingress?.senderUsername ?? createdBy) : createdBy;
 
 /** One attempt to bring a workspace's infrastructure to its configuration. Holds ids and facts, never content. */
 export interface Run extends RunOptions {
@@ -56,6 +71,8 @@ export interface Run extends RunOptions {
   wait?: { state: string; token?: string; order?: string };
   /** Whose agents do its plan and apply, on machines of their owners; absent where the platform's own runners do. */
   agentPool?: { id: string; name: string };
+  /** The commit that gets its status: the connection's token, repository and id of the commit; absent for others. */
+  commit?: { tokenId: string; identifier: string; sha: string };
   /** Its workspace has notification configurations; absent where nobody wants to hear of it. */
   notifies?: true;
   /** In seconds, where its organization has limits of its own. */

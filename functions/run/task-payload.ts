@@ -90,7 +90,7 @@ export const taskPayload = ({ run, result, ...facts }: PayloadFacts): TaskPayloa
     configuration_version_download_url: facts.hasConfiguration ? configurationUrl : null,
     vcs_repo_url: run.ingress?.cloneUrl ?? null,
     vcs_branch: run.ingress?.branch ?? null,
-    vcs_pull_request_url: null,
+    vcs_pull_request_url: run.ingress?.pullRequest?.url ?? null,
     vcs_commit_url: run.ingress?.commitUrl ?? null,
     capabilities,
     capabilitites: capabilities,

@@ -4,7 +4,7 @@ import { runPermissions } from '../api/permissions/reported-permissions.ts';
 import type { Organization } from '../people/organizations/records.ts';
 import { allowedActions } from '../run/actions.ts';
 import { policyCheckId } from '../run/policy-status.ts';
-import type { Phase, PhaseName, Run } from '../run/run.ts';
+import { type Phase, type PhaseName, type Run, versionControl } from '../run/run.ts';
 import { isPhaseFinal } from '../run/status.ts';
 import { stagesOf, taskStageId } from '../run/task-stages.ts';
 import { applyId, costEstimateId, planId } from '../store/id.ts';
@@ -17,6 +17,8 @@ export interface Viewer {
   userId: string;
 }
 
+const userIn = (id: string | undefined): string | undefined => (id === versionControl ? undefined : id);
+
 /** Results show with the status that follows them, never before. */
 const shown = (phase: Phase) => (isPhaseFinal(phase.status) ? phase.report : undefined);
 
@@ -27,7 +29,7 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
     status: run.status,
     message: run.message,
     source: run.source,
-    'trigger-reason': run.trigger ? 'run_trigger' : 'manual',
+    'trigger-reason': run.trigger ? 'run_trigger' : run.createdBy === versionControl ? 'vcs' : 'manual',
     'triggering-source-name': run.trigger?.workspaceName ?? null,
     'created-at': run.createdAt,
     'updated-at': Object.values(run.statusTimestamps).sort().at(-1) ?? run.createdAt,
@@ -61,9 +63,10 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
     'configuration-version': one('configuration-versions', run.configurationVersionId),
     plan: one('plans', planId(run.id)),
     apply: one('applies', applyId(run.id)),
-    'created-by': one('users', run.createdBy),
+    // A commit of whom no user is known causes it.
+    'created-by': one('users', userIn(run.createdBy)),
     'confirmed-by': one('users', run.decision?.action === 'apply' ? run.decision.by : null),
-    'canceled-by': one('users', run.cancel?.by),
+    'canceled-by': one('users', userIn(run.cancel?.by)),
     'triggering-source': one('workspaces', run.trigger?.workspaceId),
     'triggering-run': one('runs', run.trigger?.runId),
     'cost-estimate': one('cost-estimates', run.costEstimate && costEstimateId(run.id)),
@@ -158,7 +161,7 @@ export const runEventDocument = (event: RunEvent) => ({
   attributes: { action: event.action, description: event.description ?? null, 'created-at': event.createdAt },
   relationships: {
     run: one('runs', event.runId),
-    actor: one('users', event.actor),
+    actor: one('users', userIn(event.actor)),
     comment: one('comments', event.commentId),
   },
   links: { self: `/api/v2/run-events/${event.id}` },

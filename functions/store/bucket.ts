@@ -1,3 +1,7 @@
+import { createReadStream } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import { pipeline } from 'node:stream/promises';
 import { environment } from '../environment.ts';
 import { type AwsResponse, type Call, dnsSuffix, presign, send } from './aws.ts';
 import { objects } from './keys.ts';
@@ -235,3 +239,25 @@ export const presignOnce = (key: string, expiresSeconds: number): Promise<string
 /** @param sha256 hex; the user must send it, in base64, as `x-amz-checksum-sha256` */
 export const presignContent = (key: string, expiresSeconds: number, sha256: string): Promise<string> =>
   presign('s3', objectUrl(key), 'PUT', expiresSeconds, sha256Header(sha256));
+
+const putFileMs = 5 * 60_000;
+
+/**
+ * A file as an object, without taking memory for it.
+ * @param sha256 hex; storage refuses other content
+ * @throws {BucketError}
+ */
+export const putFile = async (key: string, path: string, size: number, sha256: string): Promise<void> => {
+  const url = await presignContent(key, 600, sha256);
+  const headers = { 'content-length': size, 'content-type': 'application/gzip', ...sha256Header(sha256) };
+  const request = (url.startsWith('http:') ? http : https).request(url, { method: 'PUT', headers, timeout: putFileMs });
+  request.on('timeout', () => request.destroy(new BucketError(`writing ${key}: no response`)));
+  const answered = new Promise<http.IncomingMessage>((resolve, reject) => {
+    request.on('response', resolve);
+    request.on('error', reject);
+  });
+  const [answer] = await Promise.all([answered, pipeline(createReadStream(path), request)]);
+  answer.resume();
+  const status = answer.statusCode ?? 0;
+  if (status < 200 || status >= 300) throw new BucketError(`writing ${key}: HTTP ${status}`);
+};

@@ -1,4 +1,33 @@
+import { type Key, padded } from './key.ts';
+import { versionControlKeys } from './version-control-keys.ts';
+
+export { padded } from './key.ts';
 export { objects } from './object-keys.ts';
+export type { Key };
+
+/** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay apart. */
+const sortable = (name: string, owner?: string): string =>
+  [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');
+
+/** Workspaces and variable sets have variables; policy sets have parameters, which are the same. */
+export const isVariableSet = (ownerId: string): boolean => ownerId.startsWith('varset-');
+export const isPolicySet = (ownerId: string): boolean => ownerId.startsWith('polset-');
+const variableOwner = (ownerId: string): string =>
+  `${isVariableSet(ownerId) ? 'VARSET' : isPolicySet(ownerId) ? 'POLSET' : 'WS'}#${ownerId}`;
+
+/** What policy sets apply to. */
+export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
+const scopeKey = (scope: PolicyScope): string =>
+  'organization' in scope
+    ? `ORG#${scope.organization}`
+    : 'project' in scope
+      ? `PROJECT#${scope.project}`
+      : `WS#${scope.workspace}`;
+
+/** Partitions of a day's audit trail: each takes 1,000 writes a second (DynamoDB: quotas). */
+export const auditShards = 4;
+const auditShard = (organization: string, day: string, shard: number): string =>
+  `AUDIT#${organization}#${day}#${shard}`;
 
 /**
  * The single table's layout: partition key `pk`, sort key `sk`, and one sparse index `due` (`dueShard`, `dueAt`).
@@ -22,6 +51,7 @@ export { objects } from './object-keys.ts';
  * | | `GPG#<key id>` | public key that its providers are signed with |
  * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
+ * | | `OC#<created at>#<id>` | → OAuth client, for lists |
  * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; beside a project or workspace, to those |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
@@ -85,43 +115,12 @@ export { objects } from './object-keys.ts';
  * | `NC#<id>` | `NC` | notification configuration, with the last answers it got |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
+ * | | | what version control has: version-control-keys.ts |
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
  * | | `<time>#<id>#FAILED` | that nothing came of it |
  * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
  * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
  */
-export interface Key {
-  pk: string;
-  sk: string;
-}
-
-/** Numbers in sort keys, so that text order is number order. */
-export const padded = (n: number): string => String(n).padStart(12, '0');
-
-/** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay apart. */
-const sortable = (name: string, owner?: string): string =>
-  [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');
-
-/** Workspaces and variable sets have variables; policy sets have parameters, which are the same. */
-export const isVariableSet = (ownerId: string): boolean => ownerId.startsWith('varset-');
-export const isPolicySet = (ownerId: string): boolean => ownerId.startsWith('polset-');
-const variableOwner = (ownerId: string): string =>
-  `${isVariableSet(ownerId) ? 'VARSET' : isPolicySet(ownerId) ? 'POLSET' : 'WS'}#${ownerId}`;
-
-/** What policy sets apply to. */
-export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
-const scopeKey = (scope: PolicyScope): string =>
-  'organization' in scope
-    ? `ORG#${scope.organization}`
-    : 'project' in scope
-      ? `PROJECT#${scope.project}`
-      : `WS#${scope.workspace}`;
-
-/** Partitions of a day's audit trail: each takes 1,000 writes a second (DynamoDB: quotas). */
-export const auditShards = 4;
-const auditShard = (organization: string, day: string, shard: number): string =>
-  `AUDIT#${organization}#${day}#${shard}`;
-
 export const keys = {
   organization: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'ORG' }),
   workspaceName: (organization: string, name: string): Key => ({
@@ -251,6 +250,7 @@ export const keys = {
   globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
   taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),
   workspaceTask: (workspaceId: string, id: string): Key => ({ pk: `WS#${workspaceId}`, sk: `WSTASK#${id}` }),
+  ...versionControlKeys,
   configurationVersion: (id: string): Key => ({ pk: `CV#${id}`, sk: 'CV' }),
   workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string): Key => ({
     pk: `WS#${workspaceId}`,

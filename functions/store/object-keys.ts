@@ -5,6 +5,9 @@ export const objects = {
   /** @param copy tells apart what was accepted at the same time; missing: as it was before uploads were copied */
   configuration: (configurationVersionId: string, copy?: string) =>
     `configurations/${configurationVersionId}${copy === undefined ? '' : `/${copy}`}.tar.gz`,
+  /** A commit as a configuration, for all who follow its repository. */
+  commit: (repository: string, sha: string, sha256: string) =>
+    `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,
   moduleArchive: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.tar.gz`,
   moduleDetails: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.json`,
   /** @param what of the version: its sums, their signature, or a platform's binary */

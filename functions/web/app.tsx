@@ -25,6 +25,7 @@ import { RunView } from './views/runs/run.tsx';
 import { StateView } from './views/states/state-version.tsx';
 import { VariableSetView } from './views/variables/variable-set.tsx';
 import { VariableSets } from './views/variables/variable-sets.tsx';
+import { Connections } from './views/version-control/connections.tsx';
 import { WorkspaceView } from './views/workspaces/workspace.tsx';
 import { Workspaces } from './views/workspaces/workspaces.tsx';
 
@@ -67,6 +68,8 @@ const View = ({ at }: { at: Place }) => {
       return <AgentPools key={at.organization} organization={at.organization} />;
     case 'agent-pool':
       return <AgentPoolView key={at.id} {...at} />;
+    case 'version-control':
+      return <Connections key={at.organization} organization={at.organization} />;
     case 'teams':
       return <Teams key={at.organization} organization={at.organization} />;
     case 'team':

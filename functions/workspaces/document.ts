@@ -30,6 +30,22 @@ export const lockReason = (lock: Workspace['lock']): string | null => {
   );
 };
 
+const vcsRepoOf = ({ vcsRepo }: Workspace) =>
+  vcsRepo
+    ? {
+        branch: vcsRepo.branch,
+        'display-identifier': vcsRepo.identifier,
+        'github-app-installation-id': null,
+        identifier: vcsRepo.identifier,
+        'ingress-submodules': vcsRepo.ingressSubmodules,
+        'oauth-token-id': vcsRepo.oauthTokenId,
+        'repository-http-url': vcsRepo.httpUrl,
+        'service-provider': vcsRepo.serviceProvider,
+        'tags-regex': vcsRepo.tagsRegex,
+        'webhook-url': vcsRepo.webhookUrl,
+      }
+    : null;
+
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a document is one flat list
 export const workspaceDocument = (
   workspace: Workspace,
@@ -74,8 +90,8 @@ export const workspaceDocument = (
       'execution-mode': !workspace.inheritsExecutionMode,
       'agent-pool': !workspace.inheritsExecutionMode,
     },
-    'vcs-repo': null,
-    'vcs-repo-identifier': null,
+    'vcs-repo': vcsRepoOf(workspace),
+    'vcs-repo-identifier': workspace.vcsRepo?.identifier ?? null,
     'file-triggers-enabled': workspace.fileTriggersEnabled,
     'trigger-prefixes': workspace.triggerPrefixes,
     'trigger-patterns': workspace.triggerPatterns,

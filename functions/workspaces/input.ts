@@ -17,6 +17,7 @@ import type { Execution } from '../run/execution-mode.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
 import { checkVersion, engineOfNew } from './engine.ts';
 import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
+import { vcsRepoInput } from './vcs-repo-input.ts';
 
 /** What creating and changing a workspace may say. */
 
@@ -81,7 +82,7 @@ const settings = {
   'assessments-enabled': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
   'source-name': setting(text(250)),
   'source-url': setting(text(1000)),
-  'vcs-repo': v.optional(v.null('cannot be set: this platform has no version control connection yet')),
+  'vcs-repo': v.nullish(vcsRepoInput),
   'auto-destroy-at': notHere('does not destroy workspaces automatically'),
   'auto-destroy-activity-duration': notHere('does not destroy workspaces automatically'),
   'agent-pool-id': setting(text(100)),

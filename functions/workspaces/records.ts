@@ -65,6 +65,24 @@ export const defaultSettings: WorkspaceSettings = {
   sourceUrl: null,
 };
 
+/** The repository that a workspace takes its configuration from (HCP API: workspaces, vcs-repo). */
+export interface VcsRepo {
+  identifier: string;
+  /** As given; empty for the default branch. */
+  branch: string;
+  ingressSubmodules: boolean;
+  tagsRegex: string | null;
+  oauthTokenId: string;
+  /** API name of the provider. */
+  serviceProvider: string;
+  clientName: string | null;
+  httpUrl: string;
+  webhookUrl: string;
+  /** The platform's record of it (version-control/repositories.ts). */
+  repository: string;
+  clientId: string;
+}
+
 /** Who may write state and start runs; absent while nobody does. `unsaved`: what has to be brought in first (locks.ts). */
 export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
   | { kind: 'run'; runId: string }
@@ -120,6 +138,11 @@ export interface Workspace extends WorkspaceSettings, Edited {
   teamAccess?: TeamAccess<WorkspaceGrant>;
   /** What it belongs to, which alone runs Terraform in it: `environment <owner>/<name>`, `template <name>`. */
   managedBy?: string;
+  /** What it is connected to; null or absent for none. */
+  vcsRepo?: VcsRepo | null;
+  /** Which move of what it follows its newest run is of: a run of an older commit gets no number after it. */
+  vcsFollows?: string;
+  vcsMoves?: number;
   /** It is being deleted (end.ts): for everybody else it is gone. */
   deletedAt?: string;
   deletedBy?: string;
@@ -172,7 +195,8 @@ export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | 
 };
 
 export type WorkspaceChange = Partial<
-  WorkspaceSettings & Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode'>
+  WorkspaceSettings &
+    Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>
 >;
 
 /** What lists know of it becomes what the record says. */

@@ -2,23 +2,73 @@ import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { conflict, forbidden, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Method, type Route, route } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { workspaceDocument } from './document.ts';
 import { workspace, workspaceByName } from './finder.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
-import { createWorkspace, firstQueued, getWorkspace, updateWorkspace, type Workspace } from './records.ts';
+import {
+  createWorkspace,
+  firstQueued,
+  getWorkspace,
+  updateWorkspace,
+  type Workspace,
+  type WorkspaceChange,
+} from './records.ts';
 
 /** Workspaces as they come, change and go; they are read in routes.ts. */
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
-const create = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
-  const given = await readNewWorkspace(request, subject.record);
-  const made = await withPool(() => createWorkspace(given));
-  if (!made) throw taken();
-  return created(workspaceDocument(made, await principal.on({ organization: subject.organization, workspace: made })));
+/** What is connected to repositories (version-control/vcs-repo.ts). */
+export interface Connecting<P> {
+  /** Checks what a request says of it; nothing is written. @throws {ApiError} 422 */
+  prepare(
+    request: ApiRequest,
+    change: WorkspaceChange,
+    home: { organization: string; projectId: string; current?: Workspace },
+  ): Promise<P | undefined>;
+  /** @throws {ApiError} 422 */
+  connect(prepared: P, workspaceId: string): Promise<Pick<WorkspaceChange, 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>>;
+  /** Of a change that came to nothing. */
+  abandon(prepared: P, workspace: Workspace, given: Workspace['vcsRepo']): Promise<void>;
+  settle(before: Workspace | undefined, after: Workspace): Promise<void>;
+}
+
+const create =
+  <P>(connecting: Connecting<P>, deleteWorkspace: DeleteWorkspace) =>
+  async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
+    const given = await readNewWorkspace(request, subject.record);
+    const prepared = await connecting.prepare(request, given, given);
+    const made = await withPool(() => createWorkspace(given));
+    if (!made) throw taken();
+    const by = principal.userId;
+    const connected = prepared ? await connectNew(connecting, prepared, made, deleteWorkspace, by) : made;
+    const granted = await principal.on({ organization: subject.organization, workspace: connected });
+    return created(workspaceDocument(connected, granted));
+  };
+
+/** One that cannot follow what it was to follow is not there. */
+const connectNew = async <P>(
+  connecting: Connecting<P>,
+  prepared: P,
+  made: Workspace,
+  deleteWorkspace: DeleteWorkspace,
+  by: string,
+): Promise<Workspace> => {
+  try {
+    const change = await connecting.connect(prepared, made.id);
+    const connected = await updateWorkspace(made, change, { userId: by });
+    if (typeof connected === 'string')
+      throw conflict(`Workspace ${made.name} was changed at the same time. Try again.`);
+    await connecting.settle(undefined, connected);
+    return connected;
+  } catch (error) {
+    await deleteWorkspace(made, { by, force: true });
+    throw error;
+  }
 };
 
 /** Out of one project and into another: it takes the permission in both. */
@@ -35,20 +85,27 @@ const checkMove = async (
   );
 };
 
-const update = async (context: Context<Workspace>): Promise<Answer> => {
-  const { request, subject, granted } = context;
-  const change = await readWorkspaceChange(request, subject.organization, subject);
-  await checkMove(context, change.projectId);
-  const editor = await editorOf(context, subject, 'workspace');
-  if (Object.keys(change).length === 0) return withEtag(ok(workspaceDocument(subject, granted)), subject);
-  const updated = await withPool(() => updateWorkspace(subject, change, editor));
-  if (updated === 'name taken') throw taken();
-  if (updated === 'changed meanwhile') {
-    await checkIfMatch(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
-    throw conflict(`Workspace ${subject.name} was changed by another request at the same time. Try again.`);
-  }
-  return withEtag(ok(workspaceDocument(updated, granted)), updated);
-};
+const update =
+  <P>(connecting: Connecting<P>) =>
+  async (context: Context<Workspace>): Promise<Answer> => {
+    const { request, subject, granted } = context;
+    const change = await readWorkspaceChange(request, subject.organization, subject);
+    await checkMove(context, change.projectId);
+    const editor = await editorOf(context, subject, 'workspace');
+    const prepared = await connecting.prepare(request, change, { ...subject, current: subject });
+    const connection = prepared ? await connecting.connect(prepared, subject.id) : {};
+    const all = { ...change, ...connection };
+    if (Object.keys(all).length === 0) return withEtag(ok(workspaceDocument(subject, granted)), subject);
+    const updated = await withPool(() => updateWorkspace(subject, all, editor));
+    if (typeof updated === 'string' && prepared) await connecting.abandon(prepared, subject, connection.vcsRepo);
+    if (updated === 'name taken') throw taken();
+    if (updated === 'changed meanwhile') {
+      await checkIfMatch(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
+      throw conflict(`Workspace ${subject.name} was changed by another request at the same time. Try again.`);
+    }
+    if (prepared) await connecting.settle(subject, updated);
+    return withEtag(ok(workspaceDocument(updated, granted)), updated);
+  };
 
 const busy = (subject: Workspace) =>
   conflict(`Workspace ${subject.name} has runs that have not ended. Cancel or discard them first.`);
@@ -107,9 +164,15 @@ const both = (
   route(method, `/organizations/{organization}/workspaces/{name}${end}`, permission, workspaceByName, handle),
 ];
 
-export const workspaceSettingRoutes = (deleteWorkspace: DeleteWorkspace): Route[] => [
-  route('POST', '/organizations/{organization}/workspaces', 'workspace:create', newWorkspace, create),
-  ...both('PATCH', '', 'workspace:update', update),
+export const workspaceSettingRoutes = <P>(deleteWorkspace: DeleteWorkspace, connecting: Connecting<P>): Route[] => [
+  route(
+    'POST',
+    '/organizations/{organization}/workspaces',
+    'workspace:create',
+    newWorkspace,
+    create(connecting, deleteWorkspace),
+  ),
+  ...both('PATCH', '', 'workspace:update', update(connecting)),
   ...both('DELETE', '', 'workspace:delete', remove(deleteWorkspace)),
   ...both('POST', '/actions/safe-delete', 'workspace:delete', safeDelete(deleteWorkspace)),
 ];

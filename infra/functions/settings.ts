@@ -5,10 +5,11 @@ export const Settings: HttpDeclaration = {
   description:
     'The public API: settings of workspaces, variables and sets of them, tags, SSH keys, run triggers, notifications',
   timeoutSeconds: 29,
-  environment: ['table', 'key', 'outbound', 'requestLimit'],
+  environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit', 'versionControl'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
+    may.handleVersionControlEvents(),
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/settings-routes.ts')).settingRoutes,

@@ -12,8 +12,8 @@ afterAll(() => api.close());
 
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
+  ['GET', 'github-app/installations', 'GitHub App installations'],
   ['POST', 'organizations/acme/registry-modules/vcs', 'publishing modules from version control'],
-  ['POST', 'oauth-clients', 'version control connections'],
   ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
   ['POST', 'plan-exports', 'plan exports'],

@@ -57,6 +57,8 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'reserved tag key': organization,
     ...Object.fromEntries(ofRegistry.map((what) => [what, organization])),
     agent: organization,
+    'OAuth client': organization,
+    'OAuth token': organization,
     'organization membership': organization,
     project: onProject,
     team: onTeam,

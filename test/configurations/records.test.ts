@@ -91,10 +91,11 @@ it('lists newest first, in pages', async () => {
 });
 
 it('archives what was uploaded, not what is awaited', async () => {
+  const { archiveConfigurationVersion } = await import('../../functions/configurations/backing-data.ts');
   const version = await create(uniqueName('ws'));
-  expect(await store.archiveConfigurationVersion(version.id)).toBeUndefined();
+  expect(await archiveConfigurationVersion(version.id)).toBeUndefined();
   await upload(version.id);
   await store.checkUpload(version);
-  expect(await store.archiveConfigurationVersion(version.id)).toMatchObject({ status: 'archived' });
+  expect(await archiveConfigurationVersion(version.id)).toMatchObject({ status: 'archived' });
   expect((await store.getConfigurationVersion(version.id))?.status).toBe('archived');
 });

@@ -49,7 +49,8 @@ const launcher = [
   ...launch,
   ...tasks('StopTask'),
 ];
-const tells = ['lambda:InvokeFunction NotifyFunction', 'lambda:InvokeFunction EnvironmentSettleFunction'];
+const tells = ['Notify', 'EnvironmentSettle', 'CommitStatus'].map((name) => `lambda:InvokeFunction ${name}Function`);
+const handsOver = 'lambda:InvokeFunction VersionControlEventFunction';
 const finisher = [
   ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
@@ -109,6 +110,7 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
+    handsOver,
   ],
   Governance: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -118,6 +120,34 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('PutObject', 'outcomes', 'policies', 'uploads'),
     's3:ListBucket bucket',
     ...answers('Heartbeat'),
+  ],
+  VersionControl: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+    handsOver,
+  ],
+  Webhooks: [...table('GetItem', 'Query', 'PutItem', 'UpdateItem'), 'kms:Decrypt key', handsOver],
+  VersionControlEvent: [
+    ...createsRuns,
+    ...table('DeleteItem'),
+    ...answers(),
+    'lambda:InvokeFunction FetchCommitFunction',
+    ...tells,
+  ],
+  FetchCommit: [
+    ...table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
+    'kms:Decrypt key',
+    'kms:GenerateDataKey key',
+    ...objects('GetObject', 'configurations'),
+    ...objects('PutObject', 'configurations'),
+    's3:ListBucket bucket',
+    ...answers(),
+  ],
+  CommitStatus: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+    'kms:Decrypt key',
+    'kms:GenerateDataKey key',
   ],
   Registry: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -174,6 +204,7 @@ const expected: Record<FunctionId, string[]> = {
     ...createsRuns.filter((line) => !finisher.includes(line)),
     'dynamodb:Query table/index/due',
     'lambda:InvokeFunction EnvironmentSweepFunction',
+    handsOver,
     ...launch,
     'states:DescribeExecution arn:aws:states:region:account:execution:machine.Name:*',
   ],

@@ -213,7 +213,8 @@ describe('the HTTP API', () => {
       ]);
     const apart = routes.filter(
       ([key, to]) =>
-        /^\w+ \/api\/v2\//.test(key ?? '') && /^(States|Access|Settings|Governance|Registry)Function$/.test(to ?? ''),
+        /^\w+ \/api\/v2\//.test(key ?? '') &&
+        /^(States|Access|Settings|Governance|Registry|VersionControl)Function$/.test(to ?? ''),
     );
     expect(Object.fromEntries(routes.filter((route) => !apart.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
@@ -228,12 +229,24 @@ describe('the HTTP API', () => {
       'ANY /runner/v1/{proxy+}': 'RunnerFunction',
       'ANY /agent/v1/{proxy+}': 'AgentFunction',
       'ANY /api/registry/{proxy+}': 'RegistryFunction',
+      'ANY /auth/{proxy+}': 'VersionControlFunction',
+      'ANY /webhooks/{proxy+}': 'WebhooksFunction',
     });
   });
 
   it('passes the allowed internal addresses only to functions that send requests', () => {
     const told = functionIds.filter((id) => 'OUTBOUND_ALLOWED_CIDRS' in environmentOf(id));
-    expect(told.sort()).toEqual(['Governance', 'Notify', 'RunTask', 'Settings', 'SignIn']);
+    expect(told.sort()).toEqual([
+      'CommitStatus',
+      'FetchCommit',
+      'Governance',
+      'Notify',
+      'RunTask',
+      'Settings',
+      'SignIn',
+      'VersionControl',
+      'VersionControlEvent',
+    ]);
     expect(environmentOf('Governance')).not.toHaveProperty('STATE_MACHINE_ARN');
   });
 
@@ -248,6 +261,8 @@ describe('the HTTP API', () => {
       'Settings',
       'SignIn',
       'States',
+      'VersionControl',
+      'Webhooks',
     ]);
   });
 
@@ -257,7 +272,11 @@ describe('the HTTP API', () => {
       RouteSettings: Record<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>;
     };
     const { DefaultRouteSettings: all, RouteSettings: own } = stage;
-    expect(Object.keys(own).sort()).toEqual(['ANY /runner/v1/{proxy+}', 'GET /logs/{proxy+}']);
+    expect(Object.keys(own).sort()).toEqual([
+      'ANY /runner/v1/{proxy+}',
+      'ANY /webhooks/{proxy+}',
+      'GET /logs/{proxy+}',
+    ]);
     for (const limit of Object.values(own)) {
       expect(limit.ThrottlingRateLimit).toBeGreaterThan(all.ThrottlingRateLimit);
       expect(limit.ThrottlingBurstLimit).toBeGreaterThan(all.ThrottlingBurstLimit);

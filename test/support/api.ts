@@ -87,6 +87,8 @@ export const startApi = async (): Promise<Api> => {
   const { handler: settings } = await import('../../functions/public-api/settings.ts');
   const { handler: governance } = await import('../../functions/public-api/governance.ts');
   const { handler: registry } = await import('../../functions/public-api/registry.ts');
+  const { handler: versionControl } = await import('../../functions/public-api/version-control.ts');
+  const { handler: webhooks } = await import('../../functions/public-api/webhooks.ts');
   const { handler: agent } = await import('../../functions/agents/handler.ts');
   const apart: Record<string, typeof core> = {
     States: states,
@@ -95,6 +97,8 @@ export const startApi = async (): Promise<Api> => {
     Settings: settings,
     Governance: governance,
     Registry: registry,
+    VersionControl: versionControl,
+    Webhooks: webhooks,
     Agent: agent,
   };
   // By name in place of ARN.

@@ -50,6 +50,16 @@ const stateOf = async (api: Api, workspaceId: string) => {
   return { id: version.id, output: version.relationships.outputs.data[0].id };
 };
 
+/** A connection with a token, whose forge nobody calls. */
+const connectionOf = async (organization: string) => {
+  const { createClient, keepToken } = await import('../../functions/version-control/connections.ts');
+  const urls = { httpUrl: 'https://github.example', apiUrl: 'https://api.github.example' };
+  const settings = { name: 'w', serviceProvider: 'github', dialect: 'github', key: null, rsaPublicKey: null } as const;
+  const client = await createClient(organization, { ...settings, ...urls, organizationScoped: true });
+  const token = await keepToken(client, { token: 'of the world' }, { id: '1', name: 'w' });
+  return { oauthClient: client.id, oauthToken: token.id };
+};
+
 /** Id of a tag that the workspace is given. */
 const tagOf = async (api: Api, workspaceId: string): Promise<string> => {
   const path = `workspaces/${workspaceId}/relationships/tags`;
@@ -147,6 +157,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     token: 'at-unknown',
     ...(await registryThings(organization)),
     ...(await policyThings(api, organization)),
+    ...(await connectionOf(organization)),
     ...(await ofRun(api, workspace, organization)),
     'configuration-versions': version.id,
     'state-versions': state.id,

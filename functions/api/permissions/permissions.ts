@@ -34,6 +34,8 @@ const everything = [
   'registry:write-providers',
   'agent-pool:read',
   'agent-pool:write',
+  'connection:read',
+  'connection:write',
   'project:read',
   'project:create',
   'project:update',
@@ -238,7 +240,7 @@ export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permi
   'manage-projects': { everywhere: [...administerProjects, 'project:create'] },
   'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
   'manage-policy-overrides': { everywhere: [...readRuns, ...overridePermissions] },
-  'manage-vcs-settings': { organization: ['ssh-key:read', 'ssh-key:write'] },
+  'manage-vcs-settings': { organization: ['ssh-key:read', 'ssh-key:write', 'connection:read', 'connection:write'] },
   'manage-run-tasks': { organization: ['task:read', 'task:write'] },
   'manage-modules': { organization: ['registry:write-modules'] },
   'manage-providers': { organization: ['registry:write-providers'] },
@@ -258,6 +260,7 @@ export const inTeam: Permissions = [
   'agent-pool:read',
   'registry:read',
   'reserved-tag-key:read',
+  'connection:read',
 ];
 
 /** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */

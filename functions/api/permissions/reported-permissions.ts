@@ -24,7 +24,7 @@ export const organizationPermissions = (granted: Granted) => {
     'can-read-varsets': granted.has('varset:read'),
     'can-update-authentication-token': granted.has('organization:manage-tokens'),
     'can-update-api-token': granted.has('organization:manage-tokens'),
-    'can-update-oauth': false,
+    'can-update-oauth': granted.has('connection:write'),
     'can-read-policies': granted.has('policy:read'),
     'can-update-sentinel': granted.has('policy:write'),
     'can-update-ssh-keys': granted.has('ssh-key:write'),

@@ -11,7 +11,7 @@ import {
   type ReasonedVerdict,
   resultCount,
 } from '../../run/policies.ts';
-import type { Run } from '../../run/run.ts';
+import { nameOfCreator, type Run } from '../../run/run.ts';
 import { listInputs } from '../../runs/inputs.ts';
 import { maxPlanBytes, readPlanJson } from '../../runs/plan-json.ts';
 import { getWorkspace } from '../../workspaces/records.ts';
@@ -33,7 +33,7 @@ const surroundings = async (run: Run) => {
     listInputs(run),
   ]);
   const project = workspace && (await getProject(workspace.projectId));
-  return { workspace, project, createdBy: user?.username ?? run.createdBy, variables };
+  return { workspace, project, createdBy: user?.username ?? nameOfCreator(run), variables };
 };
 
 const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[]> => {

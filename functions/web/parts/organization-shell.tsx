@@ -14,6 +14,7 @@ const sections: readonly (readonly [view: OrganizationView, name: string, permis
   ['run-tasks', 'Run tasks', 'can-read-run-tasks'],
   ['policy-sets', 'Policy sets', 'can-read-policies'],
   ['agent-pools', 'Agents', 'can-update-agent-pools'],
+  ['version-control', 'Version control', 'can-update-oauth'],
   ['teams', 'Teams'],
   ['members', 'Members', 'can-view-users'],
   ['audit-trail', 'Audit trail', 'can-read-audit-trail'],

@@ -10,6 +10,7 @@ import { call, change, changed, get, related } from '../../session.ts';
 import { TeamAccess } from '../people/team-access.tsx';
 import { WorkspaceTasks } from '../run-tasks/workspace-tasks.tsx';
 import { RunTriggers } from '../runs/run-triggers.tsx';
+import { Repository } from '../version-control/repository.tsx';
 import { Execution, executionIn, executionOf } from './execution.tsx';
 import { Notifications } from './notifications.tsx';
 
@@ -115,6 +116,7 @@ export const Settings = ({
         </Form>
       </section>
       <div class="stack">
+        <Repository workspace={workspace} organization={organization} onChange={onChange} />
         <WorkspaceTasks workspace={workspace} organization={organization} />
         {permissions['can-update'] && <Notifications workspace={workspace} />}
         <RunTriggers workspace={workspace} organization={organization} />

@@ -1,0 +1,36 @@
+import { putObject } from '../store/bucket.ts';
+import { keys, objects } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import type { ConfigurationVersion } from './records.ts';
+
+/** What becomes of a configuration's content: archived, deleted for now, restored, gone. */
+
+type Status = ConfigurationVersion['status'];
+
+const to = (id: string, status: Status, stamp: string, from: Status[]): Promise<ConfigurationVersion | undefined> =>
+  update<ConfigurationVersion>(keys.configurationVersion(id), {
+    set: { status, [`statusTimestamps.${stamp}`]: new Date().toISOString() },
+    condition: `#status IN (${from.map((_, i) => `:from${i}`).join(', ')})`,
+    values: Object.fromEntries(from.map((one, i) => [`:from${i}`, one])),
+  });
+
+/** Each is undefined when the version is not in a status from which that can be done. */
+export const archiveConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
+  to(id, 'archived', 'archived-at', ['uploaded', 'errored', 'archived']);
+
+/** It cannot be downloaded, nor used for another run, until it is restored. */
+export const softDeleteConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
+  to(id, 'backing_data_soft_deleted', 'soft-delete-backing-data-at', ['uploaded']);
+
+export const restoreConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
+  to(id, 'uploaded', 'restore-backing-data-at', ['backing_data_soft_deleted']);
+
+/** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
+export const purgeConfiguration = async (id: string): Promise<ConfigurationVersion | undefined> => {
+  const gone = 'backing_data_permanently_deleted';
+  const purged = await to(id, gone, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', gone]);
+  const { archive, uploadKey, readme } = purged ?? {};
+  const held = purged ? [archive?.key ?? objects.configuration(id), uploadKey, readme?.key] : [];
+  for (const key of held) if (key) await putObject(key, '');
+  return purged;
+};

@@ -1,0 +1,72 @@
+import { noPermissions } from '../api/permissions/granted.ts';
+import { environment } from '../environment.ts';
+import { versionControl } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { getRun } from '../runs/records.ts';
+import { invokeLater } from '../store/aws.ts';
+import { dueIn } from '../store/due.ts';
+import type { Key } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { completeClientEnd, completeTokenEnd } from '../version-control/complete-end.ts';
+import { handleDelivery } from '../version-control/handle.ts';
+import type { Doings } from '../version-control/handling.ts';
+import { settleRepository } from '../version-control/webhooks.ts';
+import { defaultOptions, queueRun } from './create-run.ts';
+import { cancelRun } from './decisions.ts';
+import { OutdatedCommitError } from './new-run.ts';
+
+/** What happens at version control, and what is left to do there. */
+
+const doings: Doings = {
+  queueRun: async ({ message, planOnly, ...wanted }) => {
+    try {
+      await queueRun({
+        ...wanted,
+        options: { ...defaultOptions, message, planOnly },
+        createdBy: versionControl,
+        granted: noPermissions,
+        source: 'tfe-configuration-version',
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof OutdatedCommitError) return false;
+      throw error;
+    }
+  },
+  cancelOutdated: async (runId, why) => {
+    const run = await getRun(runId);
+    if (!run?.planOnly || isFinal(run.status)) return;
+    await cancelRun(run, versionControl, `Canceled automatically: ${why}`);
+  },
+};
+
+interface DueEvent {
+  /** What the sweep found due. */
+  due: Key;
+}
+
+/** Long enough for what is being done not to be found again meanwhile. */
+const heldSeconds = 360;
+
+const completeDue = async (key: Key): Promise<void> => {
+  const [kind = '', id = ''] = [key.sk.split('#')[0], key.pk.split('#').slice(1).join('#')];
+  if (kind === 'DELIVERY') {
+    return handleDelivery({ uuid: id, id: key.sk.slice('DELIVERY#'.length) }, doings);
+  }
+  if (kind === 'ARCHIVE') return invokeLater(environment.fetchCommitFunction, { archive: id });
+  if (kind === 'COMMIT') return invokeLater(environment.commitStatusFunction, { commit: id });
+  if (kind === 'REPO') return void (await settleRepository(id));
+  if (kind === 'OC') return completeClientEnd(id);
+  if (kind === 'OT') return completeTokenEnd(id);
+};
+
+export const handler = async (event: { delivery: { uuid: string; id: string } } | DueEvent): Promise<void> => {
+  if ('delivery' in event) return handleDelivery(event.delivery, doings);
+  const held = await update(event.due, {
+    set: dueIn(event.due.pk, heldSeconds),
+    condition: 'dueAt <= :now',
+    values: { ':now': new Date().toISOString() },
+  });
+  // Commits and archives have leases of their own.
+  if (held) await completeDue(event.due);
+};

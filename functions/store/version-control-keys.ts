@@ -1,0 +1,53 @@
+import { type Key, padded } from './key.ts';
+
+/**
+ * What the table (keys.ts) holds of version control:
+ *
+ * | pk | sk | item |
+ * |---|---|---|
+ * | `OC#<id>` | `OC` | OAuth client: a connection to version control |
+ * | | `USE#<id>` | → workspace or policy set that is connected by it |
+ * | `OT#<id>` | `OT` | token of an OAuth client |
+ * | `OATTEMPT#<sha-256>` | `OATTEMPT` | authorization of an OAuth client under way |
+ * | `REPO#<token>#<identifier>` | `REPO` | repository that something follows, with its webhook |
+ * | | `FOLLOWER#<id>` | → workspace that follows it |
+ * | | `MOVE#<branch>#<number>` | from which commit to which a branch moved, and which delivery told so |
+ * | | `PULL#<number>#<workspace>` | → run of the pull request's newest commit |
+ * | `HOOK#<uuid>` | `HOOK` | → repository whose webhook has the address |
+ * | | `DELIVERY#<id>` | webhook delivery: what it said, and what came of it |
+ * | `ARCHIVE#<repository>#<commit>` | `ARCHIVE` | a commit's files: fetched once for all who follow |
+ * | | `CV#<id>` | → configuration version that waits for it |
+ * | `COMMIT#<token>#<identifier>#<sha>` | `COMMIT` | what was posted as the commit's status |
+ * | | `RUN#<workspace>` | → newest run of the commit in the workspace |
+ * | `VCSEVENT#<organization>#<day>` | `<time>#<id>` | what came of a delivery, for people |
+ */
+export const versionControlKeys = {
+  oauthClient: (id: string): Key => ({ pk: `OC#${id}`, sk: 'OC' }),
+  organizationOauthClient: (organization: string, createdAt: string, id: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `OC#${createdAt}#${id}`,
+  }),
+  oauthClientUse: (id: string, userId: string): Key => ({ pk: `OC#${id}`, sk: `USE#${userId}` }),
+  oauthToken: (id: string): Key => ({ pk: `OT#${id}`, sk: 'OT' }),
+  oauthAttempt: (hash: string): Key => ({ pk: `OATTEMPT#${hash}`, sk: 'OATTEMPT' }),
+  repository: (id: string): Key => ({ pk: `REPO#${id}`, sk: 'REPO' }),
+  follower: (repository: string, id: string): Key => ({ pk: `REPO#${repository}`, sk: `FOLLOWER#${id}` }),
+  move: (repository: string, branch: string, n: number): Key => ({
+    pk: `REPO#${repository}`,
+    sk: `MOVE#${branch}#${padded(n)}`,
+  }),
+  pullRun: (repository: string, number: number, workspaceId: string): Key => ({
+    pk: `REPO#${repository}`,
+    sk: `PULL#${padded(number)}#${workspaceId}`,
+  }),
+  hook: (uuid: string): Key => ({ pk: `HOOK#${uuid}`, sk: 'HOOK' }),
+  delivery: (uuid: string, id: string): Key => ({ pk: `HOOK#${uuid}`, sk: `DELIVERY#${id}` }),
+  commitArchive: (id: string): Key => ({ pk: `ARCHIVE#${id}`, sk: 'ARCHIVE' }),
+  waitingForArchive: (id: string, versionId: string): Key => ({ pk: `ARCHIVE#${id}`, sk: `CV#${versionId}` }),
+  commit: (id: string): Key => ({ pk: `COMMIT#${id}`, sk: 'COMMIT' }),
+  runOfCommit: (id: string, workspaceId: string): Key => ({ pk: `COMMIT#${id}`, sk: `RUN#${workspaceId}` }),
+  vcsEvent: (organization: string, at: string, id: string): Key => ({
+    pk: `VCSEVENT#${organization}#${at.slice(0, 10)}`,
+    sk: `${at}#${id}`,
+  }),
+};

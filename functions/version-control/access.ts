@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import * as oauth from 'oauth4webapi';
+import { guardedFetch } from '../outbound/fetch.ts';
+import { keys } from '../store/keys.ts';
+import { get, update } from '../store/table.ts';
+import { type Connection, callerOf } from './call.ts';
+import {
+  getClient,
+  getEndedClient,
+  getEndedToken,
+  getToken,
+  type IssuedToken,
+  keepRefreshed,
+  noteTrouble,
+  type OauthClient,
+  type OauthToken,
+  openClientSecret,
+  openRefreshToken,
+  openToken,
+} from './connections.ts';
+import { ForgeError } from './forge-error.ts';
+import type { Call, Forge } from './forges/forge.ts';
+import { forges } from './forges/forges.ts';
+import { providerOf } from './service-providers.ts';
+
+/** A connection that can be called: its forge, and its token as it is good now. */
+export interface Access extends Connection {
+  forge: Forge;
+  name: string;
+  call: Call;
+  token: OauthToken;
+}
+
+const refreshBeforeMs = 120_000;
+const leaseMs = 10_000;
+const patienceMs = 5_000;
+
+/** Metadata by hand: nothing is discovered at an address that somebody has given. */
+export const serverOf = ({ httpUrl }: OauthClient, forge: Forge): oauth.AuthorizationServer => ({
+  issuer: httpUrl,
+  authorization_endpoint: `${httpUrl}${forge.oauth.authorize}`,
+  token_endpoint: `${httpUrl}${forge.oauth.token}`,
+});
+
+export const oauthOptions = ({ httpUrl }: OauthClient) => ({
+  [oauth.customFetch]: guardedFetch as never,
+  [oauth.allowInsecureRequests]: httpUrl.startsWith('http:'),
+  headers: new Headers({ accept: 'application/json' }),
+});
+
+export const issuedFrom = (answer: oauth.TokenEndpointResponse): IssuedToken => ({
+  token: answer.access_token,
+  ...(answer.refresh_token ? { refreshToken: answer.refresh_token } : {}),
+  ...(answer.expires_in ? { expiresAt: new Date(Date.now() + answer.expires_in * 1000).toISOString() } : {}),
+});
+
+const isFresh = ({ expiresAt, sealedRefreshToken }: OauthToken): boolean =>
+  !expiresAt || !sealedRefreshToken || Date.parse(expiresAt) - Date.now() > refreshBeforeMs;
+
+/** One refreshes, the others wait for what comes of it: refresh tokens are good once. */
+const refreshed = async (client: OauthClient, token: OauthToken): Promise<OauthToken> => {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    const at = new Date().toISOString();
+    const leased = await update<OauthToken>(keys.oauthToken(token.id), {
+      set: { leaseUntil: new Date(Date.now() + leaseMs).toISOString() },
+      condition: 'generation = :seen AND (attribute_not_exists(leaseUntil) OR leaseUntil < :now)',
+      values: { ':seen': token.generation, ':now': at },
+    });
+    if (leased) return refreshNow(client, leased);
+    const current = await get<OauthToken>(keys.oauthToken(token.id));
+    if (!current) throw new ForgeError('refused', 'the connection was deleted');
+    if (isFresh(current)) return current;
+    if (Date.now() > until) throw new ForgeError('unreachable', 'the token is being refreshed');
+    await delay(200);
+  }
+};
+
+const refreshNow = async (client: OauthClient, token: OauthToken): Promise<OauthToken> => {
+  const forge = forges[client.dialect ?? 'github'];
+  const { name } = providerOf(client.serviceProvider);
+  const [secret, refreshToken] = await Promise.all([openClientSecret(client), openRefreshToken(token)]);
+  const application = { client_id: client.key ?? '' };
+  const server = serverOf(client, forge);
+  try {
+    const by = oauth.ClientSecretPost(secret ?? '');
+    const options = oauthOptions(client);
+    const answer = await oauth.refreshTokenGrantRequest(server, application, by, refreshToken ?? '', options);
+    const issued = issuedFrom(await oauth.processRefreshTokenResponse(server, application, answer));
+    return (await keepRefreshed(token, issued)) ?? (await getToken(token.id)) ?? token;
+  } catch (error) {
+    if (!(error instanceof oauth.ResponseBodyError)) {
+      throw new ForgeError('unreachable', `${name} could not be asked for a new token`);
+    }
+    const broken = `${name} does not issue a new token (${error.error.slice(0, 50)}). Authorize the connection again`;
+    await noteTrouble(token, { broken });
+    throw new ForgeError('refused', broken);
+  }
+};
+
+/**
+ * 2 reads and 1 KMS request; a refresh when the token is about to expire.
+ * @param ended also of a connection that is being deleted, whose webhooks are
+ * @throws {ForgeError} for a connection that cannot be used now
+ */
+export const accessBy = async (tokenId: string, { patient = false, ended = false } = {}): Promise<Access> => {
+  const token = await (ended ? getEndedToken : getToken)(tokenId);
+  const client = token && (await (ended ? getEndedClient : getClient)(token.clientId));
+  if (!token || !client?.dialect) throw new ForgeError('refused', 'the connection was deleted');
+  const { name } = providerOf(client.serviceProvider);
+  if (token.broken) throw new ForgeError('refused', token.broken);
+  if (token.pausedUntil && token.pausedUntil > new Date().toISOString()) {
+    throw new ForgeError('limited', `${name} asks to wait until ${token.pausedUntil.slice(11, 16)} UTC`);
+  }
+  const good = isFresh(token) ? token : await refreshed(client, token);
+  const connection = { client, token: good, secret: await openToken(good) };
+  return { ...connection, forge: forges[client.dialect], name, call: callerOf(connection, { patient }) };
+};

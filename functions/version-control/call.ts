@@ -1,0 +1,143 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { OutboundError } from '../outbound/errors.ts';
+import { type OutboundAnswer, send } from '../outbound/send.ts';
+import { noteTrouble, type OauthClient, type OauthToken } from './connections.ts';
+import { ForgeError } from './forge-error.ts';
+import type { Call, ForgeRequest } from './forges/forge.ts';
+import { providerOf } from './service-providers.ts';
+
+/** Calls to a forge's API, each with the connection's token and to the connection's origin only. */
+
+const maxBytes = 10 * 1024 * 1024;
+const answerMs = 10_000;
+/** Before each further try of what another try may help; writes are made once. */
+const retryMs = [500, 2_000];
+
+const userAgent = 'stepform';
+
+/** Of every request with a token. */
+export const headersFor = (client: Pick<OauthClient, 'dialect'>, secret: string): Record<string, string> => ({
+  authorization: `Bearer ${secret}`,
+  'user-agent': userAgent,
+  accept: client.dialect === 'github' ? 'application/vnd.github+json' : 'application/json',
+  ...(client.dialect === 'github' ? { 'x-github-api-version': '2022-11-28' } : {}),
+});
+
+const urlOf = ({ apiUrl }: Pick<OauthClient, 'apiUrl'>, { path, query = {} }: ForgeRequest): string => {
+  const parameters = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return `${apiUrl}${path}${parameters.size ? `${path.includes('?') ? '&' : '?'}${parameters}` : ''}`;
+};
+
+const header = (answer: OutboundAnswer, name: string): string | undefined => answer.headers[name]?.toString();
+
+/** When a forge that refuses for the number of requests may be asked again. UTC ISO 8601. */
+export const pausedUntil = (
+  status: number,
+  headers: Record<string, string | string[] | undefined>,
+): string | undefined => {
+  const text = (name: string) => headers[name]?.toString();
+  const limited = status === 429 || (status === 403 && (text('retry-after') || text('x-ratelimit-remaining') === '0'));
+  if (!limited) return undefined;
+  const after = Number(text('retry-after'));
+  const reset = Number(text('x-ratelimit-reset') ?? text('ratelimit-reset'));
+  const most = Date.now() + 3600_000;
+  const until = after > 0 ? Date.now() + after * 1000 : reset > 0 ? reset * 1000 : Date.now() + 60_000;
+  return new Date(Math.min(most, Math.max(until, Date.now() + 1000))).toISOString();
+};
+
+const said = (body: Buffer): string => {
+  try {
+    const { message, error } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
+    const text = [message, error].find((one) => typeof one === 'string') as string | undefined;
+    return text ? `: ${text.slice(0, 200)}` : '';
+  } catch {
+    return '';
+  }
+};
+
+const refused = [401, 403];
+const passing = [500, 502, 503, 504];
+
+/** What a status that is no answer means. */
+export const failureOf = (name: string, status: number, body: Buffer): ForgeError => {
+  const detail = said(body);
+  if (refused.includes(status))
+    return new ForgeError('refused', `${name} refused the token (${status}${detail})`, status);
+  if (status === 404) return new ForgeError('missing', `${name} found nothing (404${detail})`, status);
+  if (status === 301 || status === 302) {
+    return new ForgeError('missing', `${name} says that the repository was renamed or moved`, status);
+  }
+  if (passing.includes(status)) return new ForgeError('unreachable', `${name} answered ${status}${detail}`, status);
+  return new ForgeError('unexpected', `${name} answered ${status}${detail}`, status);
+};
+
+export const asForgeError = (name: string, error: unknown): ForgeError => {
+  if (error instanceof ForgeError) return error;
+  if (!(error instanceof OutboundError)) return new ForgeError('unexpected', `${name} answered something unexpected`);
+  const failure = error.failure === 'forbidden' ? 'forbidden' : 'unreachable';
+  return new ForgeError(failure, `${name} could not be called: ${error.message}`);
+};
+
+export interface Connection {
+  client: OauthClient;
+  /** Absent while a token is tried that is not kept yet. */
+  token?: OauthToken;
+  secret: string;
+}
+
+const once = async (connection: Connection, request: ForgeRequest, totalMs: number) => {
+  const { client, secret, token } = connection;
+  const { name } = providerOf(client.serviceProvider);
+  const { method, body, accept = [] } = request;
+  const headers = {
+    ...headersFor(client, secret),
+    ...(body ? { 'content-type': 'application/json' } : {}),
+  };
+  const most = request.maxBytes ?? maxBytes;
+  const sent = { method, url: urlOf(client, request), headers, body: body && JSON.stringify(body) };
+  const answer = await send(sent, { totalMs, maxBytes: most }).catch((error) => {
+    throw asForgeError(name, error);
+  });
+  const until = pausedUntil(answer.status, answer.headers);
+  if (until) {
+    if (token) await noteTrouble(token, { pausedUntil: until });
+    throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, answer.status);
+  }
+  if (answer.status === 401 && token) {
+    await noteTrouble(token, { broken: `${name} does not accept the token any more` });
+  }
+  const ok = answer.status >= 200 && answer.status < 300;
+  if (!ok && !accept.includes(answer.status)) throw failureOf(name, answer.status, answer.body);
+  if (answer.body.length >= most) throw new ForgeError('unexpected', `${name} answered more than ${most} bytes`);
+  return { status: answer.status, headers: answer.headers, body: parsed(name, answer) };
+};
+
+const parsed = (name: string, answer: OutboundAnswer): unknown => {
+  if (answer.body.length === 0) return undefined;
+  if (!header(answer, 'content-type')?.includes('json')) return undefined;
+  try {
+    return JSON.parse(answer.body.toString('utf8'));
+  } catch {
+    throw new ForgeError('unexpected', `${name} answered something that is not JSON`);
+  }
+};
+
+/**
+ * @param patient tries reads again; without, while a person waits, each call is made once and for 5 s at most
+ */
+export const callerOf =
+  (connection: Connection, { patient = false } = {}): Call =>
+  async (request) => {
+    const waits = patient && request.method === 'GET' ? retryMs : [];
+    for (let tried = 0; ; tried++) {
+      try {
+        return await once(connection, request, patient ? answerMs : 5_000);
+      } catch (error) {
+        const wait = waits[tried];
+        if (wait === undefined || !(error instanceof ForgeError) || error.failure !== 'unreachable') throw error;
+        await delay(wait);
+      }
+    }
+  };

@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { environment } from '../environment.ts';
+import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import type { Run } from '../run/run.ts';
+import { getRun } from '../runs/records.ts';
+import { dueAttributes, dueIn } from '../store/due.ts';
+import { derivedId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { logError } from '../store/log.ts';
+import { batchGet, get, put, queryAll, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { accessBy } from './access.ts';
+import { ForgeError } from './forge-error.ts';
+import type { CommitStatus } from './forges/forge.ts';
+import { aggregated, ofRun, type RunOutcome } from './status-words.ts';
+import { recordVcsEvent } from './vcs-events.ts';
+
+/**
+ * Statuses of commits: how the plans of their runs go. One writer at a time posts for a commit, and only what is new: whoever
+ * finds another at work leaves a note, and that one looks again.
+ */
+
+type CommitRef = NonNullable<Run['commit']>;
+
+interface CommitRecord extends CommitRef {
+  id: string;
+  organization: string;
+  /** Raised by everybody who wants a look; the writer goes on until it stays. */
+  wanted: number;
+  holder?: string;
+  leaseUntil?: string;
+  /** By context, what was posted last. */
+  posted?: Record<string, string>;
+  posts?: number;
+  lastPostAt?: string;
+}
+
+interface RunOfCommit {
+  workspaceId: string;
+  runId: string;
+  at: string;
+}
+
+const commitId = ({ tokenId, identifier, sha }: CommitRef): string =>
+  derivedId('commit', `${tokenId} ${identifier.toLowerCase()} ${sha}`);
+
+const keptSeconds = 90 * 86_400;
+const expiry = (): number => Math.floor(Date.now() / 1000) + keptSeconds;
+
+/** Makes the run its workspace's newest of the commit. Before the run is there. 1 write. */
+export const registerRun = async (commit: CommitRef, { workspaceId, runId, at }: RunOfCommit): Promise<void> => {
+  await put(
+    { ...keys.runOfCommit(commitId(commit), workspaceId), workspaceId, runId, at, expiresAt: expiry() },
+    { condition: 'attribute_not_exists(pk) OR at <= :at', values: { ':at': at } },
+  );
+};
+
+const leaseSeconds = 20;
+const spacingMs = 2_000;
+const workMs = 45_000;
+const maxPosts = 300;
+
+/** After many posts they are rarer: forges count them. */
+const spacingOf = ({ posts = 0 }: CommitRecord): number => (posts >= 100 ? 60_000 : posts >= 20 ? 10_000 : spacingMs);
+
+const want = async (commit: CommitRef, organization: string): Promise<CommitRecord> => {
+  const id = commitId(commit);
+  const record = await update<CommitRecord>(keys.commit(id), {
+    set: { ...commit, id, organization, expiresAt: expiry(), ...dueIn(id, 60) },
+    add: { wanted: 1 },
+  });
+  return record as CommitRecord;
+};
+
+/** Undefined while somebody else has it. */
+const lease = (id: string, holder: string): Promise<CommitRecord | undefined> =>
+  update<CommitRecord>(keys.commit(id), {
+    set: { holder, leaseUntil: new Date(Date.now() + leaseSeconds * 1000).toISOString() },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(leaseUntil) OR leaseUntil < :now OR holder = :me)',
+    values: { ':now': now(), ':me': holder },
+  });
+
+/** False when there is more to do. */
+const release = async ({ id, wanted }: CommitRecord, holder: string): Promise<boolean> => {
+  const released = await update(keys.commit(id), {
+    remove: ['holder', 'leaseUntil', ...dueAttributes],
+    condition: 'holder = :me AND wanted = :seen',
+    values: { ':me': holder, ':seen': wanted },
+  });
+  return released !== undefined;
+};
+
+const outcomesOf = async (id: string): Promise<RunOutcome[]> => {
+  const rows = await queryAll<RunOfCommit>({ pk: keys.commit(id).pk, prefix: 'RUN#' });
+  const runs = await batchGet<Run & Key>(rows.map(({ runId }) => keys.run(runId)));
+  return runs.map((run) => ({ workspace: run.workspaceName, runId: run.id, ...ofRun(run) }));
+};
+
+const statusName = 'stepform';
+
+const statusesOf = (
+  outcomes: RunOutcome[],
+  organization: Pick<Organization, 'name' | 'aggregatedCommitStatusEnabled'>,
+): CommitStatus[] => {
+  const base = `${environment.publicUrl}/app/${organization.name}`;
+  if (organization.aggregatedCommitStatusEnabled) {
+    const [only] = outcomes;
+    const targetUrl =
+      only && outcomes.length === 1 ? `${base}/workspaces/${only.workspace}/runs/${only.runId}` : `${base}/runs`;
+    return [{ context: `${statusName}/${organization.name}`, targetUrl, ...aggregated(outcomes) }];
+  }
+  return outcomes.map(({ workspace, runId, state, description }) => ({
+    context: `${statusName}/${organization.name}/${workspace}`,
+    targetUrl: `${base}/workspaces/${workspace}/runs/${runId}`,
+    state,
+    description,
+  }));
+};
+
+const textOf = ({ state, description, targetUrl }: CommitStatus): string => `${state} ${description} ${targetUrl}`;
+
+/** Posts what is new of it; the record as it is then. @throws {ForgeError} */
+const post = async (record: CommitRecord, statuses: CommitStatus[]): Promise<CommitRecord> => {
+  const fresh = statuses.filter((status) => record.posted?.[status.context] !== textOf(status));
+  if (fresh.length === 0 || (record.posts ?? 0) >= maxPosts) return record;
+  const wait = Date.parse(record.lastPostAt ?? '') + spacingOf(record) - Date.now();
+  if (wait > 0) await delay(Math.min(wait, leaseSeconds * 500));
+  const { forge, call } = await accessBy(record.tokenId, { patient: true });
+  const posted = { ...record.posted };
+  for (const status of fresh) {
+    await forge.postStatus(call, record.identifier, record.sha, status);
+    posted[status.context] = textOf(status);
+  }
+  const noted = await update<CommitRecord>(keys.commit(record.id), {
+    set: { posted, lastPostAt: now() },
+    add: { posts: fresh.length },
+    condition: 'attribute_exists(pk)',
+  });
+  return noted ?? record;
+};
+
+/** What a forge does not want to know of this commit. */
+const gone = ['missing', 'unexpected'];
+
+const giveUp = async (record: CommitRecord, error: ForgeError): Promise<void> => {
+  const { organization, tokenId, identifier, sha } = record;
+  await update(keys.commit(record.id), {
+    remove: ['holder', 'leaseUntil', ...dueAttributes],
+    condition: 'attribute_exists(pk)',
+  });
+  if (gone.includes(error.failure)) return;
+  await recordVcsEvent({
+    organization,
+    clientId: null,
+    tokenId,
+    level: 'error',
+    message: `The status of ${sha.slice(0, 7)} in ${identifier} could not be posted: ${error.message}`,
+    suggestedAction: 'Check that the account of the connection may write commit statuses.',
+  });
+};
+
+/** Later, by the sweep. */
+const putOff = (id: string, holder: string): Promise<unknown> =>
+  update(keys.commit(id), {
+    set: dueIn(id, 120),
+    remove: ['holder', 'leaseUntil'],
+    condition: 'holder = :me',
+    values: { ':me': holder },
+  });
+
+/** Has the commit's status say how its runs go now. */
+export const updateStatus = async (id: string): Promise<void> => {
+  const holder = randomUUID();
+  const until = Date.now() + workMs;
+  while (Date.now() < until) {
+    const record = await lease(id, holder);
+    if (!record) return;
+    const organization = await getOrganization(record.organization);
+    const outcomes = organization ? await outcomesOf(id) : [];
+    try {
+      if (organization && outcomes.length > 0) await post(record, statusesOf(outcomes, organization));
+    } catch (error) {
+      if (error instanceof ForgeError && !['limited', 'unreachable'].includes(error.failure)) {
+        return giveUp(record, error);
+      }
+      logError('commit status is put off', error, { commit: id });
+      await putOff(id, holder);
+      return;
+    }
+    if (await release(record, holder)) return;
+  }
+  await putOff(id, holder);
+};
+
+/** A run came to another status. */
+export const handler = async (event: { runId: string } | { commit: string }): Promise<void> => {
+  if ('commit' in event) return updateStatus(event.commit);
+  const run = await getRun(event.runId);
+  if (!run?.commit) return;
+  await registerRun(run.commit, { workspaceId: run.workspaceId, runId: run.id, at: run.createdAt });
+  const { id } = await want(run.commit, run.organization);
+  await updateStatus(id);
+};
+
+/** A pull request that concerns no workspace passes, so that a required status does not hold it up. */
+export const postUntriggered = async (
+  { tokenId, identifier, organization: name }: { tokenId: string; identifier: string; organization: string },
+  sha: string,
+  organization: Organization | undefined,
+): Promise<void> => {
+  const aggregates = organization?.aggregatedCommitStatusEnabled ?? true;
+  if (!organization || (!aggregates && !organization.sendPassingStatusesForUntriggeredSpeculativePlans)) return;
+  const commit = { tokenId, identifier, sha };
+  const id = commitId(commit);
+  // One that has runs says how those go.
+  if (await get(keys.commit(id))) return;
+  const record = await want(commit, name);
+  const targetUrl = `${environment.publicUrl}/app/${name}/runs`;
+  const context = `${statusName}/${name}`;
+  await post(record, [{ context, targetUrl, state: 'success', description: 'No workspace is concerned' }]);
+  await update(keys.commit(id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
+};

@@ -1,0 +1,104 @@
+import { type ConfigurationVersion, createCommitVersion, getConfigurationVersion } from '../configurations/records.ts';
+import { type Ingress, type Run, versionControl } from '../run/run.ts';
+import { derivedId } from '../store/id.ts';
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import type { Access } from './access.ts';
+import { type CommitArchive, getArchive, settleVersion, waitForArchive } from './archives.ts';
+import { followsOf } from './follows.ts';
+import type { Commit, Pull, Sender } from './forges/forge.ts';
+import type { FollowedRepository } from './repositories.ts';
+import { providerOf } from './service-providers.ts';
+
+/** Commits as configuration versions of the workspaces that follow them. */
+
+export interface Followed {
+  access: Access;
+  repository: FollowedRepository;
+  commit: Commit;
+  archive: CommitArchive;
+  /** Of which move of its branch; absent for pull requests. */
+  n?: number;
+  /** When the platform learned of it. */
+  at: string;
+  /** With workspace and commit, what makes a version the same: `push main 3`. */
+  what: string;
+  branch: string;
+  tag?: string;
+  pull?: Pull;
+  compareUrl?: string | null;
+  sender: Sender | null;
+  changedFiles?: string[];
+}
+
+const ingressOf = ({ repository, commit, pull, sender, ...of }: Followed): Ingress => {
+  const name = sender?.username ?? commit.author;
+  return {
+    fromForge: true,
+    commitSha: commit.sha,
+    commitMessage: commit.message,
+    commitUrl: commit.url || null,
+    branch: of.branch || null,
+    identifier: repository.identifier,
+    cloneUrl: repository.cloneUrl || null,
+    senderUsername: name,
+    onDefaultBranch: of.branch === repository.defaultBranch,
+    ...(of.compareUrl ? { compareUrl: of.compareUrl } : {}),
+    ...(of.tag ? { tag: of.tag } : {}),
+    ...(pull ? { pullRequest: { number: pull.number, url: pull.url, title: pull.title, body: pull.body } } : {}),
+    ...(sender?.avatarUrl ? { senderAvatarUrl: sender.avatarUrl } : {}),
+    ...(sender?.htmlUrl ? { senderHtmlUrl: sender.htmlUrl } : {}),
+  };
+};
+
+/** The same for the same workspace and commit, each time. */
+export const idFor = (prefix: 'cv' | 'run', { id }: Pick<Workspace, 'id'>, followed: Followed): string =>
+  derivedId(prefix, `${id} ${followed.repository.id} ${followed.what} ${followed.commit.sha}`);
+
+/** False when the workspace has moved on: a newer commit was pushed, or it follows something else. */
+export const claimMove = async ({ id, vcsRepo }: Workspace, n: number): Promise<boolean> => {
+  const follows = vcsRepo ? followsOf(vcsRepo) : '';
+  const claimed = await update<Workspace>(keys.workspace(id), {
+    set: { vcsMoves: n },
+    condition: 'vcsFollows = :follows AND vcsMoves <= :n AND attribute_not_exists(deletedAt)',
+    values: { ':follows': follows, ':n': n },
+  });
+  return claimed !== undefined;
+};
+
+/** The commit as the workspace's version, however often it is asked for. 3 writes, 2 more while it is fetched. */
+export const versionFor = async (workspace: Workspace, followed: Followed): Promise<ConfigurationVersion> => {
+  const { archive, at, access, pull, changedFiles } = followed;
+  const id = idFor('cv', workspace, followed);
+  const existing = await getConfigurationVersion(id);
+  if (existing) return existing;
+  const stored = archive.status === 'stored';
+  if (!stored) await waitForArchive(archive.id, id);
+  const version = await createCommitVersion({
+    id,
+    organization: workspace.organization,
+    workspaceId: workspace.id,
+    status: stored ? 'uploaded' : 'fetching',
+    autoQueueRuns: true,
+    speculative: pull !== undefined,
+    provisional: false,
+    source: providerOf(access.client.serviceProvider).source,
+    ingress: ingressOf(followed),
+    createdBy: versionControl,
+    createdAt: at,
+    commitArchive: archive.id,
+    ...(stored ? { archive: archive.archive, size: archive.size } : {}),
+    ...(changedFiles ? { changedFiles: changedFiles.slice(0, 300) } : {}),
+  });
+  // It may have come since the record was read, and whoever settled it did not find the version yet.
+  const now = stored ? undefined : await getArchive(archive.id);
+  return (now && (await settleVersion(now, id))) ?? version;
+};
+
+/** What marks a run as one whose status the commit gets. */
+export const commitOf = ({ repository, commit }: Followed): NonNullable<Run['commit']> => ({
+  tokenId: repository.tokenId,
+  identifier: repository.identifier,
+  sha: commit.sha,
+});

@@ -1,0 +1,38 @@
+import { keys } from '../store/keys.ts';
+import { remove } from '../store/table.ts';
+import { getEndedClient, getEndedToken } from './connections.ts';
+import { disconnect } from './end.ts';
+import { leave, listUses } from './repositories.ts';
+import { settleRepository } from './webhooks.ts';
+
+/** What is left to do for a connection that was deleted. */
+
+/** False while a webhook could not be deleted yet: then what names its repository stays. */
+const endUses = async (clientId: string): Promise<boolean> => {
+  const uses = await listUses(clientId);
+  for (const { workspaceId, repository } of uses) {
+    await disconnect(workspaceId, repository);
+    await leave(repository, workspaceId);
+  }
+  let done = true;
+  for (const repository of new Set(uses.map((use) => use.repository))) {
+    if (!(await settleRepository(repository))) done = false;
+    else for (const { pk, sk } of uses.filter((use) => use.repository === repository)) await remove({ pk, sk });
+  }
+  return done;
+};
+
+/** May be repeated. */
+export const completeClientEnd = async (id: string): Promise<void> => {
+  const client = await getEndedClient(id);
+  if (!client?.deletedAt || !(await endUses(id))) return;
+  if (client.tokenId) await remove(keys.oauthToken(client.tokenId));
+  await remove(keys.organizationOauthClient(client.organization, client.createdAt, id));
+  await remove(keys.oauthClient(id));
+};
+
+/** May be repeated. */
+export const completeTokenEnd = async (id: string): Promise<void> => {
+  const token = await getEndedToken(id);
+  if (token?.deletedAt && (await endUses(token.clientId))) await remove(keys.oauthToken(id));
+};

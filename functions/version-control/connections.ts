@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto';
+import { asEdit, type Edited, type Editor } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { open, type SecretContext, seal } from '../store/secrets.ts';
+import { batchGet, create, get, put, queryAll, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import type { Dialect, ServiceProviderName } from './service-providers.ts';
+
+/**
+ * Connections to version control: an OAuth client with at most one token. Secrets are sealed for their record, opened by
+ * the functions that call the forge, and never answered.
+ */
+
+export interface OauthClient extends Edited {
+  id: string;
+  organization: string;
+  uuid: string;
+  name: string | null;
+  serviceProvider: ServiceProviderName;
+  /** Which program answers; absent for providers that cannot be connected. */
+  dialect?: Dialect;
+  httpUrl: string;
+  apiUrl: string;
+  key: string | null;
+  rsaPublicKey: string | null;
+  sealedSecret?: Uint8Array;
+  sealedPrivateKey?: Uint8Array;
+  /** Every project may use it; else only those of `projectIds`. */
+  organizationScoped: boolean;
+  projectIds?: Set<string>;
+  tokenId?: string;
+  createdAt: string;
+  updatedAt: string;
+  /** It is being deleted: for everybody else it is gone. */
+  deletedAt?: string;
+}
+
+export interface OauthToken extends Edited {
+  id: string;
+  organization: string;
+  clientId: string;
+  sealedToken: Uint8Array;
+  sealedRefreshToken?: Uint8Array;
+  sealedSshKey?: Uint8Array;
+  /** UTC ISO 8601; absent for tokens that do not expire. */
+  expiresAt?: string;
+  /** Raised by each new token. */
+  generation: number;
+  /** The forge asked to wait until then. */
+  pausedUntil?: string;
+  /** The forge does not accept it any more, and why. */
+  broken?: string;
+  account: Account;
+  createdAt: string;
+  deletedAt?: string;
+}
+
+/** Whose token it is, at the forge. */
+export interface Account {
+  id: string;
+  name: string;
+}
+
+/** What the forge issued: a personal access token, or what a code was redeemed for. */
+export interface IssuedToken {
+  token: string;
+  refreshToken?: string;
+  expiresAt?: string;
+}
+
+export type ClientSettings = Pick<
+  OauthClient,
+  | 'name'
+  | 'serviceProvider'
+  | 'dialect'
+  | 'httpUrl'
+  | 'apiUrl'
+  | 'key'
+  | 'rsaPublicKey'
+  | 'organizationScoped'
+  | 'projectIds'
+> & { secret?: string | null; privateKey?: string | null };
+
+/** The maximum of an organization. */
+export const maxClients = 100;
+
+const contextOf = (id: string, what: string): SecretContext => ({ connection: id, what });
+
+const living = <T extends { deletedAt?: string }>(record: T | undefined): T | undefined =>
+  record?.deletedAt ? undefined : record;
+
+export const getClient = async (id: string): Promise<OauthClient | undefined> =>
+  living(await get<OauthClient>(keys.oauthClient(id)));
+
+export const getToken = async (id: string): Promise<OauthToken | undefined> =>
+  living(await get<OauthToken>(keys.oauthToken(id)));
+
+/** As they are, also while they are being deleted. */
+export const getEndedClient = (id: string): Promise<OauthClient | undefined> => get<OauthClient>(keys.oauthClient(id));
+export const getEndedToken = (id: string): Promise<OauthToken | undefined> => get<OauthToken>(keys.oauthToken(id));
+
+/** In the order of their creation. */
+export const listClients = async (organization: string): Promise<OauthClient[]> => {
+  const range = { pk: keys.organization(organization).pk, prefix: 'OC#' };
+  const pointers = await queryAll<{ clientId: string }>(range);
+  const found = await batchGet<OauthClient & Key>(pointers.map(({ clientId }) => keys.oauthClient(clientId)));
+  return found.filter((client) => !client.deletedAt && client.organization === organization);
+};
+
+export const listTokens = async (clients: OauthClient[]): Promise<OauthToken[]> => {
+  const ids = clients.flatMap(({ tokenId }) => (tokenId ? [keys.oauthToken(tokenId)] : []));
+  return (await batchGet<OauthToken & Key>(ids)).filter((token) => !token.deletedAt);
+};
+
+const sealed = async (client: string, { secret, privateKey }: Pick<ClientSettings, 'secret' | 'privateKey'>) => ({
+  ...(secret ? { sealedSecret: await seal(secret, contextOf(client, 'secret')) } : {}),
+  ...(privateKey ? { sealedPrivateKey: await seal(privateKey, contextOf(client, 'private key')) } : {}),
+});
+
+export const openClientSecret = async ({ id, sealedSecret }: OauthClient): Promise<string | undefined> =>
+  sealedSecret && open(sealedSecret, contextOf(id, 'secret'));
+
+/** 2 writes, 4 with a token. A client that was cut off before its pointer is in no list and serves nobody. */
+export const createClient = async (
+  organization: string,
+  { secret, privateKey, ...settings }: ClientSettings,
+  issued?: IssuedToken & { account: Account },
+): Promise<OauthClient> => {
+  const at = now();
+  const id = newId('oc');
+  const client: OauthClient = {
+    ...settings,
+    ...(await sealed(id, { secret, privateKey })),
+    id,
+    organization,
+    uuid: randomUUID(),
+    createdAt: at,
+    updatedAt: at,
+  };
+  await put({ ...keys.organizationOauthClient(organization, at, id), clientId: id });
+  await create({ ...keys.oauthClient(id), ...client });
+  if (!issued) return client;
+  const token = await keepToken(client, issued, issued.account);
+  return { ...client, tokenId: token.id };
+};
+
+/** Undefined when it is gone, or was changed since it was seen. */
+export const updateClient = async (
+  { id }: OauthClient,
+  { secret, privateKey, ...change }: Partial<ClientSettings>,
+  editor: Editor,
+): Promise<OauthClient | undefined> => {
+  const { projectIds, ...rest } = change;
+  const none = projectIds?.size === 0;
+  const wanted = {
+    set: {
+      ...rest,
+      ...(projectIds && !none ? { projectIds } : {}),
+      ...(await sealed(id, { secret, privateKey })),
+      updatedAt: now(),
+    },
+    remove: none ? ['projectIds'] : [],
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  };
+  return update<OauthClient>(keys.oauthClient(id), asEdit(wanted, editor));
+};
+
+/** Adds projects that may use it, or takes some away. Undefined when it is gone. */
+export const changeProjects = (
+  { id }: OauthClient,
+  change: { add?: Set<string>; remove?: Set<string> },
+): Promise<OauthClient | undefined> =>
+  update<OauthClient>(keys.oauthClient(id), {
+    set: { updatedAt: now() },
+    ...(change.add ? { add: { projectIds: change.add } } : {}),
+    ...(change.remove ? { delete: { projectIds: change.remove } } : {}),
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+
+const sealIssued = async (id: string, { token, refreshToken, expiresAt }: IssuedToken) => ({
+  set: {
+    sealedToken: await seal(token, contextOf(id, 'token')),
+    ...(refreshToken ? { sealedRefreshToken: await seal(refreshToken, contextOf(id, 'refresh token')) } : {}),
+    ...(expiresAt ? { expiresAt } : {}),
+  },
+  remove: [...(refreshToken ? [] : ['sealedRefreshToken']), ...(expiresAt ? [] : ['expiresAt'])],
+});
+
+/**
+ * The client's token from now on. One that it had keeps its id: workspaces name it (the provider's
+ * `oauth_token_id`).
+ */
+export const keepToken = async (client: OauthClient, issued: IssuedToken, account: Account): Promise<OauthToken> => {
+  const current = client.tokenId ? await getToken(client.tokenId) : undefined;
+  const id = current?.id ?? newId('ot');
+  const { set, remove } = await sealIssued(id, issued);
+  if (current) {
+    const renewed = await update<OauthToken>(keys.oauthToken(id), {
+      set: { ...set, account },
+      add: { generation: 1 },
+      remove: [...remove, 'broken', 'pausedUntil'],
+      condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+    });
+    if (renewed) return renewed;
+  }
+  const { id: clientId, organization } = client;
+  const token: OauthToken = { ...set, id, organization, clientId, generation: 1, account, createdAt: now() };
+  await put({ ...keys.oauthToken(id), ...token });
+  await update(keys.oauthClient(clientId), {
+    set: { tokenId: id, updatedAt: now() },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+  return token;
+};
+
+/** What a refresh brought, unless somebody else was faster. Undefined then. */
+export const keepRefreshed = async (
+  { id, generation }: OauthToken,
+  issued: IssuedToken,
+): Promise<OauthToken | undefined> => {
+  const { set, remove } = await sealIssued(id, issued);
+  return update<OauthToken>(keys.oauthToken(id), {
+    set,
+    // One that issues no other refresh token goes on taking the one that is there.
+    remove: remove.filter((name) => name !== 'sealedRefreshToken'),
+    add: { generation: 1 },
+    condition: 'generation = :seen AND attribute_not_exists(deletedAt)',
+    values: { ':seen': generation },
+  });
+};
+
+/** 1 KMS request. */
+export const openToken = ({ id, sealedToken }: OauthToken): Promise<string> =>
+  open(sealedToken, contextOf(id, 'token'));
+
+export const openRefreshToken = async ({ id, sealedRefreshToken }: OauthToken): Promise<string | undefined> =>
+  sealedRefreshToken && open(sealedRefreshToken, contextOf(id, 'refresh token'));
+
+/** Undefined when it is gone. */
+export const keepSshKey = async ({ id }: OauthToken, key: string): Promise<OauthToken | undefined> =>
+  update<OauthToken>(keys.oauthToken(id), {
+    set: { sealedSshKey: await seal(key, contextOf(id, 'ssh key')) },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+
+/** Of the token that was used, unless there is another by now. */
+export const noteTrouble = async (
+  { id, generation }: OauthToken,
+  trouble: { broken: string } | { pausedUntil: string },
+): Promise<void> => {
+  await update(keys.oauthToken(id), {
+    set: trouble,
+    condition: 'generation = :seen',
+    values: { ':seen': generation },
+  });
+};
+
+/** Whether the project's workspaces may use it. */
+export const serves = ({ organizationScoped, projectIds }: OauthClient, projectId: string): boolean =>
+  organizationScoped || (projectIds?.has(projectId) ?? false);

@@ -1,0 +1,40 @@
+import { dueIn } from '../store/due.ts';
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import type { OauthClient, OauthToken } from './connections.ts';
+
+/**
+ * The end of a connection. One write marks it: from then on nobody can use it. The sweep has the rest done: its followers
+ * are disconnected, webhooks deleted with the token while that is still there, then the records.
+ */
+
+export const endClient = async ({ id }: OauthClient): Promise<void> => {
+  await update(keys.oauthClient(id), {
+    set: { deletedAt: now(), ...dueIn(id, 0) },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+};
+
+/** The client stays, and can be given another token. */
+export const endToken = async ({ id, clientId }: OauthToken): Promise<void> => {
+  await update(keys.oauthToken(id), {
+    set: { deletedAt: now(), ...dueIn(id, 0) },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+  await update(keys.oauthClient(clientId), {
+    remove: ['tokenId'],
+    condition: 'tokenId = :id',
+    values: { ':id': id },
+  });
+};
+
+/** Only from that repository: it may be connected to another by now. */
+export const disconnect = async (workspaceId: string, repository: string): Promise<void> => {
+  await update(keys.workspace(workspaceId), {
+    set: { updatedAt: now() },
+    remove: ['vcsRepo', 'vcsFollows', 'vcsMoves'],
+    condition: 'vcsRepo.repository = :repository',
+    values: { ':repository': repository },
+  });
+};

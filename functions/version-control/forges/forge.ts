@@ -1,0 +1,104 @@
+import type { Account } from '../connections.ts';
+import type { ForgeEvent, Sender } from './events.ts';
+
+export type { Sender };
+
+/** What the platform needs of a forge; one file beside this for each kind. */
+
+export interface ForgeRequest {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Below `api-url`. */
+  path: string;
+  query?: Record<string, string | number>;
+  body?: object;
+  /** Statuses beside 2xx that are answers. */
+  accept?: readonly number[];
+  maxBytes?: number;
+}
+
+export interface ForgeAnswer {
+  status: number;
+  /** Parsed; undefined when there is none. */
+  body: unknown;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+/** One call, with the connection's token. @throws {ForgeError} */
+export type Call = (request: ForgeRequest) => Promise<ForgeAnswer>;
+
+export interface Repository {
+  /** At the forge. */
+  id: string;
+  identifier: string;
+  defaultBranch: string;
+  /** Its account may create webhooks. */
+  mayAdminister: boolean;
+  httpUrl: string;
+  cloneUrl: string;
+}
+
+export interface Commit {
+  sha: string;
+  message: string;
+  url: string;
+  author: string | null;
+}
+
+export interface Pull {
+  number: number;
+  open: boolean;
+  headSha: string;
+  headBranch: string;
+  base: string;
+  fromFork: boolean;
+  title: string;
+  body: string | null;
+  url: string;
+  sender: Sender | null;
+}
+
+export type StatusState = 'pending' | 'success' | 'failure' | 'error';
+
+export interface CommitStatus {
+  state: StatusState;
+  context: string;
+  description: string;
+  targetUrl: string;
+}
+
+export interface Page<T> {
+  items: T[];
+  next: number | null;
+}
+
+/** Headers of a webhook, by lower-case name. */
+export type Header = (name: string) => string | undefined;
+
+export interface Forge {
+  /** Where people authorize and codes are redeemed, below `http-url`. */
+  oauth: { authorize: string; token: string; scope: string };
+  whoAmI(call: Call): Promise<Account>;
+  repositories(call: Call, page: number): Promise<Page<{ identifier: string; defaultBranch: string | null }>>;
+  /** Undefined when there is none that the account may see. */
+  repository(call: Call, identifier: string): Promise<Repository | undefined>;
+  branches(call: Call, identifier: string): Promise<string[]>;
+  /** Its commit. */
+  branch(call: Call, identifier: string, branch: string): Promise<string | undefined>;
+  commit(call: Call, identifier: string, sha: string): Promise<Commit | undefined>;
+  /** Paths that differ; undefined when the forge cannot list all of them. */
+  changedFiles(call: Call, identifier: string, from: string, to: string): Promise<string[] | undefined>;
+  pull(call: Call, identifier: string, number: number): Promise<Pull | undefined>;
+  pullFiles(call: Call, identifier: string, number: number): Promise<string[] | undefined>;
+  /** Below `api-url`: a gzip tar of the commit's files, in one folder. */
+  archivePath(identifier: string, sha: string): string;
+  /** Creates the webhook, or takes over one with the address. Its id. */
+  createHook(call: Call, identifier: string, hook: { url: string; secret: string }): Promise<string>;
+  deleteHook(call: Call, identifier: string, id: string): Promise<void>;
+  postStatus(call: Call, identifier: string, sha: string, status: CommitStatus): Promise<void>;
+  /** Whether the forge that has the secret sent the body. In constant time. */
+  isSigned(header: Header, body: string, secret: string): boolean;
+  /** The delivery's id, if the forge gives it one. */
+  deliveryId(header: Header): string | undefined;
+  /** What a webhook says. `payload` is any JSON. */
+  eventOf(header: Header, payload: unknown): ForgeEvent;
+}

@@ -1,0 +1,84 @@
+import * as v from 'valibot';
+import type { Forge } from './forge.ts';
+import { allPages, ensureHook, eventOf, found, github, missing, repo } from './github.ts';
+import { isHmacSigned } from './signature.ts';
+
+/** Gitea and Forgejo: GitHub's shapes, with paths, limits and events of their own (Gitea API v1). */
+
+const pageSize = 50;
+const maxPages = 20;
+const maxCommits = 250;
+
+const commitFiles = v.object({
+  total_commits: v.optional(v.number(), 0),
+  commits: v.nullish(v.array(v.object({ files: v.nullish(v.array(v.object({ filename: v.string() })), []) })), []),
+});
+
+/** `pull_request` would subscribe to labels, reviews and comments as well. */
+const hookEvents = ['push', 'pull_request_only', 'pull_request_sync'];
+
+export const gitea: Forge = {
+  ...github,
+  oauth: {
+    authorize: '/login/oauth/authorize',
+    token: '/login/oauth/access_token',
+    scope: 'write:repository read:user',
+  },
+  repositories: async (call, page) => {
+    const { body } = await call({ method: 'GET', path: '/user/repos', query: { limit: pageSize, page } });
+    const schema = v.array(v.object({ full_name: v.string(), default_branch: v.nullish(v.string(), null) }));
+    const items = v.parse(schema, body);
+    return {
+      items: items.map((one) => ({ identifier: one.full_name, defaultBranch: one.default_branch })),
+      next: items.length === pageSize ? page + 1 : null,
+    };
+  },
+  commit: async (call, identifier, sha) => {
+    const path = `${repo(identifier)}/git/commits/${encodeURIComponent(sha)}`;
+    const query = { stat: 'false', verification: 'false', files: 'false' };
+    const schema = v.object({
+      sha: v.string(),
+      html_url: v.nullish(v.string(), ''),
+      commit: v.object({ message: v.string(), author: v.nullish(v.object({ name: v.nullish(v.string()) })) }),
+      author: v.nullish(v.object({ login: v.nullish(v.string()) })),
+    });
+    const one = found(schema, await call({ method: 'GET', path, query, accept: missing }));
+    return (
+      one && {
+        sha: one.sha,
+        message: one.commit.message.trimEnd().slice(0, 2000),
+        url: one.html_url ?? '',
+        author: one.author?.login ?? one.commit.author?.name ?? null,
+      }
+    );
+  },
+  changedFiles: async (call, identifier, from, to) => {
+    const compare = async (a: string, b: string) => {
+      const path = `${repo(identifier)}/compare/${a}...${b}`;
+      return found(commitFiles, await call({ method: 'GET', path, accept: missing }));
+    };
+    const [forwards, backwards] = await Promise.all([compare(from, to), compare(to, from)]);
+    // Commits of the former head that are not below the new one were dropped.
+    if (!forwards || !backwards || backwards.total_commits > 0) return undefined;
+    const commits = forwards.commits ?? [];
+    if (commits.length > maxCommits || commits.length < forwards.total_commits) return undefined;
+    return [...new Set(commits.flatMap(({ files }) => (files ?? []).map(({ filename }) => filename)))];
+  },
+  pullFiles: async (call, identifier, number) => {
+    const path = `${repo(identifier)}/pulls/${number}/files`;
+    const schema = v.array(v.object({ filename: v.string(), previous_filename: v.nullish(v.string()) }));
+    const files = await allPages(
+      async (page) => v.parse(schema, (await call({ method: 'GET', path, query: { limit: pageSize, page } })).body),
+      pageSize,
+      maxPages,
+    );
+    return files?.flatMap((one) => (one.previous_filename ? [one.filename, one.previous_filename] : [one.filename]));
+  },
+  archivePath: (identifier, sha) => `${repo(identifier)}/archive/${sha}.tar.gz`,
+  createHook: (call, identifier, wanted) =>
+    ensureHook(call, identifier, wanted, { type: 'gitea', events: hookEvents, branch_filter: '*' }),
+  // It sends the headers of GitHub and Gogs as well: which forge a hook is of is known from its address.
+  isSigned: (header, body, secret) => isHmacSigned(header('x-hub-signature-256'), body, secret),
+  deliveryId: (header) => header('x-gitea-delivery'),
+  eventOf: (header, payload) => eventOf(header('x-gitea-event'), payload),
+};

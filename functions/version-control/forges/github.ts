@@ -1,0 +1,251 @@
+import * as v from 'valibot';
+import { commitForm, type ForgeEvent, ignored, isZeros } from './events.ts';
+import type { Call, Forge, ForgeAnswer, Header, Pull, Sender } from './forge.ts';
+import { isHmacSigned } from './signature.ts';
+
+/** GitHub and GitHub Enterprise Server (GitHub REST API, 2022-11-28). Gitea's API has the same shape, gitea.ts. */
+
+const sha = v.pipe(v.string(), v.regex(commitForm));
+const id = v.pipe(
+  v.union([v.number(), v.string()]),
+  v.transform((given) => String(given)),
+);
+const sender = v.object({
+  login: v.string(),
+  avatar_url: v.nullish(v.string(), null),
+  html_url: v.nullish(v.string(), null),
+});
+const senderOf = (given: v.InferOutput<typeof sender> | null | undefined): Sender | null =>
+  given ? { username: given.login, avatarUrl: given.avatar_url, htmlUrl: given.html_url } : null;
+
+const repository = v.object({
+  id,
+  full_name: v.string(),
+  default_branch: v.nullish(v.string(), null),
+  html_url: v.nullish(v.string(), ''),
+  clone_url: v.nullish(v.string(), ''),
+  permissions: v.nullish(v.object({ admin: v.optional(v.boolean(), false) })),
+});
+
+const pull = v.object({
+  number: v.number(),
+  state: v.string(),
+  title: v.nullish(v.string(), ''),
+  body: v.nullish(v.string(), null),
+  html_url: v.nullish(v.string(), ''),
+  user: v.nullish(sender),
+  head: v.object({ sha: sha, ref: v.string(), repo: v.nullish(v.object({ id })) }),
+  base: v.object({ ref: v.string(), repo: v.nullish(v.object({ id })) }),
+});
+
+const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+export const repo = (identifier: string): string => `/repos/${encoded(identifier)}`;
+
+/** The answer's body, or undefined for a status that says there is nothing. */
+export const found = <S extends v.GenericSchema>(schema: S, answer: ForgeAnswer): v.InferOutput<S> | undefined =>
+  answer.status < 300 ? v.parse(schema, answer.body) : undefined;
+
+export const missing = [404, 409, 422] as const;
+
+const pullOf = (given: v.InferOutput<typeof pull>): Pull => ({
+  number: given.number,
+  open: given.state === 'open',
+  headSha: given.head.sha,
+  headBranch: given.head.ref,
+  base: given.base.ref,
+  // A fork that was deleted is no repository any more.
+  fromFork: !given.head.repo || given.head.repo.id !== given.base.repo?.id,
+  title: (given.title ?? '').slice(0, 255),
+  body: given.body?.slice(0, 2000) ?? null,
+  url: given.html_url ?? '',
+  sender: senderOf(given.user),
+});
+
+const maxCompared = 300;
+const pageSize = 100;
+const maxPages = 10;
+
+/** Names of files in lists of changes, with the name that a renamed one had. */
+const changed = v.array(v.object({ filename: v.string(), previous_filename: v.nullish(v.string()) }));
+const pathsOf = (files: v.InferOutput<typeof changed>): string[] =>
+  files.flatMap(({ filename, previous_filename }) => (previous_filename ? [filename, previous_filename] : [filename]));
+
+/** Several pages, up to a bound; undefined when there are more. */
+export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: number, most = maxPages) => {
+  const all: T[] = [];
+  for (let page = 1; page <= most; page++) {
+    const items = await read(page);
+    all.push(...items);
+    if (items.length < size) return all;
+  }
+  return undefined;
+};
+
+const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
+
+const hookEvents = ['push', 'pull_request'];
+
+export const ensureHook = async (
+  call: Call,
+  identifier: string,
+  { url, secret }: { url: string; secret: string },
+  extra: object,
+): Promise<string> => {
+  const path = `${repo(identifier)}/hooks`;
+  const body = { ...extra, active: true, config: { url, content_type: 'json', secret, insecure_ssl: '0' } };
+  const { body: existing } = await call({ method: 'GET', path, query: { per_page: pageSize, limit: 50 } });
+  const ours = v.parse(v.array(hook), existing).find(({ config }) => config?.url === url);
+  if (ours) {
+    await call({ method: 'PATCH', path: `${path}/${ours.id}`, body });
+    return ours.id;
+  }
+  const made = await call({ method: 'POST', path, body });
+  return v.parse(hook, made.body).id;
+};
+
+const told = v.object({ repository, sender: v.nullish(sender) });
+const push = v.object({
+  ref: v.string(),
+  before: v.nullish(v.string(), null),
+  after: v.string(),
+  created: v.optional(v.boolean(), false),
+  deleted: v.optional(v.boolean(), false),
+  forced: v.optional(v.boolean(), false),
+  compare: v.nullish(v.string()),
+  compare_url: v.nullish(v.string()),
+  head_commit: v.nullish(v.object({ id: v.string() })),
+});
+const pullEvent = v.object({
+  action: v.string(),
+  number: v.number(),
+  changes: v.nullish(v.looseObject({ base: v.optional(v.unknown()), ref: v.optional(v.unknown()) })),
+});
+
+const pullActions = ['opened', 'reopened', 'synchronize', 'synchronized'];
+
+const aboutOf = ({ repository: given, sender: by }: v.InferOutput<typeof told>) => ({
+  repositoryId: given.id,
+  defaultBranch: given.default_branch,
+  sender: senderOf(by),
+});
+
+const pushOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEvent => {
+  const given = v.parse(push, payload);
+  const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(given.ref) ?? [];
+  const gone = given.deleted || isZeros(given.after);
+  if (kind === 'heads' && gone) return { kind: 'gone', branch: name, ...about };
+  if (kind === 'heads' && commitForm.test(given.after)) {
+    const before = given.before && commitForm.test(given.before) && !isZeros(given.before) ? given.before : null;
+    const compareUrl = given.compare ?? given.compare_url ?? null;
+    return { kind: 'push', branch: name, before, after: given.after, forced: given.forced, compareUrl, ...about };
+  }
+  if (kind === 'tags' && gone) return ignored(`tag ${name} was deleted`);
+  const withEtag = given.head_commit?.id ?? '';
+  if (kind === 'tags' && commitForm.test(withEtag)) return { kind: 'tag', tag: name, sha: withEtag, ...about };
+  return ignored('neither a branch nor a tag was pushed');
+};
+
+/** Of GitHub and Gitea, whose payloads have the same shape. */
+export const eventOf = (name: string | undefined, payload: unknown): ForgeEvent => {
+  if (name !== 'push' && name !== 'pull_request') return ignored(`events of kind ${(name ?? 'unknown').slice(0, 50)}`);
+  const about = aboutOf(v.parse(told, payload));
+  if (name === 'push') return pushOf(payload, about);
+  const { action, number, changes } = v.parse(pullEvent, payload);
+  if (action === 'closed') return { kind: 'pull', number, over: true, ...about };
+  const retargeted = action === 'edited' && (changes?.base !== undefined || changes?.ref !== undefined);
+  if (pullActions.includes(action) || retargeted) return { kind: 'pull', number, over: false, ...about };
+  return ignored(`pull requests that were ${action.slice(0, 50)}`);
+};
+
+export const github: Forge = {
+  oauth: { authorize: '/login/oauth/authorize', token: '/login/oauth/access_token', scope: 'repo' },
+  whoAmI: async (call) => {
+    const { body } = await call({ method: 'GET', path: '/user' });
+    const { id: accountId, login } = v.parse(v.object({ id, login: v.string() }), body);
+    return { id: accountId, name: login };
+  },
+  repositories: async (call, page) => {
+    const query = { sort: 'pushed', per_page: pageSize, page };
+    const { body } = await call({ method: 'GET', path: '/user/repos', query });
+    const items = v.parse(v.array(repository), body);
+    return {
+      items: items.map((one) => ({ identifier: one.full_name, defaultBranch: one.default_branch })),
+      next: items.length === pageSize ? page + 1 : null,
+    };
+  },
+  repository: async (call, identifier) => {
+    const one = found(repository, await call({ method: 'GET', path: repo(identifier), accept: missing }));
+    return (
+      one && {
+        id: one.id,
+        identifier: one.full_name,
+        defaultBranch: one.default_branch ?? '',
+        mayAdminister: one.permissions?.admin ?? false,
+        httpUrl: one.html_url ?? '',
+        cloneUrl: one.clone_url ?? '',
+      }
+    );
+  },
+  branches: async (call, identifier) => {
+    const path = `${repo(identifier)}/branches`;
+    const { body } = await call({ method: 'GET', path, query: { per_page: pageSize, limit: 50 } });
+    return v.parse(v.array(v.object({ name: v.string() })), body).map(({ name }) => name);
+  },
+  branch: async (call, identifier, branch) => {
+    const path = `${repo(identifier)}/branches/${encoded(branch)}`;
+    const schema = v.object({ commit: v.object({ sha: v.optional(sha), id: v.optional(sha) }) });
+    const one = found(schema, await call({ method: 'GET', path, accept: missing }));
+    return one?.commit.sha ?? one?.commit.id;
+  },
+  commit: async (call, identifier, commit) => {
+    const path = `${repo(identifier)}/commits/${encodeURIComponent(commit)}`;
+    const schema = v.object({
+      sha: sha,
+      html_url: v.nullish(v.string(), ''),
+      commit: v.object({ message: v.string(), author: v.nullish(v.object({ name: v.nullish(v.string()) })) }),
+      author: v.nullish(v.object({ login: v.nullish(v.string()) })),
+    });
+    const one = found(schema, await call({ method: 'GET', path, accept: missing }));
+    return (
+      one && {
+        sha: one.sha,
+        message: one.commit.message.slice(0, 2000),
+        url: one.html_url ?? '',
+        author: one.author?.login ?? one.commit.author?.name ?? null,
+      }
+    );
+  },
+  changedFiles: async (call, identifier, from, to) => {
+    const path = `${repo(identifier)}/compare/${from}...${to}`;
+    const schema = v.object({ files: v.nullish(changed), behind_by: v.nullish(v.number(), 0) });
+    const one = found(schema, await call({ method: 'GET', path, query: { per_page: 1 }, accept: missing }));
+    // It compares with the common ancestor: what a forced push dropped is not among the files.
+    if (!one?.files || one.behind_by || one.files.length >= maxCompared) return undefined;
+    return pathsOf(one.files);
+  },
+  pull: async (call, identifier, number) => {
+    const path = `${repo(identifier)}/pulls/${number}`;
+    const one = found(pull, await call({ method: 'GET', path, accept: missing }));
+    return one && pullOf(one);
+  },
+  pullFiles: async (call, identifier, number) => {
+    const path = `${repo(identifier)}/pulls/${number}/files`;
+    const files = await allPages(async (page) => {
+      const { body } = await call({ method: 'GET', path, query: { per_page: pageSize, page } });
+      return v.parse(changed, body);
+    }, pageSize);
+    return files && pathsOf(files);
+  },
+  archivePath: (identifier, commit) => `${repo(identifier)}/tarball/${commit}`,
+  createHook: (call, identifier, wanted) => ensureHook(call, identifier, wanted, { name: 'web', events: hookEvents }),
+  deleteHook: async (call, identifier, hookId) => {
+    await call({ method: 'DELETE', path: `${repo(identifier)}/hooks/${hookId}`, accept: [404] });
+  },
+  postStatus: async (call, identifier, commit, { state, context, description, targetUrl }) => {
+    const body = { state, context, description, target_url: targetUrl };
+    await call({ method: 'POST', path: `${repo(identifier)}/statuses/${commit}`, body });
+  },
+  isSigned: (header, body, secret) => isHmacSigned(header('x-hub-signature-256'), body, secret),
+  deliveryId: (header) => header('x-github-delivery'),
+  eventOf: (header: Header, payload) => eventOf(header('x-github-event'), payload),
+};

@@ -1,0 +1,260 @@
+import * as v from 'valibot';
+import { commitForm, type ForgeEvent, ignored, isZeros } from './events.ts';
+import type { Call, Forge, StatusState } from './forge.ts';
+import { allPages, found, missing } from './github.ts';
+import { isSame } from './signature.ts';
+
+/** GitLab.com, Community and Enterprise Edition (GitLab REST API v4). */
+
+const id = v.pipe(
+  v.union([v.number(), v.string()]),
+  v.transform((given) => String(given)),
+);
+const sha = v.pipe(v.string(), v.regex(commitForm));
+const project = (identifier: string): string => `/projects/${encodeURIComponent(identifier)}`;
+const pageSize = 100;
+/** A comparison lists no more (GitLab: diff limits). */
+const maxDiffs = 1000;
+/** GitLab: roles, Maintainer. */
+const maintainer = 40;
+
+const access = v.nullish(v.object({ access_level: v.nullish(v.number(), 0) }));
+const projectSchema = v.object({
+  id,
+  path_with_namespace: v.string(),
+  default_branch: v.nullish(v.string(), null),
+  web_url: v.nullish(v.string(), ''),
+  http_url_to_repo: v.nullish(v.string(), ''),
+  permissions: v.nullish(v.object({ project_access: access, group_access: access })),
+});
+
+const diffs = v.array(v.object({ old_path: v.string(), new_path: v.string() }));
+const pathsOf = (list: v.InferOutput<typeof diffs>): string[] => [
+  ...new Set(list.flatMap(({ old_path, new_path }) => [old_path, new_path])),
+];
+
+const user = v.object({
+  username: v.string(),
+  avatar_url: v.nullish(v.string(), null),
+  web_url: v.nullish(v.string()),
+});
+
+const mergeRequest = v.object({
+  iid: v.number(),
+  state: v.string(),
+  title: v.nullish(v.string(), ''),
+  description: v.nullish(v.string(), null),
+  web_url: v.nullish(v.string(), ''),
+  sha: sha,
+  source_branch: v.string(),
+  target_branch: v.string(),
+  source_project_id: v.nullish(id),
+  target_project_id: id,
+  author: v.nullish(user),
+});
+
+const stateNames: Record<StatusState, string> = {
+  pending: 'running',
+  success: 'success',
+  failure: 'failed',
+  error: 'canceled',
+};
+
+const hook = v.object({ id, url: v.nullish(v.string()) });
+
+const ensureHook = async (call: Call, identifier: string, { url, secret }: { url: string; secret: string }) => {
+  const path = `${project(identifier)}/hooks`;
+  const body = {
+    url,
+    token: secret,
+    push_events: true,
+    tag_push_events: true,
+    merge_requests_events: true,
+    enable_ssl_verification: true,
+  };
+  const { body: existing } = await call({ method: 'GET', path, query: { per_page: pageSize } });
+  const ours = v.parse(v.array(hook), existing).find((one) => one.url === url);
+  if (!ours) return v.parse(hook, (await call({ method: 'POST', path, body })).body).id;
+  await call({ method: 'PUT', path: `${path}/${ours.id}`, body });
+  return ours.id;
+};
+
+const told = v.object({
+  project: v.object({
+    id,
+    default_branch: v.nullish(v.string(), null),
+    web_url: v.nullish(v.string(), ''),
+  }),
+  user_username: v.nullish(v.string()),
+  user_avatar: v.nullish(v.string(), null),
+  user: v.nullish(v.object({ username: v.string(), avatar_url: v.nullish(v.string(), null) })),
+});
+const push = v.object({
+  ref: v.string(),
+  before: v.nullish(v.string(), null),
+  after: v.string(),
+  checkout_sha: v.nullish(v.string(), null),
+});
+const mergeEvent = v.object({
+  object_attributes: v.object({
+    iid: v.number(),
+    action: v.nullish(v.string(), ''),
+    oldrev: v.nullish(v.string()),
+  }),
+  changes: v.nullish(v.looseObject({ target_branch: v.optional(v.unknown()) })),
+});
+
+const aboutOf = (payload: unknown) => {
+  const given = v.parse(told, payload);
+  const username = given.user_username ?? given.user?.username;
+  const origin = URL.parse(given.project.web_url ?? '')?.origin;
+  return {
+    repositoryId: given.project.id,
+    defaultBranch: given.project.default_branch,
+    sender: username
+      ? {
+          username,
+          avatarUrl: given.user_avatar ?? given.user?.avatar_url ?? null,
+          htmlUrl: origin ? `${origin}/${encodeURIComponent(username)}` : null,
+        }
+      : null,
+  };
+};
+
+const pushOf = (payload: unknown): ForgeEvent => {
+  const about = aboutOf(payload);
+  const { ref, before, after, checkout_sha: checkout } = v.parse(push, payload);
+  const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(ref) ?? [];
+  if (kind === 'heads' && isZeros(after)) return { kind: 'gone', branch: name, ...about };
+  if (kind === 'heads' && commitForm.test(after)) {
+    const known = before && commitForm.test(before) && !isZeros(before) ? before : null;
+    return { kind: 'push', branch: name, before: known, after, forced: false, compareUrl: null, ...about };
+  }
+  if (kind === 'tags' && isZeros(after)) return ignored(`tag ${name} was deleted`);
+  if (kind === 'tags' && checkout && commitForm.test(checkout))
+    return { kind: 'tag', tag: name, sha: checkout, ...about };
+  return ignored('neither a branch nor a tag was pushed');
+};
+
+const mergeOf = (payload: unknown): ForgeEvent => {
+  const about = aboutOf(payload);
+  const { object_attributes: attributes, changes } = v.parse(mergeEvent, payload);
+  const { iid: number, action, oldrev } = attributes;
+  if (action === 'close' || action === 'merge') return { kind: 'pull', number, over: true, ...about };
+  // Every label is an update, too.
+  const moved = action === 'update' && (oldrev || changes?.target_branch !== undefined);
+  if (action === 'open' || action === 'reopen' || moved) return { kind: 'pull', number, over: false, ...about };
+  return ignored(`merge requests with action ${(action || 'unknown').slice(0, 50)}`);
+};
+
+export const gitlab: Forge = {
+  oauth: { authorize: '/oauth/authorize', token: '/oauth/token', scope: 'api' },
+  whoAmI: async (call) => {
+    const { body } = await call({ method: 'GET', path: '/user' });
+    const one = v.parse(v.object({ id, username: v.string() }), body);
+    return { id: one.id, name: one.username };
+  },
+  repositories: async (call, page) => {
+    const query = { membership: 'true', min_access_level: maintainer, simple: 'true', per_page: pageSize, page };
+    const { body } = await call({ method: 'GET', path: '/projects', query });
+    const items = v.parse(v.array(projectSchema), body);
+    return {
+      items: items.map((one) => ({ identifier: one.path_with_namespace, defaultBranch: one.default_branch })),
+      next: items.length === pageSize ? page + 1 : null,
+    };
+  },
+  repository: async (call, identifier) => {
+    const one = found(projectSchema, await call({ method: 'GET', path: project(identifier), accept: missing }));
+    if (!one) return undefined;
+    const { project_access: own, group_access: group } = one.permissions ?? {};
+    return {
+      id: one.id,
+      identifier: one.path_with_namespace,
+      defaultBranch: one.default_branch ?? '',
+      mayAdminister: Math.max(own?.access_level ?? 0, group?.access_level ?? 0) >= maintainer,
+      httpUrl: one.web_url ?? '',
+      cloneUrl: one.http_url_to_repo ?? '',
+    };
+  },
+  branches: async (call, identifier) => {
+    const path = `${project(identifier)}/repository/branches`;
+    const { body } = await call({ method: 'GET', path, query: { per_page: pageSize } });
+    return v.parse(v.array(v.object({ name: v.string() })), body).map(({ name }) => name);
+  },
+  branch: async (call, identifier, branch) => {
+    const path = `${project(identifier)}/repository/branches/${encodeURIComponent(branch)}`;
+    const schema = v.object({ commit: v.object({ id: sha }) });
+    return found(schema, await call({ method: 'GET', path, accept: missing }))?.commit.id;
+  },
+  commit: async (call, identifier, commit) => {
+    const path = `${project(identifier)}/repository/commits/${encodeURIComponent(commit)}`;
+    const schema = v.object({
+      id: sha,
+      message: v.nullish(v.string(), ''),
+      web_url: v.nullish(v.string(), ''),
+      author_name: v.nullish(v.string(), null),
+    });
+    const one = found(schema, await call({ method: 'GET', path, accept: missing }));
+    return (
+      one && {
+        sha: one.id,
+        message: (one.message ?? '').slice(0, 2000),
+        url: one.web_url ?? '',
+        author: one.author_name,
+      }
+    );
+  },
+  changedFiles: async (call, identifier, from, to) => {
+    const path = `${project(identifier)}/repository/compare`;
+    const schema = v.object({ diffs, compare_timeout: v.optional(v.boolean(), false) });
+    const answer = await call({ method: 'GET', path, query: { from, to, straight: 'true' }, accept: missing });
+    const one = found(schema, answer);
+    return one && !one.compare_timeout && one.diffs.length < maxDiffs ? pathsOf(one.diffs) : undefined;
+  },
+  pull: async (call, identifier, number) => {
+    const path = `${project(identifier)}/merge_requests/${number}`;
+    const one = found(mergeRequest, await call({ method: 'GET', path, accept: missing }));
+    return (
+      one && {
+        number: one.iid,
+        open: one.state === 'opened',
+        headSha: one.sha,
+        headBranch: one.source_branch,
+        base: one.target_branch,
+        fromFork: one.source_project_id !== one.target_project_id,
+        title: (one.title ?? '').slice(0, 255),
+        body: one.description?.slice(0, 2000) ?? null,
+        url: one.web_url ?? '',
+        sender: one.author
+          ? { username: one.author.username, avatarUrl: one.author.avatar_url, htmlUrl: one.author.web_url ?? null }
+          : null,
+      }
+    );
+  },
+  pullFiles: async (call, identifier, number) => {
+    const path = `${project(identifier)}/merge_requests/${number}/diffs`;
+    const files = await allPages(
+      async (page) => v.parse(diffs, (await call({ method: 'GET', path, query: { per_page: pageSize, page } })).body),
+      pageSize,
+    );
+    return files && pathsOf(files);
+  },
+  archivePath: (identifier, commit) => `${project(identifier)}/repository/archive.tar.gz?sha=${commit}`,
+  createHook: ensureHook,
+  deleteHook: async (call, identifier, hookId) => {
+    await call({ method: 'DELETE', path: `${project(identifier)}/hooks/${hookId}`, accept: [404] });
+  },
+  postStatus: async (call, identifier, commit, { state, context, description, targetUrl }) => {
+    const body = { state: stateNames[state], name: context, description, target_url: targetUrl };
+    // "Cannot transition status via …": it has that state already.
+    await call({ method: 'POST', path: `${project(identifier)}/statuses/${commit}`, body, accept: [400] });
+  },
+  isSigned: (header, _body, secret) => isSame(header('x-gitlab-token') ?? '', secret),
+  deliveryId: (header) => header('idempotency-key') ?? header('x-gitlab-event-uuid'),
+  eventOf: (header, payload) => {
+    const name = header('x-gitlab-event');
+    if (name === 'Push Hook' || name === 'Tag Push Hook') return pushOf(payload);
+    if (name === 'Merge Request Hook') return mergeOf(payload);
+    return ignored(`events of kind ${(name ?? 'unknown').slice(0, 50)}`);
+  },
+};

@@ -1,0 +1,225 @@
+import { getOrganization } from '../people/organizations/records.ts';
+import { logError } from '../store/log.ts';
+import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { accessBy } from './access.ts';
+import { asForgeError } from './call.ts';
+import { claimMove, commitOf, type Followed, idFor, versionFor } from './commit-versions.ts';
+import { type Delivery, finishDelivery, getDelivery, type Matter, postponeDelivery } from './deliveries.ts';
+import { follows, followsOf } from './follows.ts';
+import { type ForgeError, mayPass } from './forge-error.ts';
+import {
+  commitAt,
+  counted,
+  type Doings,
+  fetchFor,
+  forEach,
+  type Handling,
+  mayStart,
+  type Outcome,
+} from './handling.ts';
+import { type Moved, moveBranch } from './moves.ts';
+import { handlePull } from './pulls.ts';
+import { type FollowedRepository, getRepository, listFollowers } from './repositories.ts';
+import { concerns, filters, matchesTag } from './triggers.ts';
+import { recordVcsEvent } from './vcs-events.ts';
+
+/** From what happened at a forge to runs. */
+
+const runCommit = async (
+  { doings }: Handling,
+  workspace: Workspace,
+  followed: Followed & { n: number },
+  starts: boolean,
+): Promise<'queued' | 'outdated' | 'kept'> => {
+  if (!(await claimMove(workspace, followed.n))) return 'outdated';
+  const version = await versionFor(workspace, followed);
+  if (!starts) return 'kept';
+  const queued = await doings.queueRun({
+    id: idFor('run', workspace, followed),
+    workspace,
+    version,
+    message: followed.commit.message || `Commit ${followed.commit.sha.slice(0, 7)}`,
+    planOnly: false,
+    commit: commitOf(followed),
+    move: { follows: workspace.vcsRepo ? followsOf(workspace.vcsRepo) : '', n: followed.n },
+  });
+  return queued ? 'queued' : 'outdated';
+};
+
+const runMove = async (
+  handling: Handling,
+  matter: Extract<Matter, { kind: 'push' | 'tag' }>,
+  moved: Moved,
+): Promise<Outcome> => {
+  const { access, repository, followers } = handling;
+  const { identifier } = repository;
+  const [tag, branch] = matter.kind === 'tag' ? [matter.tag, ''] : [undefined, matter.branch];
+  const running = followers.filter(({ executionMode }) => executionMode !== 'local');
+  const asks = tag === undefined && moved.from !== undefined && running.some(filters);
+  const changedFiles = asks
+    ? await access.forge.changedFiles(access.call, identifier, moved.from ?? '', moved.to)
+    : undefined;
+  const concerned = running.filter((workspace) => tag !== undefined || concerns(workspace, changedFiles));
+  const short = moved.to.slice(0, 7);
+  if (concerned.length === 0) {
+    return {
+      message: `Skipped: no changed file concerns the ${counted(followers.length, 'workspace')} that follow ${branch} (${short}) in ${identifier}`,
+    };
+  }
+  const archive = await fetchFor(repository, moved.to);
+  const commit = await commitAt(access, repository, moved.to);
+  const compareUrl = matter.kind === 'push' && matter.after === moved.to ? matter.compareUrl : null;
+  const what = `${tag === undefined ? 'push' : 'tag'} ${tag ?? branch} ${moved.n}`;
+  const { n, at } = moved;
+  const followed = {
+    access,
+    repository,
+    commit,
+    archive,
+    n,
+    at,
+    what,
+    branch,
+    tag,
+    compareUrl,
+    sender: matter.sender,
+    changedFiles,
+  };
+  const counts = { queued: 0, outdated: 0, kept: 0 };
+  await forEach(concerned, async (workspace) => {
+    counts[await runCommit(handling, workspace, followed, mayStart(workspace))]++;
+  });
+  const { queued, outdated, kept } = counts;
+  const rest = [
+    ...(kept
+      ? [`${counted(kept, 'workspace')} without a first run kept the configuration (queue-all-runs is off)`]
+      : []),
+    ...(outdated ? [`${counted(outdated, 'workspace')} already had a newer commit`] : []),
+  ];
+  return {
+    message: [`Queued ${counted(queued, 'run')} for ${tag ?? branch} ${short} in ${identifier}`, ...rest].join('; '),
+  };
+};
+
+const handlePush = async (handling: Handling, matter: Extract<Matter, { kind: 'push' | 'tag' }>): Promise<Outcome> => {
+  const { repository } = handling;
+  const moved = await moveBranch(handling, matter);
+  if (moved === 'duplicate') {
+    const name = matter.kind === 'tag' ? matter.tag : matter.branch;
+    return { message: `Processing skipped for duplicate commit SHA of ${name} in ${repository.identifier}` };
+  }
+  if (moved === 'gone') return { message: `Skipped: the branch is gone from ${repository.identifier}` };
+  return runMove(handling, matter, moved);
+};
+
+/** The newest commit of what a workspace follows becomes its configuration, and its first run where that may start by itself. */
+const handleWorkspace = async (handling: Handling, workspace: Workspace, starts: boolean): Promise<Outcome> => {
+  const { access, repository } = handling;
+  const { identifier, defaultBranch } = repository;
+  const vcsRepo = workspace.vcsRepo;
+  if (!vcsRepo || vcsRepo.repository !== repository.id)
+    return { message: `Skipped: ${workspace.name} follows something else now` };
+  const branch = vcsRepo.branch || defaultBranch;
+  const sha = await access.forge.branch(access.call, identifier, branch);
+  if (!sha) return { level: 'error', message: `Branch ${branch} is not in ${identifier} any more` };
+  const matter = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null } as const;
+  const about = { ...matter, repositoryId: repository.forgeId, defaultBranch, sender: null };
+  const moved = await moveBranch(handling, about, { repeat: true });
+  if (moved === 'duplicate' || moved === 'gone')
+    return { message: `Skipped: ${branch} of ${identifier} has not moved` };
+  const archive = await fetchFor(repository, moved.to);
+  const commit = await commitAt(access, repository, moved.to);
+  // Of the tags that it follows none is pushed yet: the branch's commit is what it has meanwhile.
+  const n = vcsRepo.tagsRegex ? 0 : moved.n;
+  const what = `push ${branch} ${moved.n}`;
+  const followed = { access, repository, commit, archive, n, at: moved.at, what, branch, sender: null };
+  const outcome = await runCommit(handling, workspace, followed, starts);
+  const words = {
+    queued: 'Queued a run',
+    kept: 'Kept the configuration',
+    outdated: 'Skipped, as it has a newer commit',
+  };
+  return { message: `${words[outcome]} for ${branch} ${moved.to.slice(0, 7)} of ${identifier} in ${workspace.name}` };
+};
+
+const concernedBy = (matter: Matter, { defaultBranch }: FollowedRepository) => {
+  return ({ vcsRepo }: Workspace): boolean => {
+    if (!vcsRepo) return false;
+    if (matter.kind === 'tag') return vcsRepo.tagsRegex !== null && matchesTag(vcsRepo.tagsRegex, matter.tag);
+    if (matter.kind === 'push' || matter.kind === 'gone') {
+      return !vcsRepo.tagsRegex && follows(vcsRepo, matter.branch, defaultBranch);
+    }
+    return true;
+  };
+};
+
+const nobody = (matter: Matter, { identifier }: FollowedRepository): string => {
+  const name =
+    matter.kind === 'tag' ? `tag ${matter.tag}` : matter.kind === 'push' ? `branch ${matter.branch}` : 'this';
+  return `Skipped: no workspace follows ${name} of ${identifier}`;
+};
+
+const decide = async (delivery: Delivery, repository: FollowedRepository, doings: Doings): Promise<Outcome> => {
+  const { matter } = delivery;
+  if (matter.kind === 'connected' || matter.kind === 'check') {
+    const workspace = await getWorkspace(matter.workspaceId);
+    if (!workspace) return { message: 'Skipped: the workspace was deleted' };
+    const access = await accessBy(repository.tokenId, { patient: true });
+    const first = workspace.runCount === 0 && workspace.queueAllRuns;
+    const starts = matter.kind === 'check' ? mayStart(workspace) : first;
+    return handleWorkspace({ delivery, repository, access, followers: [workspace], doings }, workspace, starts);
+  }
+  const ids = (await listFollowers(repository.id)).map(({ workspaceId }) => workspaceId);
+  const all = (await getWorkspaces(ids)).filter(({ vcsRepo }) => vcsRepo?.repository === repository.id);
+  const followers = all.filter(concernedBy(matter, repository));
+  if (followers.length === 0) return { message: nobody(matter, repository) };
+  if (matter.kind === 'gone') {
+    return {
+      message: `Branch ${matter.branch} of ${repository.identifier} was deleted; ${counted(followers.length, 'workspace')} keep the last commit`,
+    };
+  }
+  const access = await accessBy(repository.tokenId, { patient: true });
+  const handling = { delivery, repository, access, followers, doings };
+  if (matter.kind === 'pull') return handlePull(handling, matter, await getOrganization(repository.organization));
+  return handlePush(handling, matter);
+};
+
+/**
+ * Does what a delivery is about, and says what came of it. May be repeated; what may pass is tried again by the sweep.
+ */
+export const handleDelivery = async ({ uuid, id }: { uuid: string; id: string }, doings: Doings): Promise<void> => {
+  const delivery = await getDelivery(uuid, id);
+  if (!delivery || delivery.doneAt) return;
+  const repository = await getRepository(delivery.repository);
+  if (!repository) return finishDelivery(delivery, 'Skipped: nothing follows the repository any more');
+  const { organization, clientId, tokenId, identifier } = repository;
+  const tell = ({ message, level = 'info', suggestedAction }: Outcome) =>
+    recordVcsEvent({
+      organization,
+      clientId,
+      tokenId,
+      level,
+      message,
+      suggestedAction: suggestedAction ?? null,
+      delivery: { uuid, id },
+    });
+  try {
+    const outcome = await decide(delivery, repository, doings);
+    await tell(outcome);
+    await finishDelivery(delivery, outcome.message);
+  } catch (error) {
+    const { message } = asForgeError('Version control', error) as ForgeError;
+    if (!mayPass(error)) {
+      await tell({
+        level: 'error',
+        message: `${identifier}: ${message}`,
+        suggestedAction: 'Check the connection, then deliver again.',
+      });
+      return finishDelivery(delivery, message);
+    }
+    logError('delivery failed', error, { delivery: id, repository: repository.id });
+    const again = await postponeDelivery(delivery, message);
+    if (!again)
+      await tell({ level: 'error', message: `${identifier}: given up. ${message}`, suggestedAction: 'Deliver again.' });
+  }
+};

@@ -1,0 +1,76 @@
+import type { ConfigurationVersion } from '../configurations/records.ts';
+import { environment } from '../environment.ts';
+import type { Run } from '../run/run.ts';
+import { invokeLater } from '../store/aws.ts';
+import { logError } from '../store/log.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import type { Access } from './access.ts';
+import { type CommitArchive, requestArchive } from './archives.ts';
+import type { Delivery } from './deliveries.ts';
+import type { FollowedRepository } from './repositories.ts';
+
+/** What handling pushes and pull requests has in common. */
+
+/** What is above this folder. */
+export interface Doings {
+  /** Queues the run of that id, once. False when a newer commit was faster. */
+  queueRun(wanted: {
+    id: string;
+    workspace: Workspace;
+    version: ConfigurationVersion;
+    message: string;
+    planOnly: boolean;
+    commit: NonNullable<Run['commit']>;
+    move?: { follows: string; n: number };
+  }): Promise<boolean>;
+  /** Cancels a plan-only run that has not ended. */
+  cancelOutdated(runId: string, why: string): Promise<void>;
+}
+
+/** What came of it. `level` error: somebody has to do something. */
+export interface Outcome {
+  message: string;
+  level?: 'info' | 'error';
+  suggestedAction?: string;
+}
+
+export interface Handling {
+  delivery: Delivery;
+  repository: FollowedRepository;
+  access: Access;
+  followers: Workspace[];
+  doings: Doings;
+}
+
+const atOnce = 25;
+
+/** Every one is tried, 25 at a time. @throws what the last failed one threw */
+export const forEach = async <T>(all: T[], work: (one: T) => Promise<void>): Promise<void> => {
+  const failures: unknown[] = [];
+  for (let i = 0; i < all.length; i += atOnce) {
+    const outcomes = await Promise.allSettled(all.slice(i, i + atOnce).map(work));
+    failures.push(...outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
+  }
+  if (failures.length) throw failures.at(-1);
+};
+
+export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
+/** The commit's archive, being fetched. */
+export const fetchFor = async (repository: FollowedRepository, sha: string): Promise<CommitArchive> => {
+  const archive = await requestArchive(repository, sha);
+  if (archive.status === 'fetching') {
+    // One that is lost is made up for by the sweep.
+    await invokeLater(environment.fetchCommitFunction, { archive: archive.id }).catch((error) =>
+      logError('fetch is left to the sweep', error, { archive: archive.id }),
+    );
+  }
+  return archive;
+};
+
+/** Runs of workspaces wait for the first one that somebody starts, unless queue-all-runs says otherwise. */
+export const mayStart = ({ runCount, queueAllRuns }: Workspace): boolean => runCount > 0 || queueAllRuns;
+
+/** The commit, as far as the forge knows it. @throws {ForgeError} */
+export const commitAt = async ({ forge, call }: Access, { identifier }: FollowedRepository, sha: string) =>
+  (await forge.commit(call, identifier, sha)) ?? { sha, message: '', url: '', author: null };

@@ -1,0 +1,257 @@
+import * as v from 'valibot';
+import { getAgentPool } from '../agent-pools/records.ts';
+import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { identifier, readData, setting, text, toOne } from '../api/validation.ts';
+import { isTrusted } from '../outbound/addresses.ts';
+import { getProject } from '../projects/records.ts';
+import { callerOf } from './call.ts';
+import type { Account, ClientSettings, OauthClient } from './connections.ts';
+import { ForgeError } from './forge-error.ts';
+import { forges } from './forges/forges.ts';
+import { type Dialect, providerOf, serviceProviderNames } from './service-providers.ts';
+import { isPrivateKey } from './ssh-key.ts';
+
+/** What creating and changing OAuth clients may say (HCP API: OAuth clients). */
+
+const at = '/data/attributes';
+
+const otherFields: OtherFields = {
+  shown: 'callback-url connect-path created-at service-provider-display-name updated-at uuid',
+  related: 'oauth-tokens organization',
+};
+
+const isPlainUrl = (given: string): boolean => {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  return (
+    !!url && ['https:', 'http:'].includes(url.protocol) && !url.username && !url.password && !url.search && !url.hash
+  );
+};
+
+const baseUrl = v.pipe(
+  text(500),
+  v.check(isPlainUrl, 'must be an https URL without user, query or fragment'),
+  v.transform((given) => given.replace(/\/+$/, '')),
+);
+
+/** An empty string is none: the provider sends one for what is not set. */
+const secretText = (most: number) => setting(text(most));
+
+const settings = {
+  name: setting(text(255)),
+  key: secretText(1000),
+  secret: secretText(1000),
+  'rsa-public-key': secretText(10_000),
+  'private-key': secretText(10_000),
+  'oauth-token-string': setting(
+    v.pipe(text(5000), v.regex(/^[\x21-\x7e]*$/, 'must not contain spaces or line breaks')),
+  ),
+  'organization-scoped': setting(v.boolean()),
+};
+
+export const projectList = v.pipe(
+  v.array(identifier('projects')),
+  v.maxLength(500, 'may have at most 500 projects'),
+  v.transform((given) => given.map(({ id }) => id)),
+);
+const relationships = {
+  'agent-pool': v.optional(toOne('agent-pools')),
+  projects: v.optional(v.object({ data: projectList })),
+};
+
+/** @throws {ApiError} 422 */
+export const checkProjects = async (ids: string[], organization: string): Promise<Set<string>> => {
+  const found = await Promise.all(ids.map((id) => getProject(id)));
+  const missing = ids.find((_, i) => found[i]?.organization !== organization);
+  if (missing === undefined) return new Set(ids);
+  throw unprocessable('/data/relationships/projects', `projects: project ${missing} not found in ${organization}`);
+};
+
+const checkPool = async (given: { data: { id: string } | null } | undefined, organization: string): Promise<void> => {
+  const id = given?.data?.id;
+  if (!id) return;
+  const pool = await getAgentPool(id);
+  const why =
+    pool?.organization === organization
+      ? 'the organization does not have private VCS enabled: this platform calls version control itself, and not through agents'
+      : 'the provided agent pool does not exist or you are not authorized to use it';
+  throw unprocessable('/data/relationships/agent-pool', `agent-pool: ${why}`);
+};
+
+/** http is for what the operator allows inside. @throws {ApiError} 422 */
+const checkTransport = async (field: string, given: string): Promise<void> => {
+  const url = new URL(given);
+  if (url.protocol === 'https:' || (await isTrusted(url.hostname))) return;
+  throw unprocessable(
+    `${at}/${field}`,
+    `${field}: must be an https URL; http is only for addresses that the operator allows with outboundAllowedCidrs`,
+  );
+};
+
+const present = (given: string | null | undefined): string | undefined => given || undefined;
+
+/** Who the token is of. @throws {ApiError} 422 */
+const checkToken = async (
+  client: Pick<OauthClient, 'serviceProvider' | 'apiUrl' | 'dialect'>,
+  secret: string,
+): Promise<Account> => {
+  const { name } = providerOf(client.serviceProvider);
+  const call = callerOf({ client: client as OauthClient, secret });
+  try {
+    return await forges[client.dialect as Dialect].whoAmI(call);
+  } catch (error) {
+    const refused = error instanceof ForgeError && error.failure === 'refused';
+    const why =
+      error instanceof ForgeError ? error.message : `${name} answered something unexpected at ${client.apiUrl}`;
+    throw unprocessable(
+      `${at}/oauth-token-string`,
+      `Oauth token string: ${refused ? `${name} does not accept it (${why})` : why}`,
+    );
+  }
+};
+
+/**
+ * The provider of Terraform knows no Gitea: one that is said to be GitHub Enterprise is known by its address, and asked.
+ */
+const dialectOf = async (
+  serviceProvider: OauthClient['serviceProvider'],
+  apiUrl: string,
+): Promise<Dialect | undefined> => {
+  const { dialect } = providerOf(serviceProvider);
+  if (serviceProvider !== 'github_enterprise' || !apiUrl.endsWith('/api/v1')) return dialect;
+  const call = callerOf({ client: { apiUrl, serviceProvider, dialect: 'gitea' } as OauthClient, secret: 'none' });
+  const { body } = await call({ method: 'GET', path: '/version', accept: [401, 403, 404] }).catch(() => ({ body: 0 }));
+  return v.is(v.object({ version: v.string() }), body) ? 'gitea' : dialect;
+};
+
+const checkKeys = (
+  provider: OauthClient['serviceProvider'],
+  { key, secret, privateKey }: { key?: string; secret?: string; privateKey?: string },
+): void => {
+  const pairs = !provider.startsWith('bitbucket_');
+  if (pairs && (key === undefined) !== (secret === undefined)) {
+    throw unprocessable(`${at}/${key ? 'secret' : 'key'}`, 'key and secret: send both, or neither');
+  }
+  const wants = provider === 'ado_server';
+  if (wants && !privateKey) throw unprocessable(`${at}/private-key`, 'private-key: is missing');
+  if (!wants && privateKey) throw unprocessable(`${at}/private-key`, 'private-key: is only for ado_server');
+};
+
+export interface NewClient {
+  settings: ClientSettings;
+  issued?: { token: string; account: Account };
+}
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewClient = async (request: ApiRequest, organization: string): Promise<NewClient> => {
+  const entries = {
+    ...settings,
+    'service-provider': v.picklist(serviceProviderNames),
+    'http-url': baseUrl,
+    'api-url': baseUrl,
+    'organization-id': setting(text(100)),
+  };
+  const { attributes, relationships: related } = readData(request, entries, relationships, otherFields);
+  const serviceProvider = attributes['service-provider'];
+  await checkPool(related['agent-pool'], organization);
+  const projectIds = await checkProjects(related.projects?.data ?? [], organization);
+  const [key, secret, privateKey] = [attributes.key, attributes.secret, attributes['private-key']].map(present);
+  checkKeys(serviceProvider, { key, secret, privateKey });
+  const [httpUrl, apiUrl] = [attributes['http-url'], attributes['api-url']];
+  await checkTransport('http-url', httpUrl);
+  await checkTransport('api-url', apiUrl);
+  const dialect = await dialectOf(serviceProvider, apiUrl);
+  const token = present(attributes['oauth-token-string']);
+  const account = token && dialect ? await checkToken({ serviceProvider, apiUrl, dialect }, token) : undefined;
+  if (token && !account) {
+    const { name } = providerOf(serviceProvider);
+    throw unprocessable(`${at}/oauth-token-string`, `oauth-token-string: ${name} is not supported here yet`);
+  }
+  return {
+    settings: {
+      name: attributes.name || null,
+      serviceProvider,
+      ...(dialect ? { dialect } : {}),
+      httpUrl,
+      apiUrl,
+      key: key ?? null,
+      secret: secret ?? null,
+      privateKey: privateKey ?? null,
+      rsaPublicKey: attributes['rsa-public-key'] || null,
+      organizationScoped: attributes['organization-scoped'] ?? true,
+      ...(projectIds.size ? { projectIds } : {}),
+    },
+    ...(token && account ? { issued: { token, account } } : {}),
+  };
+};
+
+export interface ClientChange {
+  settings: Partial<ClientSettings>;
+  issued?: { token: string; account: Account };
+}
+
+const fixed = ['service-provider', 'http-url', 'api-url'] as const;
+
+/** @throws {ApiError} 400 or 422 */
+export const readClientChange = async (request: ApiRequest, client: OauthClient): Promise<ClientChange> => {
+  const urls = Object.fromEntries(fixed.map((name) => [name, setting(text(500))])) as Record<
+    (typeof fixed)[number],
+    ReturnType<typeof secretText>
+  >;
+  const { attributes, relationships: related } = readData(
+    request,
+    { ...settings, ...urls },
+    relationships,
+    otherFields,
+  );
+  const current = { 'service-provider': client.serviceProvider, 'http-url': client.httpUrl, 'api-url': client.apiUrl };
+  const moved = fixed.find((name) => attributes[name] && attributes[name].replace(/\/+$/, '') !== current[name]);
+  if (moved) throw unprocessable(`${at}/${moved}`, `${moved}: cannot be changed; create another OAuth client`);
+  await checkPool(related['agent-pool'], client.organization);
+  if (client.serviceProvider === 'bitbucket_data_center' && attributes.key === '') {
+    const detail = 'The Consumer Key for Bitbucket Data Center must be present. Please add a value for `key`.';
+    throw unprocessable(`${at}/key`, detail);
+  }
+  const privateKey = present(attributes['private-key']);
+  if (privateKey && client.serviceProvider !== 'ado_server') checkKeys(client.serviceProvider, { privateKey });
+  const projects = related.projects && (await checkProjects(related.projects.data, client.organization));
+  const token = present(attributes['oauth-token-string']);
+  if (token && !client.dialect) {
+    const { name } = providerOf(client.serviceProvider);
+    throw unprocessable(`${at}/oauth-token-string`, `oauth-token-string: ${name} is not supported here yet`);
+  }
+  const account = token ? await checkToken(client, token) : undefined;
+  return {
+    settings: {
+      ...(attributes.name === undefined ? {} : { name: attributes.name || null }),
+      ...(present(attributes.key) ? { key: attributes.key ?? null } : {}),
+      ...(present(attributes.secret) ? { secret: attributes.secret } : {}),
+      ...(privateKey ? { privateKey } : {}),
+      ...(present(attributes['rsa-public-key']) ? { rsaPublicKey: attributes['rsa-public-key'] ?? null } : {}),
+      ...(typeof attributes['organization-scoped'] === 'boolean'
+        ? { organizationScoped: attributes['organization-scoped'] }
+        : {}),
+      ...(projects ? { projectIds: projects } : {}),
+    },
+    ...(token && account ? { issued: { token, account } } : {}),
+  };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readTokenChange = (request: ApiRequest): string | undefined => {
+  const { attributes } = readData(
+    request,
+    { 'ssh-key': setting(text(20_000)) },
+    {},
+    { shown: 'created-at has-ssh-key service-provider-user uid', related: 'oauth-client' },
+  );
+  const key = present(attributes['ssh-key']);
+  if (key && !isPrivateKey(key)) {
+    throw unprocessable(
+      `${at}/ssh-key`,
+      'Ssh key is invalid: send a private key without a passphrase, in PEM or OpenSSH form',
+    );
+  }
+  return key;
+};

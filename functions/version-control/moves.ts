@@ -1,0 +1,76 @@
+import { now } from '../store/time.ts';
+import { type Matter, noteMove } from './deliveries.ts';
+import { tagsBranch } from './follows.ts';
+import type { Handling } from './handling.ts';
+import { addMove, getMove, latestMove, type Move } from './repositories.ts';
+
+/**
+ * In which order a branch's commits count. A webhook may come twice, late, out of order or never: each move of a branch has
+ * a number, which one conditional write gives to one delivery; and what does not continue the last move has the forge say
+ * where the branch is.
+ */
+
+export type Moved = Move & { at: string };
+
+const maxTries = 5;
+
+type Pushed = Extract<Matter, { kind: 'push' | 'tag' }>;
+
+/** Later than the one before, whatever clocks say: newer versions have later times. */
+const timeAfter = (before: Move | undefined): string => {
+  const at = (before as Moved | undefined)?.at;
+  const present = now();
+  return at && at >= present ? new Date(Date.parse(at) + 1).toISOString() : present;
+};
+
+/** What the branch moves to, after the last known move; undefined when it has not moved. */
+const next = async (
+  { access, repository }: Handling,
+  matter: Pushed,
+  last: Move | undefined,
+): Promise<{ to: string; from?: string } | 'gone' | undefined> => {
+  if (matter.kind === 'tag') {
+    return last?.to === matter.sha && last.tag === matter.tag ? undefined : { to: matter.sha };
+  }
+  if (last?.to === matter.after) return undefined;
+  if (!last) return { to: matter.after };
+  if (last.to === matter.before) return { to: matter.after, from: matter.forced ? undefined : last.to };
+  const head = await access.forge.branch(access.call, repository.identifier, matter.branch);
+  if (!head) return 'gone';
+  return head === last.to ? undefined : { to: head, from: last.to };
+};
+
+/**
+ * Gives what was pushed its number. The same delivery gets the same one again.
+ * @param repeat take the last move for what has not moved
+ */
+export const moveBranch = async (
+  handling: Handling,
+  matter: Pushed,
+  { repeat = false } = {},
+): Promise<Moved | 'duplicate' | 'gone'> => {
+  const { delivery, repository } = handling;
+  const branch = matter.kind === 'tag' ? tagsBranch : matter.branch;
+  if (delivery.n !== undefined) {
+    const mine = await getMove(repository.id, branch, delivery.n);
+    if (mine?.by === delivery.id) return mine as Moved;
+  }
+  for (let i = 0; i < maxTries; i++) {
+    const last = await latestMove(repository.id, branch);
+    const wanted = await next(handling, matter, last);
+    if (wanted === 'gone') return 'gone';
+    if (!wanted) return repeat && last ? (last as Moved) : 'duplicate';
+    const move: Moved = {
+      ...wanted,
+      n: (last?.n ?? 0) + 1,
+      branch,
+      by: delivery.id,
+      at: timeAfter(last),
+      ...(matter.kind === 'tag' ? { tag: matter.tag } : {}),
+    };
+    // First, so that a delivery that was cut off knows its own move when others came after it.
+    await noteMove(delivery, move.n);
+    if (await addMove(repository.id, move)) return move;
+  }
+  throw new Error(`branch ${branch} of ${repository.id} moves all the time`);
+};

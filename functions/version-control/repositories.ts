@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { dueIn } from '../store/due.ts';
+import { derivedId, newSecret } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { open, seal } from '../store/secrets.ts';
+import { create, get, put, query, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import type { OauthClient, OauthToken } from './connections.ts';
+import type { Repository } from './forges/forge.ts';
+import type { Dialect } from './service-providers.ts';
+
+/**
+ * Repositories that something follows: one record for each connection and identifier, with one webhook. Rows of followers
+ * are written before a workspace says that it follows, and removed after; one that does not fit its workspace says nothing.
+ */
+
+export interface FollowedRepository {
+  id: string;
+  organization: string;
+  clientId: string;
+  tokenId: string;
+  dialect: Dialect;
+  identifier: string;
+  /** At the forge: what a webhook must name. */
+  forgeId: string;
+  defaultBranch: string;
+  httpUrl: string;
+  cloneUrl: string;
+  /** Last part of the webhook's address. */
+  uuid: string;
+  sealedSecret: Uint8Array;
+  /** At the forge; absent until it is created. */
+  hookId?: string;
+  lastDeliveryAt?: string;
+  /** Nobody follows it any more, since then. */
+  unusedAt?: string;
+  /** Its webhook is being deleted: whoever follows it now gets another record. */
+  endedAt?: string;
+  createdAt: string;
+}
+
+export interface Follower {
+  workspaceId: string;
+}
+
+export const repositoryId = (tokenId: string, identifier: string): string =>
+  derivedId('repo', `${tokenId} ${identifier.toLowerCase()}`);
+
+export const getRepository = (id: string): Promise<FollowedRepository | undefined> =>
+  get<FollowedRepository>(keys.repository(id));
+
+export const repositoryOfHook = async (uuid: string): Promise<FollowedRepository | undefined> => {
+  const hook = await get<{ repository: string }>(keys.hook(uuid));
+  const found = hook && (await getRepository(hook.repository));
+  return found?.uuid === uuid && !found.unusedAt ? found : undefined;
+};
+
+export const hookPath = ({ uuid }: Pick<FollowedRepository, 'uuid'>): string => `/webhooks/vcs/${uuid}`;
+
+const secretContext = (uuid: string) => ({ hook: uuid });
+
+/** 1 KMS request. */
+export const openHookSecret = ({ uuid, sealedSecret }: FollowedRepository): Promise<string> =>
+  open(sealedSecret, secretContext(uuid));
+
+/** The record, made when there is none; with the webhook's secret, but without a webhook. */
+export const keepRepository = async (
+  { client, token }: { client: OauthClient; token: OauthToken },
+  found: Repository,
+): Promise<FollowedRepository> => {
+  const id = repositoryId(token.id, found.identifier);
+  const facts = {
+    defaultBranch: found.defaultBranch,
+    httpUrl: found.httpUrl,
+    cloneUrl: found.cloneUrl,
+    forgeId: found.id,
+    identifier: found.identifier,
+  };
+  const renewed = await update<FollowedRepository>(keys.repository(id), {
+    set: { ...facts, ...dueIn(id, 600) },
+    remove: ['unusedAt'],
+    condition: 'attribute_exists(pk) AND attribute_not_exists(endedAt)',
+  });
+  if (renewed) return renewed;
+  const uuid = randomUUID();
+  const repository: FollowedRepository = {
+    ...facts,
+    id,
+    organization: client.organization,
+    clientId: client.id,
+    tokenId: token.id,
+    dialect: client.dialect ?? 'github',
+    uuid,
+    sealedSecret: await seal(newSecret(), secretContext(uuid)),
+    createdAt: now(),
+  };
+  await put({ ...keys.hook(uuid), repository: id });
+  // Until its webhook and follower are there, the sweep looks whether anybody needs it.
+  const made = await put(
+    { ...keys.repository(id), ...repository, ...dueIn(id, 600) },
+    { condition: 'attribute_not_exists(pk) OR attribute_exists(endedAt)' },
+  );
+  return made ? repository : ((await getRepository(id)) ?? repository);
+};
+
+export const listFollowers = (id: string): Promise<Follower[]> =>
+  queryAll<Follower>({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#' });
+
+export const hasFollowers = async (id: string): Promise<boolean> =>
+  (await query({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#', limit: 1 })).length > 0;
+
+/** Takes a follower away. The sweep sees to the webhook of a repository that nobody follows any more. */
+export const leave = async (repository: string, workspaceId: string): Promise<void> => {
+  await remove(keys.follower(repository, workspaceId));
+  if (await hasFollowers(repository)) return;
+  await update(keys.repository(repository), {
+    set: { unusedAt: now(), ...dueIn(repository, 0) },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(endedAt)',
+  });
+};
+
+export const unfollow = async (repository: string, clientId: string, workspaceId: string): Promise<void> => {
+  await leave(repository, workspaceId);
+  await remove(keys.oauthClientUse(clientId, workspaceId));
+};
+
+/** Every follower of a connection, with its repository. */
+export const listUses = (clientId: string): Promise<(Key & { workspaceId: string; repository: string })[]> =>
+  queryAll({ pk: keys.oauthClient(clientId).pk, prefix: 'USE#' });
+
+/** A branch from one commit to another, in the order in which this platform learned of it. */
+export interface Move {
+  n: number;
+  branch: string;
+  /** Absent for the first one, and where the commits between are unknown. */
+  from?: string;
+  to: string;
+  /** The delivery, or whoever looked. */
+  by: string;
+  tag?: string;
+}
+
+export const latestMove = async (repository: string, branch: string): Promise<Move | undefined> => {
+  const prefix = `MOVE#${branch}#`;
+  return (await query<Move>({ pk: keys.repository(repository).pk, prefix, reverse: true, limit: 1 }))[0];
+};
+
+const keptMoves = 50;
+
+/** False when there is one of that number: somebody else was faster. */
+export const addMove = async (repository: string, move: Move): Promise<boolean> => {
+  if (!(await create({ ...keys.move(repository, move.branch, move.n), ...move }))) {
+    // The SDK's second try of a write whose answer was lost.
+    const there = await get<Move>(keys.move(repository, move.branch, move.n));
+    return there?.by === move.by && there.to === move.to;
+  }
+  if (move.n > keptMoves) await remove(keys.move(repository, move.branch, move.n - keptMoves));
+  return true;
+};
+
+export const getMove = (repository: string, branch: string, n: number): Promise<Move | undefined> =>
+  get<Move>(keys.move(repository, branch, n));

@@ -1,0 +1,93 @@
+import { type Answer, json } from '../api/answer.ts';
+import { badRequest, forbidden, notFound, unavailable, unprocessable } from '../api/errors.ts';
+import { pageOf } from '../api/pagination.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import type { InOrganization } from '../people/organizations/finder.ts';
+import { organization } from '../people/organizations/finder.ts';
+import { eachProject } from '../projects/records.ts';
+import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
+import { type Access, accessBy } from './access.ts';
+import { asForgeError } from './call.ts';
+import { getToken, type OauthToken } from './connections.ts';
+import { oauthToken } from './finder.ts';
+
+/** What a connection reaches: for whoever connects something (HCP API: OAuth tokens, authorized repositories). */
+
+/** Who may connect a workspace somewhere may look for a repository. @throws {ApiError} 403 */
+const checkConnects = async ({ principal, granted, subject }: Context<OauthToken | InOrganization>): Promise<void> => {
+  if (granted.has('connection:write') || granted.has('workspace:create') || granted.has('policy:write')) return;
+  for await (const projects of eachProject(subject.organization)) {
+    const on = await principal.onProjects(subject.organization, projects);
+    if (projects.some(({ id }) => on(id).has('workspace:update') || on(id).has('workspace:create'))) return;
+  }
+  throw forbidden(
+    'Repositories of a connection are for whoever may connect a workspace. This request needs the permission connection:write, or workspace:update in a project.',
+  );
+};
+
+/** @throws {ApiError} 422 with the forge's words, 503 while it asks to wait */
+const whileAsking = async <T>(tokenId: string, ask: (access: Access) => Promise<T>): Promise<T> => {
+  let name = 'Version control';
+  try {
+    const access = await accessBy(tokenId);
+    name = access.name;
+    return await ask(access);
+  } catch (error) {
+    const { failure, message } = asForgeError(name, error);
+    if (failure === 'limited') throw unavailable(message);
+    throw unprocessable('/data', message);
+  }
+};
+
+const authorized = async (context: Context<OauthToken>): Promise<Answer> => {
+  await checkConnects(context);
+  const { page } = pageOf(context.request);
+  const { items, next } = await whileAsking(context.subject.id, ({ forge, call }) => forge.repositories(call, page));
+  const data = items.map(({ identifier, defaultBranch }) => ({
+    id: identifier,
+    type: 'authorized-repos',
+    attributes: { name: identifier.split('/').at(-1) ?? identifier, 'default-branch': defaultBranch },
+  }));
+  return json(200, { data, meta: { 'next-page': next } });
+};
+
+/** A token of this very organization. @throws {ApiError} */
+const named = async ({
+  request,
+  subject,
+}: Context<InOrganization>): Promise<{ tokenId: string; identifier: string }> => {
+  const tokenId = request.query.get('oauth_token_id') ?? '';
+  const identifier = request.query.get('identifier') ?? '';
+  if (!isIdentifier(identifier)) throw badRequest('identifier must be like owner/name.', 'identifier');
+  const token = await getToken(tokenId.slice(0, 100));
+  if (token?.organization !== subject.organization) throw notFound('OAuth token not found.');
+  return { tokenId, identifier };
+};
+
+const repository = async (context: Context<InOrganization>): Promise<Answer> => {
+  await checkConnects(context);
+  const { tokenId, identifier } = await named(context);
+  const found = await whileAsking(tokenId, ({ forge, call }) => forge.repository(call, identifier));
+  const attributes = {
+    exists: found !== undefined,
+    identifier,
+    'default-branch': found?.defaultBranch ?? null,
+    'can-administer': found?.mayAdminister ?? false,
+  };
+  return json(200, { data: { id: identifier, type: 'vcs-repo-check', attributes } });
+};
+
+const branches = async (context: Context<InOrganization>): Promise<Answer> => {
+  await checkConnects(context);
+  const { tokenId, identifier } = await named(context);
+  const names = await whileAsking(tokenId, ({ forge, call }) => forge.branches(call, identifier));
+  return json(200, { data: names.map((name) => ({ id: name, type: 'vcs-branches', attributes: { name } })) });
+};
+
+const query = { oauth_token_id: 'text', identifier: 'text' } as const;
+
+export const repositoryRoutes: Route[] = [
+  route('GET', '/oauth-tokens/{oauthToken}/authorized-repos', 'connection:read', oauthToken, authorized),
+  route('GET', '/organizations/{organization}/vcs/repo', 'connection:read', organization, repository, query),
+  route('GET', '/organizations/{organization}/vcs/branches', 'connection:read', organization, branches, query),
+];

@@ -1,0 +1,190 @@
+import * as v from 'valibot';
+import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
+import { conflict, notFound, unprocessable } from '../api/errors.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { check } from '../api/validation.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { projectDocuments } from '../projects/document.ts';
+import { getProjects } from '../projects/records.ts';
+import { getWorkspaces } from '../workspaces/records.ts';
+import {
+  changeProjects,
+  createClient,
+  getClient,
+  keepSshKey,
+  keepToken,
+  listClients,
+  listTokens,
+  maxClients,
+  type OauthClient,
+  type OauthToken,
+  serves,
+  updateClient,
+} from './connections.ts';
+import { clientDocument, tokenDocument } from './document.ts';
+import { endClient, endToken } from './end.ts';
+import { oauthClient, oauthToken } from './finder.ts';
+import { checkProjects, projectList, readClientChange, readNewClient, readTokenChange } from './input.ts';
+import { listUses } from './repositories.ts';
+
+/** Connections to version control (HCP API: OAuth clients, OAuth tokens). */
+
+const includes = includable('oauth_tokens', 'projects');
+const query = { include: includes };
+
+const documents = async (
+  { request, principal }: Pick<Context<InOrganization>, 'request' | 'principal'>,
+  organizationName: string,
+  clients: OauthClient[],
+): Promise<{ data: Resource[]; included?: Resource[] }> => {
+  const include = includes.of(request);
+  const home = await getOrganization(organizationName);
+  const around = { baseUrl: request.baseUrl, externalId: home?.externalId ?? '' };
+  const data = clients.map((client) => clientDocument(client, around));
+  if (include.size === 0) return { data };
+  const included: Resource[] = [];
+  if (include.has('oauth_tokens')) included.push(...(await listTokens(clients)).map(tokenDocument));
+  if (include.has('projects')) {
+    const ids = [...new Set(clients.flatMap(({ projectIds }) => [...(projectIds ?? [])]))];
+    included.push(...(await projectDocuments(principal, await getProjects(ids))));
+  }
+  return { data, included };
+};
+
+const single = async (context: Context<OauthClient>, client: OauthClient): Promise<Answer> => {
+  const { data, included } = await documents(context, client.organization, [client]);
+  return withEtag(ok(data[0] as Resource, included), client);
+};
+
+const create = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const given = await readNewClient(request, subject.organization);
+  if ((await listClients(subject.organization)).length >= maxClients) {
+    throw unprocessable(
+      '/data',
+      `${subject.organization} has ${maxClients} OAuth clients, the maximum. Delete one first`,
+    );
+  }
+  const client = await createClient(subject.organization, given.settings, given.issued);
+  const { data } = await documents(context, subject.organization, [client]);
+  return created(data[0] as Resource);
+};
+
+/** Clients of HCP Terraform take the list without a page for all of it. */
+const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const all = await listClients(subject.organization);
+  const paged = request.query.has('page[number]') || request.query.has('page[size]');
+  const page = pageOf(request);
+  const { data, included } = await documents(context, subject.organization, paged ? pageSlice(all, page) : all);
+  return paged ? list(request, page, all.length, data, included) : wholeList(request, data, included);
+};
+
+/** Followers that could use it no longer. @throws {ApiError} 422 that names some of them */
+const checkUsers = async (client: OauthClient, after: OauthClient): Promise<void> => {
+  const ids = (await listUses(client.id)).map(({ workspaceId }) => workspaceId);
+  const left = (await getWorkspaces(ids)).filter(({ projectId }) => !serves(after, projectId));
+  if (left.length === 0) return;
+  const names = left.slice(0, 25).map(({ name }) => name);
+  throw unprocessable(
+    '/data',
+    `The OAuth client is used by workspaces of other projects: ${names.join(', ')}. Disconnect them first`,
+  );
+};
+
+const update = async (context: Context<OauthClient>): Promise<Answer> => {
+  const { request, subject } = context;
+  const { settings, issued } = await readClientChange(request, subject);
+  const editor = await editorOf(context, subject, 'OAuth client');
+  if (settings.organizationScoped === false || settings.projectIds) {
+    await checkUsers(subject, { ...subject, ...settings } as OauthClient);
+  }
+  const changes = Object.keys(settings).length > 0;
+  const updated = changes ? await updateClient(subject, settings, editor) : subject;
+  if (!updated) {
+    const found = await getClient(subject.id);
+    if (!found) throw notFound('The OAuth client was deleted at the same time.');
+    await checkIfMatch(request, found, 'OAuth client');
+    throw conflict('The OAuth client was changed by another request at the same time. Try again.');
+  }
+  if (issued) {
+    const token = await keepToken(updated, issued, issued.account);
+    return single(context, { ...updated, tokenId: token.id });
+  }
+  return single(context, updated);
+};
+
+const remove = async ({ subject }: Context<OauthClient>): Promise<Answer> => {
+  await endClient(subject);
+  return noContent();
+};
+
+const projectsOf = async ({ request, subject }: Context<OauthClient>): Promise<Set<string>> => {
+  const { data } = check(v.object({ data: projectList }), request.json() ?? {});
+  if (data.length === 0) throw unprocessable('/data', 'data: name at least one project');
+  return checkProjects(data, subject.organization);
+};
+
+const attach = async (context: Context<OauthClient>): Promise<Answer> => {
+  if (!(await changeProjects(context.subject, { add: await projectsOf(context) }))) throw notFound();
+  return noContent();
+};
+
+const detach = async (context: Context<OauthClient>): Promise<Answer> => {
+  const { subject } = context;
+  const ids = await projectsOf(context);
+  const left = new Set([...(subject.projectIds ?? [])].filter((id) => !ids.has(id)));
+  await checkUsers(subject, { ...subject, projectIds: left });
+  if (!(await changeProjects(subject, { remove: ids }))) throw notFound();
+  return noContent();
+};
+
+const tokensOfClient = async ({ request, subject }: Context<OauthClient>): Promise<Answer> =>
+  wholeList(request, (await listTokens([subject])).map(tokenDocument));
+
+const tokensOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const wanted = request.query.get('filter[provider]');
+  const clients = (await listClients(subject.organization)).filter(
+    ({ serviceProvider }) => !wanted || serviceProvider === wanted,
+  );
+  const page = pageOf(request);
+  const tokens = await listTokens(clients);
+  return list(request, page, tokens.length, pageSlice(tokens, page).map(tokenDocument));
+};
+
+const updateToken = async ({ request, subject }: Context<OauthToken>): Promise<Answer> => {
+  const key = readTokenChange(request);
+  const updated = key ? await keepSshKey(subject, key) : subject;
+  if (!updated) throw notFound('The OAuth token was deleted at the same time.');
+  return ok(tokenDocument(updated));
+};
+
+const removeToken = async ({ subject }: Context<OauthToken>): Promise<Answer> => {
+  await endToken(subject);
+  return noContent();
+};
+
+const ofOrganization = '/organizations/{organization}';
+const ofClient = '/oauth-clients/{oauthClient}';
+const ofToken = '/oauth-tokens/{oauthToken}';
+
+export const connectionRoutes: Route[] = [
+  route('GET', `${ofOrganization}/oauth-clients`, 'connection:read', organization, listOfOrganization, query),
+  route('POST', `${ofOrganization}/oauth-clients`, 'connection:write', organization, create, query),
+  route('GET', ofClient, 'connection:read', oauthClient, (context) => single(context, context.subject), query),
+  route('PATCH', ofClient, 'connection:write', oauthClient, update, query),
+  route('DELETE', ofClient, 'connection:write', oauthClient, remove),
+  route('POST', `${ofClient}/relationships/projects`, 'connection:write', oauthClient, attach),
+  route('DELETE', `${ofClient}/relationships/projects`, 'connection:write', oauthClient, detach),
+  route('GET', `${ofClient}/oauth-tokens`, 'connection:read', oauthClient, tokensOfClient),
+  route('GET', `${ofOrganization}/oauth-tokens`, 'connection:read', organization, tokensOfOrganization, {
+    'filter[provider]': 'text',
+  }),
+  route('GET', ofToken, 'connection:read', oauthToken, async ({ subject }) => ok(tokenDocument(subject))),
+  route('PATCH', ofToken, 'connection:write', oauthToken, updateToken),
+  route('DELETE', ofToken, 'connection:write', oauthToken, removeToken),
+];

@@ -1,0 +1,100 @@
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import type { StatusState } from './forges/forge.ts';
+
+/**
+ * What a commit's status says of a run: how its plan and the checks of it went, never of its apply (HCP Terraform: VCS
+ * integration). No values, addresses or errors: who reads the repository may not be allowed to read the workspace.
+ */
+
+export interface RunOutcome {
+  workspace: string;
+  runId: string;
+  state: StatusState;
+  description: string;
+}
+
+interface Words {
+  state: StatusState;
+  description: string;
+}
+
+const planWords = ({ plan }: Run): string => {
+  const { hasChanges, resourceAdditions = 0, resourceChanges = 0, resourceDestructions = 0 } = plan.report ?? {};
+  if (!hasChanges) return 'No changes';
+  return `Plan: ${resourceAdditions} to add, ${resourceChanges} to change, ${resourceDestructions} to destroy`;
+};
+
+const open: Partial<Record<Run['status'], string>> = {
+  pending: 'Waiting for its turn',
+  fetching: 'Fetching the commit',
+  fetching_completed: 'Waiting for its turn',
+  policy_override: 'A policy failed: waits for an override',
+  policy_checking: 'Checking policies',
+  cost_estimating: 'Estimating costs',
+  post_plan_running: 'Run tasks are running',
+  pre_plan_running: 'Run tasks are running',
+};
+
+/** Statuses of a run whose plan and checks are through. */
+const afterChecks: readonly Run['status'][] = [
+  'planned_and_finished',
+  'planned_and_saved',
+  'confirmed',
+  'pre_apply_running',
+  'pre_apply_completed',
+  'apply_queued',
+  'applying',
+  'post_apply_running',
+  'post_apply_completed',
+  'applied',
+];
+
+/** While a check may still follow, it is not: a required status must not pass before its policies. */
+const isPlanned = ({ plan, status, wait }: Run): boolean =>
+  plan.status === 'finished' && (afterChecks.includes(status) || wait?.state === 'NeedsConfirmation');
+
+export const ofRun = (run: Run): Words => {
+  const { status, plan, apply, cancel } = run;
+  if (status === 'canceled') {
+    if (plan.status === 'finished') return { state: 'success', description: planWords(run) };
+    const why = cancel?.by === 'vcs' ? 'Canceled: a newer commit was pushed' : 'Canceled';
+    return { state: 'error', description: why };
+  }
+  if (status === 'policy_soft_failed') return { state: 'failure', description: 'A policy failed' };
+  if (status === 'errored') {
+    if (apply.status !== 'pending' && apply.status !== 'unreachable')
+      return { state: 'success', description: planWords(run) };
+    const description =
+      plan.status === 'finished'
+        ? 'A check after the plan failed'
+        : run.verdicts?.fetching === 'failed'
+          ? 'The commit could not be fetched'
+          : 'Plan failed';
+    return { state: 'failure', description };
+  }
+  if (isPlanned(run) || (isFinal(status) && plan.status === 'finished'))
+    return { state: 'success', description: planWords(run) };
+  if (isFinal(status)) return { state: 'error', description: 'Discarded' };
+  return { state: 'pending', description: open[status] ?? 'Planning' };
+};
+
+const worst: StatusState[] = ['failure', 'error', 'pending', 'success'];
+const names: Record<StatusState, string> = {
+  success: 'planned',
+  failure: 'failed',
+  error: 'canceled',
+  pending: 'running',
+};
+
+/** Of all workspaces together. */
+export const aggregated = (outcomes: RunOutcome[]): Words => {
+  const [only] = outcomes;
+  if (only && outcomes.length === 1) return { state: only.state, description: only.description };
+  const state = worst.find((one) => outcomes.some((outcome) => outcome.state === one)) ?? 'success';
+  const counts = (['success', 'failure', 'error', 'pending'] as const).flatMap((one) => {
+    const n = outcomes.filter((outcome) => outcome.state === one).length;
+    return n ? [`${n} ${names[one]}`] : [];
+  });
+  return { state, description: `${outcomes.length} workspaces: ${counts.join(', ')}` };
+};

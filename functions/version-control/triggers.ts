@@ -1,0 +1,71 @@
+import type { Workspace } from '../workspaces/records.ts';
+import { type Regex, regexOf } from './regex.ts';
+
+/** Which change of a repository starts a run (HCP Terraform: automatic run triggering). Pure. */
+
+/** @throws {RegexError} */
+export const matchesTag = (regex: string, tag: string): boolean => regexOf(regex)(tag);
+
+const special = /[\\^$.|?*+()[\]{}]/g;
+
+/** A glob as an expression (regex.ts). */
+const expressionOf = (pattern: string): string => {
+  const text = pattern.replace(/^\/+/, '');
+  let expression = '';
+  for (let i = 0; i < text.length; ) {
+    if (text.startsWith('**/', i)) {
+      expression += '(?:[^/]+/)*';
+      i += 3;
+    } else if (text.startsWith('**', i)) {
+      expression += '[\\s\\S]*';
+      i += 2;
+    } else {
+      const char = text[i] ?? '';
+      expression += char === '*' ? '[^/]*' : char === '?' ? '[^/]' : char.replace(special, '\\$&');
+      i++;
+    }
+  }
+  return expression;
+};
+
+const compiled = new Map<string, Regex>();
+
+const regexOfPatterns = (patterns: string[]): Regex => {
+  const key = JSON.stringify(patterns);
+  const known = compiled.get(key);
+  if (known) return known;
+  if (compiled.size > 1000) compiled.clear();
+  const made = regexOf(`^(?:${patterns.map(expressionOf).join('|')})$`);
+  compiled.set(key, made);
+  return made;
+};
+
+export const matchesPatterns = (patterns: string[], paths: string[]): boolean => {
+  return paths.some(regexOfPatterns(patterns));
+};
+
+const bare = (directory: string): string => directory.replace(/^(\.?\/)+|\/+$/g, '');
+
+/** By whole segments: `mod` does not contain `modules/a.tf`. */
+const contains = (directory: string, path: string): boolean => {
+  const name = bare(directory);
+  return name === '' || name === '.' || path === name || path.startsWith(`${name}/`);
+};
+
+type Settings = Pick<Workspace, 'fileTriggersEnabled' | 'triggerPatterns' | 'triggerPrefixes' | 'workingDirectory'>;
+
+/** Whether it matters which files changed. */
+export const filters = (workspace: Settings): boolean =>
+  workspace.fileTriggersEnabled &&
+  (workspace.triggerPatterns.length > 0 || workspace.triggerPrefixes.length > 0 || Boolean(workspace.workingDirectory));
+
+/** @param paths that changed; undefined when nobody knows, which concerns everybody */
+export const concerns = (workspace: Settings, paths: string[] | undefined): boolean => {
+  if (!filters(workspace) || paths === undefined) return true;
+  if (workspace.triggerPatterns.length > 0) return matchesPatterns(workspace.triggerPatterns, paths);
+  const directories = [
+    ...workspace.triggerPrefixes,
+    ...(workspace.workingDirectory ? [workspace.workingDirectory] : []),
+  ];
+  return paths.some((path) => directories.some((directory) => contains(directory, path)));
+};

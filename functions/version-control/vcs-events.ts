@@ -1,0 +1,46 @@
+import { newId } from '../store/id.ts';
+import { keys } from '../store/keys.ts';
+import { put, query } from '../store/table.ts';
+import { now } from '../store/time.ts';
+
+/** What came of what happened at version control, for people who wonder why there is no run (HCP API: VCS events). */
+
+export interface VcsEvent {
+  id: string;
+  organization: string;
+  clientId: string | null;
+  tokenId: string | null;
+  level: 'info' | 'error';
+  message: string;
+  suggestedAction: string | null;
+  createdAt: string;
+  /** Of a webhook's delivery, which can be looked at again. */
+  delivery?: { uuid: string; id: string };
+}
+
+const keptSeconds = 30 * 86_400;
+
+export const recordVcsEvent = async (given: Omit<VcsEvent, 'id' | 'createdAt'>): Promise<void> => {
+  const event: VcsEvent = { ...given, id: newId('ve'), createdAt: now() };
+  const expiresAt = Math.floor(Date.now() / 1000) + keptSeconds;
+  await put({ ...keys.vcsEvent(event.organization, event.createdAt, event.id), ...event, expiresAt });
+};
+
+const dayMs = 86_400_000;
+
+/** Newest first, within days from one time to another. 1 query a day. */
+export const listVcsEvents = async (organization: string, from: Date, to: Date): Promise<VcsEvent[]> => {
+  const all: VcsEvent[] = [];
+  for (let day = to.getTime(); day > from.getTime() - dayMs; day -= dayMs) {
+    const { pk } = keys.vcsEvent(organization, new Date(day).toISOString(), '');
+    const found = await query<VcsEvent>({
+      pk,
+      from: from.toISOString(),
+      to: `${to.toISOString()}~`,
+      reverse: true,
+      limit: 1000,
+    });
+    all.push(...found);
+  }
+  return all.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+};

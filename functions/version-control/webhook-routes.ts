@@ -1,0 +1,98 @@
+import { type Answer, json } from '../api/answer.ts';
+import { ApiError, badRequest, notFound, unsupported } from '../api/errors.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { openRoute, type Route } from '../api/route.ts';
+import { hashSecret } from '../store/id.ts';
+import { keepDelivery } from './deliveries.ts';
+import type { ForgeEvent } from './forges/events.ts';
+import type { Forge } from './forges/forge.ts';
+import { forges } from './forges/forges.ts';
+import { type FollowedRepository, openHookSecret, repositoryOfHook } from './repositories.ts';
+import { recordVcsEvent } from './vcs-events.ts';
+
+/**
+ * Webhooks. Which forge one is of is known from its address. Its signature is checked before anything of it is read; what it
+ * says is kept, handled later, and answered at once: forges wait a few seconds.
+ */
+
+/** As much as gets through to a function. */
+const maxBytes = 4_500_000;
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Secrets of hooks that were asked for lately, so that a push costs no call of KMS each time. */
+const secrets = new Map<string, { secret: string; until: number }>();
+const keptMs = 5 * 60_000;
+
+const secretOf = async (repository: FollowedRepository): Promise<string> => {
+  const { uuid } = repository;
+  const kept = secrets.get(uuid);
+  if (kept && kept.until > Date.now()) return kept.secret;
+  const secret = await openHookSecret(repository);
+  if (secrets.size > 1000) secrets.clear();
+  secrets.set(uuid, { secret, until: Date.now() + keptMs });
+  return secret;
+};
+
+const unsigned = () =>
+  new ApiError(401, [{ title: 'unauthorized', detail: "The signature is missing, or not of this webhook's secret." }]);
+
+/** When a wrong signature was last told to people, by hook: a flood of them is one line a minute. */
+const told = new Map<string, number>();
+
+const tellUnsigned = async ({
+  uuid,
+  organization,
+  clientId,
+  tokenId,
+  identifier,
+}: FollowedRepository): Promise<void> => {
+  if (Date.now() - (told.get(uuid) ?? 0) < 60_000) return;
+  if (told.size > 1000) told.clear();
+  told.set(uuid, Date.now());
+  await recordVcsEvent({
+    organization,
+    clientId,
+    tokenId,
+    level: 'error',
+    message: `Refused: a delivery for ${identifier} was not signed with the webhook's secret`,
+    suggestedAction:
+      'If it came from the provider, disconnect the workspaces of the repository and connect them again.',
+  });
+};
+
+const read = (forge: Forge, request: ApiRequest, text: string): ForgeEvent => {
+  let payload: unknown;
+  try {
+    payload = JSON.parse(text);
+  } catch {
+    throw badRequest('The body is not valid JSON.');
+  }
+  try {
+    return forge.eventOf(request.header, payload);
+  } catch {
+    throw badRequest('The body is not what a webhook of this provider sends.');
+  }
+};
+
+const receive = async (request: ApiRequest): Promise<Answer> => {
+  const uuid = request.params.uuid ?? '';
+  const repository = uuidForm.test(uuid) ? await repositoryOfHook(uuid) : undefined;
+  if (!repository) throw notFound('Webhook not found.');
+  const forge = forges[repository.dialect];
+  const text = request.text();
+  if (!forge.isSigned(request.header, text, await secretOf(repository))) {
+    await tellUnsigned(repository);
+    throw unsigned();
+  }
+  const type = request.header('content-type') ?? '';
+  if (!/^application\/json\b/.test(type)) throw unsupported('The body must be JSON: "Content-Type: application/json".');
+  const event = read(forge, request, text);
+  if (event.kind === 'ignored') return json(200, { ignored: event.why }, 'application/json');
+  // Another repository's delivery that was sent here with this one's secret.
+  if (event.repositoryId !== repository.forgeId) throw unsigned();
+  const id = (forge.deliveryId(request.header) ?? hashSecret(text)).slice(0, 100);
+  await keepDelivery({ uuid, id, repository: repository.id, matter: event });
+  return json(202, { delivery: id }, 'application/json');
+};
+
+export const webhookRoutes: Route[] = [{ ...openRoute('POST', '/webhooks/vcs/{uuid}', 'anyone', receive), maxBytes }];

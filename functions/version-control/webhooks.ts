@@ -1,0 +1,95 @@
+import { dueAttributes, dueIn } from '../store/due.ts';
+import { keys } from '../store/keys.ts';
+import { put, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { type Access, accessBy } from './access.ts';
+import { mayPass } from './forge-error.ts';
+import type { Repository } from './forges/forge.ts';
+import {
+  type FollowedRepository,
+  getRepository,
+  hasFollowers,
+  hookPath,
+  keepRepository,
+  openHookSecret,
+} from './repositories.ts';
+
+/** Webhooks at forges: one for each repository that something follows. */
+
+/**
+ * Enters a follower, and has the repository's webhook lead here. 3 writes and 3 calls for the first one.
+ * @param publicUrl where the forge reaches the platform
+ * @throws {ForgeError}
+ */
+export const follow = async (
+  access: Access,
+  found: Repository,
+  workspaceId: string,
+  publicUrl: string,
+): Promise<FollowedRepository> => {
+  const repository = await keepRepository(access, found);
+  await put({ ...keys.follower(repository.id, workspaceId), workspaceId });
+  await put({ ...keys.oauthClientUse(access.client.id, workspaceId), workspaceId, repository: repository.id });
+  if (!repository.hookId) await createWebhook(access, repository, publicUrl);
+  await update(keys.repository(repository.id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
+  return repository;
+};
+
+/** @throws {ForgeError} */
+const createWebhook = async (
+  { forge, call }: Access,
+  repository: FollowedRepository,
+  publicUrl: string,
+): Promise<void> => {
+  const secret = await openHookSecret(repository);
+  const url = `${publicUrl}${hookPath(repository)}`;
+  const hookId = await forge.createHook(call, repository.identifier, { url, secret });
+  await update(keys.repository(repository.id), {
+    set: { hookId },
+    condition: 'uuid = :uuid',
+    values: { ':uuid': repository.uuid },
+  });
+};
+
+/** How long a forge may refuse to delete a webhook until it is given up. */
+const triedMs = 3 * 24 * 3600_000;
+
+/**
+ * What becomes of a repository that is due: one that is used stays; any other goes, and its webhook with it. The webhook
+ * leads nowhere from the moment when the record is gone. True when it is done with.
+ */
+export const settleRepository = async (id: string): Promise<boolean> => {
+  const repository = await getRepository(id);
+  if (!repository) return true;
+  if (await hasFollowers(id)) {
+    await update(keys.repository(id), { remove: ['unusedAt', ...dueAttributes], condition: 'attribute_exists(pk)' });
+    return true;
+  }
+  const { hookId, identifier, tokenId, uuid } = repository;
+  if (!repository.unusedAt && !repository.endedAt) {
+    // Whoever made it was cut off, or is at it: the next look decides.
+    await update(keys.repository(id), {
+      set: { unusedAt: now(), ...dueIn(id, 600) },
+      condition: 'uuid = :uuid',
+      values: { ':uuid': uuid },
+    });
+    return false;
+  }
+  const ended = await update<FollowedRepository>(keys.repository(id), {
+    set: { endedAt: now(), ...dueIn(id, 600) },
+    condition: 'uuid = :uuid AND (attribute_exists(unusedAt) OR attribute_exists(endedAt))',
+    values: { ':uuid': uuid },
+  });
+  // Somebody follows it after all.
+  if (!ended) return true;
+  await remove(keys.hook(uuid));
+  try {
+    const { forge, call } = await accessBy(tokenId, { patient: true, ended: true });
+    if (hookId) await forge.deleteHook(call, identifier, hookId);
+  } catch (error) {
+    const since = Date.parse(repository.unusedAt ?? repository.createdAt);
+    if (mayPass(error) && Date.now() - since < triedMs) return false;
+  }
+  await remove(keys.repository(id), { condition: 'uuid = :uuid', values: { ':uuid': uuid } });
+  return true;
+};

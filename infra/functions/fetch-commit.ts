@@ -1,0 +1,17 @@
+import type { Declaration } from '../declaration.ts';
+
+export const FetchCommit: Declaration = {
+  entry: 'functions/orchestration/fetch-commit.ts',
+  description: 'Fetches commits from version control, once for all who follow them',
+  // Unpacking and packing take a whole processor.
+  timeoutSeconds: 600,
+  memoryMiB: 1769,
+  environment: ['table', 'bucket', 'key', 'outbound'],
+  rights: (may) => [
+    may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
+    may.key('Decrypt', 'GenerateDataKey'),
+    may.readObjects('configurations'),
+    may.writeObjects('configurations'),
+    may.seeMissingObjects(),
+  ],
+};

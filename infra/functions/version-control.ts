@@ -1,0 +1,17 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+export const VersionControl: HttpDeclaration = {
+  entry: 'functions/public-api/version-control.ts',
+  description: 'The public API: connections to version control, and what they reach',
+  timeoutSeconds: 29,
+  environment: ['table', 'key', 'outbound', 'requestLimit', 'versionControl'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.key('GenerateDataKey', 'Decrypt'),
+    may.handleVersionControlEvents(),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/public-api/version-control-routes.ts')).versionControlRoutes,
+    authorization: `${bearer}; who comes back from a forge brings a cookie and a state of this platform.`,
+  },
+};

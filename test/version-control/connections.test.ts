@@ -1,0 +1,215 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+import { type ForgeServer, startForge } from './support/forge-server.ts';
+
+/** OAuth clients and tokens, against a forge that is really called. */
+
+let api: Api;
+let forge: ForgeServer;
+beforeAll(async () => {
+  api = await startApi();
+  forge = await startForge();
+});
+beforeEach(() => {
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+  forge.reset();
+});
+afterAll(async () => {
+  delete process.env.OUTBOUND_ALLOWED_CIDRS;
+  await forge.close();
+  await api.close();
+});
+
+const values = (change: object = {}) => ({
+  'service-provider': 'github',
+  'http-url': forge.url,
+  'api-url': forge.url,
+  'oauth-token-string': 'good',
+  ...change,
+});
+const post = (change: object = {}, relationships?: object) =>
+  api.post('organizations/acme/oauth-clients', values(change), relationships);
+const make = async (change: object = {}) => {
+  const { status, body } = await post(change);
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body.data;
+};
+const detailOf = ({ status, body }: { status: number; body: { errors: { detail: string; source: object }[] } }) => [
+  status,
+  body.errors[0]?.detail,
+];
+const tokenOf = (client: { relationships: { 'oauth-tokens': { data: { id: string }[] } } }): string =>
+  client.relationships['oauth-tokens'].data[0]?.id ?? '';
+
+it('creates a connection with a token that the forge accepts, and shows no secret', async () => {
+  const made = await make({ name: 'hub' });
+  expect(made).toMatchObject({
+    id: expect.stringMatching(/^oc-\w{16}$/),
+    type: 'oauth-clients',
+    attributes: {
+      name: 'hub',
+      'service-provider': 'github',
+      'service-provider-display-name': 'GitHub',
+      'http-url': forge.url,
+      'callback-url': `https://api.example.test/auth/${made.attributes.uuid}/callback`,
+      key: null,
+      secret: null,
+      'rsa-public-key': null,
+      'organization-scoped': true,
+    },
+    relationships: { organization: { data: { id: 'acme' } }, projects: { data: [] } },
+  });
+  const token = (await api.get(`oauth-tokens/${tokenOf(made)}`)).body.data;
+  expect(token.attributes).toMatchObject({ 'service-provider-user': 'octocat', uid: '7', 'has-ssh-key': false });
+  const included = await api.get('organizations/acme/oauth-clients?include=oauth_tokens');
+  expect(included.body.included.map(({ id }: { id: string }) => id)).toContain(tokenOf(made));
+  const all = [made, token, included.body, (await api.get(`oauth-clients/${made.id}/oauth-tokens`)).body];
+  expect(JSON.stringify(all)).not.toContain('"good"');
+  const { get } = await import('../../functions/store/table.ts');
+  const { keys } = await import('../../functions/store/keys.ts');
+  expect(JSON.stringify(await get(keys.oauthToken(token.id)))).not.toContain('"good"');
+});
+
+it('keeps the id of a token that is replaced', async () => {
+  const made = await make();
+  forge.tokens.add('better');
+  const changed = await api.patch(`oauth-clients/${made.id}`, { 'oauth-token-string': 'better', name: 'renamed' });
+  expect([changed.status, tokenOf(changed.body.data), changed.body.data.attributes.name]).toEqual([
+    200,
+    tokenOf(made),
+    'renamed',
+  ]);
+  forge.tokens.delete('good');
+  forge.on('GET', '/user/repos', { body: [{ id: 1, full_name: 'acme/infra', default_branch: 'main' }] });
+  const repositories = await api.get(`oauth-tokens/${tokenOf(made)}/authorized-repos`);
+  expect(repositories.body.data.map(({ id }: { id: string }) => id)).toEqual(['acme/infra']);
+  expect(detailOf(await api.patch(`oauth-clients/${made.id}`, { 'oauth-token-string': 'bad' }))).toEqual([
+    422,
+    expect.stringContaining('GitHub does not accept it'),
+  ]);
+});
+
+describe('refuses', () => {
+  const refused: [string, object, string][] = [
+    ['a token that the forge does not accept', { 'oauth-token-string': 'wrong' }, 'GitHub does not accept it'],
+    ['an unknown provider', { 'service-provider': 'cvs' }, 'must be one of "github", "github_enterprise"'],
+    ['a URL with a user', { 'api-url': 'https://a:b@github.example' }, 'without user'],
+    ['http to where the operator allows nothing', { 'http-url': 'http://192.0.2.7' }, 'must be an https URL'],
+    ['an inside address', { 'api-url': 'https://169.254.169.254' }, 'reserved address'],
+    ['a secret without a key', { secret: 's' }, 'send both, or neither'],
+    ['a private key for GitHub', { 'private-key': 'k' }, 'only for ado_server'],
+    ['Azure DevOps Server without a private key', { 'service-provider': 'ado_server' }, 'private-key: is missing'],
+    [
+      'a token for a provider that is only stored',
+      { 'service-provider': 'bitbucket_hosted' },
+      'not supported here yet',
+    ],
+    ['what it does not know', { color: 'red' }, 'is not an attribute'],
+  ];
+  it.each(refused)('%s', async (_, change, words) => {
+    const before = (await api.get('organizations/acme/oauth-clients')).body.data.length;
+    expect(detailOf(await post(change))).toEqual([422, expect.stringContaining(words)]);
+    expect((await api.get('organizations/acme/oauth-clients')).body.data).toHaveLength(before);
+  });
+
+  it('pools of agents, and projects of others', async () => {
+    const pool = (await api.post('organizations/acme/agent-pools', { name: 'p' })).body.data.id;
+    const withPool = (id: string) => post({}, { 'agent-pool': { data: { type: 'agent-pools', id } } });
+    expect(detailOf(await withPool(pool))[1]).toContain('the organization does not have private VCS enabled');
+    expect(detailOf(await withPool('apool-none'))[1]).toContain('the provided agent pool does not exist');
+    const projects = { projects: { data: [{ type: 'projects', id: 'prj-none' }] } };
+    expect(detailOf(await post({}, projects))[1]).toContain('project prj-none not found in acme');
+  });
+
+  it('a change of what a connection is', async () => {
+    const made = await make();
+    const changed = await api.patch(`oauth-clients/${made.id}`, { 'api-url': 'https://elsewhere.example' });
+    expect(detailOf(changed)).toEqual([422, expect.stringContaining('cannot be changed')]);
+  });
+});
+
+it('stores providers that are not supported yet', async () => {
+  const bitbucket = {
+    'service-provider': 'bitbucket_data_center',
+    'http-url': 'https://bbdc.com',
+    'api-url': 'https://bbdc.com',
+  };
+  const made = await make({ ...bitbucket, 'oauth-token-string': '', key: 'key' });
+  expect(made.attributes).toMatchObject({ key: 'key', 'service-provider-display-name': 'Bitbucket Data Center' });
+  expect(detailOf(await api.patch(`oauth-clients/${made.id}`, { key: '' }))[1]).toContain(
+    'The Consumer Key for Bitbucket Data Center must be present',
+  );
+  expect(forge.calls).toEqual([]);
+});
+
+it('knows a Gitea that the provider of Terraform has to call GitHub Enterprise', async () => {
+  forge.on('GET', '/api/v1/version', { body: { version: '1.26.0' } });
+  forge.on('GET', '/api/v1/user', { body: { id: 1, login: 'tea' } });
+  const made = await make({ 'service-provider': 'github_enterprise', 'api-url': `${forge.url}/api/v1` });
+  expect(made.attributes['service-provider']).toBe('github_enterprise');
+  const { getClient } = await import('../../functions/version-control/connections.ts');
+  expect((await getClient(made.id))?.dialect).toBe('gitea');
+});
+
+it('keeps SSH keys without a passphrase, and says that one is there', async () => {
+  const id = tokenOf(await make());
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 1024,
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  expect((await api.patch(`oauth-tokens/${id}`, { 'ssh-key': privateKey })).body.data.attributes['has-ssh-key']).toBe(
+    true,
+  );
+  expect(detailOf(await api.patch(`oauth-tokens/${id}`, { 'ssh-key': 'no key' }))[1]).toContain('Ssh key is invalid');
+  expect((await api.patch(`oauth-tokens/${id}`, {})).status).toBe(200);
+});
+
+it('serves only its projects when it is not for the organization', async () => {
+  const project = (await api.post('organizations/acme/projects', { name: 'served' })).body.data.id;
+  const made = await make({ 'organization-scoped': false });
+  const data = [{ type: 'projects', id: project }];
+  const path = `oauth-clients/${made.id}/relationships/projects`;
+  expect((await api.call('POST', path, { body: { data } })).status).toBe(204);
+  const read = async () => (await api.get(`oauth-clients/${made.id}`)).body.data.relationships.projects.data;
+  expect(await read()).toEqual(data);
+  expect((await api.call('DELETE', path, { body: { data } })).status).toBe(204);
+  expect(await read()).toEqual([]);
+});
+
+it('is gone at once when it is deleted, and its token with it', async () => {
+  const made = await make();
+  expect((await api.call('DELETE', `oauth-clients/${made.id}`)).status).toBe(204);
+  expect((await api.get(`oauth-clients/${made.id}`)).status).toBe(404);
+  expect((await api.get(`oauth-tokens/${tokenOf(made)}`)).status).toBe(404);
+  expect((await api.call('DELETE', `oauth-clients/${made.id}`)).status).toBe(404);
+  const { completeClientEnd } = await import('../../functions/version-control/complete-end.ts');
+  const { getEndedClient, getEndedToken } = await import('../../functions/version-control/connections.ts');
+  await completeClientEnd(made.id);
+  expect([await getEndedClient(made.id), await getEndedToken(tokenOf(made))]).toEqual([undefined, undefined]);
+});
+
+it('pauses a token that the forge limits, and says when it does not accept it any more', async () => {
+  const id = tokenOf(await make());
+  forge.on('GET', '/user/repos', { status: 429, headers: { 'retry-after': '120' }, body: {} });
+  expect((await api.get(`oauth-tokens/${id}/authorized-repos`)).status).toBe(503);
+  forge.calls.length = 0;
+  expect((await api.get(`oauth-tokens/${id}/authorized-repos`)).status).toBe(503);
+  expect(forge.calls).toEqual([]);
+  const other = tokenOf(await make());
+  forge.tokens.clear();
+  const refused = await api.get(`oauth-tokens/${other}/authorized-repos`);
+  expect(detailOf(refused)).toEqual([422, expect.stringContaining('GitHub refused the token')]);
+  const { 'error-message': words } = (await api.get(`oauth-tokens/${other}`)).body.data.attributes;
+  expect(words).toBe('GitHub does not accept the token any more');
+});
+
+it('lets members without permission see neither repositories nor change anything', async () => {
+  const { member } = await memberHelpers();
+  const { token } = await member('acme');
+  const made = await make();
+  expect((await api.get(`oauth-tokens/${tokenOf(made)}/authorized-repos`, { token })).status).toBeGreaterThan(400);
+  expect((await api.call('DELETE', `oauth-clients/${made.id}`, { token })).status).toBeGreaterThan(400);
+});

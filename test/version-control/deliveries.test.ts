@@ -1,0 +1,349 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { type ForgeServer, startForge } from './support/forge-server.ts';
+
+/** From webhooks to runs, against a server that answers as GitHub does. */
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
+type Json = any;
+
+let api: Api;
+let forge: ForgeServer;
+beforeAll(async () => {
+  api = await startApi();
+  forge = await startForge();
+});
+afterAll(async () => {
+  delete process.env.OUTBOUND_ALLOWED_CIDRS;
+  await forge.close();
+  await api.close();
+});
+
+const sha = (n: number): string => n.toString(16).padStart(40, 'a');
+let head = sha(0);
+let identifier = '';
+let repositoryId = 100;
+let pull: Json;
+let secret = '';
+
+beforeEach(() => {
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+  forge.reset();
+  identifier = `acme/${uniqueName('infra')}`;
+  repositoryId++;
+  head = sha(0);
+  const base = `/repos/${identifier}`;
+  const facts = { id: repositoryId, full_name: identifier, default_branch: 'main', permissions: { admin: true } };
+  forge.on('GET', base, { body: facts });
+  forge.on('GET', `${base}/branches/main`, () => ({ body: { commit: { sha: head } } }));
+  forge.on('GET', /\/branches\/none$/, { status: 404, body: {} });
+  forge.on('GET', /\/commits\//, ({ path }) => ({
+    body: { sha: path.split('/').at(-1), html_url: 'https://github.example/c', commit: { message: 'A commit' } },
+  }));
+  forge.on('GET', `${base}/hooks`, { body: [] });
+  forge.on('POST', `${base}/hooks`, ({ body }) => {
+    secret = body.config.secret;
+    return { status: 201, body: { id: 5, config: { url: body.config.url } } };
+  });
+  forge.on('DELETE', `${base}/hooks/5`, { status: 204 });
+  forge.on('GET', /\/compare\//, { body: { files: [{ filename: 'a/main.tf' }], behind_by: 0 } });
+  forge.on('GET', /\/pulls\/\d+$/, () => ({ body: pull }));
+  forge.on('POST', /\/statuses\//, { status: 201, body: {} });
+});
+
+/** Handles what was handed over, until nothing is. Functions that are not of deliveries are left out. */
+const settle = async (): Promise<void> => {
+  const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+  for (let next = api.aws.invoked.shift(); next; next = api.aws.invoked.shift()) {
+    if (next.name === 'VersionControlEventFunction') await handler(next.event as never);
+  }
+};
+
+const connect = async (attributes: object = {}): Promise<{ workspace: Json; hook: string }> => {
+  const client = await api.post('organizations/acme/oauth-clients', {
+    'service-provider': 'github',
+    'http-url': forge.url,
+    'api-url': forge.url,
+    'oauth-token-string': 'good',
+  });
+  const token = client.body.data.relationships['oauth-tokens'].data[0].id;
+  const workspace = await api.workspace({
+    'queue-all-runs': true,
+    ...attributes,
+    'vcs-repo': { identifier, 'oauth-token-id': token },
+  });
+  await settle();
+  return { workspace, hook: new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname };
+};
+
+const signed = (body: string, key = secret) => `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
+let ids = 0;
+const deliver = (hook: string, kind: string, payload: object, headers: Record<string, string> = {}) => {
+  const repository = { id: repositoryId, full_name: identifier, default_branch: 'main' };
+  const body = JSON.stringify({ repository, sender: { login: 'octocat' }, ...payload });
+  return api.call('POST', hook, {
+    token: null,
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': kind,
+      'x-github-delivery': `d-${++ids}`,
+      'x-hub-signature-256': signed(body),
+      ...headers,
+    },
+  });
+};
+const push = (from: number, to: number) => ({ ref: 'refs/heads/main', before: sha(from), after: sha(to) });
+
+const runsOf = async ({ id }: { id: string }): Promise<Json[]> => {
+  const { queryAll } = await import('../../functions/store/table.ts');
+  const data = (await queryAll<{ runId: string }>({ pk: `WS#${id}`, prefix: 'RUN#' })).map(({ runId }) => ({
+    id: runId,
+  }));
+  const { getRun } = await import('../../functions/runs/records.ts');
+  return Promise.all(data.map((run: Json) => getRun(run.id)));
+};
+const commitsOf = async (workspace: { id: string }): Promise<string[]> =>
+  (await runsOf(workspace)).sort((a, b) => a.number - b.number).map(({ ingress }) => ingress.commitSha);
+
+it('creates the webhook, and queues the first run where queue-all-runs says so', async () => {
+  const { workspace } = await connect();
+  const [made] = forge.asked('POST', `/repos/${identifier}/hooks`);
+  expect(made?.body).toMatchObject({ events: ['push', 'pull_request'], config: { content_type: 'json' } });
+  const [run] = await runsOf(workspace);
+  expect(run).toMatchObject({
+    message: 'A commit',
+    createdBy: 'vcs',
+    source: 'tfe-configuration-version',
+    planOnly: false,
+    checks: { fetching: true },
+    ingress: { commitSha: sha(0), identifier, branch: 'main', onDefaultBranch: true, fromForge: true },
+  });
+  const shown = (await api.get(`runs/${run.id}?include=created_by`)).body.data;
+  expect([shown.relationships['created-by'].data, shown.attributes['trigger-reason']]).toEqual([null, 'vcs']);
+});
+
+it('keeps the configuration and starts nothing before a first run without queue-all-runs', async () => {
+  const { workspace, hook } = await connect({ 'queue-all-runs': false });
+  await deliver(hook, 'push', push(0, 1));
+  await settle();
+  expect(await runsOf(workspace)).toEqual([]);
+  const versions = (await api.get(`workspaces/${workspace.id}/configuration-versions`)).body.data;
+  expect(versions.map(({ attributes }: Json) => [attributes.status, attributes.source])).toEqual([
+    ['fetching', 'github'],
+    ['fetching', 'github'],
+  ]);
+});
+
+describe('refuses a delivery', () => {
+  it.each([
+    ['without a signature', { 'x-hub-signature-256': '' }, 401],
+    ['signed with another secret', { 'x-hub-signature-256': signed('{}', 'other') }, 401],
+    ['with a SHA-1 signature only', { 'x-hub-signature-256': '', 'x-hub-signature': 'sha1=00' }, 401],
+    ['that is a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
+  ])('%s', async (_, headers, status) => {
+    const { workspace, hook } = await connect();
+    expect((await deliver(hook, 'push', push(0, 1), headers)).status).toBe(status);
+    expect(api.aws.invoked.filter(({ name }) => name === 'VersionControlEventFunction')).toEqual([]);
+    await settle();
+    expect(await runsOf(workspace)).toHaveLength(1);
+  });
+
+  it('for another repository, or to an unknown address', async () => {
+    const { hook } = await connect();
+    const other = { ...push(0, 1), repository: { id: 1, full_name: 'x/y' } };
+    expect((await deliver(hook, 'push', other)).status).toBe(401);
+    expect(
+      (
+        await deliver(
+          hook.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+          'push',
+          push(0, 1),
+        )
+      ).status,
+    ).toBe(404);
+  });
+
+  it('and answers 200 to what is of no interest', async () => {
+    const { hook } = await connect();
+    const { status, body } = await deliver(hook, 'ping', {});
+    expect([status, body]).toEqual([200, { ignored: 'events of kind ping' }]);
+  });
+});
+
+describe('pushes', () => {
+  const orders = [
+    [1, 2, 3, 4],
+    [4, 3, 2, 1],
+    [2, 4, 1, 3],
+    [3, 1, 4, 2],
+  ];
+  it.each(orders)('in the order %i %i %i %i, each twice, end with a run of the newest commit', async (...order) => {
+    const { workspace, hook } = await connect();
+    head = sha(4);
+    for (const n of [...order, ...order]) {
+      expect((await deliver(hook, 'push', push(n - 1, n))).status).toBe(202);
+      await settle();
+    }
+    const commits = await commitsOf(workspace);
+    expect(commits.at(-1)).toBe(sha(4));
+    expect(new Set(commits).size).toBe(commits.length);
+  });
+
+  it('that are handled at the same time end with the newest commit, and no older run after it', async () => {
+    const { workspace, hook } = await connect();
+    for (const n of [1, 2, 3]) await deliver(hook, 'push', push(n - 1, n));
+    head = sha(3);
+    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const events = api.aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');
+    await Promise.all([...events, ...events].map(({ event }) => handler(event as never)));
+    const commits = await commitsOf(workspace);
+    expect(commits.at(-1)).toBe(sha(3));
+    expect(new Set(commits).size).toBe(commits.length);
+  });
+
+  it('that are cut off at any call are completed when they are handled again', async () => {
+    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const { workspace, hook } = await connect();
+    let done = 0;
+    for (let n = 1; n <= 60 && done < 2; n++) {
+      head = sha(n);
+      await deliver(hook, 'push', push(n - 1, n));
+      const [next] = api.aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');
+      api.aws.failCall(n, n % 2 ? 'before' : 'after');
+      await handler(next?.event as never).catch(() => {});
+      if (api.aws.pendingFault) done++;
+      api.aws.failCall(0, 'before');
+      await handler(next?.event as never);
+      api.aws.invoked.length = 0;
+      expect((await commitsOf(workspace)).at(-1)).toBe(sha(n));
+    }
+    expect(done).toBe(2);
+    const commits = await commitsOf(workspace);
+    expect(new Set(commits).size).toBe(commits.length);
+  });
+
+  it('start only what their files concern', async () => {
+    const { workspace, hook } = await connect({ 'working-directory': 'b' });
+    await deliver(hook, 'push', push(0, 1));
+    await settle();
+    expect(await commitsOf(workspace)).toEqual([sha(0)]);
+    const events = (await api.get('organizations/acme/vcs-events')).body.data;
+    expect(events[0].attributes.message).toContain('no changed file concerns the 1 workspace');
+  });
+
+  it('are fetched once for all who follow', async () => {
+    const { hook } = await connect();
+    api.aws.invoked.length = 0;
+    await deliver(hook, 'push', push(0, 1));
+    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const [next] = api.aws.invoked.splice(0);
+    await handler(next?.event as never);
+    expect(api.aws.invoked.filter(({ name }) => name === 'FetchCommitFunction')).toHaveLength(1);
+  });
+});
+
+describe('pull requests', () => {
+  const request = (n: number, change: object = {}) => ({
+    number: 7,
+    state: 'open',
+    title: 'Change it',
+    html_url: 'https://github.example/pull/7',
+    head: { sha: sha(n), ref: 'feature', repo: { id: repositoryId } },
+    base: { ref: 'main', repo: { id: repositoryId } },
+    ...change,
+  });
+
+  it('are planned speculatively, and the plan of an outdated commit is canceled', async () => {
+    const { workspace, hook } = await connect();
+    pull = request(10);
+    await deliver(hook, 'pull_request', { action: 'opened', number: 7 });
+    await settle();
+    pull = request(11);
+    await deliver(hook, 'pull_request', { action: 'synchronize', number: 7 });
+    await settle();
+    const [newer, older] = (await runsOf(workspace))
+      .filter(({ planOnly }) => planOnly)
+      .sort((a, b) => b.number - a.number);
+    expect(newer).toMatchObject({ ingress: { commitSha: sha(11), pullRequest: { number: 7, title: 'Change it' } } });
+    expect(older).toMatchObject({ ingress: { commitSha: sha(10) }, cancel: { by: 'vcs' } });
+    expect(newer.cancel).toBeUndefined();
+  });
+
+  it.each([
+    ['of a fork', { head: { sha: sha(10), ref: 'f', repo: { id: 1 } } }, 'comes from a fork'],
+    ['of a fork that was deleted', { head: { sha: sha(10), ref: 'f', repo: null } }, 'comes from a fork'],
+    ['that is closed', { state: 'closed' }, 'is closed'],
+    ['to another branch', { base: { ref: 'other', repo: { id: 1 } } }, 'concerns none'],
+  ])('%s start nothing', async (_, change, words) => {
+    const { workspace, hook } = await connect();
+    pull = request(10, change);
+    if (words === 'concerns none') pull.head.repo.id = 1;
+    await deliver(hook, 'pull_request', { action: 'opened', number: 7 });
+    await settle();
+    expect(await runsOf(workspace)).toHaveLength(1);
+    const events = (await api.get('organizations/acme/vcs-events')).body.data;
+    expect(events[0].attributes.message).toContain(words);
+  });
+});
+
+it('posts how the plan goes, once for each change', async () => {
+  const { workspace } = await connect();
+  const [run] = await runsOf(workspace);
+  process.env.PUBLIC_URL = 'https://stepform.example';
+  const { handler } = await import('../../functions/version-control/commit-status.ts');
+  await handler({ runId: run.id });
+  await handler({ runId: run.id });
+  const posts = forge.asked('POST', new RegExp(`/statuses/${sha(0)}$`));
+  expect(posts.map(({ body }) => body)).toEqual([
+    {
+      state: 'pending',
+      context: 'stepform/acme',
+      description: 'Waiting for its turn',
+      target_url: `https://stepform.example/app/acme/workspaces/${workspace.attributes.name}/runs/${run.id}`,
+    },
+  ]);
+});
+
+describe('vcs-repo', () => {
+  const refused = async (change: object, attributes: object = {}) => {
+    const { workspace } = await connect();
+    const token = workspace.attributes['vcs-repo']['oauth-token-id'];
+    const { status, body } = await api.post('organizations/acme/workspaces', {
+      name: uniqueName('refused'),
+      ...attributes,
+      'vcs-repo': { identifier, 'oauth-token-id': token, ...change },
+    });
+    return [status, body.errors?.[0]?.detail];
+  };
+  it.each([
+    ['an unknown repository', { identifier: 'acme/none' }, "Repository doesn't exist or isn't accessible."],
+    ['an unknown branch', { branch: 'none' }, 'Branch none does not exist'],
+    ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'there is no such connection for this project'],
+    ['submodules', { 'ingress-submodules': true }, 'submodules are not fetched'],
+    ['a GitHub App', { 'github-app-installation-id': 'ghain-1' }, 'GitHub App installations are not supported'],
+    ['an expression that is none', { 'tags-regex': '(' }, 'is not an expression that is supported'],
+    ['a path for a name', { identifier: 'acme/../etc' }, 'must be like owner/name'],
+  ])('refuses %s', async (_, change, words) => {
+    expect(await refused(change)).toEqual([422, expect.stringContaining(words)]);
+  });
+
+  it('is disconnected, and the webhook deleted', async () => {
+    const { workspace, hook } = await connect();
+    const changed = await api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
+    expect(changed.body.data.attributes['vcs-repo']).toBeNull();
+    expect((await deliver(hook, 'push', push(0, 1))).status).toBe(404);
+    const { settleRepository } = await import('../../functions/version-control/webhooks.ts');
+    const { repositoryId: idOf } = await import('../../functions/version-control/repositories.ts');
+    await settleRepository(idOf(workspace.attributes['vcs-repo']['oauth-token-id'], identifier));
+    expect(forge.asked('DELETE', `/repos/${identifier}/hooks/5`)).toHaveLength(1);
+  });
+
+  it('takes uploads only for speculative plans', async () => {
+    const { workspace } = await connect();
+    const path = `workspaces/${workspace.id}/configuration-versions`;
+    expect((await api.post(path, {})).status).toBe(422);
+    expect((await api.post(path, { speculative: true })).status).toBe(201);
+  });
+});

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { related } from '../../../functions/client/client.ts';
+import {
+  client,
+  newName,
+  organization,
+  type Resource,
+  resources,
+  untilConfirmable,
+  untilFinal,
+} from '../../e2e/support/world.ts';
+import { giteaBinary } from '../gitea/binary.ts';
+import { Gitea } from '../gitea/gitea.ts';
+
+/** From a real push to a real plan, with a real Gitea and the whole platform. */
+
+const binary = giteaBinary();
+if (!binary) {
+  console.error(
+    'Tests against Gitea are skipped: build it once with "node test/version-control/gitea/binary.ts" (Go, some ten minutes).',
+  );
+}
+
+let gitea: Gitea;
+let token: string;
+let oauthClient: Resource;
+
+const connect = async (): Promise<Resource> => {
+  const attributes = {
+    name: newName('tea'),
+    'service-provider': 'gitea',
+    'http-url': gitea.url,
+    'api-url': `${gitea.url}/api/v1`,
+    'oauth-token-string': gitea.owner.token,
+  };
+  return client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', attributes);
+};
+
+beforeAll(async () => {
+  if (!binary) return;
+  gitea = await Gitea.start();
+  oauthClient = await connect();
+  token = related(oauthClient, 'oauth-tokens') ?? '';
+});
+afterAll(() => gitea?.stop());
+
+const follow = (identifier: string, attributes: object = {}, vcs: object = {}): Promise<Resource> =>
+  client.createWorkspace(organization, newName(), {
+    'queue-all-runs': true,
+    ...attributes,
+    'vcs-repo': { identifier, 'oauth-token-id': token, ...vcs },
+  });
+
+const runsOf = async ({ id }: Resource): Promise<Resource[]> =>
+  client.list(`/workspaces/${id}/runs?page[size]=50&filter[operation]=plan_and_apply,plan_only`);
+const ingressOf = async (run: Resource): Promise<Resource['attributes']> => {
+  const version = await client.get(`/runs/${run.id}/configuration-version`);
+  return (await client.get(`/configuration-versions/${version.id}/ingress-attributes`)).attributes;
+};
+const runOf = async (workspace: Resource, sha: string): Promise<Resource> => {
+  let found: Resource | undefined;
+  await expect
+    .poll(
+      async () => {
+        for (const run of await runsOf(workspace)) {
+          const ingress = await ingressOf(run);
+          if (ingress['commit-sha'] === sha) found = run;
+        }
+        return found?.id;
+      },
+      { timeout: 60_000, interval: 500 },
+    )
+    .toBeDefined();
+  return found as Resource;
+};
+
+describe.skipIf(!binary)('a workspace that follows a repository', () => {
+  it('runs its first commit and every push, and says so on the commits', async () => {
+    const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
+    const workspace = await follow(identifier);
+    expect(workspace.attributes['vcs-repo']).toMatchObject({
+      identifier,
+      branch: '',
+      'oauth-token-id': token,
+      'service-provider': 'gitea',
+      'webhook-url': expect.stringMatching(/\/webhooks\/vcs\/[0-9a-f-]{36}$/),
+    });
+    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    const [first] = (await runsOf(workspace)) as [Resource];
+    expect((await untilConfirmable(first)).attributes).toMatchObject({
+      source: 'tfe-configuration-version',
+      message: 'Begin',
+    });
+    await client.act(first.id, 'discard');
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Add b');
+    const run = await untilConfirmable(await runOf(workspace, sha));
+    expect(run.attributes).toMatchObject({ message: 'Add b', 'auto-apply': false });
+    await expect
+      .poll(async () => (await gitea.statuses(identifier, sha))[0], { timeout: 30_000 })
+      .toMatchObject({
+        state: 'success',
+        description: 'Plan: 2 to add, 0 to change, 0 to destroy',
+        target: expect.stringContaining(`/runs/${run.id}`),
+      });
+    await client.act(run.id, 'apply');
+    expect((await untilFinal(run)).attributes.status).toBe('applied');
+  });
+
+  it('plans pull requests speculatively, cancels outdated plans, and never plans forks', async () => {
+    const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
+    const workspace = await follow(identifier);
+    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', {
+      branch: 'feature',
+      from: 'main',
+    });
+    const number = await gitea.pull(identifier, 'feature', 'Please add c');
+    const run = await untilFinal(await runOf(workspace, sha));
+    expect(run.attributes).toMatchObject({ status: 'planned_and_finished', 'plan-only': true, message: 'Add c' });
+    expect(await ingressOf(run)).toMatchObject({
+      'is-pull-request': true,
+      'pull-request-number': number,
+      'pull-request-title': 'Please add c',
+      branch: 'feature',
+      'sender-username': 'tester',
+    });
+    await expect
+      .poll(async () => (await gitea.statuses(identifier, sha))[0]?.description, { timeout: 30_000 })
+      .toBe('Plan: 2 to add, 0 to change, 0 to destroy');
+    const mallory = await gitea.newUser(newName('m').slice(0, 30));
+    await gitea.call('PUT', `/repos/${identifier}/collaborators/${mallory.name}`, { permission: 'read' });
+    await gitea.call('POST', `/repos/${identifier}/forks`, {}, mallory);
+    const fork = `${mallory.name}/${identifier.split('/')[1]}`;
+    const evil = await gitea.push(fork, { 'main.tf': resources(['evil']) }, 'Evil', {
+      branch: 'evil',
+      from: 'main',
+      as: mallory,
+    });
+    await gitea.pull(identifier, `${mallory.name}:evil`, 'Take this', mallory);
+    await expect
+      .poll(
+        async () =>
+          (await client.list(`/organizations/${organization}/vcs-events`))
+            .map(({ attributes }: Resource) => attributes.message)
+            .join('\n'),
+        { timeout: 30_000 },
+      )
+      .toContain(`of ${identifier} comes from a fork, which is never planned`);
+    expect(await gitea.statuses(identifier, evil)).toEqual([]);
+  });
+
+  it('starts only runs that the changed files concern', async () => {
+    const files = { 'a/main.tf': resources(['a']), 'b/main.tf': resources(['b']) };
+    const identifier = await gitea.repository(newName('mono'), files);
+    const [a, b] = await Promise.all(
+      ['a', 'b'].map((directory) => follow(identifier, { 'working-directory': directory })),
+    );
+    for (const workspace of [a, b] as Resource[]) {
+      await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    }
+    const sha = await gitea.push(identifier, { 'b/main.tf': resources(['b', 'b2']) }, 'Only b');
+    await runOf(b as Resource, sha);
+    expect(await runsOf(a as Resource)).toHaveLength(1);
+  });
+
+  it('takes its webhook away when nobody follows the repository any more', async () => {
+    const identifier = await gitea.repository(newName('infra'), { 'main.tf': '' });
+    const workspace = await follow(identifier, { 'queue-all-runs': false });
+    expect(await gitea.call('GET', `/repos/${identifier}/hooks`)).toHaveLength(1);
+    const updated = (
+      await client.call('PATCH', `/workspaces/${workspace.id}`, {
+        data: { type: 'workspaces', attributes: { 'vcs-repo': null } },
+      })
+    ).data;
+    expect(updated.attributes['vcs-repo']).toBeNull();
+    await expect
+      .poll(async () => (await gitea.call('GET', `/repos/${identifier}/hooks`)).length, { timeout: 90_000 })
+      .toBe(0);
+  });
+});

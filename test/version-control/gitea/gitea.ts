@@ -1,0 +1,173 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { giteaBinary, giteaStatic } from './binary.ts';
+
+const run = promisify(execFile);
+
+/** A Gitea of its own, on the loopback interface, with SQLite, and what tests do there. */
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into at any depth
+type Json = any;
+
+export interface GiteaUser {
+  name: string;
+  token: string;
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+};
+
+const settings = (folder: string, port: number): string => `
+I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
+RUN_USER = ${userInfo().username}
+WORK_PATH = ${folder}
+[server]
+HTTP_ADDR = 127.0.0.1
+HTTP_PORT = ${port}
+ROOT_URL = http://127.0.0.1:${port}/
+STATIC_ROOT_PATH = ${giteaStatic}
+DISABLE_SSH = true
+OFFLINE_MODE = true
+[database]
+DB_TYPE = sqlite3
+[security]
+INSTALL_LOCK = true
+PASSWORD_HASH_ALGO = pbkdf2_v2
+[webhook]
+ALLOWED_HOST_LIST = loopback
+[oauth2]
+INVALIDATE_REFRESH_TOKENS = true
+[log]
+LEVEL = Warn
+`;
+
+export class Gitea {
+  readonly url: string;
+  readonly owner: GiteaUser;
+  readonly #folder: string;
+  readonly #child: ChildProcess;
+  readonly #binary: string;
+
+  private constructor(url: string, folder: string, child: ChildProcess, binary: string, owner: GiteaUser) {
+    this.url = url;
+    this.#folder = folder;
+    this.#child = child;
+    this.#binary = binary;
+    this.owner = owner;
+  }
+
+  static async start(): Promise<Gitea> {
+    const binary = giteaBinary() ?? '';
+    const folder = await mkdtemp(join(tmpdir(), 'gitea-'));
+    const port = await freePort();
+    await writeFile(join(folder, 'app.ini'), settings(folder, port));
+    await chmod(folder, 0o700);
+    await run(binary, ['--config', join(folder, 'app.ini'), 'migrate'], { cwd: folder });
+    const owner = await Gitea.#newUser(binary, folder, 'tester', ['--admin']);
+    const log = openSync(join(folder, 'output.txt'), 'a');
+    const child = spawn(binary, ['--config', join(folder, 'app.ini'), 'web'], {
+      cwd: folder,
+      stdio: ['ignore', log, log],
+    });
+    const gitea = new Gitea(`http://127.0.0.1:${port}`, folder, child, binary, owner);
+    for (let i = 0; ; i++) {
+      const answer = await fetch(`${gitea.url}/api/v1/version`).catch(() => undefined);
+      if (answer?.ok) return gitea;
+      if (i > 300 || child.exitCode !== null) throw new Error(await readFile(join(folder, 'output.txt'), 'utf8'));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+
+  static async #newUser(binary: string, folder: string, name: string, more: string[] = []): Promise<GiteaUser> {
+    const admin = ['--config', join(folder, 'app.ini'), 'admin', 'user'];
+    const mail = ['--email', `${name}@example.com`, '--password', 'a-long-password-1', '--must-change-password=false'];
+    await run(binary, [...admin, 'create', '--username', name, ...mail, ...more], { cwd: folder });
+    const made = await run(
+      binary,
+      [...admin, 'generate-access-token', '--username', name, '--token-name', 't', '--scopes', 'all', '--raw'],
+      { cwd: folder },
+    );
+    return { name, token: /[0-9a-f]{40}\s*$/.exec(made.stdout)?.[0].trim() ?? '' };
+  }
+
+  newUser(name: string): Promise<GiteaUser> {
+    return Gitea.#newUser(this.#binary, this.#folder, name);
+  }
+
+  async call(method: string, path: string, body?: object, as: GiteaUser = this.owner): Promise<Json> {
+    const answer = await fetch(`${this.url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `token ${as.token}`, 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return text ? JSON.parse(text) : undefined;
+  }
+
+  /** A private repository with a branch `main`. Its identifier. */
+  async repository(name: string, files: Record<string, string>): Promise<string> {
+    await this.call('POST', '/user/repos', { name, auto_init: true, default_branch: 'main', private: true });
+    const identifier = `${this.owner.name}/${name}`;
+    await this.push(identifier, files, 'Begin');
+    return identifier;
+  }
+
+  /** One commit that writes the files. Its id. */
+  async push(
+    identifier: string,
+    files: Record<string, string>,
+    message: string,
+    { branch = 'main', from, as }: { branch?: string; from?: string; as?: GiteaUser } = {},
+  ): Promise<string> {
+    const there = async (path: string): Promise<string | undefined> => {
+      const found = await this.call(
+        'GET',
+        `/repos/${identifier}/contents/${path}?ref=${from ?? branch}`,
+        undefined,
+        as,
+      ).catch(() => undefined);
+      return found?.sha;
+    };
+    const changes = await Promise.all(
+      Object.entries(files).map(async ([path, content]) => {
+        const sha = await there(path);
+        const operation = sha ? 'update' : 'create';
+        return { operation, path, content: Buffer.from(content).toString('base64'), ...(sha ? { sha } : {}) };
+      }),
+    );
+    const target = from === undefined ? { branch } : { branch: from, new_branch: branch };
+    const made = await this.call('POST', `/repos/${identifier}/contents`, { ...target, message, files: changes }, as);
+    return made.commit.sha;
+  }
+
+  async pull(identifier: string, head: string, title: string, as?: GiteaUser): Promise<number> {
+    return (await this.call('POST', `/repos/${identifier}/pulls`, { head, base: 'main', title }, as)).number;
+  }
+
+  /** Newest first, as `context state description`. */
+  async statuses(identifier: string, sha: string): Promise<{ state: string; description: string; target: string }[]> {
+    const all = await this.call('GET', `/repos/${identifier}/statuses/${sha}?sort=recentupdate&limit=50`);
+    return all.map((one: Json) => ({ state: one.status, description: one.description, target: one.target_url }));
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode === null) {
+      const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+      this.#child.kill('SIGTERM');
+      await ended;
+    }
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

@@ -1,0 +1,97 @@
+import { createHmac } from 'node:crypto';
+import recorded from '@octokit/webhooks-examples' with { type: 'json' };
+import { describe, expect, it } from 'vitest';
+import { gitea } from '../../functions/version-control/forges/gitea.ts';
+import { github } from '../../functions/version-control/forges/github.ts';
+import { gitlab } from '../../functions/version-control/forges/gitlab.ts';
+
+/** Recorded payloads of GitHub, and GitLab's as its documentation has them. */
+
+const examples = recorded as unknown as { name: string; examples: unknown[] }[];
+
+const header = (values: Record<string, string>) => (name: string) => values[name];
+const ofGithub = (name: string): unknown[] => examples.find((one) => one.name === name)?.examples ?? [];
+const read = (name: string, payload: unknown) => github.eventOf(header({ 'x-github-event': name }), payload);
+
+describe('GitHub', () => {
+  it('reads every recorded payload without failing', () => {
+    expect(examples.length).toBeGreaterThan(40);
+    const kinds = examples.flatMap(({ name, examples: payloads }) =>
+      payloads.map((payload) => read(name, payload).kind),
+    );
+    expect(new Set(kinds)).toEqual(new Set(['ignored', 'push', 'tag', 'pull']));
+  });
+
+  it('reads pushes of branches, forced ones, deletions and tags', () => {
+    const [payload] = ofGithub('push') as [Record<string, unknown>];
+    const [before, after] = ['a'.repeat(40), 'b'.repeat(40)];
+    const branch = { ...payload, ref: 'refs/heads/a/b', before, after, deleted: false, created: false, forced: true };
+    expect(read('push', branch)).toMatchObject({ kind: 'push', branch: 'a/b', before, after, forced: true });
+    expect(read('push', { ...branch, before: '0'.repeat(40) })).toMatchObject({ kind: 'push', before: null });
+    expect(read('push', { ...branch, deleted: true, after: '0'.repeat(40) })).toMatchObject({ kind: 'gone' });
+    const tag = { ...branch, ref: 'refs/tags/v1', created: true, head_commit: { id: before } };
+    expect(read('push', tag)).toMatchObject({ kind: 'tag', tag: 'v1', sha: before });
+  });
+
+  it('reads pull requests that are opened, updated, retargeted and closed, and nothing else of them', () => {
+    const payloads = ofGithub('pull_request') as { action: string; number: number; changes?: { base?: object } }[];
+    expect(payloads.length).toBeGreaterThan(20);
+    const acted = new Set(['opened', 'reopened', 'synchronize', 'closed']);
+    for (const payload of payloads) {
+      const matters = acted.has(payload.action) || (payload.action === 'edited' && payload.changes?.base !== undefined);
+      const event = read('pull_request', payload);
+      expect([payload.action, event.kind]).toEqual([payload.action, matters ? 'pull' : 'ignored']);
+      if (event.kind === 'pull') expect(event.over).toBe(payload.action === 'closed');
+    }
+  });
+
+  it('accepts the SHA-256 signature of the very body and secret, and no other', () => {
+    const body = '{"a":1}';
+    const sign = (algorithm: string, text = body, secret = 's') =>
+      createHmac(algorithm, secret).update(text).digest('hex');
+    const signed = (values: Record<string, string>) => github.isSigned(header(values), body, 's');
+    expect(signed({ 'x-hub-signature-256': `sha256=${sign('sha256')}` })).toBe(true);
+    expect(signed({})).toBe(false);
+    expect(signed({ 'x-hub-signature': `sha1=${sign('sha1')}` })).toBe(false);
+    expect(signed({ 'x-hub-signature-256': `sha256=${sign('sha256', '{"a":2}')}` })).toBe(false);
+    expect(signed({ 'x-hub-signature-256': `sha256=${sign('sha256', body, 'other')}` })).toBe(false);
+    expect(gitea.isSigned(header({ 'x-hub-signature-256': `sha256=${sign('sha256')}` }), body, 's')).toBe(true);
+  });
+});
+
+describe('GitLab', () => {
+  const project = { id: 15, default_branch: 'main', web_url: 'https://gitlab.example/a/b' };
+  const [before, after] = ['a'.repeat(40), 'b'.repeat(40)];
+  const ofKind = (kind: string, payload: object) =>
+    gitlab.eventOf(header({ 'x-gitlab-event': kind }), { project, user_username: 'jsmith', ...payload });
+
+  it('reads pushes and tags', () => {
+    expect(ofKind('Push Hook', { ref: 'refs/heads/main', before, after })).toMatchObject({
+      kind: 'push',
+      branch: 'main',
+      repositoryId: '15',
+      sender: { username: 'jsmith', htmlUrl: 'https://gitlab.example/jsmith' },
+    });
+    expect(ofKind('Push Hook', { ref: 'refs/heads/x', before, after: '0'.repeat(40) }).kind).toBe('gone');
+    expect(ofKind('Tag Push Hook', { ref: 'refs/tags/v1', before, after, checkout_sha: before })).toMatchObject({
+      kind: 'tag',
+      sha: before,
+    });
+  });
+
+  it.each([
+    [{ action: 'open' }, 'pull'],
+    [{ action: 'update' }, 'ignored'],
+    [{ action: 'update', oldrev: before }, 'pull'],
+    [{ action: 'approved' }, 'ignored'],
+    [{ action: 'merge' }, 'pull'],
+  ])('reads merge requests: %j', (attributes, kind) => {
+    const object_attributes = { iid: 7, ...attributes };
+    expect(ofKind('Merge Request Hook', { object_attributes }).kind).toBe(kind);
+  });
+
+  it('compares the token of the webhook', () => {
+    expect(gitlab.isSigned(header({ 'x-gitlab-token': 's' }), '', 's')).toBe(true);
+    expect(gitlab.isSigned(header({}), '', 's')).toBe(false);
+  });
+});

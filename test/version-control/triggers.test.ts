@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { concerns, matchesPatterns, matchesTag } from '../../functions/version-control/triggers.ts';
+
+describe('trigger patterns', () => {
+  it.each([
+    ['/**/*', ['a.tf', 'x/y/.z'], []],
+    ['/module/**/*', ['module/a.tf', 'module/x/a.tf'], ['module2/a.tf']],
+    ['/**/networking/*', ['networking/a', 'x/networking/a'], ['networking/x/a']],
+    ['/submodule/*.???', ['submodule/a.abc'], ['submodule/a.tf', 'submodule/x/a.abc']],
+    ['prefix-', ['prefix-'], ['prefix-a']],
+    ['/a.b+(c)', ['a.b+(c)'], ['aXb+(c)', 'a.bb(c)']],
+  ])('%s', (pattern, matching, others) => {
+    expect(matching.filter((path) => !matchesPatterns([pattern], [path]))).toEqual([]);
+    expect(others.filter((path) => matchesPatterns([pattern], [path]))).toEqual([]);
+  });
+
+  it('take linear time, however they are made', () => {
+    const started = Date.now();
+    matchesPatterns([`${'**/'.repeat(100)}x`], [`${'a/'.repeat(2000)}y`]);
+    matchesTag(`(a*)*${'a?'.repeat(50)}b`, 'a'.repeat(5000));
+    expect(Date.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe('changed files', () => {
+  const settings = { fileTriggersEnabled: true, triggerPatterns: [], triggerPrefixes: [], workingDirectory: null };
+  it.each([
+    ['everything concerns without a filter', {}, ['x'], true],
+    ['nothing is asked without file triggers', { fileTriggersEnabled: false, workingDirectory: 'a' }, ['b/x'], true],
+    ['a working directory alone counts', { workingDirectory: 'a' }, ['b/x'], false],
+    ['directories are compared by whole segments', { workingDirectory: 'mod' }, ['modules/a.tf'], false],
+    ['with slashes or without', { workingDirectory: 'a/' }, ['a/x'], true],
+    [
+      'prefixes count beside the working directory',
+      { workingDirectory: 'a', triggerPrefixes: ['/lib'] },
+      ['lib/x'],
+      true,
+    ],
+    ['and so does the directory', { workingDirectory: 'a', triggerPrefixes: ['/lib'] }, ['a/x'], true],
+    ['patterns count alone', { workingDirectory: 'a', triggerPatterns: ['/lib/**/*'] }, ['a/x'], false],
+    ['what is not known concerns everybody', { workingDirectory: 'a' }, undefined, true],
+    ['no change concerns nobody who filters', { workingDirectory: 'a' }, [], false],
+  ])('%s', (_, change, paths, wanted) => {
+    expect(concerns({ ...settings, ...change } as never, paths)).toBe(wanted);
+  });
+});
+
+it('matches tags anywhere', () => {
+  expect([matchesTag('v\\d+', 'release-v12'), matchesTag('^v\\d+$', 'release-v12')]).toEqual([true, false]);
+});
