@@ -1,3 +1,5 @@
+import { constants, createGunzip } from 'node:zlib';
+
 /**
  * Reads tar files (POSIX.1-2024 pax: ustar and pax interchange format; GNU tar: long names). It is this small because it
  * is in every function that creates runs; those would start with 37 KB more of a library for streams of any length.
@@ -5,6 +7,8 @@
 
 export interface TarEntry {
   name: string;
+  /** Of the content, in bytes: for a look before it is read. */
+  size: number;
   /** Anything else has no content to take: folders, links, devices. */
   isFile: boolean;
   /** Read once, before the next entry; what nobody reads is passed over. */
@@ -123,7 +127,7 @@ export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator
         if (!Number.isSafeInteger(size) || size < 0) throw new TarError('an extended header has no valid size');
         let reading: Promise<Buffer> | undefined;
         const content = () => (reading ??= following(size));
-        yield { name, isFile: type === '0' && !isFolder, content };
+        yield { name, size, isFile: type === '0' && !isFolder, content };
         if (!reading) await following(size, false);
       }
     }
@@ -131,3 +135,35 @@ export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator
     await parts.return?.();
   }
 }
+
+export type Exceeded = 'bytes' | 'ms';
+
+/**
+ * Bytes of a gzip archive as they are unpacked, until there are too many or it takes too long: a megabyte can be gigabytes.
+ * @param exceeded called then; what it throws is thrown, and otherwise that is the end
+ * @throws errors of zlib
+ */
+export async function* gunzip(
+  archive: Buffer,
+  limits: Record<Exceeded, number>,
+  exceeded: (what: Exceeded) => void = () => {},
+): AsyncGenerator<Buffer> {
+  const source = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 256 * 1024 });
+  source.end(archive);
+  const end = Date.now() + limits.ms;
+  let bytes = 0;
+  try {
+    for await (const piece of source as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > limits.bytes) return exceeded('bytes');
+      if (Date.now() > end) return exceeded('ms');
+      yield piece;
+    }
+  } finally {
+    source.destroy();
+  }
+}
+
+/** Whether it is the archive's fault: no gzip, no tar, or cut off. */
+export const isArchiveFault = (error: unknown): boolean =>
+  error instanceof TarError || String((error as NodeJS.ErrnoException).code).startsWith('Z_');

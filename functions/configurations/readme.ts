@@ -1,9 +1,8 @@
-import { constants, createGunzip } from 'node:zlib';
 import { getObject, putObject } from '../store/bucket.ts';
 import { hashSecret as digestOf } from '../store/id.ts';
 import { keys, objects } from '../store/keys.ts';
 import { update } from '../store/table.ts';
-import { type TarEntry, TarError, tarEntries } from '../tar.ts';
+import { gunzip, isArchiveFault, type TarEntry, tarEntries } from '../tar.ts';
 import { archiveOf, type ConfigurationVersion } from './records.ts';
 
 /**
@@ -23,29 +22,8 @@ const readmeBytes = 256 * 1024;
 /** No file that anybody means is named longer; names in archives can have megabytes. */
 const maxPath = 4096;
 
-/** Bytes as they are unpacked, until there are too many or it takes too long. */
-async function* unpacked(archive: Buffer): AsyncGenerator<Buffer> {
-  const source = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 256 * 1024 });
-  source.end(archive);
-  const end = Date.now() + bounds.milliseconds;
-  let bytes = 0;
-  try {
-    for await (const piece of source as AsyncIterable<Buffer>) {
-      bytes += piece.length;
-      if (bytes > bounds.unpackedBytes || Date.now() > end) return;
-      yield piece;
-    }
-  } finally {
-    source.destroy();
-  }
-}
-
 const pathOf = ({ name, isFile }: TarEntry): string =>
   isFile && name.length <= maxPath ? name.replace(/^(?:\.?\/)+/, '').toLowerCase() : '';
-
-/** What is wrong with an archive, whoever runs Terraform with it is told. */
-const isArchives = (error: unknown): boolean =>
-  error instanceof TarError || String((error as NodeJS.ErrnoException).code).startsWith('Z_');
 
 /**
  * Of the directory, else of the whole; undefined when there is none in the part that is looked through.
@@ -57,14 +35,15 @@ export const findReadme = async (archive: Buffer, directory: string): Promise<Bu
   let found: Buffer | undefined;
   let entries = 0;
   try {
-    for await (const entry of tarEntries(unpacked(archive))) {
+    for await (const entry of tarEntries(gunzip(archive, { bytes: bounds.unpackedBytes, ms: bounds.milliseconds }))) {
       if (++entries > bounds.entries) break;
       const path = pathOf(entry);
       if (path === wanted) return await take(entry);
       if (path === 'readme.md') found = await take(entry);
     }
   } catch (error) {
-    if (!isArchives(error)) throw error;
+    // What is wrong with an archive, whoever runs Terraform with it is told.
+    if (!isArchiveFault(error)) throw error;
   }
   return found;
 };

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
 import { type Api, startApi, uniqueName } from '../support/api.ts';
@@ -32,6 +33,19 @@ const files = {
   'outputs.tf': 'output "id" {\n  description = "its id"\n  value = 1\n}\n',
   'README.md': '# A module\n',
   'modules/part/main.tf': 'variable "name" {}\n',
+};
+
+/** An archive of kilobytes whose one file claims a gigabyte (POSIX.1: ustar). */
+const largeFile = (): Uint8Array => {
+  const header = Buffer.alloc(512);
+  header.write('main.tf');
+  header.write('0000644\0', 100);
+  header.write(`${(1024 ** 3 - 1024).toString(8).padStart(11, '0')}\0`, 124);
+  header.write('        0', 148);
+  header.write('ustar\x0000', 257);
+  const sum = header.reduce((all, byte) => all + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return gzipSync(Buffer.concat([header, Buffer.alloc(1024 * 1024)]));
 };
 
 const statuses = async (path: string) => (await api.get(path)).body.data.attributes;
@@ -90,6 +104,7 @@ describe('a module', () => {
   it.each([
     ['nothing', new Uint8Array(), /is empty/],
     ['text', Buffer.from('resource'), /not a gzip/],
+    ['a file of a gigabyte', largeFile(), /main\.tf has more than 1 MiB/],
     ['no Terraform', undefined, /no Terraform configuration at the root/],
   ])('whose archive is %s fails with the reason', async (what, content, why) => {
     const { name, path } = await newModule();

@@ -1,7 +1,6 @@
-import { constants, createGunzip } from 'node:zlib';
 import { getLargeObject, putObject } from '../../store/bucket.ts';
 import { objects } from '../../store/keys.ts';
-import { type TarEntry, TarError, tarEntries } from '../../tar.ts';
+import { type Exceeded, gunzip, isArchiveFault, type TarEntry, tarEntries } from '../../tar.ts';
 import { contentOfFolder, type ModuleContent } from './content.ts';
 
 /**
@@ -30,23 +29,10 @@ class ArchiveError extends Error {
   override name = 'ArchiveError';
 }
 
-async function* unpacked(archive: Buffer): AsyncGenerator<Buffer> {
-  const source = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 256 * 1024 });
-  source.end(archive);
-  const end = Date.now() + bounds.milliseconds;
-  let bytes = 0;
-  try {
-    for await (const piece of source as AsyncIterable<Buffer>) {
-      bytes += piece.length;
-      if (bytes > bounds.unpackedBytes) throw new ArchiveError('The archive has more than 1 GiB unpacked.');
-      if (Date.now() > end)
-        throw new ArchiveError('The archive takes too long to unpack. Leave out what is no module.');
-      yield piece;
-    }
-  } finally {
-    source.destroy();
-  }
-}
+const tooMuch = (what: Exceeded): never => {
+  if (what === 'bytes') throw new ArchiveError('The archive has more than 1 GiB unpacked.');
+  throw new ArchiveError('The archive takes too long to unpack. Leave out what is no module.');
+};
 
 /** @throws {ArchiveError} for a path that leads out of the archive */
 const pathOf = (name: string): string => {
@@ -71,7 +57,9 @@ const filesIn = async (archive: Buffer): Promise<Map<string, Map<string, string>
   const folders = new Map<string, Map<string, string>>();
   let entries = 0;
   let read = 0;
-  for await (const entry of tarEntries(unpacked(archive))) {
+  for await (const entry of tarEntries(
+    gunzip(archive, { bytes: bounds.unpackedBytes, ms: bounds.milliseconds }, tooMuch),
+  )) {
     if (++entries > bounds.entries) throw new ArchiveError(`The archive has more than ${bounds.entries} entries.`);
     const path = pathOf(entry.name);
     const folder = folderOf(path);
@@ -86,9 +74,9 @@ const filesIn = async (archive: Buffer): Promise<Map<string, Map<string, string>
 };
 
 const contentOf = async (entry: TarEntry, path: string): Promise<string> => {
-  const content = await entry.content();
-  if (content.length > bounds.fileBytes) throw new ArchiveError(`${path.slice(0, 100)} has more than 1 MiB.`);
-  return content.toString('utf8');
+  // Before it is read: the archive may be small and the file a gigabyte.
+  if (entry.size > bounds.fileBytes) throw new ArchiveError(`${path.slice(0, 100)} has more than 1 MiB.`);
+  return (await entry.content()).toString('utf8');
 };
 
 const detailsOf = (name: string, folders: Map<string, Map<string, string>>): Details => {
@@ -105,10 +93,7 @@ const detailsOf = (name: string, folders: Map<string, Map<string, string>>): Det
   return { root, submodules: below('modules'), examples: below('examples') };
 };
 
-const isOfArchive = (error: unknown): error is Error =>
-  error instanceof ArchiveError ||
-  error instanceof TarError ||
-  String((error as NodeJS.ErrnoException).code).startsWith('Z_');
+const isOfArchive = (error: unknown): boolean => error instanceof ArchiveError || isArchiveFault(error);
 
 /**
  * Keeps what is in the archive beside it, or says what is wrong with it. 1 read and 1 write of S3.
