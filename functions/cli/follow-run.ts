@@ -99,7 +99,7 @@ class Attended {
       ['  Watch again', `${program} runs watch ${this.#id}`],
       ['  Cancel', `${program} runs cancel ${this.#id}`],
     ];
-    const now = waitsForPerson(seen) ? 'The run keeps waiting for a decision.' : 'The run continues.';
+    const now = waitsForPerson(seen) ? 'The run is still waiting for a decision.' : 'The run continues.';
     say([`\nStopped watching. ${now}`, '', ...columns(commands)].join('\n'));
   }
 

@@ -143,7 +143,7 @@ it('signs in, starts and watches a run, confirms it; tells states, outputs and e
   const confirm = /stepform (runs confirm run-\w+)/.exec(planned.out)?.[1]?.split(' ') ?? [];
 
   const left = await stepform(['runs', 'watch', '--wait'], { interruptAt: '✓ Plan' });
-  const goesOn = expect.stringMatching(/The run (continues|keeps waiting for a decision)/);
+  const goesOn = expect.stringMatching(/The run (continues|is still waiting for a decision)/);
   expect(left).toMatchObject({ code: exit.interrupted, err: goesOn });
 
   const applied = await stepform([...confirm, '--watch', '-m', 'Looks good']);
@@ -197,7 +197,10 @@ it('tells an errored run as one object a line, and ends as it did', async () => 
 
 it('says when a list is not whole, which workspace was meant, and how to try again', async () => {
   const part = await stepform(['runs', 'list', '--limit', '1']);
-  expect(part).toMatchObject({ code: exit.done, err: expect.stringContaining('Only the first 1 runs are listed') });
+  expect(part).toMatchObject({
+    code: exit.done,
+    err: expect.stringContaining('There are more runs. List them with --limit 5'),
+  });
   expect((await json(['runs', 'list', '--limit', '1'])).meta).toEqual({ more: true });
   expect((await stepform(['workspaces', 'list'])).err).toBe('');
   const typo = await stepform(['runs', 'list', '--workspace', `${workspace}x`]);

@@ -23,8 +23,7 @@ export const limitOf = (text = '20'): number => {
 
 /** That a list is not whole. */
 export const sayMore = ({ data, more }: { data: unknown[]; more: boolean }, what: string): void => {
-  if (more)
-    say(dim(`Only the first ${data.length} ${what} are listed. More: --limit ${Math.min(data.length * 5, 10_000)}`));
+  if (more) say(dim(`There are more ${what}. List them with --limit ${Math.min(data.length * 5, 10_000)}`));
 };
 
 export const statusOf = (run: Resource<'runs'>): string => {
