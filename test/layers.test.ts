@@ -7,7 +7,7 @@ const order = [
   ['run', 'mask', 'hcl', 'marks', 'tar', 'environment'],
   ['protocols', 'store'],
   ['outbound', 'transport', 'binary', 'api'],
-  ['people', 'audit', 'sign-in', 'agent-pools', 'reserved-tag-keys', 'projects', 'workspaces', 'variables', 'access'],
+  ['people', 'agent-pools', 'reserved-tag-keys', 'projects', 'workspaces', 'audit', 'sign-in', 'variables', 'access'],
   [
     'ssh-keys',
     'organization-tags',

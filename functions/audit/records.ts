@@ -26,7 +26,7 @@ export interface AuditEvent {
   allowed: boolean;
   /** The status that was answered if nothing came of it. */
   failed?: number;
-  /** What there is to know of the platform's own doings. */
+  /** The workspace it is in; for what the platform did with a run, its name too. */
   meta?: Record<string, string>;
 }
 

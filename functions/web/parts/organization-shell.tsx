@@ -2,24 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { OrganizationView } from '../../client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
-import { type OrganizationPermission, useOrganization } from '../organization.ts';
+import { useOrganization } from '../organization.ts';
+import { sections } from '../sections.ts';
 import { Shell } from './shell.tsx';
-
-/** With the permission without which there is nothing to see. */
-const sections: readonly (readonly [view: OrganizationView, name: string, permission?: OrganizationPermission])[] = [
-  ['workspaces', 'Workspaces'],
-  ['queue', 'Runs'],
-  ['projects', 'Projects'],
-  ['variable-sets', 'Variable sets', 'can-read-varsets'],
-  ['run-tasks', 'Run tasks', 'can-read-run-tasks'],
-  ['policy-sets', 'Policy sets', 'can-read-policies'],
-  ['agent-pools', 'Agents', 'can-update-agent-pools'],
-  ['version-control', 'Version control', 'can-update-oauth'],
-  ['teams', 'Teams'],
-  ['members', 'Members', 'can-view-users'],
-  ['audit-trail', 'Audit trail', 'can-read-audit-trail'],
-  ['organization-settings', 'Settings'],
-];
 
 /** The views of an organization. */
 export const OrganizationShell = ({
