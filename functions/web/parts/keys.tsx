@@ -58,7 +58,7 @@ export const listenForKeys = (): void => addEventListener('keydown', onKey);
 export const PaletteButton = () => (
   <button
     type="button"
-    class="quiet small-button"
+    class="quiet small-button only-wide"
     aria-keyshortcuts="Control+K Meta+K"
     title="Go to a page, a workspace or a run (Ctrl+K)"
     onClick={() => (open.value = 'palette')}

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { OrganizationView } from '../../client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
 import { useOrganization } from '../organization.ts';
-import { sections } from '../sections.ts';
+import { sectionGroups } from '../sections.ts';
 import { Shell } from './shell.tsx';
 
 /** The views of an organization. */
@@ -24,17 +24,30 @@ export const OrganizationShell = ({
   }, [permissions]);
   return (
     <Shell title={organization} crumbs={[{ text: organization }]}>
-      <nav ref={tabs} class="tabs" aria-label="Organization">
-        {sections.map(
-          ([view, name, permission]) =>
-            (permission === undefined || view === at || permissions?.[permission]) && (
-              <a key={view} href={hrefOf({ view, organization })} aria-current={view === at ? 'page' : undefined}>
-                {name}
-              </a>
-            ),
-        )}
-      </nav>
-      {children}
+      <div class="beside">
+        <nav ref={tabs} class="side" aria-label="Organization">
+          {sectionGroups.map(({ name: group, sections }) => {
+            const shown = sections.filter(
+              ({ view, permission }) => permission === undefined || view === at || permissions?.[permission],
+            );
+            return (
+              shown.length > 0 && (
+                <div key={group}>
+                  <p class="group" aria-hidden="true">
+                    {group}
+                  </p>
+                  {shown.map(({ view, name }) => (
+                    <a key={view} href={hrefOf({ view, organization })} aria-current={view === at ? 'page' : undefined}>
+                      {name}
+                    </a>
+                  ))}
+                </div>
+              )
+            );
+          })}
+        </nav>
+        <div class="view">{children}</div>
+      </div>
     </Shell>
   );
 };

@@ -4,7 +4,7 @@ import type { Resource } from '../../client/client.ts';
 import { type Place, tabs } from '../../client/page-addresses.ts';
 import { go, place } from '../location.ts';
 import { organizationNow } from '../organization.ts';
-import { sections } from '../sections.ts';
+import { sectionGroups } from '../sections.ts';
 import { call, related, saying } from '../session.ts';
 import { type Entry, matching } from '../text/palette.ts';
 import { Dialog } from './dialog.tsx';
@@ -35,9 +35,10 @@ const fixedEntries = (at: Place): Entry[] => {
       : []),
     ...(organization === undefined
       ? []
-      : sections
-          .filter(([, , permission]) => permission === undefined || permissions?.[permission])
-          .map(([view, name]): Entry => ({ name, of: organization, to: { view, organization } }))),
+      : sectionGroups
+          .flatMap(({ sections }) => sections)
+          .filter(({ permission }) => permission === undefined || permissions?.[permission])
+          .map(({ view, name }): Entry => ({ name, of: organization, to: { view, organization } }))),
     { name: 'Organizations', of: '', to: { view: 'home' } },
     { name: 'Your tokens', of: '', to: { view: 'tokens' } },
   ];

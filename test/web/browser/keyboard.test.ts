@@ -21,6 +21,7 @@ it('goes to a workspace, its tabs and a run by name from anywhere, without a mou
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/workspaces/${name}/variables`);
   await page.keyboard.press('Control+k');
+  await field.waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await page.keyboard.press('?');

@@ -93,6 +93,12 @@ const Sections = ({ rows, runs, organization }: Home & { organization: string })
   return (
     <>
       <Totals rows={rows} daily={daily} />
+      {groups.map(
+        ([title, none, some]) =>
+          (some.length > 0 || none) && (
+            <Section key={title} title={title} none={none} rows={some} latest={latest} organization={organization} />
+          ),
+      )}
       <section class="stack">
         <h2>Runs of the last {days} days</h2>
         <div class="panel pad">
@@ -100,12 +106,6 @@ const Sections = ({ rows, runs, organization }: Home & { organization: string })
           {runs.length >= mostRuns && <p class="soft small">Of the latest {mostRuns} runs.</p>}
         </div>
       </section>
-      {groups.map(
-        ([title, none, some]) =>
-          (some.length > 0 || none) && (
-            <Section key={title} title={title} none={none} rows={some} latest={latest} organization={organization} />
-          ),
-      )}
     </>
   );
 };
