@@ -77,13 +77,13 @@ const readTrail = async (call: Call): Promise<Answer> => {
   const direction = directionIn(request);
   const organization = await organizationOf(call);
   const events: AuditEvent[] = [];
-  let seen = 0;
+  let matched = 0;
   for await (const event of eventsSince(organization, since, direction)) {
-    if (++seen > page * size) break;
-    if (seen > (page - 1) * size) events.push(event);
+    if (++matched > page * size) break;
+    if (matched > (page - 1) * size) events.push(event);
   }
   const [record, names] = await Promise.all([getOrganization(organization), namesOf(events)]);
-  const total = totalOf({ page, size }, seen, seen > page * size);
+  const total = totalOf({ page, size }, matched, matched > page * size);
   const pages = Math.max(1, Math.ceil(total / size));
   const organizationId = record?.externalId ?? null;
   const data = events.map((event) =>
