@@ -84,15 +84,19 @@ const namesOf = async (events: AuditEvent[]): Promise<Map<string, string>> => {
   return names;
 };
 
+const namelessWorkspace = ({ meta, resource }: AuditEvent): string | undefined => {
+  if (meta?.workspace !== undefined) return undefined;
+  return meta?.workspace_id ?? (resource.type === 'workspace' ? (resource.id ?? undefined) : undefined);
+};
+
 /** Each event that names its workspace by id alone with its name, as long as there is one. A read of a batch. */
 const withWorkspaceNames = async (events: AuditEvent[]): Promise<AuditEvent[]> => {
-  const nameless = (meta: AuditEvent['meta']): meta is Record<string, string> =>
-    meta?.workspace_id !== undefined && meta.workspace === undefined;
-  const ids = new Set(events.flatMap(({ meta }) => (nameless(meta) ? [meta.workspace_id as string] : [])));
+  const ids = new Set(events.flatMap((event) => namelessWorkspace(event) ?? []));
   const names = new Map((await getWorkspaces([...ids])).map(({ id, name }) => [id, name]));
   return events.map((event) => {
-    const workspace = nameless(event.meta) ? names.get(event.meta.workspace_id as string) : undefined;
-    return workspace === undefined ? event : { ...event, meta: { ...event.meta, workspace } };
+    const id = namelessWorkspace(event);
+    const workspace = id && names.get(id);
+    return workspace ? { ...event, meta: { ...event.meta, workspace_id: id, workspace } } : event;
   });
 };
 
@@ -110,7 +114,7 @@ const readTrail = async (call: Call): Promise<Answer> => {
   const isWanted = filterIn(request);
   const organization = await organizationOf(call);
   const events: AuditEvent[] = [];
-  let seen = 0;
+  let matched = 0;
   let read = 0;
   let searchedUntil: string | null = null;
   for await (const event of eventsSince(organization, since, direction)) {
@@ -119,15 +123,15 @@ const readTrail = async (call: Call): Promise<Answer> => {
       break;
     }
     if (!isWanted(event)) continue;
-    if (++seen > page * size) break;
-    if (seen > (page - 1) * size) events.push(event);
+    if (++matched > page * size) break;
+    if (matched > (page - 1) * size) events.push(event);
   }
   const [record, names, named] = await Promise.all([
     getOrganization(organization),
     namesOf(events),
     withWorkspaceNames(events),
   ]);
-  const total = totalOf({ page, size }, seen, seen > page * size);
+  const total = totalOf({ page, size }, matched, matched > page * size);
   const pages = Math.max(1, Math.ceil(total / size));
   const organizationId = record?.externalId ?? null;
   const data = named.map((event) =>

@@ -43,18 +43,20 @@ const withAuditEvents = async (
   { deed, method }: { deed: AuditAction; method: string },
   handle: () => Promise<Answer>,
 ): Promise<Answer> => {
-  let kept: AuditEvent[] = [];
+  let drafts: AuditEvent[] = [];
   const record: ChangeRecord = {
     ids: [],
     keep: async () => {
-      const made = deed.creates ? record.ids[0] : undefined;
-      kept = (await events()).map((event) => (made ? { ...event, resource: { ...event.resource, id: made } } : event));
-      await Promise.all(kept.map(keepEvent));
+      const createdId = deed.creates ? record.ids[0] : undefined;
+      drafts = (await events()).map((event) =>
+        createdId ? { ...event, resource: { ...event.resource, id: createdId } } : event,
+      );
+      await Promise.all(drafts.map(keepEvent));
     },
   };
   const failed = async (status: number): Promise<void> => {
     await record.kept;
-    await Promise.all(kept.map((event) => keepFailure(event, status)));
+    await Promise.all(drafts.map((event) => keepFailure(event, status)));
   };
   // Who reads changes nothing, and it is recorded all the same.
   const reading = method === 'GET' ? keepRecord(record) : undefined;

@@ -18,10 +18,10 @@ import { OutdatedCommitError } from './new-run.ts';
 /** What happens at version control, and what is left to do there. */
 
 const doings: Doings = {
-  queueRun: async ({ message, planOnly, ...wanted }) => {
+  queueRun: async ({ message, planOnly, ...request }) => {
     try {
       await queueRun({
-        ...wanted,
+        ...request,
         options: { ...defaultOptions, message, planOnly },
         createdBy: versionControl,
         granted: noPermissions,

@@ -36,9 +36,9 @@ const checkRoom = (owner: Owner): void => {
 };
 
 const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => {
-  const given = readNewVariable(request);
+  const values = readNewVariable(request);
   checkRoom(subject);
-  const variable = await createVariable(subject.id, given);
+  const variable = await createVariable(subject.id, values);
   if (!variable) throw taken();
   return created(variableDocument(variable));
 };
@@ -55,7 +55,7 @@ const read = async (context: Context<Owner>): Promise<Answer> => shown(await fin
 
 const update = async (context: Context<Owner>): Promise<Answer> => {
   const variable = await find(context);
-  const change = (seen: Variable) => readVariableChange(context.request, seen);
+  const change = (current: Variable) => readVariableChange(context.request, current);
   const updated = await updateVariable(variable, await versionGuard(context, variable, 'variable', change));
   if (!updated) throw taken();
   return shown(updated);
@@ -91,7 +91,7 @@ const updateSome = async ({ request, subject, principal }: Context<Workspace>): 
       const variable = await getVariable(subject.id, id);
       if (!variable) throw unprocessable(`/data/${i}/id`, `id: variable ${id} not found in workspace ${subject.name}`);
       const edited = { by: principal.userId, at: now() };
-      const change = (seen: Variable) => ({ ...changeOf(seen, attributes, `/data/${i}/attributes`), edited });
+      const change = (current: Variable) => ({ ...changeOf(current, attributes, `/data/${i}/attributes`), edited });
       return { variable, change, key: change(variable).key };
     }),
   );

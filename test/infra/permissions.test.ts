@@ -16,8 +16,8 @@ const answers = (...more: string[]) =>
 const start = ['states:StartExecution machine'];
 
 const [executionRole, taskRole] = (['ExecutionRole', 'TaskRole'] as const).map((name) => {
-  const found = resources('AWS::IAM::Role').find(({ id }) => id.startsWith(`Runners${name}`));
-  return found?.id as string;
+  const role = resources('AWS::IAM::Role').find(({ id }) => id.startsWith(`Runners${name}`));
+  return role?.id as string;
 });
 const launch = [
   'ecs:RunTask arn:aws:ecs:region:account:task-definition/stack-runner:* if ecs:cluster ArnEquals cluster',
@@ -296,12 +296,12 @@ describe('IAM permissions', () => {
   });
 
   it('cover every role of the stack', () => {
-    const known = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
+    const expectedRoles = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
     expect(
       resources('AWS::IAM::Role')
         .map(({ id }) => id)
         .sort(),
-    ).toEqual([...known].sort());
+    ).toEqual([...expectedRoles].sort());
   });
 
   it('contain no action wildcard', () => {

@@ -96,18 +96,18 @@ const storageKey = () => {
 
 describe('storage', () => {
   it('retains table, bucket, key and logs on deletion, but nothing of a failed first deployment', () => {
-    const kept = [
+    const retained = [
       only('AWS::DynamoDB::Table'),
       only('AWS::S3::Bucket'),
       storageKey(),
       ...resources('AWS::Logs::LogGroup'),
     ];
-    for (const resource of kept)
+    for (const resource of retained)
       expect(resource, resource.id).toMatchObject({
         DeletionPolicy: 'RetainExceptOnCreate',
         UpdateReplacePolicy: 'Retain',
       });
-    const others = resources().filter(({ id }) => !kept.some((one) => one.id === id));
+    const others = resources().filter(({ id }) => !retained.some((one) => one.id === id));
     expect(others.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete')).toEqual([]);
     // CloudFormation can take back none that is protected.
     expect(only('AWS::DynamoDB::Table').Properties.DeletionProtectionEnabled ?? false).toBe(false);
@@ -411,8 +411,8 @@ describe('events', () => {
       const retries = resources('AWS::Lambda::EventInvokeConfig').find(
         ({ Properties }) => readable(Properties.FunctionName) === `${to}Function`,
       );
-      const kept = retries?.Properties.DestinationConfig as { OnFailure: { Destination: unknown } } | undefined;
-      expect(readable(kept?.OnFailure.Destination), to).toBe('lost-events');
+      const destination = retries?.Properties.DestinationConfig as { OnFailure: { Destination: unknown } } | undefined;
+      expect(readable(destination?.OnFailure.Destination), to).toBe('lost-events');
     }
   });
 });
@@ -446,7 +446,7 @@ describe('operations', () => {
       error: '$context.integrationErrorMessage',
     });
     const sweep = readFileSync(bundles.functions.Sweep.file, 'utf8');
-    for (const said of ['repaired', 'repair failed']) expect(sweep).toContain(`"${said}"`);
+    for (const event of ['repaired', 'repair failed']) expect(sweep).toContain(`"${event}"`);
   });
 
   it('have a valid CloudWatch dashboard', () => {

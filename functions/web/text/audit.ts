@@ -58,7 +58,7 @@ export const csvOf = (events: TrailEvent[]): string =>
 const spaced = (text: string): string => text.replaceAll('_', ' ');
 
 /** The API's words, in ours, for what was done and for what was not. */
-const said: Record<string, readonly [done: string, tried: string]> = {
+const verbs: Record<string, readonly [done: string, tried: string]> = {
   create: ['created', 'create'],
   update: ['changed', 'change'],
   destroy: ['deleted', 'delete'],
@@ -67,7 +67,7 @@ const said: Record<string, readonly [done: string, tried: string]> = {
 
 /** `workspace: created`, and where nothing came of it `workspace: create`; other actions keep the names they have. */
 export const deedIn = ({ resource: { type, action, meta } }: TrailEvent): string => {
-  const words = Object.hasOwn(said, action) ? said[action] : undefined;
+  const words = Object.hasOwn(verbs, action) ? verbs[action] : undefined;
   return `${spaced(type)}: ${words?.[meta.outcome === 'allowed' ? 0 : 1] ?? spaced(action)}`;
 };
 

@@ -17,13 +17,13 @@ interface Violation {
 }
 
 const violations = async (page: Page): Promise<string[]> => {
-  const found = await page.evaluate(async () => {
+  const violations = await page.evaluate(async () => {
     const { axe: run } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     // Of what passes nobody reads the details, which take as long.
     const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
     return (await run.run({ runOnly, resultTypes: ['violations'] })).violations;
   });
-  return found.flatMap(({ id, nodes }) =>
+  return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
   );
 };
