@@ -24,13 +24,19 @@ export const awaitOffer = async (
 ): Promise<string | undefined> => {
   // Never in the environment, which operators and Terraform's processes may see.
   const key = randomBytes(32).toString('base64url');
+  let registered = false;
   while (!signal.aborted) {
     const answer = await askForWork(url, { claim, key }, retryFor(silentMs, signal)).catch((error) => {
       if (signal.aborted) return { action: 'exit' } as const;
       throw error;
     });
     if (answer.action === 'exit') return undefined;
-    if (answer.action === 'claim') return `${answer.claim}.${key}`;
+    if (answer.action === 'claim') {
+      console.log(`taken for ${answer.claim}`);
+      return `${answer.claim}.${key}`;
+    }
+    if (!registered) console.log('ready for a run');
+    registered = true;
     onRegistered();
     await sleep(answer.afterMs, undefined, { signal }).catch(() => {});
   }
