@@ -25,6 +25,7 @@ import { discardStale, isStale } from './saved-plans.ts';
 import { stopStrayRunners } from './stray-runners.ts';
 import { deliverResult } from './task-results.ts';
 import { queueTriggeredRuns } from './triggered-runs.ts';
+import { keepWarmRunners } from './warm-runners.ts';
 
 /**
  * Repair without people, every minute: looks at exactly those items whose time has come without their having moved on.
@@ -57,6 +58,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
       if (!(error instanceof RunnerStillStoppingError)) logError('repair failed', error, { item: key.pk });
     }
   }
+  await keepWarmRunners().catch((error) => logError('warm runners could not be kept', error));
   for (const runId of await stopStrayRunners()) {
     repaired++;
     logRepair('container stopped', runId);

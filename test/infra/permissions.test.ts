@@ -43,7 +43,7 @@ const judge = [
   's3:ListBucket bucket',
 ];
 const launcher = [
-  ...table('GetItem', 'PutItem', 'UpdateItem'),
+  ...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'),
   ...tableKey,
   ...answers(),
   ...launch,
@@ -188,7 +188,7 @@ const expected: Record<FunctionId, string[]> = {
   NeedsConfirmation: [...enter, ...tells],
   PlannedAndSaved: [...enter, ...table('PutItem')],
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
-  ApplyQueued: [...launcher, ...table('BatchGetItem')],
+  ApplyQueued: launcher,
   Applying: [...enter, ...tells],
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
