@@ -92,7 +92,8 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     ...(automatic ? { appliesFor } : {}),
     id,
     trigger,
-    commit: wanted.commit,
+    // A run that is started again counts for its commit; one that an apply elsewhere sets off says nothing of it.
+    commit: wanted.commit ?? (trigger ? undefined : version.commit),
     move: wanted.move,
     configurationVersionId: version.id,
     archive: version.archive,

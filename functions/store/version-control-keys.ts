@@ -12,6 +12,7 @@ import { type Key, padded } from './key.ts';
  * | `REPO#<token>#<identifier>` | `REPO` | repository that something follows, with its webhook |
  * | | `FOLLOWER#<id>` | → workspace that follows it |
  * | | `MOVE#<branch>#<number>` | from which commit to which a branch moved, and which delivery told so |
+ * | | `PULLREQUEST#<number>` | which commit of a pull request counts, and the comment that says how its runs go |
  * | | `PULL#<number>#<workspace>` | → run of the pull request's newest commit |
  * | `HOOK#<uuid>` | `HOOK` | → repository whose webhook has the address |
  * | | `DELIVERY#<id>` | webhook delivery: what it said, and what came of it |
@@ -35,6 +36,10 @@ export const versionControlKeys = {
   move: (repository: string, branch: string, n: number): Key => ({
     pk: `REPO#${repository}`,
     sk: `MOVE#${branch}#${padded(n)}`,
+  }),
+  pullRequest: (repository: string, number: number): Key => ({
+    pk: `REPO#${repository}`,
+    sk: `PULLREQUEST#${padded(number)}`,
   }),
   pullRun: (repository: string, number: number, workspaceId: string): Key => ({
     pk: `REPO#${repository}`,

@@ -52,6 +52,13 @@ const ingressOf = ({ repository, commit, pull, sender, ...of }: Followed): Ingre
   };
 };
 
+/** What marks a run as one whose status the commit gets. */
+export const commitOf = ({ repository, commit }: Followed): NonNullable<Run['commit']> => ({
+  tokenId: repository.tokenId,
+  identifier: repository.identifier,
+  sha: commit.sha,
+});
+
 /** The same for the same workspace and commit, each time. */
 export const idFor = (prefix: 'cv' | 'run', { id }: Pick<Workspace, 'id'>, followed: Followed): string =>
   derivedId(prefix, `${id} ${followed.repository.id} ${followed.what} ${followed.commit.sha}`);
@@ -88,6 +95,7 @@ export const versionFor = async (workspace: Workspace, followed: Followed): Prom
     createdBy: versionControl,
     createdAt: at,
     commitArchive: archive.id,
+    commit: commitOf(followed),
     ...(stored ? { archive: archive.archive, size: archive.size } : {}),
     ...(changedFiles ? { changedFiles: changedFiles.slice(0, 300) } : {}),
   });
@@ -95,10 +103,3 @@ export const versionFor = async (workspace: Workspace, followed: Followed): Prom
   const now = stored ? undefined : await getArchive(archive.id);
   return (now && (await settleVersion(now, id))) ?? version;
 };
-
-/** What marks a run as one whose status the commit gets. */
-export const commitOf = ({ repository, commit }: Followed): NonNullable<Run['commit']> => ({
-  tokenId: repository.tokenId,
-  identifier: repository.identifier,
-  sha: commit.sha,
-});

@@ -1,3 +1,4 @@
+import { environment } from '../environment.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { logError } from '../store/log.ts';
 import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
@@ -22,6 +23,7 @@ import { handlePull } from './pulls.ts';
 import { type FollowedRepository, getRepository, listFollowers } from './repositories.ts';
 import { concerns, filters, matchesTag } from './triggers.ts';
 import { recordVcsEvent } from './vcs-events.ts';
+import { ensureWebhook } from './webhooks.ts';
 
 /** From what happened at a forge to runs. */
 
@@ -167,7 +169,11 @@ const decide = async (delivery: Delivery, repository: FollowedRepository, doings
     const access = await accessBy(repository.tokenId, { patient: true });
     const first = workspace.runCount === 0 && workspace.queueAllRuns;
     const starts = matter.kind === 'check' ? mayStart(workspace) : first;
-    return handleWorkspace({ delivery, repository, access, followers: [workspace], doings }, workspace, starts);
+    const handling = { delivery, repository, access, followers: [workspace], doings };
+    const outcome = await handleWorkspace(handling, workspace, starts);
+    // Who checks has missed a delivery: its webhook may have been deleted or changed at the forge.
+    if (matter.kind === 'check') await ensureWebhook(access, repository, environment.publicUrl);
+    return outcome;
   }
   const ids = (await listFollowers(repository.id)).map(({ workspaceId }) => workspaceId);
   const all = (await getWorkspaces(ids)).filter(({ vcsRepo }) => vcsRepo?.repository === repository.id);

@@ -85,6 +85,7 @@ const resources: Record<string, Resource> = {
       'send-passing-statuses-for-untriggered-speculative-plans': on,
       'aggregated-commit-status-enabled': off,
       'speculative-plan-management-enabled': off,
+      'pull-request-comments-enabled': off,
       'allow-force-delete-workspaces': on,
       'user-tokens-enabled': on,
       'assessments-enforced': off,

@@ -22,7 +22,7 @@ export const gitea: Forge = {
   oauth: {
     authorize: '/login/oauth/authorize',
     token: '/login/oauth/access_token',
-    scope: 'write:repository read:user',
+    scope: 'write:repository write:issue read:user',
   },
   repositories: async (call, page) => {
     const { body } = await call({ method: 'GET', path: '/user/repos', query: { limit: pageSize, page } });

@@ -83,6 +83,8 @@ export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: nu
 
 const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
 
+const comment = v.object({ id, body: v.fallback(v.string(), ''), user: v.nullish(v.object({ id })) });
+
 const hookEvents = ['push', 'pull_request'];
 
 export const ensureHook = async (
@@ -215,6 +217,12 @@ export const github: Forge = {
       }
     );
   },
+  folders: async (call, identifier, commit) => {
+    const path = `${repo(identifier)}/git/trees/${commit}`;
+    const schema = v.object({ tree: v.array(v.object({ path: v.string(), type: v.string() })) });
+    const { body } = await call({ method: 'GET', path, query: { recursive: 1, per_page: 1000 } });
+    return v.parse(schema, body).tree.flatMap((entry) => (entry.type === 'tree' ? [entry.path] : []));
+  },
   changedFiles: async (call, identifier, from, to) => {
     const path = `${repo(identifier)}/compare/${from}...${to}`;
     const schema = v.object({ files: v.nullish(changed), behind_by: v.nullish(v.number(), 0) });
@@ -244,6 +252,19 @@ export const github: Forge = {
   postStatus: async (call, identifier, commit, { state, context, description, targetUrl }) => {
     const body = { state, context, description, target_url: targetUrl };
     await call({ method: 'POST', path: `${repo(identifier)}/statuses/${commit}`, body });
+  },
+  comments: async (call, identifier, number) => {
+    const path = `${repo(identifier)}/issues/${number}/comments`;
+    const { body } = await call({ method: 'GET', path, query: { per_page: pageSize, limit: 50 } });
+    return v.parse(v.array(comment), body).map((one) => ({ id: one.id, body: one.body, authorId: one.user?.id ?? '' }));
+  },
+  postComment: async (call, identifier, number, body) => {
+    const path = `${repo(identifier)}/issues/${number}/comments`;
+    return v.parse(v.object({ id }), (await call({ method: 'POST', path, body: { body } })).body).id;
+  },
+  editComment: async (call, identifier, at, body) => {
+    const path = `${repo(identifier)}/issues/comments/${at.id}`;
+    return (await call({ method: 'PATCH', path, body: { body }, accept: [404] })).status !== 404;
   },
   isSigned: (header, body, secret) => isHmacSigned(header('x-hub-signature-256'), body, secret),
   deliveryId: (header) => header('x-github-delivery'),

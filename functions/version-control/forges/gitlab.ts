@@ -204,6 +204,18 @@ export const gitlab: Forge = {
       }
     );
   },
+  folders: async (call, identifier, commit) => {
+    const path = `${project(identifier)}/repository/tree`;
+    const schema = v.array(v.object({ path: v.string(), type: v.string() }));
+    const folders: string[] = [];
+    await allPages(async (page) => {
+      const query = { ref: commit, recursive: 'true', per_page: pageSize, page };
+      const entries = v.parse(schema, (await call({ method: 'GET', path, query })).body);
+      folders.push(...entries.flatMap((entry) => (entry.type === 'tree' ? [entry.path] : [])));
+      return entries;
+    }, pageSize);
+    return folders;
+  },
   changedFiles: async (call, identifier, from, to) => {
     const path = `${project(identifier)}/repository/compare`;
     const schema = v.object({ diffs, compare_timeout: v.optional(v.boolean(), false) });
@@ -248,6 +260,21 @@ export const gitlab: Forge = {
     const body = { state: stateNames[state], name: context, description, target_url: targetUrl };
     // "Cannot transition status via …": it has that state already.
     await call({ method: 'POST', path: `${project(identifier)}/statuses/${commit}`, body, accept: [400] });
+  },
+  comments: async (call, identifier, number) => {
+    const path = `${project(identifier)}/merge_requests/${number}/notes`;
+    const query = { sort: 'asc', order_by: 'created_at', per_page: pageSize };
+    const schema = v.array(v.object({ id, body: v.string(), author: v.object({ id }) }));
+    const notes = v.parse(schema, (await call({ method: 'GET', path, query })).body);
+    return notes.map((note) => ({ id: note.id, body: note.body, authorId: note.author.id }));
+  },
+  postComment: async (call, identifier, number, body) => {
+    const path = `${project(identifier)}/merge_requests/${number}/notes`;
+    return v.parse(v.object({ id }), (await call({ method: 'POST', path, body: { body } })).body).id;
+  },
+  editComment: async (call, identifier, at, body) => {
+    const path = `${project(identifier)}/merge_requests/${at.number}/notes/${at.id}`;
+    return (await call({ method: 'PUT', path, body: { body }, accept: [404] })).status !== 404;
   },
   isSigned: (header, _body, secret) => isSame(header('x-gitlab-token') ?? '', secret),
   deliveryId: (header) => header('idempotency-key') ?? header('x-gitlab-event-uuid'),
