@@ -18,13 +18,13 @@ import { OutdatedCommitError } from './new-run.ts';
 /** What happens at version control, and what is left to do there. */
 
 const doings: Doings = {
-  queueRun: async ({ message, planOnly, ...wanted }) => {
+  queueRun: async ({ message, planOnly, by, ...wanted }) => {
     try {
       await queueRun({
         ...wanted,
         options: { ...defaultOptions, message, planOnly },
-        createdBy: versionControl,
-        granted: noPermissions,
+        createdBy: by?.userId ?? versionControl,
+        granted: by?.granted ?? noPermissions,
         source: 'tfe-configuration-version',
       });
       return true;

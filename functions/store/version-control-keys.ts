@@ -7,6 +7,9 @@ import { type Key, padded } from './key.ts';
  * |---|---|---|
  * | `OC#<id>` | `OC` | OAuth client: a connection to version control |
  * | | `USE#<id>` | → workspace or policy set that is connected by it |
+ * | | `ACCOUNT#<id at the forge>` | → user whose account it is |
+ * | | `LINKED#<user id>` | → their account |
+ * | `LINKCODE#<sha-256>` | `LINKCODE` | code that proves whose account it is |
  * | `OT#<id>` | `OT` | token of an OAuth client |
  * | `OATTEMPT#<sha-256>` | `OATTEMPT` | authorization of an OAuth client under way |
  * | `REPO#<token>#<identifier>` | `REPO` | repository that something follows, with its webhook |
@@ -29,6 +32,9 @@ export const versionControlKeys = {
     sk: `OC#${createdAt}#${id}`,
   }),
   oauthClientUse: (id: string, userId: string): Key => ({ pk: `OC#${id}`, sk: `USE#${userId}` }),
+  linkedAccount: (clientId: string, accountId: string): Key => ({ pk: `OC#${clientId}`, sk: `ACCOUNT#${accountId}` }),
+  linkOfUser: (clientId: string, userId: string): Key => ({ pk: `OC#${clientId}`, sk: `LINKED#${userId}` }),
+  linkCode: (hash: string): Key => ({ pk: `LINKCODE#${hash}`, sk: 'LINKCODE' }),
   oauthToken: (id: string): Key => ({ pk: `OT#${id}`, sk: 'OT' }),
   oauthAttempt: (hash: string): Key => ({ pk: `OATTEMPT#${hash}`, sk: 'OATTEMPT' }),
   repository: (id: string): Key => ({ pk: `REPO#${id}`, sk: 'REPO' }),

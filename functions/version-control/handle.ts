@@ -4,6 +4,7 @@ import { logError } from '../store/log.ts';
 import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
+import { handleComment } from './comments.ts';
 import { claimMove, commitOf, type Followed, idFor, versionFor } from './commit-versions.ts';
 import { type Delivery, finishDelivery, getDelivery, type Matter, postponeDelivery } from './deliveries.ts';
 import { follows, followsOf } from './follows.ts';
@@ -187,6 +188,7 @@ const decide = async (delivery: Delivery, repository: FollowedRepository, doings
   const access = await accessBy(repository.tokenId, { patient: true });
   const handling = { delivery, repository, access, followers, doings };
   if (matter.kind === 'pull') return handlePull(handling, matter, await getOrganization(repository.organization));
+  if (matter.kind === 'comment') return handleComment(handling, matter, await getOrganization(repository.organization));
   return handlePush(handling, matter);
 };
 

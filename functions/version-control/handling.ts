@@ -1,3 +1,4 @@
+import type { Granted } from '../api/permissions/granted.ts';
 import type { ConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
 import type { Run } from '../run/run.ts';
@@ -20,6 +21,8 @@ export interface Doings {
     version: ConfigurationVersion;
     message: string;
     planOnly: boolean;
+    /** Who asked for it; absent: whoever pushed. */
+    by?: { userId: string; granted: Granted };
     commit: NonNullable<Run['commit']>;
     move?: { follows: string; n: number };
   }): Promise<boolean>;

@@ -1,3 +1,4 @@
+import type { Granted } from '../api/permissions/granted.ts';
 import type { Organization } from '../people/organizations/records.ts';
 import { remove } from '../store/table.ts';
 import { now } from '../store/time.ts';
@@ -46,8 +47,20 @@ const look = async (
   throw new Error(`pull request ${number} of ${repository.id} changes all the time`);
 };
 
+/** Somebody's wish for other plans of the newest commit. */
+export interface PlanRequest {
+  /** Makes its plans others than those before, and the same each time. */
+  id: string;
+  userId: string;
+  author: string;
+  /** The name of one; absent: all that are concerned. */
+  workspace: string | undefined;
+  granted(workspaceId: string): Granted;
+}
+
 interface Planning {
   handling: Handling;
+  request: PlanRequest | undefined;
   followed: Followed & { pull: Pull };
   n: number;
   earlier: Map<string, PullRun>;
@@ -57,7 +70,7 @@ interface Planning {
 /** True when its plan is queued for the first time. */
 const planIn = async (
   workspace: Workspace,
-  { handling, followed, n, earlier, outdate }: Planning,
+  { handling, request, followed, n, earlier, outdate }: Planning,
 ): Promise<boolean> => {
   const { repository, doings } = handling;
   const { pull, commit, at } = followed;
@@ -67,8 +80,9 @@ const planIn = async (
   const version = await versionFor(workspace, followed);
   await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });
   const message = commit.message || `Commit ${pull.headSha.slice(0, 7)}`;
-  await doings.queueRun({ id, workspace, version, message, planOnly: true, commit: commitOf(followed) });
-  const newer = `a newer commit was pushed to #${pull.number}`;
+  const by = request && { userId: request.userId, granted: request.granted(workspace.id) };
+  await doings.queueRun({ id, workspace, version, message, planOnly: true, commit: commitOf(followed), by });
+  const newer = request ? 'planned again' : `a newer commit was pushed to #${pull.number}`;
   const run = { workspaceId: workspace.id, runId: id, n };
   if (await keepPullRun(repository.id, pull.number, run, ({ runId }) => outdate(runId, newer))) return true;
   // A newer commit was planned meanwhile.
@@ -78,7 +92,7 @@ const planIn = async (
 
 const planPull = async (
   handling: Handling,
-  { pull, n, sender: by }: { pull: Pull; n: number; sender: Sender | null },
+  { pull, n, sender: by, request }: { pull: Pull; n: number; sender: Sender | null; request?: PlanRequest },
   organization: Organization | undefined,
 ): Promise<Outcome> => {
   const { access, repository, followers, doings } = handling;
@@ -107,6 +121,10 @@ const planPull = async (
       message: `Skipped: ${name} (${short}) concerns none of the ${counted(base.length, 'workspace')} that follow ${pull.base}`,
     };
   }
+  const wanted = request ? concerned.filter((workspace) => mayPlan(workspace, request)) : concerned;
+  if (wanted.length === 0) {
+    return { message: `Skipped: ${request?.author} may plan no workspace of that name that ${name} concerns` };
+  }
   const archive = await fetchFor(repository, pull.headSha);
   const commit = await commitAt(access, repository, pull.headSha);
   const followed = {
@@ -115,28 +133,46 @@ const planPull = async (
     commit,
     archive,
     at: now(),
-    what: `pull ${pull.number} ${pull.base}`,
+    what: `pull ${pull.number} ${pull.base}${request ? ` ${request.id}` : ''}`,
     branch: pull.headBranch,
     pull,
     sender: by ?? pull.sender,
     changedFiles: files,
   };
   let queued = 0;
-  await forEach(concerned, async (workspace) => {
-    if (await planIn(workspace, { handling, followed, n, earlier, outdate })) queued++;
+  await forEach(wanted, async (workspace) => {
+    if (await planIn(workspace, { handling, request, followed, n, earlier, outdate })) queued++;
   });
   if (queued === 0) return { message: `Processing skipped for duplicate commit SHA ${short} of ${name}` };
   return { message: `Queued ${counted(queued, 'speculative plan')} for ${name} at ${short}` };
 };
 
-export const handlePull = async (
+const mayPlan = ({ id, name }: Workspace, { workspace, granted }: PlanRequest): boolean =>
+  (workspace === undefined || workspace === name) && granted(id).has('run:plan');
+
+const handleNumber = async (
   handling: Handling,
-  { number, sender }: Extract<Matter, { kind: 'pull' }>,
+  number: number,
+  by: { sender: Sender | null; request?: PlanRequest },
   organization: Organization | undefined,
 ): Promise<Outcome> => {
   const name = `pull request #${number} of ${handling.repository.identifier}`;
   const { pull, n } = await look(handling, number);
   if (!pull?.open) return { message: `Nothing to plan: ${name} is closed` };
   if (pull.fromFork) return { message: `Skipped: ${name} comes from a fork, which is never planned` };
-  return planPull(handling, { pull, n, sender }, organization);
+  return planPull(handling, { pull, n, ...by }, organization);
 };
+
+export const handlePull = (
+  handling: Handling,
+  { number, sender }: Extract<Matter, { kind: 'pull' }>,
+  organization: Organization | undefined,
+): Promise<Outcome> => handleNumber(handling, number, { sender }, organization);
+
+/** Where the requester may plan. */
+export const planAgain = (
+  handling: Handling,
+  number: number,
+  request: PlanRequest,
+  organization: Organization | undefined,
+): Promise<Outcome> => handleNumber(handling, number, { sender: null, request }, organization);

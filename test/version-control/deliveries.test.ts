@@ -25,7 +25,10 @@ const commitsOf = (workspace: { id: string }) => followed.commitsOf(workspace);
 it('creates the webhook, and queues the first run where queue-all-runs says so', async () => {
   const { workspace } = await connect();
   const [made] = forge.asked('POST', `/repos/${followed.identifier}/hooks`);
-  expect(made?.body).toMatchObject({ events: ['push', 'pull_request'], config: { content_type: 'json' } });
+  expect(made?.body).toMatchObject({
+    events: ['push', 'pull_request', 'issue_comment'],
+    config: { content_type: 'json' },
+  });
   const [run] = await runsOf(workspace);
   expect(run).toMatchObject({
     message: 'A commit',

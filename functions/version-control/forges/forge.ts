@@ -73,6 +73,14 @@ export interface Comment {
   authorId: string;
 }
 
+/** One comment, as the forge has it now. */
+export interface PullComment extends Comment {
+  number: number;
+  /** Name of the account. */
+  author: string;
+  edited: boolean;
+}
+
 export interface Page<T> {
   items: T[];
   next: number | null;
@@ -106,6 +114,8 @@ export interface Forge {
   postStatus(call: Call, identifier: string, sha: string, status: CommitStatus): Promise<void>;
   /** Of a pull request, the first of them; as many as are worth looking at. */
   comments(call: Call, identifier: string, number: number): Promise<Comment[]>;
+  /** Undefined when it is gone. */
+  comment(call: Call, identifier: string, at: { number: number; id: string }): Promise<PullComment | undefined>;
   /** Its id. */
   postComment(call: Call, identifier: string, number: number, body: string): Promise<string>;
   /** False when it is gone. */

@@ -149,6 +149,37 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     expect(await gitea.statuses(identifier, evil)).toEqual([]);
   });
 
+  it('shows plans in one comment, and plans again for a comment of whoever linked their account', async () => {
+    const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
+    const workspace = await follow(identifier);
+    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    const branch = { branch: 'feature', from: 'main' };
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', branch);
+    const number = await gitea.pull(identifier, 'feature', 'Please add c');
+    await untilFinal(await runOf(workspace, sha));
+    const ours = async () => {
+      const all = await gitea.call('GET', `/repos/${identifier}/issues/${number}/comments`);
+      return all.map(({ body }: { body: string }) => body).filter((body: string) => body.startsWith('<!-- stepform'));
+    };
+    await expect.poll(ours, { timeout: 30_000 }).toEqual([expect.stringContaining('2 to add, 0 to change')]);
+    const say = (body: string) => gitea.call('POST', `/repos/${identifier}/issues/${number}/comments`, { body });
+    const link = `/oauth-clients/${oauthClient.id}/account-link`;
+    await say('stepform plan');
+    const { data } = await client.call('POST', link, { data: { attributes: { username: gitea.owner.name } } });
+    await say(data.attributes.comment);
+    await expect
+      .poll(async () => (await client.call('GET', link).catch(() => undefined))?.data.attributes.username, {
+        timeout: 30_000,
+      })
+      .toBe(gitea.owner.name);
+    const plans = async () => (await runsOf(workspace)).filter(({ attributes }) => attributes['plan-only']);
+    expect(await plans()).toHaveLength(1);
+    await say('stepform plan');
+    await expect.poll(async () => (await plans()).length, { timeout: 30_000 }).toBe(2);
+    await untilFinal((await plans())[0] as Resource);
+    expect(await ours()).toHaveLength(1);
+  });
+
   it('starts only runs that the changed files concern', async () => {
     const files = { 'a/main.tf': resources(['a']), 'b/main.tf': resources(['b']) };
     const identifier = await gitea.repository(newName('mono'), files);

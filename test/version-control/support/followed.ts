@@ -81,12 +81,39 @@ export class Followed {
       this.comments.push(comment);
       return { status: 201, body: comment };
     });
+    forge.on('GET', new RegExp(`^${base}/issues/comments/\\d+$`), ({ path }) => {
+      const comment = this.comments.find(({ id }) => path.endsWith(`/${id}`));
+      return comment ? { body: comment } : { status: 404, body: {} };
+    });
     forge.on('PATCH', new RegExp(`^${base}/issues/comments/\\d+$`), ({ path, body }) => {
       const comment = this.comments.find(({ id }) => path.endsWith(`/${id}`));
       if (!comment) return { status: 404, body: {} };
       comment.body = body.body;
       return { body: comment };
     });
+  }
+
+  /** Somebody comments on the pull request, and the forge delivers that. */
+  async say(hook: string, user: { id: number; login: string }, body: string, change: object = {}): Promise<void> {
+    const at = new Date().toISOString();
+    const comment = {
+      id: 900 + this.comments.length,
+      body,
+      user,
+      created_at: at,
+      updated_at: at,
+      issue_url: `${this.forge.url}/repos/${this.identifier}/issues/7`,
+      ...change,
+    };
+    this.comments.push(comment);
+    await this.deliverComment(hook, comment);
+  }
+
+  async deliverComment(hook: string, comment: object): Promise<void> {
+    const issue = { number: 7, pull_request: {} };
+    const { status } = await this.deliver(hook, 'issue_comment', { action: 'created', issue, comment });
+    if (status >= 300) throw new Error(String(status));
+    await this.settle();
   }
 
   /** Handles what was handed over, until nothing is. Functions that are not of deliveries are left out. */
