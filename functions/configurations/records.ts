@@ -150,7 +150,7 @@ export const createCommitVersion = async (
   await put({ ...keys.workspaceConfigurationVersion(workspaceId, createdAt, id), configurationVersionId: id });
   if (await create({ ...keys.configurationVersion(id), ...version })) {
     await countOne(workspaceId, 'configurationVersionCount');
-    if (!version.speculative) await becomeCurrent(version);
+    if (!version.speculative && !version.provisional) await becomeCurrent(version);
     return version;
   }
   return (await getConfigurationVersion(id)) ?? version;

@@ -32,9 +32,19 @@ const policiesOf = ({ verdicts, overrides }: Run): string => {
   return all.some((verdict) => verdict !== 'passed' && verdict !== 'overridden') ? 'failed' : 'overridden';
 };
 
+const applyWords: Partial<Record<Run['status'], string>> = {
+  confirmed: 'Applying',
+  apply_queued: 'Applying',
+  applying: 'Applying',
+  applied: 'Applied',
+};
+
 /** A run that goes on says only that: each step of it would be an edit. */
 const planOf = (run: Run): string => {
   const { state, description } = ofRun(run);
+  const applied = applyWords[run.status];
+  if (applied && run.savePlan) return `${applied}: ${description.replace(/^Plan: /, '')}`;
+  if (run.savePlan && run.status === 'errored' && run.plan.status === 'finished') return 'Apply failed';
   return state === 'pending' && run.status !== 'policy_override' ? 'Running' : description.replace(/^Plan: /, '');
 };
 
@@ -67,5 +77,6 @@ export const commentOf = (
     line(columns.map(() => '---')),
     ...rows,
     ...more,
+    ...(runs.some(({ savePlan }) => savePlan) ? ['', 'Comment `stepform apply` to apply before the merge.'] : []),
   ].join('\n');
 };

@@ -1,10 +1,14 @@
 import { grantsOfUser } from '../access/grants.ts';
-import type { Organization } from '../people/organizations/records.ts';
+import type { Granted } from '../api/permissions/granted.ts';
+import { getOrganization } from '../people/organizations/records.ts';
 import { completeLink, linkOfAccount } from './account-links.ts';
 import { type Command, commandOf } from './commands.ts';
 import type { Matter } from './deliveries.ts';
 import type { PullComment } from './forges/forge.ts';
-import type { Handling, Outcome } from './handling.ts';
+import { counted, type Handling, type Outcome } from './handling.ts';
+import { isHeldBy } from './merge-locks.ts';
+import { releasePull } from './merges.ts';
+import { applyPull } from './pull-apply.ts';
 import { planAgain } from './pulls.ts';
 
 /**
@@ -26,35 +30,54 @@ const link = async ({ repository }: Handling, comment: PullComment, { argument =
   };
 };
 
-const plan = async (
-  handling: Handling,
-  comment: PullComment,
-  { argument }: Command,
-  organization: Organization | undefined,
-): Promise<Outcome> => {
-  const { clientId, identifier } = handling.repository;
-  const account = await linkOfAccount(clientId, comment.authorId);
-  if (!account) {
-    return {
-      message: `Skipped: ${comment.author}, who commented "stepform plan" on #${comment.number} of ${identifier}, has not linked an account`,
-    };
-  }
-  const { userId } = account;
-  const granted = await grantsOfUser(userId).onWorkspaces(handling.repository.organization, handling.followers);
-  const request = { id: `comment ${comment.id}`, userId, author: comment.author, workspace: argument, granted };
-  return planAgain(handling, comment.number, request, organization);
+interface Asked {
+  handling: Handling;
+  comment: PullComment;
+  command: Command;
+  userId: string;
+  granted(workspaceId: string): Granted;
+}
+
+const plan = async ({ handling, comment, command, userId, granted }: Asked): Promise<Outcome> => {
+  const { id, author, number } = comment;
+  const organization = await getOrganization(handling.repository.organization);
+  const request = { id: `comment ${id}`, userId, author, workspace: command.argument, granted };
+  return planAgain(handling, number, request, organization);
 };
 
-export const handleComment = async (
-  handling: Handling,
-  { number, commentId }: About,
-  organization: Organization | undefined,
-): Promise<Outcome> => {
-  const { access, repository } = handling;
-  const { identifier } = repository;
+const unlock = async ({ handling, comment, granted }: Asked): Promise<Outcome> => {
+  const { author, number } = comment;
+  const { repository, followers } = handling;
+  const name = `#${number} of ${repository.identifier}`;
+  const locked = followers.filter((workspace) => isHeldBy(workspace, { repository: repository.id, number }));
+  const refused = locked.find(({ id }) => !granted(id).has('workspace:lock'));
+  if (refused) return { message: `Skipped: ${author} may not unlock ${refused.name}, to which ${name} was applied` };
+  const released = await releasePull(handling, number);
+  return { message: `Unlocked ${counted(released, 'workspace')} that ${name} was applied to, for ${author}` };
+};
+
+const act = async (asked: Asked): Promise<Outcome> => {
+  const { verb } = asked.command;
+  if (verb === 'plan') return plan(asked);
+  if (verb === 'unlock') return unlock(asked);
+  const { handling, comment, command, userId, granted } = asked;
+  return applyPull(handling, comment, { userId, granted, workspace: command.argument });
+};
+
+export const handleComment = async (handling: Handling, { number, commentId }: About): Promise<Outcome> => {
+  const { access, repository, followers } = handling;
+  const { identifier, organization, clientId } = repository;
   const comment = await access.forge.comment(access.call, identifier, { number, id: commentId });
   const command = comment?.number === number ? commandOf(comment.body) : undefined;
   if (!comment || !command) return { message: `Skipped: the comment on #${number} of ${identifier} is gone` };
   if (comment.edited) return { message: `Skipped: the comment on #${number} of ${identifier} was edited` };
-  return command.verb === 'link' ? link(handling, comment, command) : plan(handling, comment, command, organization);
+  if (command.verb === 'link') return link(handling, comment, command);
+  const account = await linkOfAccount(clientId, comment.authorId);
+  if (!account) {
+    const words = `who commented "stepform ${command.verb}" on #${number} of ${identifier}`;
+    return { message: `Skipped: ${comment.author}, ${words}, has not linked an account` };
+  }
+  const { userId } = account;
+  const granted = await grantsOfUser(userId).onWorkspaces(organization, followers);
+  return act({ handling, comment, command, userId, granted });
 };

@@ -63,21 +63,21 @@ export const commitOf = ({ repository, commit }: Followed): NonNullable<Run['com
 export const idFor = (prefix: 'cv' | 'run', { id }: Pick<Workspace, 'id'>, followed: Followed): string =>
   derivedId(prefix, `${id} ${followed.repository.id} ${followed.what} ${followed.commit.sha}`);
 
-/** False when the workspace has moved on: a newer commit was pushed, or it follows something else. */
-export const claimMove = async ({ id, vcsRepo }: Workspace, n: number): Promise<boolean> => {
+/** The workspace as it is then; undefined when it has moved on: a newer commit was pushed, or it follows something else. */
+export const claimMove = ({ id, vcsRepo }: Workspace, n: number): Promise<Workspace | undefined> => {
   const follows = vcsRepo ? followsOf(vcsRepo) : '';
-  const claimed = await update<Workspace>(keys.workspace(id), {
+  return update<Workspace>(keys.workspace(id), {
     set: { vcsMoves: n },
     condition: 'vcsFollows = :follows AND vcsMoves <= :n AND attribute_not_exists(deletedAt)',
     values: { ':follows': follows, ':n': n },
   });
-  return claimed !== undefined;
 };
 
 /** The commit as the workspace's version, however often it is asked for. 3 writes, 2 more while it is fetched. */
 export const versionFor = async (workspace: Workspace, followed: Followed): Promise<ConfigurationVersion> => {
   const { archive, at, access, pull, changedFiles } = followed;
   const id = idFor('cv', workspace, followed);
+  const applies = workspace.applyBeforeMergeEnabled ?? false;
   const existing = await getConfigurationVersion(id);
   if (existing) return existing;
   const stored = archive.status === 'stored';
@@ -88,8 +88,8 @@ export const versionFor = async (workspace: Workspace, followed: Followed): Prom
     workspaceId: workspace.id,
     status: stored ? 'uploaded' : 'fetching',
     autoQueueRuns: true,
-    speculative: pull !== undefined,
-    provisional: false,
+    speculative: pull !== undefined && !applies,
+    provisional: pull !== undefined && applies,
     source: providerOf(access.client.serviceProvider).source,
     ingress: ingressOf(followed),
     createdBy: versionControl,

@@ -23,6 +23,8 @@ export interface PullRun extends Key {
   runId: string;
   /** Of which commit, by the pull request's number for it; absent in what was stored before there was this. */
   n?: number;
+  /** Its plan is saved. */
+  saved?: boolean;
 }
 
 const keptSeconds = 90 * 86_400;
@@ -50,6 +52,9 @@ export const claimPull = async (
   });
 };
 
+export const getPullRun = (repository: string, number: number, workspaceId: string): Promise<PullRun | undefined> =>
+  get<PullRun>(keys.pullRun(repository, number, workspaceId));
+
 export const pullRunsOf = (repository: string, number: number): Promise<PullRun[]> => {
   const { pk, sk } = keys.pullRun(repository, number, '');
   return queryAll<PullRun>({ pk, prefix: sk });
@@ -62,7 +67,7 @@ export const pullRunsOf = (repository: string, number: number): Promise<PullRun[
 export const keepPullRun = async (
   repository: string,
   number: number,
-  { workspaceId, runId, n }: Required<Omit<PullRun, keyof Key>>,
+  { workspaceId, runId, n, saved }: Required<Omit<PullRun, keyof Key>>,
   outdate: (earlier: PullRun) => Promise<void>,
 ): Promise<boolean> => {
   const key = keys.pullRun(repository, number, workspaceId);
@@ -72,7 +77,7 @@ export const keepPullRun = async (
     if ((earlier?.n ?? 0) > n) return false;
     if (earlier) await outdate(earlier);
     const kept = await put(
-      { ...key, workspaceId, runId, n, expiresAt: expiry() },
+      { ...key, workspaceId, runId, n, saved, expiresAt: expiry() },
       earlier
         ? { condition: 'runId = :seen', values: { ':seen': earlier.runId } }
         : { condition: 'attribute_not_exists(pk)' },

@@ -9,6 +9,7 @@ import type { Matter } from './deliveries.ts';
 import { follows } from './follows.ts';
 import type { Pull, Sender } from './forges/forge.ts';
 import { commitAt, counted, fetchFor, forEach, type Handling, mayStart, type Outcome } from './handling.ts';
+import { discardPlans, releasePull } from './merges.ts';
 import { claimPull, getPullRequest, keepPullRun, type PullRun, pullRunsOf } from './pull-records.ts';
 import { concerns, filters } from './triggers.ts';
 
@@ -81,9 +82,12 @@ const planIn = async (
   await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });
   const message = commit.message || `Commit ${pull.headSha.slice(0, 7)}`;
   const by = request && { userId: request.userId, granted: request.granted(workspace.id) };
-  await doings.queueRun({ id, workspace, version, message, planOnly: true, commit: commitOf(followed), by });
+  // As its version: the setting may be another by now.
+  const savePlan = version.provisional;
+  const planOnly = !savePlan;
+  await doings.queueRun({ id, workspace, version, message, planOnly, savePlan, commit: commitOf(followed), by });
   const newer = request ? 'planned again' : `a newer commit was pushed to #${pull.number}`;
-  const run = { workspaceId: workspace.id, runId: id, n };
+  const run = { workspaceId: workspace.id, runId: id, n, saved: savePlan };
   if (await keepPullRun(repository.id, pull.number, run, ({ runId }) => outdate(runId, newer))) return true;
   // A newer commit was planned meanwhile.
   await outdate(id, newer);
@@ -158,7 +162,13 @@ const handleNumber = async (
 ): Promise<Outcome> => {
   const name = `pull request #${number} of ${handling.repository.identifier}`;
   const { pull, n } = await look(handling, number);
-  if (!pull?.open) return { message: `Nothing to plan: ${name} is closed` };
+  if (!pull?.open) {
+    await discardPlans(handling, number);
+    const released = await releasePull(handling, number);
+    const rest =
+      released > 0 ? `; ${counted(released, 'workspace')} that it was applied to follow the branch again` : '';
+    return { message: `Nothing to plan: ${name} is closed${rest}` };
+  }
   if (pull.fromFork) return { message: `Skipped: ${name} comes from a fork, which is never planned` };
   return planPull(handling, { pull, n, ...by }, organization);
 };

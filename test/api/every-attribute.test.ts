@@ -125,6 +125,7 @@ const resources: Record<string, Resource> = {
       'allow-destroy-plan': off,
       'queue-all-runs': on,
       'speculative-enabled': off,
+      'apply-before-merge-enabled': on,
       'structured-run-output-enabled': off,
       'file-triggers-enabled': off,
       'trigger-prefixes': { write: ['/a', 'b'] },

@@ -44,7 +44,8 @@ it.each([
   ['> stepform plan', undefined],
   ['Please do not\nstepform plan', undefined],
   ['stepform plan a b', undefined],
-  ['stepform apply', undefined],
+  ['stepform apply', { verb: 'apply' }],
+  ['stepform destroy', undefined],
   ['stepform plan $(rm)', undefined],
 ])('reads the comment %j', (body, command) => {
   expect(commandOf(body)).toEqual(command);

@@ -79,6 +79,7 @@ export interface PullComment extends Comment {
   /** Name of the account. */
   author: string;
   edited: boolean;
+  createdAt: string;
 }
 
 export interface Page<T> {

@@ -204,6 +204,7 @@ export const github: Forge = {
         authorId: one.user.id,
         author: one.user.login,
         edited: one.updated_at !== one.created_at,
+        createdAt: one.created_at,
       }
     );
   },

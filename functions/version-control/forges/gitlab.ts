@@ -215,6 +215,7 @@ export const gitlab: Forge = {
         authorId: one.author.id,
         author: one.author.username,
         edited: one.updated_at !== one.created_at,
+        createdAt: one.created_at,
       }
     );
   },

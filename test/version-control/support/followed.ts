@@ -94,7 +94,7 @@ export class Followed {
   }
 
   /** Somebody comments on the pull request, and the forge delivers that. */
-  async say(hook: string, user: { id: number; login: string }, body: string, change: object = {}): Promise<void> {
+  async say(hook: string, user: { id: number; login: string }, body: string, change: object = {}, number = 7) {
     const at = new Date().toISOString();
     const comment = {
       id: 900 + this.comments.length,
@@ -102,15 +102,15 @@ export class Followed {
       user,
       created_at: at,
       updated_at: at,
-      issue_url: `${this.forge.url}/repos/${this.identifier}/issues/7`,
+      issue_url: `${this.forge.url}/repos/${this.identifier}/issues/${number}`,
       ...change,
     };
     this.comments.push(comment);
-    await this.deliverComment(hook, comment);
+    await this.deliverComment(hook, comment, number);
   }
 
-  async deliverComment(hook: string, comment: object): Promise<void> {
-    const issue = { number: 7, pull_request: {} };
+  async deliverComment(hook: string, comment: object, number = 7): Promise<void> {
+    const issue = { number, pull_request: {} };
     const { status } = await this.deliver(hook, 'issue_comment', { action: 'created', issue, comment });
     if (status >= 300) throw new Error(String(status));
     await this.settle();
