@@ -73,7 +73,7 @@ export class Platform extends Stack {
       bundles.apiRoutes,
       record(httpFunctionIds, (id) => made[id].function),
     );
-    environments.connect(made.Environments.function, made.EnvironmentLogs);
+    environments.connect(made.Environments.function, made.EnvironmentTemplates.function, made.EnvironmentLogs);
     new Events(this, 'Events', {
       functions: made,
       lost,

@@ -256,6 +256,7 @@ describe('the HTTP API', () => {
       'Access',
       'Api',
       'Environments',
+      'EnvironmentTemplates',
       'Governance',
       'Registry',
       'Settings',

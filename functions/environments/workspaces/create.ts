@@ -1,12 +1,13 @@
 import * as v from 'valibot';
+import { grantsOfUser } from '../../access/grants.ts';
 import type { User } from '../../people/accounts/user.ts';
 import { getUser } from '../../people/accounts/users.ts';
 import { deleteWorkspace } from '../../removal/workspaces.ts';
 import { getWorkspace } from '../../workspaces/records.ts';
 import { type Rights, rightsIn } from '../access.ts';
 import { build, type NewBuild } from '../builds/create.ts';
-import { checkImported, resolved } from '../builds/new-build.ts';
 import { matchingPreset, resolveParameters, type Value } from '../builds/parameters.ts';
+import { resolved } from '../builds/resolved.ts';
 import { created } from '../host/answers.ts';
 import { idField, listOf, nameField, nameValue, readBody } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
@@ -14,6 +15,7 @@ import { audited, type Call, refused } from '../host/route.ts';
 import { given, newUuid } from '../host/uuid.ts';
 import { findPerson } from '../people/users.ts';
 import { createManagedWorkspace } from '../runs.ts';
+import { checkImported } from '../templates/imported.ts';
 import { getTemplate, type Template } from '../templates/records.ts';
 import { getFound, getVersion, type Version } from '../templates/versions.ts';
 import { describe } from './finder.ts';
@@ -86,7 +88,13 @@ const checkMay = async (call: Call, { template, version, rights }: Chosen, owner
   if (!rights.create || !(isOwn || rights.manage)) {
     throw await refused(call, template.organization, deed, forbidden('Unauthorized to create workspace.'));
   }
-  // Whoever an environment is for must be able to use it.
+  if (!isOwn && !(await rightsIn(grantsOfUser(owner.id), template)).create) {
+    throw new CoderError(
+      403,
+      'Unauthorized to create workspace.',
+      `${owner.username} may not make environments with template "${template.name}".`,
+    );
+  }
   if (template.deprecationMessage) {
     throw new CoderError(
       400,
