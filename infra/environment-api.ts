@@ -73,7 +73,12 @@ export class EnvironmentApi extends Construct {
   }
 
   connect(target: lambda.IFunction, templates: lambda.IFunction, delivery: PlatformFunction): void {
-    const route = this.#route('HttpRoute', this.#apiId, '$default', this.#integrate('Http', this.#apiId, target, '2.0'));
+    const route = this.#route(
+      'HttpRoute',
+      this.#apiId,
+      '$default',
+      this.#integrate('Http', this.#apiId, target, '2.0'),
+    );
     acknowledge(route, { APIG4: 'The function checks tokens itself; build info and the like are public by contract.' });
     const integration = this.#integrate('Templates', this.#apiId, templates, '2.0');
     for (const [n, path] of templatePaths.entries()) {

@@ -38,7 +38,8 @@ const checkRoom = (owner: Owner): void => {
 
 /** @throws {ApiError} 409 */
 const checkBuildVariable = (owner: Owner, { key, category }: Pick<Variable, 'key' | 'category'>): void => {
-  if ('managedBy' in owner && category === 'env' && buildVariable.test(key)) checkUnmanaged(owner, 'set CODER_ variables');
+  if ('managedBy' in owner && category === 'env' && buildVariable.test(key))
+    checkUnmanaged(owner, 'set CODER_ variables');
 };
 
 const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => {

@@ -22,10 +22,7 @@ const refusals = {
 export type ManagedDeed = keyof typeof refusals;
 
 /** @throws {ApiError} 409 */
-export const checkUnmanaged = (
-  { name, managedBy }: Pick<Workspace, 'name' | 'managedBy'>,
-  deed: ManagedDeed,
-): void => {
+export const checkUnmanaged = ({ name, managedBy }: Pick<Workspace, 'name' | 'managedBy'>, deed: ManagedDeed): void => {
   if (managedBy) throw conflict(`Workspace ${name} belongs to ${managedBy}. ${refusals[deed]}.`);
 };
 

@@ -91,10 +91,7 @@ export const onWorkspace = (
 ): Granted => {
   const role = byRole(standing);
   if (role) return role;
-  const granted = setOf(
-    [...onProject(standing, project)],
-    byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant),
-  );
+  const granted = setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
   return workspace?.managedBy === undefined ? granted : onManaged(granted);
 };
 
