@@ -4,6 +4,7 @@ import { Cors } from './cors.ts';
 import { DynamoDb, type TableProperties } from './dynamodb.ts';
 import { Ecs } from './ecs.ts';
 import type { TaskDefinition } from './ecs-task.ts';
+import type { Endpoint } from './endpoint.ts';
 import { StartError } from './errors.ts';
 import { Events } from './events.ts';
 import type { Faults } from './faults.ts';
@@ -35,6 +36,7 @@ export interface Application {
 export interface Site {
   application: Application;
   awsEndpointUrl: string;
+  endpoint: Endpoint;
   faults: Faults;
   folder: Folder;
   home: Home;
@@ -96,6 +98,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     functions,
     bundleOf: application.bundleOf,
     credentialsOf: (id) => callers.credentialsOf(id),
+    directCallOf: (id, traceHeader) => site.endpoint.directCall(callers.callerOf(id), traceHeader),
     environment: {
       AWS_ENDPOINT_URL: awsEndpointUrl,
       AWS_ENDPOINT_URL_S3: awsEndpointUrl,

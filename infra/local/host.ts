@@ -130,6 +130,7 @@ export class Host {
     const site = {
       application,
       awsEndpointUrl,
+      endpoint: this.#endpoint,
       faults,
       folder,
       home,
