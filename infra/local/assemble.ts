@@ -131,8 +131,8 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const { DefinitionString, Definition } = machine.properties;
   states.createStateMachine(machine.arn, Definition ?? (JSON.parse(DefinitionString ?? '{}') as object));
   const s3 = await openS3(site, events);
-  const dynamodb = new DynamoDb(folder.at('dynamodb'));
-  for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) await dynamodb.ensureTable(table);
+  const dynamodb = await DynamoDb.open(folder.at('dynamodb'));
+  for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) dynamodb.ensureTable(table);
 
   const { TaskRoleArn, ExecutionRoleArn } = stack.one<TaskDefinition>('AWS::ECS::TaskDefinition').properties;
   const roles = [TaskRoleArn, ExecutionRoleArn].filter((role) => role !== undefined);

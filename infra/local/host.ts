@@ -221,7 +221,7 @@ export class Host {
     await parts?.states.close();
     await this.#endpoint.close();
     parts?.s3.close();
-    await parts?.dynamodb.close();
+    parts?.dynamodb.close();
     await this.logs.close();
     this.folder.release();
   }
