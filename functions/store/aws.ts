@@ -89,16 +89,6 @@ const attemptSigned = async (service: string, url: string, call: Call, sending: 
   return attempt(url, { ...call, headers: Object.fromEntries(headers) }, sending);
 };
 
-const withinTime = async <T>(ms: number, work: Promise<T>): Promise<T> => {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
 const attemptDirectly = async (
   direct: DirectCall,
   service: string,
@@ -107,8 +97,7 @@ const attemptDirectly = async (
   { maxBytes = Infinity, timeoutMs = defaultTimeoutMs }: SendOptions,
 ): Promise<AwsResponse> => {
   const { pathname, search } = new URL(url);
-  const pending = direct({ service, method, path: pathname + search, headers, body });
-  const reply = await withinTime(timeoutMs, pending);
+  const reply = await direct({ service, method, path: pathname + search, headers, body, timeoutMs });
   const isTooLarge = method !== 'HEAD' && reply.body.length > maxBytes;
   return isTooLarge ? { ...reply, body: Buffer.alloc(0) } : reply;
 };

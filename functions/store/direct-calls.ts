@@ -11,6 +11,8 @@ export interface DirectRequest {
   path: string;
   headers: Record<string, string>;
   body?: string | Uint8Array;
+  /** Without an answer for so long, the call has failed. */
+  timeoutMs?: number;
 }
 
 export interface DirectReply {

@@ -21,7 +21,7 @@ const outside = AsyncLocalStorage.snapshot();
  */
 export const directDoor =
   (ready: Promise<DoorOptions>, caller: Caller, traceHeader: () => string | undefined): DirectCall =>
-  async ({ service, method, path, headers, body = '' }) => {
+  async ({ service, method, path, headers, body = '', timeoutMs }) => {
     const trace = traceHeader();
     const options = await ready;
     const request: AwsRequest = {
@@ -30,8 +30,19 @@ export const directDoor =
       headers: { ...lowerCase(headers), ...(trace === undefined ? {} : { 'x-amzn-trace-id': trace }) },
       body: typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
     };
-    return outside(answer, options, request, caller, service);
+    const answered = outside(answer, options, request, caller, service);
+    return timeoutMs === undefined ? answered : within(timeoutMs, answered);
   };
+
+const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${ms} ms`)), ms);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 const answer = async ({ calls, s3, log }: DoorOptions, request: AwsRequest, caller: Caller, service: string) => {
   try {
@@ -45,8 +56,8 @@ const answer = async ({ calls, s3, log }: DoorOptions, request: AwsRequest, call
 
 const inBytes = ({ body, ...rest }: Reply): DirectReply => ({ ...rest, body: Buffer.from(body) });
 
-const answerS3 = async (s3: S3Calls, given: AwsRequest, caller: Caller): Promise<DirectReply> => {
-  const request = memoryRequest(given);
+const answerS3 = async (s3: S3Calls, incoming: AwsRequest, caller: Caller): Promise<DirectReply> => {
+  const request = memoryRequest(incoming);
   const response = new MemoryResponse(request);
   await s3.answer(request, response, caller);
   const body = await response.whole;

@@ -25,15 +25,15 @@ export class S3Calls {
   /** @param signature of a presigned URL, whose use is counted for the run that it was made for */
   async answer(request: IncomingMessage, response: ServerResponse, caller: Caller, signature?: string): Promise<void> {
     const { accesses, gate, s3, usage } = this.#options;
-    const asked = readS3Request(request);
-    const access = accesses.s3(asked);
+    const target = readS3Request(request);
+    const access = accesses.s3(target);
     const traceHeader = traceHeaderOf(request.headers);
     const trace = gate.traced(traceHeader, request.url ?? '');
     const run = signature === undefined ? undefined : usage.runOfUrl(signature);
-    if (run) usage.recordForRun(run, 's3', asked.action);
+    if (run) usage.recordForRun(run, 's3', target.action);
     const call = {
       service: 's3',
-      action: asked.action,
+      action: target.action,
       caller,
       access,
       trace: run ? undefined : trace,
@@ -42,9 +42,9 @@ export class S3Calls {
     };
     await gate.perform(call, async () => {
       // Without it S3 does not tell what is missing from what is forbidden.
-      const listing = accesses.listing(asked.bucket);
+      const listing = accesses.listing(target.bucket);
       const mayNotList = access[0]?.action === 's3:GetObject' && !caller.may(listing);
-      if (mayNotList && !(await s3.exists(asked.bucket, asked.key))) gate.permit(caller, listing);
+      if (mayNotList && !(await s3.exists(target.bucket, target.key))) gate.permit(caller, listing);
       await s3.handle(request, response);
       return { output: undefined, units: {} };
     });

@@ -26,6 +26,7 @@ export interface TableDescription {
 }
 
 export interface Row {
+  /** Nobody else's. */
   item: Item;
   /** Bytes. */
   size: number;
