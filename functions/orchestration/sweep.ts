@@ -7,6 +7,7 @@ import { isFinal } from '../run/status.ts';
 import { listTaskResults } from '../run-tasks/stages.ts';
 import { getRun, updateRun } from '../runs/records.ts';
 import { invokeLater } from '../store/aws.ts';
+import { directly } from '../store/direct-calls.ts';
 import { dueAttributes, dueIn, dueShard, dueShards } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
@@ -33,7 +34,7 @@ import { keepWarmRunners } from './warm-runners.ts';
  * In a healthy system it reads eight empty index partitions, and asks ECS what runs.
  */
 
-const client = new SFNClient({});
+const client = new SFNClient(directly('states'));
 const perShard = 50;
 /** At most so often at a run that is well. */
 const wellSeconds = 5 * 60;
