@@ -91,11 +91,13 @@ const uploadName = (id: string): string => `${id}.tar.gz`;
 export const configurationUploadUrl = ({ id }: ConfigurationVersion): Promise<string> =>
   presignUpload(uploadName(id), uploadSeconds);
 
-export const createConfigurationVersion = async (given: NewConfigurationVersion): Promise<ConfigurationVersion> => {
+export const createConfigurationVersion = async (
+  attributes: NewConfigurationVersion,
+): Promise<ConfigurationVersion> => {
   const createdAt = new Date().toISOString();
   const id = newId('cv');
   const version: ConfigurationVersion = {
-    ...given,
+    ...attributes,
     id,
     uploadKey: objects.upload(uploadName(id)),
     status: 'pending',
@@ -114,10 +116,13 @@ export const createConfigurationVersion = async (given: NewConfigurationVersion)
 };
 
 /** One whose content was accepted elsewhere. 3 writes. */
-export const adoptArchive = async (given: NewConfigurationVersion, archive: Archive): Promise<ConfigurationVersion> => {
+export const adoptArchive = async (
+  attributes: NewConfigurationVersion,
+  archive: Archive,
+): Promise<ConfigurationVersion> => {
   const at = new Date().toISOString();
   const version: ConfigurationVersion = {
-    ...given,
+    ...attributes,
     id: newId('cv'),
     archive,
     status: 'uploaded',
@@ -139,12 +144,12 @@ export const adoptArchive = async (given: NewConfigurationVersion, archive: Arch
  * decides which is the workspace's newest.
  */
 export const createCommitVersion = async (
-  given: Omit<ConfigurationVersion, 'uploadKey' | 'runId' | 'statusTimestamps'>,
+  attributes: Omit<ConfigurationVersion, 'uploadKey' | 'runId' | 'statusTimestamps'>,
 ): Promise<ConfigurationVersion> => {
   const version: ConfigurationVersion = {
-    ...given,
+    ...attributes,
     runId: newId('run'),
-    statusTimestamps: { 'queued-at': given.createdAt, 'fetching-at': given.createdAt },
+    statusTimestamps: { 'queued-at': attributes.createdAt, 'fetching-at': attributes.createdAt },
   };
   const { id, workspaceId, createdAt } = version;
   await put({ ...keys.workspaceConfigurationVersion(workspaceId, createdAt, id), configurationVersionId: id });
@@ -268,8 +273,8 @@ export const latestConfigurationVersion = async (workspaceId: string): Promise<C
   for (let after: string | undefined, more = true; more; ) {
     const range = { pk, prefix: 'CV#', after, reverse: true, limit: pieceSize };
     const pointers = await query<Pointer & { sk: string }>(range);
-    const found = await latestOf(pointers);
-    if (found) return found;
+    const latest = await latestOf(pointers);
+    if (latest) return latest;
     more = pointers.length === pieceSize;
     after = pointers.at(-1)?.sk;
   }

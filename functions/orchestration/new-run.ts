@@ -50,12 +50,12 @@ export class OutdatedCommitError extends Error {
  * {@link enqueue} again. 7 writes, 1 StartExecution, however long the queue is.
  */
 export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
-  const { id = newId('run'), move: _, ...given } = options;
+  const { id = newId('run'), move: _, ...rest } = options;
   const workspace = await countRun(workspaceId, id, options);
   const createdAt = now();
   const agentPool = await agentPoolOf(workspace);
   const run: Run = {
-    ...given,
+    ...rest,
     ...(agentPool ? { agentPool } : {}),
     ...(workspace.notifications ? { notifies: true } : {}),
     ...(workspace.engine ? { engine: workspace.engine } : {}),
@@ -71,13 +71,13 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
     logSecret: newSecret(),
     plan: { status: 'pending', statusTimestamps: {} },
     apply: { status: 'pending', statusTimestamps: {} },
-    ...(given.checks ? { verdicts: {}, overrides: {} } : {}),
+    ...(rest.checks ? { verdicts: {}, overrides: {} } : {}),
   };
   if (!(await create({ ...keys.run(id), ...run, ...dueIn(id, 60) }))) {
-    const known = (await getRun(id)) as Run;
+    const stored = (await getRun(id)) as Run;
     // A concurrent request has created the run with another number. The same number means that the SDK repeated this
     // write because its response was lost.
-    if (known.number !== run.number) return known;
+    if (stored.number !== run.number) return stored;
   }
   await enqueue(run);
   return run;

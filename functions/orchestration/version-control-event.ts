@@ -20,10 +20,10 @@ import { discardStale, isStale } from './saved-plans.ts';
 /** What happens at version control, and what is left to do there. */
 
 const doings: Doings = {
-  queueRun: async ({ message, planOnly, savePlan = false, by, ...wanted }) => {
+  queueRun: async ({ message, planOnly, savePlan = false, by, ...request }) => {
     try {
       await queueRun({
-        ...wanted,
+        ...request,
         options: { ...defaultOptions, message, planOnly, savePlan },
         createdBy: by?.userId ?? versionControl,
         granted: by?.granted ?? noPermissions,

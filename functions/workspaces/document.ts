@@ -170,6 +170,6 @@ export const tagDocument = (organization: string, name: string): Resource => ({
 export const workspaceDocuments = (grants: Grants, workspaces: Workspace[]): Promise<Resource[]> =>
   byOrganization(workspaces, async (organization, some) => {
     const granted = await grants.onWorkspaces(organization, some);
-    const seen = some.filter(({ id }) => granted(id).has('workspace:read'));
-    return seen.map((one) => workspaceDocument(one, granted(one.id)));
+    const visible = some.filter(({ id }) => granted(id).has('workspace:read'));
+    return visible.map((one) => workspaceDocument(one, granted(one.id)));
   });

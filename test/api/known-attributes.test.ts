@@ -46,11 +46,11 @@ it.each(['attributes', 'relationships'] as const)('rejects unknown %s by name on
       ...(/\/team-projects$/.test(path) ? { project } : {}),
     };
     const inBody = path === '/api/v2/oauth-clients' ? { 'organization-id': 'acme' } : {};
-    const given = { 'no-such': part === 'attributes' ? 1 : { data: { type: 'x', id: 'x' } } };
+    const input = { 'no-such': part === 'attributes' ? 1 : { data: { type: 'x', id: 'x' } } };
     const data =
       part === 'attributes'
-        ? { attributes: { ...inBody, ...given }, relationships: named }
-        : { attributes: inBody, relationships: { ...named, ...given } };
+        ? { attributes: { ...inBody, ...input }, relationships: named }
+        : { attributes: inBody, relationships: { ...named, ...input } };
     const answer = await api.call(method, fillPath(path, world), { body: { data } });
     if (answer.status !== 422 || !pointers(answer.body).includes(`/data/${part}/no-such`)) {
       wrong.push(`${method} ${path} ${answer.status} ${JSON.stringify(answer.body)?.slice(0, 200)}`);

@@ -43,9 +43,9 @@ const ofRun = async (api: Api, workspaceId: string, organization: string) => {
 
 const stateOf = async (api: Api, workspaceId: string) => {
   await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
-  const { text, ...given } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
+  const { text, ...attributes } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
   const state = Buffer.from(text).toString('base64');
-  const version = (await api.post(`workspaces/${workspaceId}/state-versions`, { ...given, state })).body.data;
+  const version = (await api.post(`workspaces/${workspaceId}/state-versions`, { ...attributes, state })).body.data;
   await api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
   return { id: version.id, output: version.relationships.outputs.data[0].id };
 };

@@ -73,12 +73,12 @@ export const getOrganization = async (name: string): Promise<Organization | unde
 
 /** In the order of the names; missing ones are left out. 1 read for 100. */
 export const getOrganizations = async (names: string[]): Promise<Organization[]> => {
-  const found: Organization[] = [];
+  const organizations: Organization[] = [];
   for (let i = 0; i < names.length; i += 100) {
     const some = await batchGet<Organization & Key>(names.slice(i, i + 100).map(keys.organization));
-    found.push(...some.filter(living));
+    organizations.push(...some.filter(living));
   }
-  return found;
+  return organizations;
 };
 
 /** Whether an organization has the name, or once had it: no name is given twice. */

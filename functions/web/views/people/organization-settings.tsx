@@ -36,9 +36,9 @@ export const OrganizationSettings = ({ organization }: { organization: string })
 
 const General = ({ organization }: { organization: Resource<'organizations'> }) => {
   const saved = useSignal(false);
-  const seen = useSignal(organization);
+  const basis = useSignal(organization);
   const reloads = useSignal(0);
-  const { attributes, id } = seen.value;
+  const { attributes, id } = basis.value;
   const mayUpdate = attributes.permissions['can-update'];
   const submit = async (data: FormData) => {
     saved.value = false;
@@ -50,8 +50,8 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
       'allow-force-delete-workspaces': data.has('allow-force-delete-workspaces'),
     };
     const path = `/organizations/${id}`;
-    seen.value = await change(path, 'organizations', changed(settings, attributes), { seen: seen.value });
-    knowOrganization(seen.value);
+    basis.value = await change(path, 'organizations', changed(settings, attributes), { basis: basis.value });
+    knowOrganization(basis.value);
     saved.value = true;
   };
   return (
@@ -63,7 +63,7 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
         readOnly={!mayUpdate}
         onSubmit={submit}
         onReload={async () => {
-          seen.value = await get(`/organizations/${id}`);
+          basis.value = await get(`/organizations/${id}`);
           reloads.value++;
         }}
       >
