@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { WarmRunners } from '../../functions/run/warm-runners.ts';
 import { Accesses } from './access.ts';
 import { Callers } from './callers.ts';
 import { Cors } from './cors.ts';
@@ -49,6 +52,8 @@ export interface Site {
   signIn: string;
   /** The operator's rules about organizations (infra/organizations.ts). */
   organizationRules: string;
+  /** Runners that stand ready (infra/warm-runners.ts); empty for none. */
+  warmRunners: string;
   stack: Stack;
   usage: Usage;
 }
@@ -175,11 +180,12 @@ const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] =
  */
 const onThisMachine = (
   resource: Resource<FunctionProperties>,
-  { requestsPerSecond, signIn, organizationRules }: Site,
+  { application, requestsPerSecond, signIn, organizationRules, warmRunners }: Site,
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
   if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
+  if (Variables.WARM_RUNNERS !== undefined) changed.WARM_RUNNERS = warmRunners && withVersion(warmRunners, application);
   if (Variables.ORGANIZATION_RULES !== undefined && organizationRules) changed.ORGANIZATION_RULES = organizationRules;
   if (Variables.REQUESTS_PER_SECOND !== undefined && requestsPerSecond !== undefined)
     changed.REQUESTS_PER_SECOND = String(requestsPerSecond);
@@ -188,6 +194,12 @@ const onThisMachine = (
     changed.OUTBOUND_ALLOWED_CIDRS = ranges.filter(Boolean).join(',');
   }
   return { ...resource, properties: { ...resource.properties, Environment: { Variables: changed } } };
+};
+
+/** There is one task definition here, whatever program it runs. */
+const withVersion = (warmRunners: string, { runner }: Application): string => {
+  const version = createHash('sha256').update(readFileSync(runner)).digest('hex');
+  return JSON.stringify({ ...(JSON.parse(warmRunners) as WarmRunners), version });
 };
 
 /** AWS would refuse these invocations only when they happen. */

@@ -119,7 +119,7 @@ interface Answer {
 
 const json = (body: object, status = 200): Answer => ({ status, body });
 
-const ecs = (said: object): Answer => json(said, '__type' in said ? 400 : 200);
+const ecs = (answer: object): Answer => json(answer, '__type' in answer ? 400 : 200);
 
 /** By their `x-amz-target`. */
 const isJson = /^(AWSStepFunctions|AmazonEC2ContainerService|DynamoDB_|Lambda)/;
