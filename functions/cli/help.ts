@@ -54,7 +54,7 @@ export const generalHelp = (commands: Command[]): string =>
     '',
     ...columns(commands.map((command) => [`  ${usage(command)}`, dim(command.about)])),
     '',
-    `Options of a command: ${program} <command> --help. JSON output: ${program} help json. Exit codes: ${program} help exit-codes. Version: ${program} --version`,
+    `Options of a command: ${program} <command> --help. JSON output: ${program} help json. Exit codes: ${program} help exit-codes. Version: ${program} --version. Tab completion: ${program} completion bash, zsh or fish`,
     'Server, organization and workspace come from the options, else from TFE_ADDRESS (with TFE_TOKEN), else from the cloud block',
     'of the current folder, else from the local server (stepform start). Tokens are shared with terraform login.',
     '',

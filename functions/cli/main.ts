@@ -1,10 +1,11 @@
 import { parse } from './arguments.ts';
 import { commands, findCommand, groupOf } from './commands.ts';
-import { type ExitCode, exit } from './exit.ts';
+import { completionScript, isShell, shells } from './completion.ts';
+import { type ExitCode, exit, wrongUsage } from './exit.ts';
 import { failureOf } from './failures.ts';
 import { commandHelp, exitHelp, generalHelp, groupHelp, jsonHelp } from './help.ts';
 import { plain, red } from './paint.ts';
-import { version } from './program.ts';
+import { program, version } from './program.ts';
 import { Session } from './session.ts';
 import { print, printJson, say } from './terminal.ts';
 
@@ -26,6 +27,12 @@ const run = async (args: string[]): Promise<ExitCode> => {
   }
   if (first === '--version' || first === '-v' || first === 'version') {
     print(args.includes('--json') ? JSON.stringify({ version: version() }) : `stepform ${version()}`);
+    return exit.done;
+  }
+  if (first === 'completion') {
+    const [, shell] = args;
+    if (!isShell(shell)) throw wrongUsage(`Give a shell: ${program} completion <${shells.join('|')}>`);
+    print(completionScript(shell, commands).trimEnd());
     return exit.done;
   }
   const match = findCommand(args);
