@@ -106,7 +106,7 @@ _stepform() {
 ${cases.map((line) => `      ${line}`).join('\n')}
     esac
   fi
-  _describe -o stepform items || _files
+  _describe stepform items || _files
 }
 compdef _stepform stepform
 `;
