@@ -33,7 +33,7 @@ const directionIn = ({ query }: ApiRequest): Direction => {
   throw badRequest('sort must be timestamp or -timestamp.', 'sort');
 };
 
-/** The path names none: a token of an organization is of one; whoever belongs to several has to say which. */
+/** The path names no organization: an organization's token implies it, a member of several has to name it. */
 const organizationOf = async ({ request, principal }: Call): Promise<string> => {
   const parameter = 'filter[organization][name]';
   const named = request.query.get(parameter);

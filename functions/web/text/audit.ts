@@ -49,7 +49,7 @@ const kinds: Record<string, string> = {
   task: 'by a run task',
 };
 
-/** By what somebody did it, where it was not just a token of theirs. */
+/** The means of access, unless it was a user token. */
 export const meansIn = ({ resource: { meta } }: TrailEvent): string | undefined => {
   if (meta.token_kind === undefined) return 'by the platform, on their behalf';
   return Object.hasOwn(kinds, meta.token_kind) ? kinds[meta.token_kind] : undefined;

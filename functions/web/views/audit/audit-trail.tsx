@@ -34,7 +34,7 @@ const load = async (organization: string, hours: number, page: number): Promise<
   return (await call<TrailEvent[]>('GET', `/organization/audit-trail?${query}`)) as unknown as Piece;
 };
 
-/** Who did what, from where, and who was turned away; the newest first. */
+/** The audit trail, newest first, including refused requests. */
 export const AuditTrail = ({ organization }: { organization: string }) => (
   <OrganizationShell organization={organization} at="audit-trail">
     <h1>Audit trail</h1>

@@ -9,7 +9,7 @@ import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, call, create } from '../../session.ts';
 
-/** Connections of an organization to version control, and what came of webhooks. */
+/** An organization's connections to version control, and the results of webhooks. */
 
 type Client = Resource<'oauth-clients'>;
 
