@@ -73,7 +73,11 @@ export class Platform extends Stack {
       bundles.apiRoutes,
       record(httpFunctionIds, (id) => handlers[id].function),
     );
-    environments.connect(handlers.Environments.function, handlers.EnvironmentLogs);
+    environments.connect(
+      handlers.Environments.function,
+      handlers.EnvironmentTemplates.function,
+      handlers.EnvironmentLogs,
+    );
     new Events(this, 'Events', {
       functions: handlers,
       lost,

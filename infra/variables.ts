@@ -7,6 +7,7 @@ import type { Runners } from './runner.ts';
 import type { Settings } from './settings.ts';
 import { signInVariable } from './sign-in.ts';
 import type { Storage } from './storage.ts';
+import { warmRunnerVariable } from './warm-runners.ts';
 
 /** What functions may be given. The last ones are made of functions, and so later than those. */
 export interface Parts {
@@ -80,6 +81,8 @@ export const variableGroups = (parts: Parts) => {
     }),
     environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: requirePart(parts, 'environmentSweep').functionName }),
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
+    /** Empty where none are to stand ready. */
+    warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),
     runs: () => ({
       TERRAFORM_ENGINE: settings.terraformEngine,
       HOLD_SECONDS: String(settings.holdSeconds),

@@ -104,7 +104,9 @@ export const route = <S extends Subject>(
     if (organization) principal.standing(organization).catch(() => {});
     const subject = await finding;
     const id = deed.parameter === 'name' && subject && 'id' in subject ? String(subject.id) : undefined;
-    const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id };
+    const workspace = subject && scope(subject).workspace;
+    const workspaceId = typeof workspace === 'object' ? workspace.id : workspace;
+    const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id, workspaceId };
     const refuse = async (): Promise<never> => {
       // Reads of what the caller may not see are recorded as little as those of what is not there.
       await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(doing)]);

@@ -26,7 +26,7 @@ export interface AuditEvent {
   allowed: boolean;
   /** The response's status if the request failed. */
   failed?: number;
-  /** What there is to know of the platform's own doings. */
+  /** The workspace it is in; for what the platform did with a run, its name too. */
   meta?: Record<string, string>;
 }
 

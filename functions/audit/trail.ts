@@ -13,7 +13,10 @@ import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
  * is secret. Never anything of a body, a query or an answer.
  */
 
-const eventOf = ({ request, principal, deed, organization, id }: AuditContext, allowed: boolean): AuditEvent => ({
+const eventOf = (
+  { request, principal, deed, organization, id, workspaceId }: AuditContext,
+  allowed: boolean,
+): AuditEvent => ({
   id: randomUUID(),
   at: new Date().toISOString(),
   organization,
@@ -26,6 +29,7 @@ const eventOf = ({ request, principal, deed, organization, id }: AuditContext, a
   resource: { type: deed.type, id: id ?? (deed.parameter ? (request.params[deed.parameter] ?? null) : null) },
   action: deed.action,
   allowed,
+  ...(workspaceId ? { meta: { workspace_id: workspaceId } } : {}),
 });
 
 /** 1 write. */

@@ -16,6 +16,7 @@ export type Place =
 /** What an organization has, by the path of each below it. */
 const organizationPaths = {
   workspaces: ['workspaces'],
+  overview: ['overview'],
   queue: ['runs'],
   projects: ['projects'],
   'variable-sets': ['variable-sets'],

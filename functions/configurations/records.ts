@@ -1,4 +1,4 @@
-import type { Ingress } from '../run/run.ts';
+import type { Ingress, Run } from '../run/run.ts';
 import { copyObject, type Peek, peekObject, presignUpload } from '../store/bucket.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
@@ -56,6 +56,8 @@ export interface ConfigurationVersion {
   archive?: Archive;
   /** Of one from version control: the commit's record (version-control/archives.ts), and what changed, as far as that was asked. */
   commitArchive?: string;
+  /** Which runs of it count for the commit's status. */
+  commit?: Run['commit'];
   changedFiles?: string[];
   /** Found in the archive, for that working directory; `key` is null when there is none. */
   readme?: { directory: string; key: string | null };
@@ -153,7 +155,7 @@ export const createCommitVersion = async (
   await put({ ...keys.workspaceConfigurationVersion(workspaceId, createdAt, id), configurationVersionId: id });
   if (await create({ ...keys.configurationVersion(id), ...version })) {
     await countOne(workspaceId, 'configurationVersionCount');
-    if (!version.speculative) await becomeCurrent(version);
+    if (!version.speculative && !version.provisional) await becomeCurrent(version);
     return version;
   }
   return (await getConfigurationVersion(id)) ?? version;

@@ -92,7 +92,8 @@ export const queueRun = async (request: RunRequest): Promise<Run> => {
     ...(automatic ? { appliesFor } : {}),
     id,
     trigger,
-    commit: request.commit,
+    // A run that is started again counts for its commit; one that an apply elsewhere sets off says nothing of it.
+    commit: request.commit ?? (trigger ? undefined : version.commit),
     move: request.move,
     configurationVersionId: version.id,
     archive: version.archive,

@@ -11,6 +11,7 @@ import {
 } from '../configurations/records.ts';
 import { versionProblem } from '../run/engine.ts';
 import type { RunOptions } from '../run/run.ts';
+import { checkUnmanaged } from '../workspaces/managed.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
 
@@ -97,12 +98,7 @@ const checkTogether = (workspace: Workspace, options: Omit<RunOptions, 'autoAppl
       `is-destroy: workspace ${workspace.name} does not allow destroy plans; set allow-destroy-plan to true first`,
     );
   }
-  if (workspace.managedBy) {
-    throw unprocessable(
-      '/data/relationships/workspace',
-      `workspace: ${workspace.name} belongs to ${workspace.managedBy}, whose builds are its runs; start them with "coder"`,
-    );
-  }
+  checkUnmanaged(workspace, 'start a run');
   if (workspace.executionMode === 'local') {
     throw unprocessable(
       '/data/relationships/workspace',

@@ -81,6 +81,7 @@ const settings = {
   'send-passing-statuses-for-untriggered-speculative-plans': setting(v.boolean()),
   'aggregated-commit-status-enabled': setting(v.boolean()),
   'speculative-plan-management-enabled': setting(v.boolean()),
+  'pull-request-comments-enabled': setting(v.boolean()),
   'allow-force-delete-workspaces': setting(v.boolean()),
   'user-tokens-enabled': setting(v.boolean()),
   'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),

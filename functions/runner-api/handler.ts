@@ -5,12 +5,14 @@ import { keepRunEvent } from '../audit/records.ts';
 import { environment } from '../environment.ts';
 import { deliver } from '../orchestration/execution.ts';
 import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../orchestration/phases.ts';
+import { answerWarmRunner } from '../orchestration/warm-offers.ts';
 import {
   type ErroredStateAnswer,
   type Heartbeat,
   type Job,
   maxInlineStateBytes,
   type NextAnswer,
+  type ReadyAnswer,
   type ReportAnswer,
   type StateVersionAnswer,
   type UploadsAnswer,
@@ -41,6 +43,10 @@ const stateIdentity = v.object({
   md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
 });
 const bodies = {
+  ready: v.object({
+    claim: v.pipe(v.string(), v.regex(/^warm-[A-Za-z0-9]{16}\.[A-Za-z0-9_-]{43}$/, 'not the claim of a warm runner')),
+    key: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url')),
+  }),
   claim: v.object({ claim: v.pipe(v.string(), v.maxLength(200)), nonce: v.pipe(v.string(), v.maxLength(100)) }),
   uploads: v.object({ artifacts: v.pipe(v.array(v.picklist(artifacts)), v.maxLength(artifacts.length)) }),
   stateVersion: v.object({
@@ -70,6 +76,13 @@ const bodies = {
 };
 
 type Event = APIGatewayProxyEventV2;
+
+const ready = async (event: Event): Promise<ReadyAnswer> => {
+  const { claim, key } = parse(bodies.ready, event);
+  const answer = await answerWarmRunner(claim, key);
+  if (!answer) throw new ProtocolError(410, 'claim rejected: another runner has registered with it, or it is unknown');
+  return answer;
+};
 
 const claim = async (event: Event): Promise<Job> => {
   const { claim, nonce } = parse(bodies.claim, event);
@@ -198,6 +211,7 @@ const checkPhase = ({ run, phase }: Caller, call: string): void => {
 const route = async (event: Event): Promise<unknown> => {
   const call = event.rawPath.replace(/^\/runner\/v1\//, '');
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
+  if (call === 'ready') return ready(event);
   if (call === 'claim') return claim(event);
   const caller = await authenticate(event.headers.authorization);
   checkPhase(caller, call);

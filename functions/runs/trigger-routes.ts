@@ -6,6 +6,7 @@ import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { readData, requiredIn, toOne } from '../api/validation.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
 import { workspace } from '../workspaces/finder.ts';
+import { checkUnmanaged } from '../workspaces/managed.ts';
 import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { runTrigger } from './finder.ts';
 import {
@@ -76,6 +77,7 @@ const refusals: Record<Refusal, (source: Workspace, target: Workspace) => string
 
 const create = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
+  checkUnmanaged(subject, 'queue runs by triggers');
   readData(request, {}, { sourceable: toOne('workspaces') });
   const id = requiredIn(request, 'sourceable', 'workspaces');
   const source = await getWorkspace(id);

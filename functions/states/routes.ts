@@ -8,6 +8,7 @@ import { presignGet } from '../store/bucket.ts';
 import { checkStored } from '../store/integrity.ts';
 import { objects } from '../store/keys.ts';
 import { sharedWorkspace, workspace } from '../workspaces/finder.ts';
+import { checkUnmanaged } from '../workspaces/managed.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { stateVersionDocument } from './document.ts';
 import { finalizeStateVersion, storeContent } from './finalize.ts';
@@ -31,6 +32,7 @@ const downloadSeconds = 60;
 
 const create = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
+  checkUnmanaged(subject, 'write state');
   const { content, json, ...values } = await readNewState(request, subject);
   const result = await createStateVersion({
     ...values,
@@ -118,6 +120,7 @@ const download = async (version: StateVersion, key: string, sha256: string | und
 /** An older version becomes current again, as a new one. */
 const rollback = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
+  checkUnmanaged(subject, 'write state');
   const id = requiredIn(request, 'rollback-state-version', 'state-versions');
   const source = await getStateVersion(id);
   if (source?.workspaceId !== subject.id || source.status !== 'finalized') {

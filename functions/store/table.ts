@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../environment.ts';
 import { withRecord } from './change-record.ts';
+import { directly } from './direct-calls.ts';
 import type { Key } from './keys.ts';
 
 /**
@@ -22,7 +23,7 @@ import type { Key } from './keys.ts';
 const nothing = () => {};
 const logger = { trace: nothing, debug: nothing, warn: console.warn, error: nothing } as DynamoDBClientConfig['logger'];
 
-const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ logger }), {
+const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ logger, ...directly('dynamodb') }), {
   marshallOptions: { removeUndefinedValues: true },
 });
 

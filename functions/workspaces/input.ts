@@ -73,6 +73,7 @@ const settings = {
   'allow-destroy-plan': setting(v.boolean()),
   'queue-all-runs': setting(v.boolean()),
   'speculative-enabled': setting(v.boolean()),
+  'apply-before-merge-enabled': setting(v.boolean()),
   'structured-run-output-enabled': setting(v.boolean()),
   'file-triggers-enabled': setting(v.boolean()),
   'trigger-prefixes': setting(patterns),

@@ -9,6 +9,7 @@ import { project } from '../projects/finder.ts';
 import type { Project } from '../projects/records.ts';
 import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
+import { checkUnmanaged } from './managed.ts';
 import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
 /** Workspaces as they move into a project. */
@@ -28,6 +29,7 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
     if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
       throw unprocessable(`/data/${i}/id`, `id: workspace ${id} not found in ${subject.organization}`);
     }
+    if (workspace.projectId !== subject.id) checkUnmanaged(workspace, 'move');
     if (workspace.projectId === subject.id || granted(id).has('workspace:move')) return workspace;
     throw forbidden(
       `Workspace ${workspace.name} cannot be moved out of its project: you need the permission workspace:move there.`,

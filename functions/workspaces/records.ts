@@ -29,6 +29,8 @@ export interface WorkspaceSettings {
   allowDestroyPlan: boolean;
   queueAllRuns: boolean;
   speculativeEnabled: boolean;
+  /** Plans of pull requests are saved, to be applied before the merge. Absent in what was stored before there was this: false. */
+  applyBeforeMergeEnabled?: boolean;
   structuredRunOutputEnabled: boolean;
   fileTriggersEnabled: boolean;
   triggerPrefixes: string[];
@@ -54,6 +56,7 @@ export const defaultSettings: WorkspaceSettings = {
   allowDestroyPlan: true,
   queueAllRuns: false,
   speculativeEnabled: true,
+  applyBeforeMergeEnabled: false,
   structuredRunOutputEnabled: true,
   fileTriggersEnabled: true,
   triggerPrefixes: [],
@@ -143,6 +146,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   /** Which move of what it follows its newest run is of: a run of an older commit gets no number after it. */
   vcsFollows?: string;
   vcsMoves?: number;
+  /** Of which pull request something was applied that is not merged yet: pushes start no run (version-control/merge-locks.ts). */
+  vcsPull?: { repository: string; number: number; by: string; at: string };
   /** It is being deleted (end.ts): for everybody else it is gone. */
   deletedAt?: string;
   deletedBy?: string;

@@ -9,6 +9,7 @@ import { getOrganization } from '../people/organizations/records.ts';
 import { workspaceDocument } from './document.ts';
 import { workspace, workspaceByName } from './finder.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
+import { checkManagedChange, checkUnmanaged } from './managed.ts';
 import {
   createWorkspace,
   firstQueued,
@@ -93,6 +94,8 @@ const update =
     await checkMove(context, change.projectId);
     const editor = await editorOf(context, subject, 'workspace');
     const prepared = await connecting.prepare(request, change, { ...subject, current: subject });
+    if (prepared) checkUnmanaged(subject, 'change');
+    checkManagedChange(subject, change);
     const connection = prepared ? await connecting.connect(prepared, subject.id) : {};
     const all = { ...change, ...connection };
     if (Object.keys(all).length === 0) return withEtag(ok(workspaceDocument(subject, granted)), subject);
@@ -123,16 +126,11 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
 /** False when it has unfinished runs, unless by `force` (removal/workspaces.ts). */
 type DeleteWorkspace = (workspace: Workspace, options: { by: string; force?: boolean }) => Promise<boolean>;
 
-/** A workspace of an environment is deleted with it. */
-const checkUnmanaged = ({ name, managedBy }: Workspace): void => {
-  if (managedBy) throw conflict(`Workspace ${name} belongs to ${managedBy}. Delete that instead.`);
-};
-
 const remove =
   (deleteWorkspace: DeleteWorkspace) =>
   async (context: Context<Workspace>): Promise<Answer> => {
     const { subject, principal } = context;
-    checkUnmanaged(subject);
+    checkUnmanaged(subject, 'delete');
     await checkForce(context);
     await deleteWorkspace(subject, { by: principal.userId, force: true });
     return noContent();
@@ -142,7 +140,7 @@ const remove =
 const safeDelete =
   (deleteWorkspace: DeleteWorkspace) =>
   async ({ subject, principal }: Context<Workspace>): Promise<Answer> => {
-    checkUnmanaged(subject);
+    checkUnmanaged(subject, 'delete');
     if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
     if (await firstQueued(subject.id)) throw busy(subject);
     if (subject.state?.resources) {

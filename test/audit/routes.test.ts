@@ -72,6 +72,8 @@ describe('a change', () => {
           type: 'workspace',
           action: 'create',
           meta: {
+            workspace_id: workspace.id,
+            workspace: workspace.attributes.name,
             outcome: 'allowed',
             token_kind: 'user',
             token_id: expect.stringMatching(/^at-/),
@@ -239,18 +241,55 @@ describe('the trail', () => {
     expect((await backward(1, 4)).body.pagination).toMatchObject({ prev_page: null, next_page: 2 });
   });
 
+  it('is searched by who, what, which workspace and with which outcome', async () => {
+    const { id, attributes } = await api.workspace();
+    const other = await api.workspace();
+    const { events } = await during(async () => {
+      await api.patch(`workspaces/${id}`, { description: 'x' });
+      await api.patch(`workspaces/${other.id}`, { description: 'x' });
+      await api.post(`workspaces/${id}/vars`, { key: 'k', value: 'v', category: 'env' });
+      await api.call('POST', `workspaces/${id}/actions/lock`);
+      await api.call('POST', `workspaces/${id}/actions/lock`);
+      await api.call('DELETE', 'organizations/acme', { token: reader });
+    });
+    const since = new Date(Date.parse(events[0]?.timestamp ?? '') - 1).toISOString();
+    const found = async (query: string): Promise<Event[]> =>
+      (await api.get(`${path}?since=${since}&${query}`)).body.data;
+    const said = async (query: string) =>
+      (await found(query)).map(({ resource: { type, action } }) => `${type} ${action}`);
+    const inWorkspace = `filter[workspace][id]=${id}`;
+    expect(await said(inWorkspace)).toEqual(['workspace update', 'var create', 'workspace lock', 'workspace lock']);
+    expect(await said(`${inWorkspace}&filter[outcome]=failed`)).toEqual(['workspace lock']);
+    expect(await said(`${inWorkspace}&filter[resource][type]=var`)).toEqual(['var create']);
+    expect(await said('filter[action]=destroy&filter[outcome]=refused')).toEqual(['organization destroy']);
+    const [refused] = await found('filter[outcome]=refused');
+    expect(await said(`filter[actor][id]=${refused?.auth.accessor_id}`)).toEqual(['organization destroy']);
+    expect(await said(`filter[actor][id]=${api.userId}&filter[workspace][id]=${other.id}`)).toEqual([
+      'workspace update',
+    ]);
+    const [variable] = await found(`${inWorkspace}&filter[resource][type]=var`);
+    expect(variable?.resource.meta).toMatchObject({ workspace_id: id, workspace: attributes.name });
+    const { pagination } = (await api.get(`${path}?since=${since}&${inWorkspace}&page[size]=3`)).body;
+    expect(pagination).toMatchObject({ next_page: 2 });
+    expect(pagination).not.toHaveProperty('searched_until');
+  });
+
   it('is for owners alone', async () => {
     for (const token of [reader, stranger]) expect((await api.get(path, { token })).status).toBe(403);
     const elsewhere = await api.get(`${path}?filter[organization][name]=elsewhere`);
     expect(elsewhere.status).toBe(403);
   });
 
-  it.each(['since=yesterday', 'since=2030-13-45T00:00:00Z', 'sort=newest', 'page[number]=0', 'page[number]=21'])(
-    'cannot be asked for with %s',
-    async (query) => {
-      expect((await api.get(`${path}?${query}`)).status).toBe(400);
-    },
-  );
+  it.each([
+    'since=yesterday',
+    'since=2030-13-45T00:00:00Z',
+    'sort=newest',
+    'page[number]=0',
+    'page[number]=21',
+    'filter[outcome]=good',
+  ])('cannot be asked for with %s', async (query) => {
+    expect((await api.get(`${path}?${query}`)).status).toBe(400);
+  });
 
   it('expires new events by the setting, and leaves existing ones unchanged', async () => {
     const event = (at: string, action: string) => ({

@@ -43,7 +43,7 @@ const judge = [
   's3:ListBucket bucket',
 ];
 const launcher = [
-  ...table('GetItem', 'PutItem', 'UpdateItem'),
+  ...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'),
   ...tableKey,
   ...answers(),
   ...launch,
@@ -76,8 +76,18 @@ const environments = [
   ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
-  ...objects('GetObject', 'configurations', 'policies', 'runs', 'states', 'uploads'),
-  ...objects('PutObject', 'configurations', 'inputs', 'policies', 'states'),
+  ...objects('GetObject', 'policies', 'runs', 'states', 'uploads'),
+  ...objects('PutObject', 'inputs', 'policies', 'states'),
+  's3:ListBucket bucket',
+  ...start,
+  ...answers(),
+];
+const templates = [
+  ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+  'kms:GenerateDataKey key',
+  'kms:Decrypt key',
+  ...objects('GetObject', 'configurations', 'policies', 'runs', 'uploads'),
+  ...objects('PutObject', 'configurations', 'inputs', 'policies'),
   's3:ListBucket bucket',
   ...start,
   ...answers(),
@@ -201,7 +211,7 @@ const expected: Record<FunctionId, string[]> = {
   NeedsConfirmation: [...enter, ...tells],
   PlannedAndSaved: [...enter, ...table('PutItem')],
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
-  ApplyQueued: [...launcher, ...table('BatchGetItem')],
+  ApplyQueued: launcher,
   Applying: [...enter, ...tells],
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
@@ -224,7 +234,8 @@ const expected: Record<FunctionId, string[]> = {
   Web: [],
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
   Environments: environments,
-  EnvironmentSweep: environments.filter((right) => !right.includes('configurations')),
+  EnvironmentTemplates: templates,
+  EnvironmentSweep: environments,
   EnvironmentSettle: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:Decrypt key',

@@ -200,4 +200,8 @@ export const namedIn = ({
 
 /** The body, for a route of that path. */
 export const bodyIn = (path: string, things: Record<string, string>): object =>
-  path.includes('/tags/') ? { data: [ref('workspaces', things.workspace ?? '').data] } : namedIn(things).body;
+  path.includes('/tags/')
+    ? { data: [ref('workspaces', things.workspace ?? '').data] }
+    : path === '/api/v2/oauth-clients'
+      ? { data: { attributes: { 'organization-id': things.organization } } }
+      : namedIn(things).body;

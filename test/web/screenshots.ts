@@ -192,8 +192,16 @@ try {
   await light.goto(`/app/${organization}/workspaces`);
   await light.getByText('sandbox-mira').waitFor();
   await take(light, 'workspaces');
+  await light.goto(`/app/${organization}/overview`);
+  await light.getByText('Waiting for you').waitFor();
+  await take(light, 'overview');
+  await light.keyboard.press('Control+k');
+  await light.getByRole('combobox').fill('s');
+  await light.getByRole('option', { name: 'sandbox-mira' }).waitFor();
+  await take(light, 'go-to');
+  await light.keyboard.press('Escape');
   await light.goto(`/app/${organization}/runs`);
-  await light.getByText('1 of 1 in line').waitFor();
+  await light.getByText('1 of 1 in the queue').waitFor();
   await take(light, 'runs');
   await light.goto(scene.deciding);
   await light.getByText('terraform_data.service').waitFor();
@@ -203,7 +211,7 @@ try {
   await take(light, 'run-errored');
   const governed = await govern(client, organization);
   await light.goto(governed.policySet);
-  await light.getByText('in force').waitFor();
+  await light.getByText('current version').waitFor();
   await take(light, 'policy-set');
   await light.goto(governed.team);
   await light.getByText('mira@acme.example').first().waitFor();
@@ -216,7 +224,7 @@ try {
   await light.getByRole('button', { name: 'Revoke: Audit trail token' }).waitFor();
   await take(light, 'organization-settings');
   await light.goto(governed.auditTrail);
-  await light.getByText('refused').first().waitFor();
+  await light.locator('.status', { hasText: 'refused' }).first().waitFor();
   await take(light, 'audit-trail');
   const dark = await visit('dark');
   await dark.goto(scene.deciding);

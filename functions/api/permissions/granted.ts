@@ -86,11 +86,27 @@ export const onProject = (standing: Standing, project: With<ProjectGrant> | unde
 
 export const onWorkspace = (
   standing: Standing,
-  workspace: With<WorkspaceGrant> | undefined,
+  workspace: (With<WorkspaceGrant> & { managedBy?: string }) | undefined,
   project: With<ProjectGrant> | undefined,
-): Granted =>
-  byRole(standing) ??
-  setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
+): Granted => {
+  const role = byRole(standing);
+  if (role) return role;
+  const granted = setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
+  return workspace?.managedBy === undefined ? granted : onManaged(granted);
+};
+
+const inWorkspaces = /^(workspace|run|configuration|plan|variable|state|data):/;
+const secrets: Permissions = ['state:read', 'state:read-outputs', 'plan:read-json'];
+
+/**
+ * An environment is its owner's, who has it through the environments' API: here it is seen by those who may apply runs, as
+ * there, and its states are read by its administrators (decisions/0041).
+ */
+const onManaged = (granted: Granted): Granted => {
+  if (!granted.has('run:apply')) return new Set([...granted].filter((permission) => !inWorkspaces.test(permission)));
+  if (granted.has('workspace:update')) return granted;
+  return new Set([...granted].filter((permission) => !secrets.includes(permission)));
+};
 
 const ofTeams = permissions.filter((permission) => permission.startsWith('team:'));
 const onlyByOwners: Permissions = ofTeams.filter((permission) => permission !== 'team:read');

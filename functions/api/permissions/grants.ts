@@ -12,6 +12,7 @@ export interface ScopedWorkspace {
   organization: string;
   projectId: string;
   teamAccess?: TeamAccess<WorkspaceGrant>;
+  managedBy?: string;
 }
 export interface ScopedVariableSet {
   organization: string;

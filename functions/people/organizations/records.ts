@@ -16,6 +16,8 @@ export interface OrganizationSettings {
   sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
   aggregatedCommitStatusEnabled: boolean;
   speculativePlanManagementEnabled: boolean;
+  /** Absent in what was stored before there was this: true. */
+  pullRequestCommentsEnabled?: boolean;
   allowForceDeleteWorkspaces: boolean;
   /** Absent in what was stored before there was this: true. */
   userTokensEnabled?: boolean;
@@ -38,6 +40,7 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   sendPassingStatusesForUntriggeredSpeculativePlans: false,
   aggregatedCommitStatusEnabled: true,
   speculativePlanManagementEnabled: true,
+  pullRequestCommentsEnabled: true,
   allowForceDeleteWorkspaces: false,
   userTokensEnabled: true,
   assessmentsEnforced: false,

@@ -46,6 +46,7 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
       email: textOf(data, 'email'),
       'default-execution-mode': data.get('default-execution-mode'),
       'cost-estimation-enabled': data.has('cost-estimation-enabled'),
+      'pull-request-comments-enabled': data.has('pull-request-comments-enabled'),
       'allow-force-delete-workspaces': data.has('allow-force-delete-workspaces'),
     };
     const path = `/organizations/${id}`;
@@ -86,6 +87,12 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
           label="Estimate costs"
           hint="Shows the monthly cost of each plan. Never fails a run."
           checked={attributes['cost-estimation-enabled']}
+        />
+        <Choice
+          name="pull-request-comments-enabled"
+          label="Show plans in a comment on pull requests"
+          hint="Counts, costs and policies, for everyone who can read the repository. Never values."
+          checked={attributes['pull-request-comments-enabled']}
         />
         <Choice
           name="allow-force-delete-workspaces"

@@ -38,6 +38,7 @@ export const Settings = ({
     saved.value = false;
     const name = textOf(data, 'name') ?? attributes.name;
     const project = textOf(data, 'project');
+    const followed = attributes['vcs-repo'] !== null;
     const settings = {
       name,
       description: textOf(data, 'description') ?? null,
@@ -46,6 +47,7 @@ export const Settings = ({
       ...executionOf(data),
       'auto-apply': data.has('auto-apply'),
       'allow-destroy-plan': data.has('allow-destroy-plan'),
+      ...(followed ? { 'apply-before-merge-enabled': data.has('apply-before-merge-enabled') } : {}),
     };
     const moved = project && project !== related(basis.value, 'project');
     const tags = await tagsFor(basis.value, tagsOf(textOf(data, 'tags')));
@@ -112,6 +114,14 @@ export const Settings = ({
             checked={attributes['auto-apply']}
           />
           <Choice name="allow-destroy-plan" label="Allow destroy runs" checked={attributes['allow-destroy-plan']} />
+          {attributes['vcs-repo'] && (
+            <Choice
+              name="apply-before-merge-enabled"
+              label="Apply pull requests before the merge"
+              hint="Their plans are saved. Comment “stepform apply” on the pull request to apply them."
+              checked={attributes['apply-before-merge-enabled']}
+            />
+          )}
           {saved.value && <Notice kind="good">Saved.</Notice>}
         </Form>
       </section>
