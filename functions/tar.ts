@@ -11,7 +11,7 @@ export interface TarEntry {
   size: number;
   /** Anything else has no content to take: folders, links, devices. */
   isFile: boolean;
-  /** Read once, before the next entry; what nobody reads is passed over. */
+  /** Can be read once, before the next entry; unread content is skipped. */
   content(): Promise<Buffer>;
 }
 

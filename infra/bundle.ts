@@ -71,7 +71,7 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
     inject: [join(root, 'infra/stack-traces.ts')],
     plugins: [sdkPlugin(root), pagePlugin(root)],
   });
-  // Without it the checkout's package.json, which says ES modules, would count for whoever loads a bundle here.
+  // Otherwise Node would load the bundles as ES modules, as the checkout's package.json says.
   await writeFile(join(outdir, 'package.json'), '{"type":"commonjs"}\n');
 };
 

@@ -25,7 +25,7 @@ export interface HttpDeclaration extends Declaration {
     routes?(): Promise<{ method: Method; path: `/${string}` }[]>;
     /** Route keys of whole subtrees, which it answers whatever the path. */
     subtrees?: string[];
-    /** Why API Gateway authorizes nobody. */
+    /** Why API Gateway has no authorizer for it. */
     authorization: string;
     /** Never refused before the public API: its clients do not survive a 429. */
     unlimited?: true;
@@ -38,6 +38,6 @@ export interface StateDeclaration extends Declaration {
   state: 'waits' | 'works';
 }
 
-/** Why API Gateway authorizes nobody for the public API. */
+/** Why API Gateway has no authorizer for the public API. */
 export const bearer =
   'The function checks bearer tokens (stored hashed) and permissions itself: clients of the HCP Terraform API bring no IAM or JWT credentials';

@@ -27,7 +27,7 @@ const trailStays = (tableArn: string): Permission => ({
   conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'AUDIT#*' } },
 });
 
-/** With what is kept from whoever changes items. */
+/** Adds the limits on functions that change items. */
 export const withinBounds = (tableArn: string, statements: Permission[]): Permission[] => {
   const changes = statements.some(({ actions }) => /dynamodb:(Update|Delete)Item/.test(actions.join()));
   return changes ? [...statements, trailStays(tableArn)] : statements;

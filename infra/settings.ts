@@ -104,7 +104,7 @@ const schema = v.object({
   auditRetentionDays: v.optional(whole(1, 3653), 90),
   /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */
   requestsPerSecond: v.optional(whole(10, 2000), 30),
-  /** Who hears of alarms; nobody when absent. */
+  /** Alarm recipient. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
 });
 

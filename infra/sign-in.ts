@@ -30,7 +30,7 @@ export const signInEntries = {
   ),
   /** What the button says: "Sign in with …". */
   signInName: v.optional(v.pipe(notEmpty, v.maxLength(40, 'may have at most 40 characters'))),
-  /** Who may sign in, by the part of a verified e-mail address after the @; whoever the issuer lets in when absent. */
+  /** Email domains that may sign in; any that the issuer accepts when absent. */
   signInEmailDomains: v.optional(
     names(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i, 'must be domains of e-mail addresses, e.g. example.com'),
   ),

@@ -42,7 +42,7 @@ export class Platform extends Stack {
     };
     const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
 
-    // Before whoever calls it.
+    // Before its callers.
     const told = record(['Notify', 'EnvironmentSettle', 'CommitStatus', 'FetchCommit'], build);
     parts.notify = told.Notify.function;
     parts.environmentSettle = told.EnvironmentSettle.function;

@@ -129,7 +129,7 @@ const cachedBuild = async <T>(
   return { value, cached: false };
 };
 
-/** Every absolute path in a record: it is good for nothing if somebody removed one of them. */
+/** Every absolute path in a record; the record is invalid if one of them is gone. */
 const filesOf = (value: unknown): string[] => {
   if (typeof value === 'string') return value.startsWith(root) ? [value] : [];
   return value && typeof value === 'object' ? Object.values(value).flatMap(filesOf) : [];

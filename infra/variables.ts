@@ -59,9 +59,9 @@ export const variableGroups = (parts: Parts) => {
     launch: () => runners.launchEnvironment(publicUrl),
     publicUrl: () => ({ PUBLIC_URL: publicUrl }),
     identity: () => ({ IDENTITY_KEY_ARNS: identity.all.map(({ keyArn }) => keyArn).join(',') }),
-    /** For whoever calls addresses that people name. */
+    /** For functions that call users' URLs. */
     outbound: () => ({ OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' }),
-    /** For whoever brings runs to another status. */
+    /** For functions that change the status of runs. */
     notify: () => ({
       NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName,
       ENVIRONMENT_SETTLE_FUNCTION: requirePart(parts, 'environmentSettle').functionName,

@@ -22,7 +22,7 @@ import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 export const standingOf = async (userId: string, organization: string, by?: Credential): Promise<Standing> =>
   standingBy(await getMembership(userId, organization), organization, by);
 
-/** What somebody comes with; absent: nothing, because it is not they who call. */
+/** The request's credentials; absent when the user does not call themselves. */
 export type Credential = 'user token' | 'other';
 
 const standingBy = async (
@@ -67,7 +67,7 @@ const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Promise<T>
 const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>) => {
   const pending = new Map<string, Promise<R | undefined>>();
   const note = (id: string, reading: Promise<R | undefined>): void => {
-    // Whoever needs it hears of what goes wrong.
+    // Errors surface in the callers that await it.
     reading.catch(() => {});
     pending.set(id, reading);
   };
@@ -89,7 +89,7 @@ const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>
 
 const idOf = (one: { id: string } | string): string => (typeof one === 'string' ? one : one.id);
 
-/** Ids of records that are another organization's: what somebody is here counts for nothing there. */
+/** Records of another organization: permissions of this one do not apply to them. */
 const elsewhere = (organization: string, records: readonly ({ id: string; organization: string } | string)[]) =>
   new Set(records.flatMap((one) => (typeof one !== 'string' && one.organization !== organization ? [one.id] : [])));
 
@@ -201,13 +201,13 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
   return { standing, on, onWorkspaces, onProjects, visible, reach, reachesNothing };
 };
 
-/** Of whoever asked for something that happens later, as things are then. */
+/** Current permissions of the user who requested a later action. */
 export const grantsOfUser = (userId: string, by?: Credential): Grants => grantsOf(askFor(userId, by), userId);
 
-/** Of who is let in for one thing, and is nobody otherwise. */
+/** For a caller that is admitted for one purpose and has no other permissions. */
 export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));
 
-/** 1 read. None for whoever has not accepted, and no workspace that is being deleted. */
+/** 1 read. None before the invitation is accepted, and none on workspaces being deleted. */
 const getMembershipAndWorkspace = async (
   userId: string,
   organization: string,

@@ -5,7 +5,7 @@ import type { Agent } from './agents.ts';
 
 const statusOf = (agent: Agent, now: number) => agentStatus(agent, new Date(now - silentMs).toISOString());
 
-/** @param workspaceIds of those that use it, as far as the reader may see them; absent where nobody looked */
+/** @param workspaceIds that use the pool and that the reader may see; absent when not loaded */
 export const agentPoolDocument = (
   pool: AgentPool,
   { agents, workspaceIds }: { agents: Agent[]; workspaceIds?: string[] },

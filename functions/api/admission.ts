@@ -28,7 +28,7 @@ export const isTokenOf = (authorization: string | undefined, caller: string | nu
   userOfToken.set(hashSecret(authorization), caller);
 };
 
-/** An address; of IPv6 the network of 64 bits, because whoever has one address there has them all. */
+/** An IP address; for IPv6 its /64 network, because one client usually has all of it. */
 export const networkOf = (address: string): string => {
   if (!address.includes(':')) return address;
   const [left = [], right = []] = address.split('::').map((part) => part.split(':').filter(Boolean));

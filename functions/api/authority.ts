@@ -41,7 +41,7 @@ export interface Authority {
   isOfRun(request: ApiRequest): boolean;
   /** @throws {ApiError} 401 */
   authenticateRun(request: ApiRequest): Promise<{ run: Run; principal: Principal }>;
-  /** What the run is for a subject: a reader of shared state, or nobody. */
+  /** The run's permissions on a subject: reading shared state, or none. */
   grantedToRun(run: Run, shared: SharedSubject | undefined): Promise<Granted>;
   /** True for a token that a run task was sent: good for the few routes that say so (route.ts: ofTask). */
   isOfTask(request: ApiRequest): boolean;

@@ -14,7 +14,7 @@ const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /** Fields of a body that its reader does not take. */
 export interface OtherFields {
-  /** Attributes and relationships that documents show, and nobody can set. */
+  /** Read-only attributes and relationships. */
   shown?: string;
   related?: string;
   /** Unsupported attributes and relationships: the reason, and values that are accepted all the same. */

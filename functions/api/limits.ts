@@ -45,7 +45,7 @@ export const checkEncoding = (type: string | undefined, encoding: string | undef
 /** JSON can escape half of a character (`"\\ud800"`); the table cannot keep it. */
 const notUnicode = 'is not valid Unicode: it has a lone surrogate';
 
-/** Without recursion: the deepest document is the one that somebody sends to break it. */
+/** Not recursive, so that a deeply nested document cannot overflow the stack. */
 export const checkShape = (document: unknown): void => {
   let level: [pointer: string, value: object][] = [];
   const look = (pointer: string, value: unknown) => {

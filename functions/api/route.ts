@@ -73,12 +73,12 @@ const missing = (what: string, id = '') =>
  */
 const maxReads = 7;
 
-/** What may not be seen is missing after as many reads as what is not there: nobody learns more from how long it takes. */
+/** A hidden resource costs as many reads as a missing one, so that response times reveal nothing. */
 const readToMaximum = async (): Promise<void> => {
   while (readCount() < maxReads) await get(keys.organization(''));
 };
 
-/** The trail of what is in no organization: it is written all the same, so that nobody learns from the time it takes. */
+/** The audit trail of requests without an organization; written all the same, so that response times reveal nothing. */
 const nowhere = '';
 
 /** A route on a subject: the subject is looked up while the token is checked. */

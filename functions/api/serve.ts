@@ -47,7 +47,7 @@ const dispatch =
     answer(readRequest(event, maxBytes), authority);
 
 interface Serving {
-  /** What counts against the rate limit of whoever asks: a forge sends the webhooks of thousands from few addresses. */
+  /** Which requests count against the caller's rate limit: a forge sends webhooks of many users from few addresses. */
   counts?: 'every request' | 'refused requests';
 }
 

@@ -24,7 +24,7 @@ export interface AuditEvent {
   resource: { type: string; id: string | null };
   action: string;
   allowed: boolean;
-  /** The status that was answered if nothing came of it. */
+  /** The response's status if the request failed. */
   failed?: number;
   /** The workspace it is in; for what the platform did with a run, its name too. */
   meta?: Record<string, string>;
@@ -43,7 +43,7 @@ export const keepEvent = async (event: AuditEvent): Promise<void> => {
   await create({ ...keys.auditEvent(event), ...stored, expiresAt: expiresAt(event.at) });
 };
 
-/** That nothing came of it. A note beside the event, which stays as it is. 1 write. */
+/** Records that the request failed, beside the unchanged event. 1 write. */
 export const keepFailure = async (event: AuditEvent, failed: number): Promise<void> => {
   const { pk, sk } = keys.auditEvent(event);
   await create({ pk, sk: `${sk}#FAILED`, failed, expiresAt: expiresAt(event.at) });
@@ -56,7 +56,7 @@ const derivedUuid = (origin: string): string =>
     .digest('hex')
     .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
 
-/** What the platform does with a run, in the name of whoever confirmed it, or created it to apply by itself. 1 write. */
+/** Records an action of the platform on behalf of the user who confirmed the run, or created it with auto-apply. 1 write. */
 export const keepRunEvent = (run: Run, action: string, at = new Date().toISOString()): Promise<void> =>
   keepEvent({
     id: derivedUuid(`${run.id} ${action}`),

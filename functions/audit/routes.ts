@@ -53,7 +53,7 @@ const filterIn = ({ query }: ApiRequest): ((event: AuditEvent) => boolean) => {
     (!outcome || outcomeOf(event) === outcome);
 };
 
-/** The path names none: a token of an organization is of one; whoever belongs to several has to say which. */
+/** The path names no organization: an organization's token implies it, a member of several has to name it. */
 const organizationOf = async ({ request, principal }: Call): Promise<string> => {
   const parameter = 'filter[organization][name]';
   const named = request.query.get(parameter);

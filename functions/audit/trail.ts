@@ -37,7 +37,7 @@ export const recordRefusal = (doing: AuditContext): Promise<void> => keepEvent(e
 
 const statusOf = (error: unknown): number => (error instanceof ApiError ? error.status : 500);
 
-/** Does it, with a record that is kept when something changes; 1 write, and another when it comes to nothing after all. */
+/** Runs the request and records it when something changes; 1 write, and another if the request fails afterwards. */
 const withAuditEvents = async (
   events: () => Promise<AuditEvent[]>,
   { deed, method }: { deed: AuditAction; method: string },
@@ -79,7 +79,7 @@ export const withAudit = (about: AuditContext, handle: () => Promise<Answer>): P
 
 const nameIn = ({ body = '{}' }: Answer): string => (JSON.parse(body) as { data: { id: string } }).data.id;
 
-/** What somebody does to the own account is for every organization to know that lets them in. */
+/** Changes to a user's own account are recorded in every organization of the user. */
 export const withAuditInAllOrganizations = async (
   about: Omit<AuditContext, 'organization'>,
   handle: () => Promise<Answer>,
@@ -92,7 +92,7 @@ export const withAuditInAllOrganizations = async (
       ? []
       : (await membershipsOf(principal.userId)).map(({ organization }) => ({ ...event, organization }));
   const answer = await withAuditEvents(events, { deed, method: request.method }, handle);
-  // Before it is there nobody can tell whose trail that is.
+  // The organization of the trail is known only afterwards.
   if (createsOrganization) {
     const organization = nameIn(answer);
     await keepEvent({ ...event, organization, resource: { type: deed.type, id: organization } });

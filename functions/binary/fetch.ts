@@ -7,7 +7,7 @@ import { retryFor, retrying } from '../transport/retry.ts';
 
 /** Getting released programs over HTTP. Whether what came is what was wanted, the caller checks. */
 
-/** Lists, checksums and signatures are small: whoever has not answered by then cannot be reached. */
+/** For lists, checksums and signatures, which are small. */
 const smallMs = 10_000;
 /** For connection errors, which come back fast. */
 const againMs = 2000;

@@ -38,7 +38,7 @@ const readKept = (): CredentialsFile => {
   throw new CommandError(`${credentialsFile()} is not a valid Terraform credentials file. Repair or remove it.`);
 };
 
-/** Replaced as a whole, so that nobody ever reads half of it; for its owner only. */
+/** Replaced atomically and readable by its owner only. */
 const writeKept = (credentials: CredentialsFile): void => {
   const path = credentialsFile();
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -99,7 +99,7 @@ export const terraformToken = (host: string): FoundToken | undefined => {
   );
 };
 
-/** The one host somebody is signed in at; undefined for none and for several. */
+/** The only host with credentials; undefined for none and for several. */
 export const onlyHost = (): string | undefined => {
   const hosts = Object.keys(readKept().credentials ?? {});
   return hosts.length === 1 ? hosts[0] : undefined;

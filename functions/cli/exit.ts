@@ -30,7 +30,7 @@ export const exitMeanings: [ExitCode, string][] = [
   [exit.interrupted, 'interrupted; the run is not canceled'],
 ];
 
-/** Something to tell whoever typed the command. */
+/** An error for the user of the command. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly exitCode: ExitCode;

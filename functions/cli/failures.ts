@@ -37,6 +37,6 @@ export const failureOf = (error: unknown): Failure => {
     return { code: exit.failed, errors: [{ title: connectionFailure(error) }] };
   const { code, path, stack } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' && path) return { code: exit.usage, errors: [{ title: `File not found: ${path}` }] };
-  // Nobody foresaw it: where it came from helps whoever looks into it.
+  // An unexpected error: the stack trace helps to find its cause.
   return { code: exit.failed, errors: [{ title: stack ?? String(error) }] };
 };

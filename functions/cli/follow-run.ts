@@ -32,7 +32,7 @@ const questionOn = ({ override, plan }: RunSnapshot): string => {
   return `\nApply these changes?${destroys} ${dim(hint)}\n> `;
 };
 
-/** Follows a run in this terminal, until it is over or somebody leaves. */
+/** Follows a run in this terminal until it has ended or the user leaves. */
 class Attended {
   readonly #client: Client;
   readonly #id: string;

@@ -62,7 +62,7 @@ const nextSteps = ({ run, apply, override }: RunSnapshot, workspace: string): [w
   });
 };
 
-/** What a run waits for that the reader cannot give it; undefined when they can, or it waits for nobody. */
+/** What a run waits for that this user cannot decide; undefined when they can, or nothing is awaited. */
 export const waitsForOthers = ({ run, override }: RunSnapshot): string | undefined => {
   const { actions, permissions } = run.attributes;
   if (override)
@@ -73,7 +73,7 @@ export const waitsForOthers = ({ run, override }: RunSnapshot): string | undefin
   return 'Waiting for confirmation by someone with apply permission.';
 };
 
-/** Who waits is a person, whoever that is. */
+/** The run waits for a person. */
 export const waitsForPerson = ({ run, override }: RunSnapshot): boolean =>
   override !== undefined || run.attributes.actions['is-confirmable'];
 

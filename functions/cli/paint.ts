@@ -29,5 +29,5 @@ export const coloured = (line: string): string => {
   return safe.includes('\x1b') && !safe.endsWith(reset) ? safe + reset : safe;
 };
 
-/** Words of somebody else's: a name, a message, a reason. */
+/** Untrusted text of other users: a name, a message, a reason. */
 export const plain = (text: string): string => stripAnsi(text).replaceAll(/[\x80-\x9f]/g, '');

@@ -66,7 +66,7 @@ export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<s
     return `for the workspace to be unlocked${why ? ` (${why})` : ''}: ${program} unlock`;
   }
   const front = await client.run(holder);
-  // It has ended, and left something behind that somebody has to look after.
+  // The run has ended and left something that needs attention.
   if (isFinalRun(front)) return `for the workspace to be unlocked: ${workspace.attributes['locked-reason']}`;
   return `for ${holder} “${front.attributes.message}” (${displayStatus(factsOf(front)).name})`;
 };

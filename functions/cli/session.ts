@@ -114,7 +114,7 @@ export class Session {
     }
   }
 
-  /** A workspace whose name is almost this one; empty when there is none, or nobody tells. */
+  /** A workspace with a similar name; empty when there is none or the list is unavailable. */
   async #similar(organization: string, name: string): Promise<string> {
     try {
       const { data } = await this.client.some(`/organizations/${encodeURIComponent(organization)}/workspaces`, 1000);

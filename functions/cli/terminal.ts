@@ -17,7 +17,7 @@ export const printJson = (document: unknown): undefined => print(JSON.stringify(
 /** Somebody sits there who can be asked. */
 export const isAttended = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
 
-/** So long nobody types before a question is put. */
+/** Idle time before a prompt is shown, so that earlier typing does not answer it. */
 const quietMs = 400;
 const interruptKey = 0x03;
 

@@ -41,7 +41,7 @@ const maxMessages = 10;
 
 const policyLines = ({ kind, status, errors, policies }: Policies): string[] => {
   const what = kind === 'policy-check' ? 'Policy check' : 'Policies';
-  // What failed has been said, when somebody was asked to let it pass.
+  // Failures were already printed with the override prompt.
   if (status === 'overridden') return [`  ${what}: overridden`];
   const good = policies.filter((one) => one.status === 'passed').length;
   const head = `  ${what}: ${status.replaceAll('_', ' ')}, ${good} of ${count(policies.length, 'policy').replace('policys', 'policies')} passed`;

@@ -122,7 +122,7 @@ class Watch {
   }
 
   async #waits(soFar: number): Promise<void> {
-    // Most runs wait for a moment only, and nobody needs to know for what.
+    // Most waits are too short to be worth reporting.
     if (soFar < longEnoughMs || !this.#options.waitsFor) return;
     const reason = await this.#options.waitsFor(this.#seen.run);
     if (reason) this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));

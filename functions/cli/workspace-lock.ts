@@ -11,7 +11,7 @@ const isAboutToBeFree = async (client: Client, workspaceId: string): Promise<boo
   return holder.startsWith('run-') && isFinalRun(await client.run(holder));
 };
 
-/** @throws {ApiError} 409 while somebody holds the workspace */
+/** @throws {ApiError} 409 while the workspace is locked */
 export const lockWorkspace = async (client: Client, workspaceId: string, reason: string): Promise<Resource> => {
   for (const deadline = Date.now() + patienceMs; ; ) {
     try {

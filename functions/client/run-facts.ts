@@ -64,7 +64,7 @@ export const awaitedPool = (phase: Resource<'plans'> | Resource<'applies'> | und
   return status === 'queued' || status === 'agent_queued' ? details?.['agent-pool-name'] : undefined;
 };
 
-/** Policies failed, and somebody may let them pass. */
+/** Policies failed and can be overridden. */
 export const waitsForOverride = ({ attributes }: Resource<'runs'>): boolean =>
   statuses[attributes.status as RunStatus]?.overrides != null;
 

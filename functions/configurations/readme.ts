@@ -19,7 +19,7 @@ export const bounds = {
 };
 /** What comes after in a longer one is left out. */
 const readmeBytes = 256 * 1024;
-/** No file that anybody means is named longer; names in archives can have megabytes. */
+/** Longest path considered; names in archives can have megabytes. */
 const maxPath = 4096;
 
 const pathOf = ({ name, isFile }: TarEntry): string =>
@@ -42,7 +42,7 @@ export const findReadme = async (archive: Buffer, directory: string): Promise<Bu
       if (path === 'readme.md') readme = await take(entry);
     }
   } catch (error) {
-    // What is wrong with an archive, whoever runs Terraform with it is told.
+    // A broken archive is reported by the run that uses it.
     if (!isArchiveFault(error)) throw error;
   }
   return readme;

@@ -72,7 +72,7 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
   return created(configurationVersionDocument(version, await configurationUploadUrl(version)));
 };
 
-/** Sees to an upload as soon as somebody asks (orchestration/create-run.ts). */
+/** Accepts an upload when its version is read (orchestration/create-run.ts). */
 type AcceptUpload = (version: ConfigurationVersion) => Promise<ConfigurationVersion>;
 
 /** Clients wait here for their upload, and S3 tells of it later. */

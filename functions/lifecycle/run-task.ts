@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { getConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
 import { enterCheck } from '../orchestration/progress.ts';
-import { deliverResult } from '../orchestration/task-results.ts';
-import { cancelTaskWait } from '../orchestration/task-tokens.ts';
+import { cancelTaskWait, deliverResult } from '../orchestration/task-tokens.ts';
 import { askTask } from '../outbound/run-task.ts';
 import { getUser } from '../people/accounts/users.ts';
 import type { TaskStage } from '../run/check-record.ts';
@@ -47,7 +46,7 @@ const payloadOf = async (run: Run, result: TaskResult, accessToken: string) => {
   });
 };
 
-/** The task was heard already, or nobody cares any more. */
+/** The result was already delivered, or is no longer needed. */
 const isMoot = async ({ id, runId }: TaskResult): Promise<boolean> => {
   const [result, run] = await Promise.all([getTaskResult(id), getRun(runId)]);
   return result?.status !== 'pending' || isOver(run);

@@ -46,7 +46,7 @@ const sendNotification = async (
   return true;
 };
 
-/** Tells every configuration of the run's workspace that wants to hear of it; side by side, so that none waits for another. */
+/** Notifies every matching configuration of the run's workspace, in parallel. */
 export const handler = async (event: NotificationEvent): Promise<void> => {
   const run = await getRun(event.runId);
   const workspace = run && (await getWorkspace(run.workspaceId));

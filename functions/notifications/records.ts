@@ -18,7 +18,7 @@ export interface NotificationConfiguration extends Edited {
   url: string;
   enabled: boolean;
   triggers: NotificationTrigger[];
-  /** What notifications are signed with; sealed, and given to nobody. Absent: they are not signed. */
+  /** Signs notifications; sealed and never returned. Absent: notifications are not signed. */
   sealedToken?: Uint8Array;
   createdAt: string;
   updatedAt: string;

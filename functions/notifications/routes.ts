@@ -88,12 +88,12 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
   const page = pageOf(request);
   const all = await listNotifications(subject);
   const answer = pageSlice(all, page).map(notificationDocument);
-  // HCP Terraform knows no pages of them: who asks for none gets all, and hears nothing of pages.
+  // HCP Terraform does not paginate these: without page parameters the whole list is returned, without pagination.
   const isPaged = request.query.has('page[number]') || request.query.has('page[size]');
   return isPaged ? list(request, page, all.length, answer) : ok(all.map(notificationDocument));
 };
 
-/** Whether somebody would be called from now on who was not, or in another way. */
+/** Whether the change leads to new or different requests. */
 const isNews = (before: NotificationConfiguration, { enabled, url, token }: Partial<NotificationValues>): boolean =>
   (enabled ?? before.enabled) && (!before.enabled || (url ?? before.url) !== before.url || token !== undefined);
 

@@ -11,7 +11,7 @@ import { type ActionResult, applyRun, cancelRun, discardRun, forceCancelRun } fr
 import { type ForceExecuteResult, forceExecuteRun } from './force-execute.ts';
 import { discardStale, isStale } from './saved-plans.ts';
 
-/** Records what a user decided; the run's execution hears of it before the answer is sent. */
+/** Records a user's decision and resumes the run's execution before responding. */
 const act =
   (verb: string, decide: (run: Run, userId: string, comment?: string) => Promise<ActionResult>) =>
   async ({ request, subject, principal }: Context<Run>): Promise<Answer> => {

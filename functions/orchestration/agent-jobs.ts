@@ -70,7 +70,7 @@ const take = async (agent: Taker, { runId, phase }: Job, now: string): Promise<T
 };
 
 /**
- * Gives the agent the oldest job of its pool that nobody has. 1 read when there is none; two agents never get the same one.
+ * Gives the agent the oldest free job of its pool. 1 read when there is none; two agents never get the same job.
  */
 export const takeJob = async (agent: Taker): Promise<TakenJob | undefined> => {
   const now = new Date().toISOString();

@@ -12,7 +12,7 @@ import { recordVerdict } from './progress.ts';
  * version and then looks again; whoever settles the version afterwards finds the name.
  */
 
-/** Called when the run's execution waits. May be repeated; a version that is settled is told at once. */
+/** Called when the run's execution waits. May be repeated; resumes immediately if the version is settled. */
 export const awaitConfiguration = async (run: Run): Promise<void> => {
   const waiting = await update<ConfigurationVersion>(keys.configurationVersion(run.configurationVersionId), {
     add: { awaitedBy: new Set([run.id]) },

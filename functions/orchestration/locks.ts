@@ -28,7 +28,7 @@ export const lockWorkspace = async (
   return locked ?? takeFromEnded(workspaceId, lock);
 };
 
-/** How often somebody else may change lock or state between read and write. */
+/** Retries when lock or state change between read and write. */
 const tries = 4;
 
 /**

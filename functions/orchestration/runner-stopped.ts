@@ -43,7 +43,7 @@ const reasonOf = ({ containers, stoppedReason }: TaskStopped['detail']): string 
   return [stoppedReason, exit?.reason, code !== undefined && `exit code ${code}`].filter(Boolean).join('; ');
 };
 
-/** Withdraws the offer nobody will take, and starts a runner for it. */
+/** Withdraws the offer to the stopped runner, and starts another one. */
 export const endHold = async (run: Run): Promise<void> => {
   const withdrawn = await updateRun(run.id, {
     remove: ['plan.heldUntil', 'apply.offeredAt'],

@@ -54,7 +54,7 @@ const forget = (workspaceId: string, runIds: string[]) =>
 const atOnce = 20;
 
 /**
- * Discards the plans that were made from an older state, in the name of nobody. May be repeated.
+ * Discards the plans made from an older state, on behalf of the platform. May be repeated.
  * @param workspace as it is since it has its new state
  * @param writer the run whose state that is
  */

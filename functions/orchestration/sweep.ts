@@ -24,7 +24,7 @@ import { leaveQueue, startNext } from './queue.ts';
 import { endHold } from './runner-stopped.ts';
 import { discardStale, isStale } from './saved-plans.ts';
 import { stopStrayRunners } from './stray-runners.ts';
-import { deliverResult } from './task-results.ts';
+import { deliverResult } from './task-tokens.ts';
 import { queueTriggeredRuns } from './triggered-runs.ts';
 import { keepWarmRunners } from './warm-runners.ts';
 
@@ -99,7 +99,7 @@ const haveSeenTo = async (key: Key): Promise<undefined> => {
   return undefined;
 };
 
-/** One that was deleted, which is not a repair; or that became free while the one who freed it died. */
+/** A deleted workspace, which is not a repair; or one that was released by a caller that then stopped. */
 const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
   const id = key.pk.replace('WS#', '');
   if (await completeWorkspaceEnd(id)) return undefined;

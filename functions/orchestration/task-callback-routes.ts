@@ -11,8 +11,7 @@ import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from '../run-tasks/outcome
 import { changeTaskResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
 import { taskResultDocument } from '../run-tasks/stage-document.ts';
 import { authenticateTask } from './authenticate-task.ts';
-import { deliverResult } from './task-results.ts';
-import { extendWait } from './task-tokens.ts';
+import { deliverResult, extendWait } from './task-tokens.ts';
 
 /** Where run tasks say what they found. Who calls, the request's access token says. */
 

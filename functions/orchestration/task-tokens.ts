@@ -6,6 +6,8 @@ import {
   SFNClient,
 } from '@aws-sdk/client-sfn';
 import type { Resume } from '../run/lifecycle.ts';
+import { isResultFinal } from '../run/task-stages.ts';
+import type { TaskResult } from '../run-tasks/results.ts';
 import { directly } from '../store/direct-calls.ts';
 
 /** Answers to executions that wait with a task token: for a run, or for one of its run tasks. Each may be repeated. */
@@ -30,8 +32,12 @@ export const answerWait = (taskToken: string, answer: Resume): Promise<boolean> 
       : client.send(new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) })),
   );
 
-/** The task has a result; the machine reads it from the record. */
-export const endTaskWait = (taskToken: string): Promise<boolean> => answerWait(taskToken, { output: {} });
+/**
+ * Resumes the execution that waits for a final result, which it reads from the record; false when none waits. May be
+ * repeated.
+ */
+export const deliverResult = async ({ status, token }: TaskResult): Promise<boolean> =>
+  !!token && isResultFinal(status) && answerWait(token, { output: {} });
 
 /** The run was canceled, so the result is not needed. */
 export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolean> =>

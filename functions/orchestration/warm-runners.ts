@@ -133,13 +133,13 @@ export const keepWarmRunners = async (now = new Date()): Promise<void> => {
   if (!environment.warmRunners) return;
   const target = targetCount(environment.warmRunners, now.getTime());
   const { idle, runners } = await idleRunners();
-  let kept = 0;
+  let ready = 0;
   for (const id of idle) {
     const runner = runners.find((one) => one.id === id);
     // Whoever reserved or created it died before the next write.
     if (!runner || runner.reserved) await leavePool(id);
-    else if (isLost(runner, now) || kept >= target) await retire(id);
-    else kept++;
+    else if (isLost(runner, now) || ready >= target) await retire(id);
+    else ready++;
   }
-  while (kept < target && (await startWarmRunner(now))) kept++;
+  while (ready < target && (await startWarmRunner(now))) ready++;
 };

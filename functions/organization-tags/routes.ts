@@ -16,7 +16,7 @@ import { getWorkspace, getWorkspaces, updateWorkspace, type Workspace } from '..
  * the workspaces' names are read for a list.
  */
 
-/** By key, of which workspaces the caller sees: whoever sees none of them does not learn of the tag. */
+/** By key, with the workspaces visible to the caller; tags without any are left out. */
 const tagsSeen = async ({ subject, principal }: Context<InOrganization>): Promise<Map<string, string[]>> => {
   const name = subject.organization;
   const tags = new Map<string, string[]>();

@@ -4,7 +4,7 @@
  */
 export type OutboundFailure = 'forbidden' | 'unreachable' | 'timeout';
 
-/** No answer to a request that was sent, or was not sent, to somebody's URL; the message is for people. */
+/** A request to a user's URL failed or was refused; the message is shown to users. */
 export class OutboundError extends Error {
   override name = 'OutboundError';
   readonly failure: OutboundFailure;

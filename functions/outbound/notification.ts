@@ -34,7 +34,7 @@ const maxBody = 1000;
 const maxHeaders = 20;
 const maxHeader = 200;
 
-/** Cookies are credentials of whoever called, that is of this platform. */
+/** Cookies would be credentials of this platform. */
 const shown = (headers: IncomingHttpHeaders): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(headers)

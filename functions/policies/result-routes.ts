@@ -106,7 +106,7 @@ const readOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
   return plainText(sets.length ? checkOutput(sets) : 'The policy results have expired.\n');
 };
 
-/** Lets failed policies pass, for whoever may (orchestration/decisions.ts). */
+/** Overrides failed policies (orchestration/decisions.ts). */
 type OverrideRun = (run: Run, which: Overridable, userId: string, comment?: string) => Promise<'accepted' | 'conflict'>;
 
 const override =

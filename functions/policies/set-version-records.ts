@@ -135,7 +135,7 @@ export const checkPolicyUpload = async (version: PolicySetVersion): Promise<Poli
   return updated ?? version;
 };
 
-/** The set with what was uploaded to it last, should nobody have looked yet, or have died while looking. */
+/** The set with its latest upload, also if nothing has read it yet or a reader stopped halfway. */
 export const withNewestVersion = async (set: PolicySet): Promise<PolicySet> => {
   if (!set.newestVersionId || set.newestVersionId === set.currentVersionId) return set;
   const newest = await getPolicySetVersion(set.newestVersionId);

@@ -102,7 +102,7 @@ export const createProject = (
 
 /**
  * Undefined when the new name is taken, the project is gone, or is not as the editor has seen it.
- * @param editor nobody, where the platform carries something over
+ * @param editor absent where the platform inherits a setting
  */
 export const updateProject = async (
   project: Project,

@@ -13,7 +13,7 @@ import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } fr
 const tagsIn = ({ request }: Context<Project>): Tag[] =>
   check(v.object({ data: tagBindingList }), request.json() ?? {}).data.map(bindingOf);
 
-/** Nobody's tags get lost: what somebody else changed at the same moment is looked at again. */
+/** Keeps concurrent changes of tags: after a conflict the tags are read again. */
 const write = async (
   { subject, principal: { userId } }: Context<Project>,
   tagsOf: (project: Project) => Tag[],

@@ -82,7 +82,7 @@ export interface Job {
   checksums: { configuration?: string; state?: string; plan?: string };
   /** Presigned PUT for a state that cannot become the workspace's; null for a plan. */
   erroredStateUrl: string | null;
-  /** What a state is encrypted with that nobody takes; null for a plan. */
+  /** Encrypts a state that could not be stored; null for a plan. */
   keptStateKey: KeptStateKey | null;
   /** In rising precedence; a later entry of the same category and key wins. */
   variables: JobVariable[];

@@ -32,7 +32,7 @@ const authenticate = async (request: ApiRequest): Promise<Principal> => {
   if (!token) throw unauthorized();
   isTokenOf(request.header('authorization'), token.userId);
   const { kind, userId, id: tokenId, organization } = token;
-  // That it could not be noted is no reason to turn anybody away.
+  // Failing to record the use must not fail the request.
   if (kind !== 'session') await recordTokenUse(token, secret).catch(() => {});
   const by = kind === 'user' ? 'user token' : 'other';
   return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId, by) };
@@ -42,7 +42,7 @@ const authenticate = async (request: ApiRequest): Promise<Principal> => {
 const isOfRun = (request: ApiRequest): boolean => isStateToken(secretOf(request));
 
 /**
- * The run whose Terraform calls, as one who is nobody anywhere.
+ * The run whose Terraform calls, as a principal without permissions.
  * @throws {ApiError} 401
  */
 const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {

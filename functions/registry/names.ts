@@ -21,7 +21,7 @@ export const publishedProviderName = v.pipe(
 export const registryName = v.picklist(['private', 'public']);
 export type RegistryName = v.InferOutput<typeof registryName>;
 
-/** In somebody else's registry: the name of whoever published it there. */
+/** In another registry: the publisher's name. */
 export const namespaceName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/, message));
 
 const isVersion = (text: string): boolean => /^\d/.test(text) && semver.parse(text) !== null;

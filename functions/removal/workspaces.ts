@@ -45,7 +45,7 @@ export const deleteWorkspace = async (
     condition: `attribute_not_exists(deletedAt) AND ${force ? 'attribute_exists(pk)' : 'runCount = :seen'}`,
     ...(force ? {} : { values: { ':seen': runCount } }),
   });
-  // Deleted by somebody else meanwhile, who sees to the rest.
+  // Another request deleted it and does the rest.
   if (!marked) return force;
   await completeDeletion(marked);
   return true;

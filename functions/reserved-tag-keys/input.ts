@@ -15,7 +15,7 @@ const key = v.pipe(
   ),
 );
 
-/** Documents show them, and nobody can set them. */
+/** Read-only attributes. */
 const otherFields: OtherFields = { shown: 'created-at updated-at', related: 'organization' };
 
 const settings = { 'disable-overrides': setting(v.boolean()) };

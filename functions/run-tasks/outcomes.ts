@@ -14,7 +14,7 @@ export interface Outcome {
   /** What the task calls it. */
   outcomeId: string;
   description: string;
-  /** Markdown, by anybody: hostile. */
+  /** Markdown from the task: untrusted. */
   body: string | null;
   url: string | null;
   tags: { label: string; value: { label: string; level: TagLevel }[] }[];

@@ -17,7 +17,7 @@ export interface Task extends Edited {
   enabled: boolean;
   /** Every workspace of the organization has it, while `enabled`. */
   global: GlobalConfiguration;
-  /** What requests are signed with; sealed, and given to nobody. Absent: they are not signed. */
+  /** Signs requests; sealed and never returned. Absent: requests are not signed. */
   sealedKey?: Uint8Array;
   createdAt: string;
   updatedAt: string;
@@ -84,7 +84,7 @@ export const listGlobalTasks = async (organization: string): Promise<Task[]> =>
 export const openHmacKey = async (task: Task): Promise<string | undefined> =>
   task.sealedKey && open(task.sealedKey, contextOf(task));
 
-/** True when the task may bear the name: nobody does, or whoever claimed it died before the task was there. */
+/** True when the task may have the name: it is free, or its claimant stopped before creating the task. */
 const claimName = async ({ id, organization, name }: Task): Promise<boolean> => {
   const key = keys.taskName(organization, name);
   if (await create({ ...key, taskId: id })) return true;

@@ -123,10 +123,10 @@ const readStage = async (context: Context<Stage>): Promise<Answer> => {
   return ok(taskStageDocument(run, stage, context), await related(context, run, [stage]));
 };
 
-/** Lets failed policies pass, for whoever may (orchestration/decisions.ts). */
+/** Overrides failed policies (orchestration/decisions.ts). */
 type OverrideRun = (run: Run, which: Overridable, userId: string, comment?: string) => Promise<'accepted' | 'conflict'>;
 
-/** Lets failed policies pass, for whoever may; run tasks that are required cannot be. */
+/** Overrides failed policies; mandatory run tasks cannot be overridden. */
 const override =
   (overrideRun: OverrideRun) =>
   async (context: Context<Stage>): Promise<Answer> => {

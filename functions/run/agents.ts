@@ -51,7 +51,7 @@ export const endingMs = 85_000;
 /** Then nothing of it runs any more: one that hears nothing of this ends by itself (runner/conclude.ts). */
 export const agentGoneMs = 130_000;
 
-/** What a runner that was told to end hears. */
+/** The signal for a runner that was told to stop. */
 export const endingSignal = ({ killAt }: NonNullable<Phase['stop']>, now: Timestamp): 'interrupt' | 'kill' =>
   now > killAt ? 'kill' : 'interrupt';
 

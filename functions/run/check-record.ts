@@ -33,5 +33,5 @@ export interface Verdicts extends Partial<Record<TaskStage, 'passed' | 'failed'>
   policyCheck?: 'passed' | 'soft_failed' | 'hard_failed';
 }
 
-/** Failed policies that somebody let pass. */
+/** Overrides of failed policies. */
 export type Overrides = Partial<Record<Overridable, { by: string; at: Timestamp; comment?: string }>>;

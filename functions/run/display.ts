@@ -20,7 +20,7 @@ export interface Display {
 /** Whether the apply ever began to be worked on; before, an error is the plan's. */
 const reachedApply = (stamps: Record<string, string>): boolean => 'apply-queued-at' in stamps;
 
-/** A plan that somebody has confirmed or discarded waits for nobody any more. */
+/** A confirmed or discarded plan no longer waits for a person. */
 const toneOf = ({ status, confirmable }: StatusFacts): Tone => {
   const { tone, waitsFor, holdsWorkspace } = statuses[status];
   return waitsFor === 'confirmation' && holdsWorkspace && !confirmable ? 'running' : tone;

@@ -2,20 +2,20 @@ import { waitsForPerson } from './actions.ts';
 import type { PhaseReport, Run } from './run.ts';
 import { type NotificationTrigger, type RunStatus, statuses, timestampKey } from './status.ts';
 
-/** What people are told of a run, and when (HCP API: notification configurations). Pure. */
+/** Notifications of a run, and their triggers (HCP API: notification configurations). Pure. */
 
 export { type NotificationTrigger, notificationTriggers } from './status.ts';
 
 export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const;
 export type DestinationType = (typeof destinationTypes)[number];
 
-/** Something to tell of a run: the trigger, and the status that set it off. Each pair is told once. */
+/** A notification of a run: the trigger and its status. Each pair is sent once. */
 export interface Notification {
   trigger: NotificationTrigger;
   status: RunStatus;
 }
 
-/** Of a run that has just come to its status; nobody waits for a saved plan or a plan-only run. */
+/** For a run that has just entered its status; saved plans and plan-only runs need no attention. */
 export const notificationOf = (
   run: Pick<Run, 'status' | 'decision' | 'cancel' | 'planOnly'>,
 ): Notification | undefined => {
@@ -83,7 +83,7 @@ const messageOf = (run: Run, { status }: Notification): string => {
   }
 };
 
-/** Id of the user behind a status, where it is somebody's doing. */
+/** Id of the user who caused a status, if any. */
 export const authorOf = (run: Run, status: RunStatus): string | undefined => {
   if (status === 'pending') return run.createdBy;
   if (status === 'canceled') return run.cancel?.by;
@@ -125,7 +125,7 @@ export const notificationPayload = (
   ],
 });
 
-/** Only asks whether somebody is there. */
+/** Only verifies the destination. */
 export const verificationPayload = (configurationId: string, name: string): NotificationPayload => ({
   payload_version: 1,
   notification_configuration_id: configurationId,

@@ -26,10 +26,10 @@ export interface Ingress {
   senderHtmlUrl?: string;
 }
 
-/** Who creates runs that version control causes: nobody that the platform knows. */
+/** Creator of runs that version control starts: no user of the platform. */
 export const versionControl = 'vcs';
 
-/** What the creator of a run is called where no user is known: whoever pushed its commit. */
+/** Display name of a creator without a user: the committer. */
 export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>
   createdBy === versionControl ? (ingress?.senderUsername ?? createdBy) : createdBy;
 
@@ -73,7 +73,7 @@ export interface Run extends RunOptions {
   agentPool?: { id: string; name: string };
   /** The commit that gets its status: the connection's token, repository and id of the commit; absent for others. */
   commit?: { tokenId: string; identifier: string; sha: string };
-  /** Its workspace has notification configurations; absent where nobody wants to hear of it. */
+  /** Its workspace has notification configurations. */
   notifies?: true;
   /** In seconds, where its organization has limits of its own. */
   timeLimits?: Partial<Record<PhaseName, number>>;

@@ -8,10 +8,10 @@
 export const runActions = ['confirm', 'discard', 'cancel', 'override'] as const;
 export type RunAction = (typeof runActions)[number];
 
-/** What a status means to whoever looks: `attention` waits for a person, `running` goes on by itself. */
+/** A status's meaning for users: `attention` waits for a person, `running` continues by itself. */
 export type Tone = 'waiting' | 'running' | 'attention' | 'good' | 'bad' | 'neutral';
 
-/** What the run waits for: a person's confirmation or override, somebody's work, or nothing. */
+/** What the run waits for: a person's confirmation or override, a worker, or nothing. */
 export type WaitReason =
   | 'turn'
   | 'upload'
@@ -23,7 +23,7 @@ export type WaitReason =
   | 'confirmation'
   | 'nothing';
 
-/** Failed policies that somebody may let pass. */
+/** Failed policies that can be overridden. */
 export type Overridable = 'policyEvaluation' | 'policyCheck';
 
 /** Stages of a run, as its line of progress names them. */

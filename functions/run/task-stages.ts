@@ -106,7 +106,7 @@ export const taskStageTimestamps = (run: StageFacts, stage: TaskStage): Record<s
   };
 };
 
-/** A result that nobody waits for any more is shown as what became of its stage. */
+/** A result that is no longer awaited is shown with the outcome of its stage. */
 export const shownResultStatus = (result: Pick<ResultFacts, 'status' | 'stage'>, run: StageFacts): TaskResultStatus => {
   if (isResultFinal(result.status) || !isFinal(run.status)) return result.status;
   if (!stamp(run, result.stage, 'running')) return 'unreachable';

@@ -32,7 +32,7 @@ export const downloadUrl = (key: string): Promise<string> => presignGet(key, dow
 export const artifactUrl = (runId: string, phase: PhaseName, artifact: Artifact): Promise<string> =>
   presignOnce(objects.artifact(runId, phase, artifact), uploadSeconds);
 
-/** A runner that does not say the SHA-256 of a state uploads it to where nobody reads it. */
+/** Without a SHA-256 a state is uploaded to a key that is never read. */
 export const stateUploadUrl = ({ workspaceId, id, sha256 }: StateVersion): Promise<string> =>
   sha256 === undefined
     ? presignUpload(stateUploadName(id), uploadSeconds)
@@ -41,7 +41,7 @@ export const stateUploadUrl = ({ workspaceId, id, sha256 }: StateVersion): Promi
 /** Where a state goes that cannot become the workspace's, also while the control plane does not answer. */
 export const leftStateUrl = ({ id }: Run): Promise<string> => presignLeftState(id, leftSeconds);
 
-/** For what nobody waits for. @param stateVersion of the run that reports */
+/** For content that no request waits for. @param stateVersion of the reporting run */
 export const laterUrls = async (
   run: Run,
   phase: PhaseName,

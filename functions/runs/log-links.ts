@@ -14,7 +14,7 @@ type Logged = Pick<Run, 'id' | 'logSecret' | 'timeLimits'>;
 const signature = ({ logSecret }: Logged, phase: PhaseName, lastDay: number): string =>
   createHmac('sha256', logSecret).update(`${phase}.${lastDay}`).digest('base64url');
 
-/** In whole days, so that the URL stays the same while somebody follows a log. */
+/** In whole days, so that the URL is stable while a log is followed. */
 export const logPath = (run: Logged, phase: PhaseName, now = Date.now()): string => {
   const lifeMs = Math.max(dayMs, (run.timeLimits?.[phase] ?? 0) * 1000) + hourMs;
   const lastDay = Math.floor((now + lifeMs) / dayMs);

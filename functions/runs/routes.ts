@@ -108,7 +108,7 @@ const listNamed =
       : listOfWorkspace(related)({ ...context, subject });
   };
 
-/** Not those that wait for a person: nobody waits for them. Runs wait for their workspace, never for the organization. */
+/** Without runs that wait for a person. Runs wait for their workspace, never for the organization. */
 const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
   (await listOpenRuns(context.subject.organization, visibleTo(context))).filter((one) => !waitsForPerson(one));
 

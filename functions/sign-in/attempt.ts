@@ -10,7 +10,7 @@ import { type AuthorizationRequest, authorizationRequest } from './authorization
 
 const attemptSchema = v.object({ seed: v.string(), asking: authorizationRequest, expiresAt: v.number() });
 
-/** How long somebody may take at the issuer. */
+/** Time limit for signing in at the issuer. */
 const goodForSeconds = 600;
 
 const derived = (seed: string, purpose: string): string =>

@@ -12,7 +12,7 @@ const challenge = {
 export const terraformRequest = v.object({
   client_id: v.literal(clientId),
   response_type: v.literal('code'),
-  // Anything else could be somebody's trap for the code.
+  // Any other redirect URI could steal the code.
   redirect_uri: v.pipe(v.string(), v.check(isTerraformHere)),
   ...challenge,
   state: v.pipe(v.string(), v.maxLength(500)),

@@ -24,7 +24,7 @@ const failed = (error: string, description: string): Answer =>
 
 const connecting = auditActionOf('POST', '/account/identities');
 
-/** From now on the caller signs in so, whoever that was who did; kept in the trails of all who let the caller in. */
+/** Connects the identity to the caller's account; recorded in the audit trails of the caller's organizations. */
 const connectTo = async (request: ApiRequest, principal: Principal, person: Person): Promise<Answer> => {
   if (principal.kind !== 'user') {
     return failed('invalid_grant', 'Only users can sign in, not team or organization tokens. Sign in as a user first.');

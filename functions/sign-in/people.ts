@@ -55,7 +55,7 @@ export const userOf = async (person: Person): Promise<User> => {
   const invited = email === undefined ? undefined : await invitedUser(email);
   const id = await claimIdentity(person, invited?.id);
   const user = (await getUser(id)) ?? (await createNamed(id, { username: usernameOf(person), email: email ?? '' }));
-  // Tokens of teams and organizations once could connect somebody to their account.
+  // Older versions let tokens of teams and organizations connect identities to their accounts.
   if (user.service) throw new SignInError(403, "Teams and organizations cannot sign in. Use a user's token.");
   if (user.invitedAt) await acceptInvitation(user, usernameOf(person));
   else await settleUsername(user, usernameOf(person));
@@ -74,7 +74,7 @@ const learn = async ({ email, emailVerified, groups }: Person, userId: string): 
   if (groups) await followGroups(userId, groups);
 };
 
-/** True when from now on, or since before, the user signs in so; false when that is somebody else. */
+/** True when the identity is connected to the user; false when it belongs to another user. */
 export const connect = async (person: Person, userId: string): Promise<boolean> => {
   if ((await claimIdentity(person, userId)) !== userId) return false;
   await learn(person, userId);

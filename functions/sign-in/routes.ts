@@ -40,7 +40,7 @@ const settingsNeeded = (): SignInSettings => {
   throw new SignInError(403, 'Single sign-on is not configured on this platform. Sign in with an API token.');
 };
 
-/** What nobody can sign in with is told on a page, and forgotten. */
+/** Shows why sign-in failed, and ends the attempt. */
 const inWords =
   (answer: (request: ApiRequest) => Promise<Answer>) =>
   async (request: ApiRequest): Promise<Answer> => {

@@ -1,7 +1,7 @@
 import { issueSession } from '../people/accounts/tokens.ts';
 import { listOrganizations } from '../people/organizations/records.ts';
 
-/** What the web page has of somebody who signed in: a token that ends by itself, or when they sign out. */
+/** The page's session: a token that expires or ends at sign-out. */
 
 /** A working day, where no organization says otherwise. */
 const standardMinutes = 12 * 60;

@@ -115,7 +115,7 @@ export const assignSshKey = async (
   );
   if (updated && former && former !== sshKeyId) await leave(former, workspaceId);
   if (!sshKeyId || (updated && (await getSshKey(sshKeyId)))) return updated;
-  // Deleted at the same moment, by somebody who may not have seen this.
+  // Deleted concurrently.
   await forget(workspaceId, sshKeyId);
   await leave(sshKeyId, workspaceId);
   return undefined;

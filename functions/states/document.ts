@@ -24,7 +24,7 @@ export interface StateVersionLinks {
   /** Presigned; while the content is awaited, for who is to upload it. */
   upload?: { state: string; json: string };
   summary?: Resources;
-  /** Only where one version is told of. */
+  /** Only for a single version. */
   nextId?: string | null;
 }
 

@@ -41,10 +41,10 @@ export const getStateVersion = (id: string): Promise<StateVersion | undefined> =
 
 export const stateUploadName = (id: string): string => `${id}.tfstate`;
 
-/** Where a state's form as JSON is awaited, which nobody announces. */
+/** Upload key of a state's JSON form, which is never announced. */
 export const jsonUploadName = (id: string): string => `${id}.json`;
 
-/** For whoever made the version and may write it, while it is pending. */
+/** For the version's author with write permission, while it is pending. */
 export const uploadUrls = async ({ id }: StateVersion): Promise<{ state: string; json: string }> => {
   const [state, json] = await Promise.all([
     presignUpload(stateUploadName(id), uploadSeconds),

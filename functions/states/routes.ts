@@ -49,7 +49,7 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
   return created(await documentOf(context, version));
 };
 
-/** A URL for the upload is the right to write the state: for whoever made the version and may still write it. */
+/** An upload URL grants writing the state: only to the version's author who still has write permission. */
 const uploadsFor = ({ granted, principal }: Context<Subject>, { uploadKey, userId, runId }: StateVersion): boolean =>
   uploadKey !== undefined && runId === undefined && userId === principal.userId && granted.has('state:write');
 
@@ -68,7 +68,7 @@ const documentOf = async (context: Context<Subject>, version: StateVersion): Pro
   return stateVersionDocument(complete, { ...links, summary, nextId });
 };
 
-/** The upload may just have come; S3 tells nobody. */
+/** The upload may just have finished; S3 sends no event for it. */
 const show = async (context: Context<Subject>, stored: StateVersion): Promise<Answer> => {
   const related = relatedTo(context);
   const version = await finalizeStateVersion(stored);

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Change } from './table.ts';
 import { now } from './time.ts';
 
-/** Settings that people change: who did last, and how often, so that nobody undoes what they have not seen. */
+/** Edits of settings: the last editor and the number of edits, for optimistic locking. */
 export interface Edited {
-  /** How often its settings were changed; absent: never yet, as far as anybody knows. */
+  /** Number of edits; absent: none recorded. */
   edits?: number;
   /** The last edit: `id` tells it from another by the same person in the same millisecond. */
   edited?: { by: string; at: string; id?: string };
 }
 
-/** Somebody who changes settings. */
+/** The user who edits, and the version they saw. */
 export interface Editor {
   userId: string;
-  /** How often they had been changed when the editor last looked; absent: whatever they are like meanwhile. */
+  /** Number of edits when the editor read the settings; absent: edit unconditionally. */
   edits?: number;
 }
 

@@ -1,6 +1,6 @@
 /** Where content lies in the bucket. The first part of a key is what the functions' permissions are cut by. */
 export const objects = {
-  /** Where strangers put things; nobody reads there but to accept something once (bucket.ts `presignUpload`). */
+  /** Uploads by clients; read once, to accept them (bucket.ts `presignUpload`). */
   upload: (name: string) => `uploads/${name}`,
   /** @param copy tells apart what was accepted at the same time; missing: as it was before uploads were copied */
   configuration: (configurationVersionId: string, copy?: string) =>

@@ -8,7 +8,7 @@ interface Holder {
 }
 
 /**
- * True when the record may bear the name: nobody does, or whoever claimed it died before its record was there.
+ * True when the record may have the name: it is free, or its claimant stopped before creating its record.
  * @param bears whether the record of that id is there and bears the name
  */
 export const claimUnique = async (

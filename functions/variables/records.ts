@@ -54,7 +54,7 @@ const claimKey = async (variable: Pick<Variable, 'id' | 'ownerId' | 'category' |
   if (!holder || holder.variableId === variable.id) return holder?.variableId;
   const other = await getVariable(variable.ownerId, holder.variableId);
   if (other?.key === variable.key && other.category === variable.category) return undefined;
-  // Its creator died before the variable was there, or whoever renamed it before the old key was free.
+  // Its creator stopped before the variable existed, or a rename stopped before the old key was released.
   const taken = await put(
     { ...item, variableId: variable.id },
     { condition: 'variableId = :holder', values: { ':holder': holder.variableId } },
@@ -85,7 +85,7 @@ export const createVariable = async (ownerId: string, values: VariableValues): P
 
 type Changed = Partial<VariableValues> & Pick<Edited, 'edited'>;
 
-/** Undefined when somebody else has written it since it was read. */
+/** Undefined when it was changed since it was read. */
 const replace = (current: Variable, next: Variable, change: Changed, stored: Pick<Variable, 'value' | 'sealed'>) =>
   update<Variable>(keys.variable(current.ownerId, current.id), {
     set: { ...change, ...stored, versionId: next.versionId },

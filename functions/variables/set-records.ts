@@ -53,7 +53,7 @@ export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> => 
 const nameKey = ({ organization, projectId, name }: Pick<VariableSet, 'organization' | 'projectId' | 'name'>): Key =>
   keys.variableSetName(organization, projectId, name);
 
-/** True when the set may bear the name: nobody does, or whoever claimed it died before the set was there. */
+/** True when the set may have the name: it is free, or its claimant stopped before creating the set. */
 const claimName = async (set: VariableSet): Promise<boolean> => {
   const key = nameKey(set);
   const entry: VariableSetName = { ...key, variableSetId: set.id, name: set.name, projectId: set.projectId };

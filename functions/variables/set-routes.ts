@@ -136,7 +136,7 @@ const searched = ({ query }: ApiRequest): ((set: { name: string }) => boolean) =
   return (set) => set.name.toLowerCase().includes(text);
 };
 
-/** Of what it is applied to, the caller is told what they see. */
+/** Only the workspaces and projects visible to the caller. */
 const asSeen = async ({ principal }: Pick<Context<Subject>, 'principal'>, set: VariableSet): Promise<VariableSet> => {
   const { organization } = set;
   if ((await principal.on({ organization })).has('varset:read')) return set;

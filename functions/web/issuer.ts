@@ -76,7 +76,7 @@ const exchange = (code: string, verifier: string, headers: Record<string, string
 /** Begins what the operator hands to the first owner (people/accounts/one-time-secrets.ts). */
 const oncePrefix = 'sfonce_';
 
-/** What somebody typed: a token, or a secret that is worth one. @throws {Error} in the platform's words */
+/** Exchanges a typed token or one-time secret. @throws {Error} in the platform's words */
 export const tokenOf = (typed: string): Promise<string> =>
   typed.startsWith(oncePrefix)
     ? sessionFor({ grant_type: 'urn:stepform:one-time-secret', secret: typed })

@@ -67,7 +67,7 @@ const perform = async (task: Task): Promise<void> => {
   }
 };
 
-/** All at once, because somebody looks again. */
+/** Everything at once, when the tab is visible again. */
 const wake = (): void => {
   touchedAt = Date.now();
   if (document.hidden) return;

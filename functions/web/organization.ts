@@ -59,7 +59,7 @@ export const itemsOf = (
         : { view: 'project', organization, id },
   }));
 
-/** All there are to choose from; none for somebody who has nothing to choose. */
+/** All choices; none when the user cannot choose. */
 export const useItems = (organization: string, kind: 'workspaces' | 'projects', enabled: boolean): Item[] =>
   useLive(
     `${kind} of ${organization}: ${enabled}`,

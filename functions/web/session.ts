@@ -63,7 +63,7 @@ joinTabs(
   (secret) => {
     token.value = secret;
     ended.value = undefined;
-    // Of whoever was signed in before.
+    // Of the previous user.
     if (account.peek()) void knowAccount();
   },
   (why) => forget(why),
@@ -165,7 +165,7 @@ export const change = async (
 };
 
 /**
- * What a reader changed, for two may do so at once: the rest stays as somebody else made it.
+ * Only the changed attributes, so that concurrent edits of others are kept.
  * @param known as the reader saw it when the form was opened
  */
 export const changed = (next: Record<string, unknown>, current: Record<string, unknown>): Record<string, unknown> =>

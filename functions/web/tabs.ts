@@ -83,14 +83,14 @@ export const tellSignedIn = (token: string): void => {
   tell({ says: 'signed-in', ...one });
 };
 
-/** The reader leaves: in every tab, those too that cannot hear it now. */
+/** Signs out in every tab, including suspended ones. */
 export const tellSignedOut = (): void => {
   keep(undefined);
   localStorage.setItem(endedKey, String(Date.now()));
   tell({ says: 'ended' });
 };
 
-/** A token is no longer valid: for whoever has it. */
+/** A token is no longer valid, in every tab. */
 export const tellDead = (token: string, why: string): void => {
   keep(undefined);
   tell({ says: 'ended', token, why });

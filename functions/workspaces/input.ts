@@ -132,7 +132,7 @@ const inheritsOf = ({ attributes }: Input): boolean | undefined => {
   return mode !== undefined || typeof operations === 'boolean' ? false : undefined;
 };
 
-/** Paths that start runs are told by prefixes or by patterns: what is set takes the place of the other. */
+/** Paths that start runs are given as prefixes or as patterns: setting one clears the other. */
 const settleTriggers = (change: WorkspaceChange): void => {
   const [prefixes, patterns] = [change.triggerPrefixes?.length, change.triggerPatterns?.length];
   if (prefixes && patterns) {

@@ -86,7 +86,7 @@ export interface VcsRepo {
   clientId: string;
 }
 
-/** Who may write state and start runs; absent while nobody does. `unsaved`: what has to be brought in first (locks.ts). */
+/** The lock's holder, who alone may write state and start runs. `unsaved`: a state that has to be pushed first (locks.ts). */
 export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
   | { kind: 'run'; runId: string }
   | { kind: 'user'; userId: string; reason: string }
@@ -219,7 +219,7 @@ const reindex = async (before: Workspace, after: Workspace): Promise<void> => {
 };
 
 /**
- * Changes the workspace as it was read: whoever changed it in between wins.
+ * Changes the workspace as it was read: a concurrent change wins.
  * @throws {AgentPoolGoneError}
  */
 export const updateWorkspace = async (

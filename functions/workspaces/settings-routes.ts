@@ -19,11 +19,11 @@ import {
   type WorkspaceChange,
 } from './records.ts';
 
-/** Workspaces as they come, change and go; they are read in routes.ts. */
+/** Creates, changes and deletes workspaces; routes.ts reads them. */
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
-/** What is connected to repositories (version-control/vcs-repo.ts). */
+/** Connects workspaces to repositories (version-control/vcs-repo.ts). */
 export interface Connecting<P> {
   /** Checks what a request says of it; nothing is written. @throws {ApiError} 422 */
   prepare(
@@ -33,7 +33,7 @@ export interface Connecting<P> {
   ): Promise<P | undefined>;
   /** @throws {ApiError} 422 */
   connect(prepared: P, workspaceId: string): Promise<Pick<WorkspaceChange, 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>>;
-  /** Of a change that came to nothing. */
+  /** Undoes the connection of a failed change. */
   abandon(prepared: P, workspace: Workspace, requested: Workspace['vcsRepo']): Promise<void>;
   settle(before: Workspace | undefined, after: Workspace): Promise<void>;
 }
@@ -51,7 +51,7 @@ const create =
     return created(workspaceDocument(connected, granted));
   };
 
-/** One that cannot follow what it was to follow is not there. */
+/** A workspace that cannot be connected to its repository is not created. */
 const connectNew = async <P>(
   connecting: Connecting<P>,
   prepared: P,
@@ -72,7 +72,7 @@ const connectNew = async <P>(
   }
 };
 
-/** Out of one project and into another: it takes the permission in both. */
+/** Moving a workspace needs the permission in both projects. */
 const checkMove = async (
   { subject, principal, granted }: Context<Workspace>,
   projectId: string | undefined,

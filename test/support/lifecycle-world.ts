@@ -31,7 +31,7 @@ const load = async () => ({
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   ...(await import('../../functions/run-tasks/results.ts')),
-  ...(await import('../../functions/orchestration/task-results.ts')),
+  ...(await import('../../functions/orchestration/task-tokens.ts')),
   ...(await import('../../functions/run-tasks/stages.ts')),
   ...(await import('../../functions/run-tasks/records.ts')),
   ...(await import('../../functions/run-tasks/workspace-tasks.ts')),

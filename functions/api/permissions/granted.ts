@@ -15,7 +15,7 @@ import {
 } from './permissions.ts';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './team-access.ts';
 
-/** What the table (permissions.ts) comes to for somebody on something. Whatever several teams give adds up. */
+/** Evaluates the table (permissions.ts) for a user and a subject. Permissions of several teams add up. */
 
 export type Granted = ReadonlySet<Permission>;
 
@@ -36,7 +36,7 @@ export interface Team {
   owners?: true;
 }
 
-/** What somebody is in an organization. */
+/** A user's standing in an organization. */
 export interface Standing {
   /** Missing: nobody. */
   role?: Role;
@@ -138,5 +138,5 @@ export const onTeamAccess = (standing: Standing, granted: Granted, team: Team | 
   );
 };
 
-/** What a membership makes of somebody. `organization` is what acts for the organization itself: its own token. */
+/** The role of a caller. `organization` is the organization's own token. */
 export type Role = 'owner' | 'member' | 'organization';

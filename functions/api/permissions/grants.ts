@@ -36,7 +36,7 @@ export interface Scope {
   membershipOf?: string;
 }
 
-/** What somebody may do with what. Each record is read once. */
+/** A caller's permissions on subjects. Each record is read once. */
 export interface Grants {
   standing(organization: string): Promise<Standing>;
   /**

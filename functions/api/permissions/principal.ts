@@ -5,10 +5,10 @@ import type { Grants } from './grants.ts';
 export interface Principal extends Grants {
   /** Tokens of teams and organizations act as an account of their own, which has a membership as users have. */
   kind: Exclude<CallerKind, 'session'> | 'run' | 'task';
-  /** Who is recorded as having done it: the user, that account, or whoever created the run. */
+  /** The recorded actor: the user, the service account, or the creator of the run. */
   userId: string;
   tokenId: string;
-  /** Whose a token is that is nobody's own. */
+  /** The account of a token that belongs to no user. */
   organization?: string;
 }
 

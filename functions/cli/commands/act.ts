@@ -52,7 +52,7 @@ const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, do
     if (!json) print(done);
     return followRun(client, run.id, { json, wait: false, onlyNew: true, started: false });
   }
-  // What was decided is done a moment later; nobody wants to read where the run was before.
+  // The decision takes effect a moment later; the former status would be misleading.
   const now = await client.waitForRun(run.id, hasMoved(run), movesWithinMs).catch(() => client.run(run.id));
   if (json) return printJson({ data: now });
   const watching = isFinalRun(now) ? '' : ` Status: ${statusOf(now)}. Watch it: ${program} runs watch ${run.id}`;

@@ -109,7 +109,7 @@ export const askPriceList = async (prices: readonly Price[]): Promise<Map<string
       if (now < closedUntil || now - began > limits.totalMs || !(await tell(next))) return;
     }
   };
-  // The first call alone tells whether there is anybody to ask.
+  // The first call shows whether the API is reachable.
   const first = began < closedUntil ? undefined : open.shift();
   if (first && (await tell(first))) await Promise.all(Array.from({ length: limits.atOnce }, worker));
   const quotes = new Map<string, Quote>();

@@ -19,7 +19,7 @@ const holderOf = async (email: string): Promise<User | undefined> => {
   return pointer && getUser(pointer.userId);
 };
 
-/** The user that is known to have the address, or one for whoever will. */
+/** The user with this address, or a new invited one. */
 export const inviteUser = async (email: string): Promise<User> => {
   const holder = await holderOf(email);
   if (holder) return holder;
@@ -28,7 +28,7 @@ export const inviteUser = async (email: string): Promise<User> => {
   return ensureUser(id, { username: '', email, invitedAt: new Date().toISOString() });
 };
 
-/** The user that was made by an invitation to the address and that nobody is yet. */
+/** The invited user of this address who has not signed in yet. */
 export const invitedUser = async (email: string): Promise<User | undefined> => {
   const user = await holderOf(email);
   return user?.invitedAt ? user : undefined;

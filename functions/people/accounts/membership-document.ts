@@ -8,7 +8,7 @@ export const membershipStatus = (
   user: User | undefined,
 ): 'active' | 'invited' => (invitation || user?.invitedAt ? 'invited' : 'active');
 
-/** Of somebody who has not accepted, nothing is told but what the inviter said. */
+/** Before the invitation is accepted, only what the inviter entered is shown. */
 export const membershipEmail = ({ invitation }: Pick<Membership, 'invitation'>, user: User | undefined) =>
   invitation?.email ?? user?.email ?? null;
 

@@ -67,7 +67,7 @@ const documents = async (
   const teamIds = ({ teams: all = new Set() }: Membership) => teams.filter(({ id }) => all.has(id)).map(({ id }) => id);
   const data = shown.map((one) => membershipDocument(one.membership, one.user, teamIds(one.membership)));
   if (includes.size === 0) return { data };
-  // Of an organization that somebody is only invited to they see nothing yet.
+  // An invited user does not see the organization yet.
   const joined = shown.filter(({ membership }) => !membership.invitation || membership.userId !== principal.userId);
   const homes = includes.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
   return {
@@ -87,7 +87,7 @@ const homeDocument = async (principal: Principal, name: string): Promise<Resourc
   return home ? [organizationDocument(home, await principal.on({ organization: name }))] : [];
 };
 
-/** Who was invited has no name yet, or has not told it; whoever sees the membership knows the address. */
+/** An invited user has no visible name yet; the address is visible with the membership. */
 const shownDocument = (membership: Membership, user: User): Resource => {
   const { attributes, ...document } = userDocument(user);
   const hidden = membership.invitation ? { username: null } : {};
@@ -153,7 +153,7 @@ const read = async (context: Context<Membership>): Promise<Answer> => {
 
 const pointer = '/data/relationships/teams';
 
-/** The teams that somebody new is to be in, as far as the caller sees them and says who is in them. */
+/** The teams of a new member, which the caller has to see and manage. */
 const teamsOf = async ({ subject, principal }: Context<InOrganization>, ids: string[]): Promise<Team[]> => {
   const teams = await getTeams(ids);
   for (const id of ids) {
@@ -191,7 +191,7 @@ const invite = async (context: Context<InOrganization>): Promise<Answer> => {
   return json(201, { data, included: [shownDocument(membership, user)] });
 };
 
-/** It is for nobody but whom it was sent to; a team's token is nobody. */
+/** Only the invited user may accept it, with a token of their own. */
 const accept = async (context: Context<Membership>): Promise<Answer> => {
   const { subject, principal } = context;
   checkPerson(principal);

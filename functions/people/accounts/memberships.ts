@@ -12,7 +12,7 @@ export interface Membership {
   /** Ids of the teams the user is in. */
   teams?: Set<string>;
   createdAt: string;
-  /** The organization lets nobody in by tokens of users. */
+  /** The organization does not accept user tokens. */
   withoutUserTokens?: true;
   /** Somebody invited the user, who has not accepted: it gives nothing, and changes nothing for them. */
   invitation?: { email: string };
@@ -25,7 +25,7 @@ export const accepted = (membership: Membership | undefined): Membership | undef
 export const membershipId = ({ organization, userId }: Pick<Membership, 'organization' | 'userId'>): string =>
   derivedId('ou', `${organization} ${userId}`);
 
-/** 1 read. None for whoever has not accepted. */
+/** 1 read. Undefined before the invitation is accepted. */
 export const getMembership = async (userId: string, organization: string): Promise<Membership | undefined> =>
   accepted(await getMembershipOrInvitation(userId, organization));
 

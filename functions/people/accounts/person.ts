@@ -1,7 +1,7 @@
 /** For whom the issuer vouches. */
 export interface Person {
   issuer: string;
-  /** Never given to somebody else by this issuer, unlike an e-mail address (OpenID Connect Core 1.0 §5.7). */
+  /** Never reassigned by the issuer, unlike an email address (OpenID Connect Core 1.0 §5.7). */
   subject: string;
   email?: string;
   emailVerified: boolean;

@@ -181,7 +181,7 @@ export const deleteToken = async (userId: string, id: string): Promise<boolean> 
   if (!entry) return false;
   const token = await read(entry);
   await remove(keys.token(entry.hash));
-  // Before the pointers: whoever is cut off may repeat it.
+  // Before the pointers, so that an interrupted deletion can be repeated.
   if (token?.kind !== 'user') await deleteMade(id);
   if (token?.organization) await remove(keys.teamToken(token.organization, id));
   if (token?.madeWith) await remove(keys.madeToken(token.madeWith, entry.hash));

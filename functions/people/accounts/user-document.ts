@@ -1,7 +1,7 @@
 import { one, type Relationship } from '../../api/answer.ts';
 import type { User } from './user.ts';
 
-/** A picture of the name's first letter: nobody else is asked for one. */
+/** A picture of the name's first letter, so that no other service is called. */
 const avatarOf = (name: string): string => {
   const letter = /[A-Za-z0-9]/.exec(name)?.[0].toUpperCase() ?? '?';
   const text = `<text x='16' y='22' font-family='sans-serif' font-size='16' text-anchor='middle' fill='#fff'>${letter}</text>`;

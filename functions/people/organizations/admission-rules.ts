@@ -2,7 +2,7 @@ import { environment } from '../../environment.ts';
 import { membershipsOf, roleOf } from '../accounts/memberships.ts';
 import type { Organization } from './records.ts';
 
-/** What the operator says of who comes in how (infra/organizations.ts): whoever may sign in is not yet to be trusted. */
+/** The operator's admission rules (infra/organizations.ts): a user who can sign in is not trusted yet. */
 
 /** 1 read, only where it matters who asks. */
 export const mayCreateOrganizations = async (userId: string): Promise<boolean> => {
@@ -11,6 +11,6 @@ export const mayCreateOrganizations = async (userId: string): Promise<boolean> =
   return (await membershipsOf(userId)).some((membership) => roleOf(membership) === 'owner');
 };
 
-/** Whether groups at the issuer may stand for the organization's teams: who is in one is told to its members. */
+/** Whether groups at the issuer may map to the organization's teams, whose members see each other. */
 export const mapsGroups = ({ name, isOperators = false }: Pick<Organization, 'name' | 'isOperators'>): boolean =>
   environment.organizationRules.groups?.includes(name) ?? isOperators;

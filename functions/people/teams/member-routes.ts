@@ -30,7 +30,7 @@ const body = (type: 'users' | 'organization-memberships') =>
 const idsIn = ({ request }: Context<Team>, type: 'users' | 'organization-memberships'): string[] =>
   check(body(type), request.json() ?? {}).data.map(({ id }) => id);
 
-/** All of the organization's people; their names are only asked for where somebody is called by one. */
+/** The organization's members; usernames are loaded only when the request uses one. */
 export const usersIn = (memberships: Membership[]): Promise<User[]> =>
   getUsers(memberships.map(({ userId }) => userId));
 

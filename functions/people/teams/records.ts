@@ -68,7 +68,7 @@ export const updateTeam = async (
   return updated;
 };
 
-/** Whatever it gave to anybody ends at once; then what is left of it goes. */
+/** Its permissions end immediately; then its records are removed. */
 export const deleteTeam = async (team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId'>): Promise<void> => {
   await remove(keys.team(team.id));
   await closeTeamAccount(team);
@@ -100,7 +100,7 @@ interface Home {
 /** The same for as long as the organization lives. */
 export const ownersTeamId = ({ externalId }: Pick<Home, 'externalId'>): string => derivedId('team', externalId);
 
-/** An organization from before there were teams gets it when somebody looks. May be repeated. */
+/** Creates it on first use for organizations older than teams. May be repeated. */
 export const ensureOwnersTeam = async (home: Home): Promise<Team> => {
   const id = ownersTeamId(home);
   const existing = await getTeam(id);

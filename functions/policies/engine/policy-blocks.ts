@@ -3,7 +3,7 @@ import { type EnforcementLevel, enforcementLevels, type PolicyKind } from '../..
 
 /** `policy "name" { … }` blocks, of which a policy set's configuration consists (HCP docs: policy set configuration). */
 
-/** What is wrong with a policy set's files, in words for whoever wrote them. */
+/** An error in a policy set's files, for its author. */
 export class PolicySetError extends Error {
   override name = 'PolicySetError';
 }
@@ -21,7 +21,7 @@ export interface PolicyBlock {
   fail(what: string, attribute?: string): never;
 }
 
-/** Each policy in it may say a page about itself. Reading costs whoever looks first, so it is bounded. */
+/** Large enough for a page about each policy; the first reader pays for parsing, so it is bounded. */
 const maxDeclaration = 4 * 1024 * 1024;
 
 /** Brackets are followed by recursion: what nests deeper than the stack is no policy set's configuration. */

@@ -73,7 +73,7 @@ const bodyOfJson = (text: string): Body => {
   return { attributes: {}, lines: {}, blocks };
 };
 
-/** A file that cannot be read is left out: of what it says, Terraform tells whoever uses the module. */
+/** A file that cannot be parsed is left out: Terraform reports its errors when the module is used. */
 const bodyOf = (name: string, text: string): Body | undefined => {
   try {
     return name.endsWith('.json') ? bodyOfJson(text) : parseHcl(text);

@@ -9,7 +9,7 @@ interface LoginRequest {
   redirectUri: string;
   /** The token that was given is none. */
   refused: boolean;
-  /** The name of who vouches for people, if anybody does. */
+  /** The issuer's name, if sign-in is configured. */
   issuer: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export const refusalPage = (why: string): Answer =>
     `<p>${escaped(why)}</p><p>Run <code>terraform login</code> again and use the address that it shows.</p>`,
   );
 
-/** Asks somebody who has just signed in; a click is the answer, so that no page on the way can give it. */
+/** Asks for consent after sign-in with a click, so that no other page can give it. */
 export const consentPage = (allow: string, { who, host }: { who: string; host: string }): Answer =>
   page(
     200,

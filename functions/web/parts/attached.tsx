@@ -26,7 +26,7 @@ interface Props {
   /** @throws what to tell the reader */
   onAdd(id: string): Promise<unknown>;
   onRemove(id: string): Promise<unknown>;
-  /** After either, also one that failed: somebody else may have been faster. */
+  /** Reload after either, even after a failure: another user may have been first. */
   onChange(): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Resource } from '../../client/client.ts';
 
-/** Which commit was run. Where it leads was said by whoever uploaded it, so nothing but https is a link. */
+/** The run's commit. Its URL comes from the uploader, so only https becomes a link. */
 export const Commit = ({ ingress: { attributes } }: { ingress: Resource<'ingress-attributes'> }) => {
   const { branch, identifier } = attributes;
   const sha = <code>{attributes['commit-sha'].slice(0, 8)}</code>;

@@ -45,7 +45,7 @@ interface ConfirmProps {
   title: string;
   /** What the button says. */
   yes: string;
-  /** Has to be typed first: nobody deletes a whole workspace by mistake. */
+  /** Text to type before the action, against accidental deletion. */
   typed?: string;
   onYes(data: FormData): Promise<unknown>;
   onClose(): void;

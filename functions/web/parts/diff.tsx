@@ -36,7 +36,7 @@ const openAllUpTo = 200;
 
 interface DiffListProps {
   differences: Difference[];
-  /** What they are, for people who hear the page. */
+  /** Accessible name for screen readers. */
   label: string;
   /** It has happened, and is not only planned. */
   did?: boolean;

@@ -197,12 +197,12 @@ interface FormProps {
   /** What it does now, if that changes while the form is open. */
   meaning?: string;
   disabled?: boolean;
-  /** Shows what is so to somebody who may not change it. */
+  /** Read-only, for users without permission to change it. */
   readOnly?: boolean;
   /** @throws what to tell the reader */
   onSubmit(data: FormData): Promise<void>;
   onCancel?(): void;
-  /** Shows it as it is now, after somebody else was faster; what was typed in is gone then. */
+  /** Reloads the current version after a conflict; discards unsaved input. */
   onReload?(): Promise<void>;
   children: ComponentChildren;
 }

@@ -5,7 +5,7 @@ import { Copy, Value } from './basics.tsx';
 
 const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
-/** State outputs; sensitive ones are asked for one by one, when somebody wants to see them. */
+/** State outputs; sensitive values are loaded one by one on request. */
 export const Outputs = ({ outputs }: { outputs: Resource<'state-version-outputs'>[] }) => (
   <div class="scrolls fits">
     <table>

@@ -71,8 +71,8 @@ const findRun = async (id: string): Promise<Entry[]> => {
 };
 
 /** What the API finds by a text, a moment after the last key. */
-const useFound = (text: Signal<string>): { entries: Entry[]; error: string | undefined } => {
-  const found = useSignal<{ text: string; entries: Entry[] }>({ text: '', entries: [] });
+const useSearchResults = (text: Signal<string>): { entries: Entry[]; error: string | undefined } => {
+  const results = useSignal<{ text: string; entries: Entry[] }>({ text: '', entries: [] });
   const error = useSignal<string | undefined>(undefined);
   const sought = text.value.trim();
   const at = place.value;
@@ -85,14 +85,14 @@ const useFound = (text: Signal<string>): { entries: Entry[]; error: string | und
         const entries = runId.test(sought)
           ? await findRun(sought)
           : await findWorkspaces(organization as string, sought);
-        if (text.peek().trim() === sought) found.value = { text: sought, entries };
+        if (text.peek().trim() === sought) results.value = { text: sought, entries };
       } catch (caught) {
         if (text.peek().trim() === sought) error.value = saying(caught);
       }
     }, pauseMs);
     return () => clearTimeout(timer);
   }, [sought, organization]);
-  return { entries: sought ? found.value.entries : [], error: error.value };
+  return { entries: sought ? results.value.entries : [], error: error.value };
 };
 
 const isSame = (one: Entry, other: Entry): boolean => JSON.stringify(one.to) === JSON.stringify(other.to);
@@ -103,10 +103,10 @@ export const Palette = ({ onClose }: { onClose(): void }) => {
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
   const fixed = useMemo(() => fixedEntries(place.peek()), []);
-  const { entries: found, error } = useFound(text);
+  const { entries: results, error } = useSearchResults(text);
   const entries = matching(text.value, [
-    ...found,
-    ...fixed.filter((entry) => !found.some((one) => isSame(one, entry))),
+    ...results,
+    ...fixed.filter((entry) => !results.some((one) => isSame(one, entry))),
   ]);
   const at = Math.min(chosen.value, entries.length - 1);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { get } from '../session.ts';
 /** Names of users, each asked for once. */
 const names = signal<Record<string, string>>({});
 const requested = new Set<string>();
-/** Of whom nobody knows the name. */
+/** Users whose name is not loaded yet. */
 const nameless = signal<ReadonlySet<string>>(new Set());
 
 export const knowPeople = (resources: Resource[] = []): void => {

@@ -20,7 +20,7 @@ const lifetimes = [
 
 const day = 86_400_000;
 
-/** The only time that anybody sees it. */
+/** Shown only once. */
 export const CreatedToken = ({ secret }: { secret: string }) => (
   <Notice kind="good">
     <div class="stack">
@@ -91,7 +91,7 @@ interface NewProps {
   title: string;
   /** Where it is made. */
   path: string;
-  /** Whether several are told apart. */
+  /** Whether the owner can have several, with descriptions. */
   described: boolean;
   /** What to know before. */
   children?: ComponentChildren;
@@ -156,7 +156,7 @@ interface OwnedProps {
   none: ComponentChildren;
 }
 
-/** All tokens of somebody who may have several. */
+/** All tokens of an owner that can have several. */
 export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
   const path = `/${owner.type}/${owner.id}/authentication-tokens`;
   const live = useLive(

@@ -79,7 +79,7 @@ const kinds: Record<string, string> = {
   task: 'by a run task',
 };
 
-/** By what somebody did it, where it was not just a token of theirs. */
+/** The means of access, unless it was a user token. */
 export const meansIn = ({ resource: { meta } }: TrailEvent): string | undefined => {
   if (meta.token_kind === undefined) return 'by the platform, on their behalf';
   return Object.hasOwn(kinds, meta.token_kind) ? kinds[meta.token_kind] : undefined;
@@ -93,7 +93,7 @@ const singles: Record<string, SingleView> = {
   agent_pool: 'agent-pool',
 };
 
-const programs: readonly (readonly [RegExp, (found: RegExpExecArray) => string])[] = [
+const programs: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/\bstepform\/([\d.]+)/i, ([, version]) => `stepform ${version}`],
   [/\b(?:Terraform|HashiCorp Terraform)\/([\d.]+)/i, ([, version]) => `Terraform ${version}`],
   [/\bOpenTofu\/([\d.]+)/i, ([, version]) => `OpenTofu ${version}`],
@@ -109,8 +109,8 @@ const programs: readonly (readonly [RegExp, (found: RegExpExecArray) => string])
 /** The program that a User-Agent header names, in short; what is not known stays as it is. */
 export const programIn = (agent: string): string => {
   for (const [pattern, name] of programs) {
-    const found = pattern.exec(agent);
-    if (found) return name(found);
+    const match = pattern.exec(agent);
+    if (match) return name(match);
   }
   return agent;
 };

@@ -88,7 +88,7 @@ export const parseInline = (text: string, depth = 0): Inline[] => {
         );
         // What is within is read once it is known to be: else each of many brackets would have all after it read.
         if (!href) return [whole, after];
-        // An image would be fetched from wherever somebody wants; its description leads there.
+        // An image would be loaded from any host; its description becomes a link instead.
         return [{ kind: 'link', href, children: within(after, middle) }, end + 1];
       }
       const href = safeHref(angled ?? bare ?? '');

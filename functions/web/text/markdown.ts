@@ -131,7 +131,7 @@ const read = (lines: string[], depth: number): Block[] => {
   return blocks;
 };
 
-/** Longer texts are cut: nobody reads them here. */
+/** Longer texts are truncated. */
 export const maxMarkdown = 200_000;
 
 export const parseMarkdown = (text: string): Block[] =>

@@ -10,7 +10,7 @@ export interface Moment {
   end?: boolean;
 }
 
-/** In the same millisecond: what somebody decided, what the run then did, how it ended. */
+/** Order within a millisecond: a user's decision, the run's reaction, its end. */
 const rank = ({ actor, end }: Moment): number => (actor ? 0 : end ? 2 : 1);
 
 export const inOrder = (moments: Moment[]): Moment[] =>

@@ -60,7 +60,7 @@ const exportAll = async (hours: number, filters: Filters): Promise<TrailEvent[]>
   return events;
 };
 
-/** Who did what, from where, and who was turned away; the newest first. */
+/** The audit trail, newest first, including refused requests. */
 export const AuditTrail = ({ organization }: { organization: string }) => (
   <OrganizationShell organization={organization} at="audit-trail">
     <h1>Audit trail</h1>
@@ -166,16 +166,16 @@ interface SeenProps {
 
 /** Filters by what was seen since the page was opened: people, kinds of resources, workspaces. */
 const Seen = ({ events, actor, type, workspace }: SeenProps) => {
-  const seen = useRef({
+  const choices = useRef({
     actor: new Map<string, string>(),
     type: new Map<string, string>(),
     workspace: new Map<string, string>(),
   }).current;
   for (const { auth, resource } of events) {
     const { workspace_id: id, workspace: name } = resource.meta;
-    seen.actor.set(auth.accessor_id, auth.description ?? auth.accessor_id);
-    seen.type.set(resource.type, resource.type.replaceAll('_', ' '));
-    if (id) seen.workspace.set(id, name ?? id);
+    choices.actor.set(auth.accessor_id, auth.description ?? auth.accessor_id);
+    choices.type.set(resource.type, resource.type.replaceAll('_', ' '));
+    if (id) choices.workspace.set(id, name ?? id);
   }
   const options = (of: Map<string, string>, { value }: Signal<string>): [string, string][] =>
     [...(value && !of.has(value) ? [[value, value] as [string, string]] : []), ...of].sort(([, a], [, b]) =>
@@ -183,9 +183,14 @@ const Seen = ({ events, actor, type, workspace }: SeenProps) => {
     );
   return (
     <>
-      <Filter label="Who" all="Everyone" chosen={actor} options={options(seen.actor, actor)} />
-      <Filter label="What" all="Everything" chosen={type} options={options(seen.type, type)} />
-      <Filter label="Workspace" all="All workspaces" chosen={workspace} options={options(seen.workspace, workspace)} />
+      <Filter label="Who" all="Everyone" chosen={actor} options={options(choices.actor, actor)} />
+      <Filter label="What" all="Everything" chosen={type} options={options(choices.type, type)} />
+      <Filter
+        label="Workspace"
+        all="All workspaces"
+        chosen={workspace}
+        options={options(choices.workspace, workspace)}
+      />
     </>
   );
 };

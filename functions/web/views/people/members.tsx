@@ -40,7 +40,7 @@ export const nameOf = (user: Resource<'users'> | undefined): string =>
 const titleOf = ({ membership, user }: Member): string =>
   user?.attributes.username || membership.attributes.email || membership.id;
 
-/** Everybody, as items of a list by the users' ids; nobody for who may not see them. */
+/** All members as items by user id; empty without permission to see them. */
 export const useMembers = (organization: string, enabled: boolean): Item[] =>
   useLive(
     `members of ${organization}: ${enabled}`,

@@ -77,7 +77,7 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
         <Select
           label="Default execution mode"
           name="default-execution-mode"
-          // Which pool is said through the API, and nobody loses it here.
+          // The pool is set through the API; the form keeps it.
           options={[...new Set(['remote', 'local', attributes['default-execution-mode']])]}
           value={attributes['default-execution-mode']}
           hint="Used where a project or workspace has no own setting. Local: Terraform runs on your machine, and only the state is stored here."

@@ -6,7 +6,7 @@ import { Form, Text, textOf } from '../../parts/form.tsx';
 import { Mark, Shell } from '../../parts/shell.tsx';
 import { ended, signIn } from '../../session.ts';
 
-/** Before anything else: whoever has no token sees nothing. The address stays, so that a link leads on after it. */
+/** Shown without a token. The URL stays, so that a link continues after sign-in. */
 export const SignIn = () => {
   useEffect(() => {
     // Without an answer there is still the token.

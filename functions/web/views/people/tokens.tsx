@@ -85,7 +85,7 @@ export const Tokens = () => {
   );
 };
 
-/** Tokens of teams and organizations sign nobody in. */
+/** Tokens of teams and organizations cannot sign in. */
 const isPerson = (user: Resource<'users'> | undefined): boolean => user?.attributes['is-service-account'] === false;
 
 /** For who has signed in with a token and could sign in at the issuer, as the same user. */

@@ -7,7 +7,7 @@ import { Markdown, Outward } from '../../parts/markdown.tsx';
 import { all, content } from '../../session.ts';
 import { safeHref } from '../../text/inline.ts';
 
-/** What a run task found, one by one; asked for when somebody wants to see it. */
+/** Outcomes of a run task, loaded on request. */
 
 const tones: Record<TagLevel, string> = { none: '', info: 'info', warning: 'warn', error: 'bad' };
 const icons: Record<TagLevel, string> = { none: '', info: 'i', warning: '!', error: '✕' };

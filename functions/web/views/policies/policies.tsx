@@ -7,7 +7,7 @@ import { Person } from '../../parts/person.tsx';
 import { all, get, related } from '../../session.ts';
 import { type Override, OverrideForm } from '../runs/override.tsx';
 
-/** What one policy said (HCP API: policy set outcomes). All of it is somebody else's text. */
+/** A policy's result (HCP API: policy set outcomes). All of it is untrusted text. */
 interface Outcome {
   policy_name: string;
   description: string;
@@ -167,7 +167,7 @@ const Details = ({ judgement, sets }: Judged) => {
   );
 };
 
-/** More than that are shown when somebody wants them. */
+/** Longer lists are expanded on request. */
 const atFirst = 10;
 
 const Policy = ({ policy_name, description, enforcement_level, query, status, output }: Outcome) => {

@@ -8,7 +8,7 @@ import { Picker } from '../../parts/picker.tsx';
 import { call, related } from '../../session.ts';
 import { type Picked, policies, uploadPolicies } from '../../upload.ts';
 
-/** How many are shown; nobody looks for older ones here. */
+/** Number of versions shown. */
 const pageSize = 10;
 
 const pollMs = 2_000;

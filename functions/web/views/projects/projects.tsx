@@ -98,7 +98,7 @@ export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
           ['', `organization default${inherited ? ` (${inherited})` : ''}`],
           ['remote', 'remote'],
           ['local', 'local'],
-          // Which pool is said through the API, and nobody loses it here.
+          // The pool is set through the API; the form keeps it.
           ...(own === 'agent' ? [['agent', 'agent'] as const] : []),
         ]}
         value={own}

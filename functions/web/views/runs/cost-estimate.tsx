@@ -16,7 +16,7 @@ const words: Record<string, string> = {
   skipped_due_to_targeting: 'skipped: the plan has targets',
 };
 
-/** More than that are shown when somebody wants them. */
+/** Longer lists are expanded on request. */
 const atFirst = 50;
 
 /** What the plan's resources cost before and after, each and together. */

@@ -68,7 +68,7 @@ const frontOf = async (
   return front && !isOver(front) ? front : undefined;
 };
 
-/** Its status follows soon: when Terraform has said its last word, and when somebody has decided. */
+/** The status changes soon: after Terraform's last output, and after a decision. */
 const soonMs = 3_000;
 const quickMs = 250;
 

@@ -10,7 +10,7 @@ interface RollbackProps {
   onDone(version: string): void;
 }
 
-/** The API wants the workspace locked by whoever writes its state; so it is, for that moment. */
+/** The API requires the workspace to be locked by the state's writer, so it is locked for a moment. */
 export const Rollback = ({ version, workspace, onClose, onDone }: RollbackProps) => {
   const { locked, name } = workspace.attributes;
   const mine = locked && related(workspace, 'locked-by') === account.value?.id;

@@ -10,7 +10,7 @@ import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, call, create } from '../../session.ts';
 import { AccountLink } from './account-link.tsx';
 
-/** Connections of an organization to version control, and what came of webhooks. */
+/** An organization's connections to version control, and the results of webhooks. */
 
 type Client = Resource<'oauth-clients'>;
 

@@ -55,7 +55,7 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspac
   );
 };
 
-/** Shown where a person may lock: not while somebody or something holds the workspace. */
+/** Shown to users who may lock, unless the workspace is locked. */
 export const LockButton = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const asking = useSignal(false);
   const { locked, permissions, name } = workspace.attributes;
