@@ -16,6 +16,7 @@ const standIns: Record<string, string> = {
     'instance-metadata.ts',
   '@smithy/core/dist-es/submodules/config/shared-ini-file-loader/loadSharedConfigFiles.js': 'shared-config.ts',
   '@smithy/core/dist-es/submodules/event-streams/index.js': 'event-streams.ts',
+  '@smithy/signature-v4/dist-es/HeaderFormatter.js': 'event-headers.ts',
 };
 
 /** The way it is done unless `AWS_RETRY_MODE` asks for the adaptive one, whose rate limiter is left out. */
