@@ -4,12 +4,7 @@ import type { OtherFields } from '../api/known-attributes.ts';
 import { outboundUrl } from '../api/outbound-url.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text } from '../api/validation.ts';
-import {
-  type DestinationType,
-  destinationTypes,
-  type NotificationTrigger,
-  notificationTriggers,
-} from '../run/notifications.ts';
+import { type DestinationType, destinationTypes, triggers as known, type Trigger } from '../run/notifications.ts';
 import type { NotificationConfiguration, NotificationValues } from './records.ts';
 
 /** What creating and changing notification configurations may say (HCP API: notification configurations). */
@@ -37,19 +32,17 @@ const destinationType = v.pipe(
 /** What HCP Terraform tells people of besides, and nothing here ever does. */
 const neverFired: Record<string, string> = {
   assessment: 'this platform has no health assessments',
-  workspace: 'this platform does not destroy workspaces automatically',
   team: 'this platform has no change requests',
   change_request: 'this platform has no change requests',
 };
 
-const isKnown = (given: string): given is NotificationTrigger =>
-  (notificationTriggers as readonly string[]).includes(given);
+const isKnown = (given: string): given is Trigger => (known as readonly string[]).includes(given);
 
 const problemOf = (given: string): string => {
   const reason = neverFired[given.split(':')[0] ?? ''];
   return reason && given.includes(':')
     ? `${given} is never sent: ${reason}. Remove it`
-    : `must be of ${notificationTriggers.join(', ')}`;
+    : `must be of ${known.join(', ')}`;
 };
 
 /** Each once, in their order. */
@@ -59,7 +52,7 @@ const triggers = v.pipe(
     const wrong = dataset.typed ? dataset.value.find((given) => !isKnown(given)) : undefined;
     if (wrong !== undefined) addIssue({ message: problemOf(wrong) });
   }),
-  v.transform((given) => notificationTriggers.filter((one) => given.includes(one))),
+  v.transform((given) => known.filter((one) => given.includes(one))),
 );
 
 const name = v.pipe(text(250), v.regex(/\S/, 'is empty'));

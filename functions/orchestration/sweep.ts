@@ -12,6 +12,7 @@ import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
 import { query, update } from '../store/table.ts';
 import { getWorkspace } from '../workspaces/records.ts';
+import { lookAtAutoDestroy } from './auto-destroy.ts';
 import { completeWorkspaceEnd } from './deleted-workspaces.ts';
 import { deliver } from './execution.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
@@ -72,12 +73,19 @@ const lookAt = async (key: Key): Promise<string | undefined> => {
   if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return haveSeenTo(key);
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
   if (key.sk === 'ENV') return lookAtEnvironment(key);
+  if (key.sk === 'AUTODESTROY') return lookAtTimer(key);
   return lookAtWorkspace(key);
 };
 
 /** A start or stop on schedule, which is no repair, or a build that was cut off. It stays due until it was looked at. */
 const lookAtEnvironment = async ({ pk }: Key): Promise<undefined> => {
   await invokeLater(environment.environmentSweepFunction, { environmentId: pk.replace('ENV#', '') });
+  return undefined;
+};
+
+/** Of a workspace that is destroyed by itself: no repair. */
+const lookAtTimer = async (key: Key): Promise<undefined> => {
+  await lookAtAutoDestroy(key);
   return undefined;
 };
 

@@ -2,7 +2,6 @@ import { type Route, versioned } from '../api/route.ts';
 import { notificationRoutes } from '../notifications/routes.ts';
 import { organizationTagRoutes } from '../organization-tags/routes.ts';
 import { deleteWorkspace } from '../removal/workspaces.ts';
-import { reservedTagKeyRoutes } from '../reserved-tag-keys/routes.ts';
 import { runTriggerRoutes } from '../runs/trigger-routes.ts';
 import { effectiveVariableRoutes } from '../runs/variable-routes.ts';
 import { sshKeyRoutes } from '../ssh-keys/routes.ts';
@@ -12,7 +11,7 @@ import { abandonVcsRepo, connectVcsRepo, prepareVcsRepo, settleVcsRepo } from '.
 import { workspaceSettingRoutes } from '../workspaces/settings-routes.ts';
 import { workspaceTagRoutes } from '../workspaces/tag-routes.ts';
 
-/** What the function Settings answers: workspaces as they come, change and go, variables and sets of them, tags and reserved keys of tags, SSH keys, which workspace's applies start runs, and who is told of them. */
+/** What the function Settings answers: workspaces as they come, change and go, variables and sets of them, tags, SSH keys, which workspace's applies start runs, and who is told of them. */
 export const settingRoutes: Route[] = versioned([
   ...workspaceSettingRoutes(deleteWorkspace, {
     prepare: prepareVcsRepo,
@@ -26,7 +25,6 @@ export const settingRoutes: Route[] = versioned([
   ...variableOfSetRoutes,
   ...workspaceTagRoutes,
   ...organizationTagRoutes,
-  ...reservedTagKeyRoutes,
   ...sshKeyRoutes,
   ...runTriggerRoutes,
   ...notificationRoutes,

@@ -5,6 +5,7 @@ import { workspacePermissions } from '../api/permissions/reported-permissions.ts
 import { byOrganization } from '../api/permissions/shown.ts';
 import type { Project } from '../projects/records.ts';
 import { type Tag, tagId } from '../projects/tags.ts';
+import { destroyTime } from '../run/auto-destroy.ts';
 import type { Workspace } from './records.ts';
 
 /** The run that holds the workspace, else the last one that did. */
@@ -46,6 +47,9 @@ const vcsRepoOf = ({ vcsRepo }: Workspace) =>
       }
     : null;
 
+const autoDestroyStatus = (workspace: Workspace) =>
+  workspace.autoDestroyStatus ?? (destroyTime(workspace, workspace.state) ? 'scheduled' : null);
+
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a document is one flat list
 export const workspaceDocument = (
   workspace: Workspace,
@@ -66,10 +70,10 @@ export const workspaceDocument = (
     'allow-destroy-plan': workspace.allowDestroyPlan,
     'auto-apply': workspace.autoApply,
     'auto-apply-run-trigger': workspace.autoApplyRunTrigger,
-    'auto-destroy-activity-duration': null,
-    'auto-destroy-at': null,
-    'auto-destroy-status': null,
-    'inherits-project-auto-destroy': false,
+    'auto-destroy-activity-duration': workspace.autoDestroyActivityDuration ?? null,
+    'auto-destroy-at': destroyTime(workspace, workspace.state) ?? null,
+    'auto-destroy-status': autoDestroyStatus(workspace),
+    'inherits-project-auto-destroy': workspace.inheritsAutoDestroy ?? true,
     'queue-all-runs': workspace.queueAllRuns,
     'speculative-enabled': workspace.speculativeEnabled,
     'structured-run-output-enabled': workspace.structuredRunOutputEnabled,

@@ -10,6 +10,7 @@ import { type Key, keys } from '../store/keys.ts';
 import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
 
 /** What users set (HCP API: workspaces). */
@@ -111,6 +112,13 @@ export interface Workspace extends WorkspaceSettings, Edited {
   stateVersionCount?: number;
   configurationVersionCount?: number;
   lock?: WorkspaceLock;
+  /** When it is destroyed by itself, or how long after the last change of its state; at most one (auto-destroy.ts). */
+  autoDestroyAt?: string | null;
+  autoDestroyActivityDuration?: string | null;
+  /** The duration is the one of its project. Absent: it is. */
+  inheritsAutoDestroy?: boolean;
+  /** Absent or null: nothing happened yet. */
+  autoDestroyStatus?: 'queued' | 'errored' | null;
   /** Most recent completed run. */
   latestRunId?: string;
   /** The current state version, with what a new one is checked against. */
@@ -148,7 +156,12 @@ export interface Workspace extends WorkspaceSettings, Edited {
   deletedBy?: string;
 }
 
+export type AutoDestroyChange = Partial<
+  Pick<Workspace, 'autoDestroyAt' | 'autoDestroyActivityDuration' | 'inheritsAutoDestroy' | 'autoDestroyStatus'>
+>;
+
 export type NewWorkspace = WorkspaceSettings &
+  AutoDestroyChange &
   Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
@@ -177,7 +190,7 @@ export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> => {
 };
 
 /**
- * 4 writes, 5 with agents; undefined when the name is taken.
+ * 4 writes, 5 with agents or where it is to be destroyed by itself; undefined when the name is taken.
  * @throws {AgentPoolGoneError}
  */
 export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | undefined> => {
@@ -189,6 +202,7 @@ export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | 
     indexInProject(name, { workspaceId: id, projectId, tags }),
     countNames(organization, 'workspace', 1),
   ]);
+  await startAutoDestroyTimer(id, given);
   const at = now();
   const workspace: Workspace = { ...given, id, createdAt: at, updatedAt: at, runCount: 0 };
   return (await create({ ...keys.workspace(id), ...workspace })) ? workspace : undefined;
@@ -196,6 +210,7 @@ export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | 
 
 export type WorkspaceChange = Partial<
   WorkspaceSettings &
+    AutoDestroyChange &
     Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>
 >;
 
@@ -233,6 +248,7 @@ export const updateWorkspace = async (
     condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
     values: { ':seen': workspace.updatedAt },
   };
+  if (change.inheritsAutoDestroy !== undefined) await startAutoDestroyTimer(workspace.id, next);
   const pools = { from: workspace.agentPoolId, to: next.agentPoolId };
   const updated = await withPoolUse(workspace.id, pools, () =>
     update<Workspace>(keys.workspace(workspace.id), asEdit(wanted, editor)),
