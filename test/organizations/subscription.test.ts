@@ -49,13 +49,17 @@ describe('a subscription', () => {
 
 describe('admin/organizations', () => {
   it('is for owners of an organization that the operator made, and is not there for others', async () => {
-    const { markAsOperators } = await import('../../functions/people/organizations/records.ts');
     const read = (name: string, token = api.token) => api.get(`admin/organizations/${name}`, { token });
-    expect((await read('acme')).status).toBe(404);
-    await markAsOperators({ name: 'acme' } as Parameters<typeof markAsOperators>[0]);
     const { status, body } = await read('acme');
     expect([status, body.data.attributes.name, body.data.attributes['is-disabled']]).toEqual([200, 'acme', false]);
     expect((await read('nosuch')).status).toBe(404);
+    const { createOrganization } = await import('../../functions/organizations/records.ts');
+    const { defaultOrganizationSettings } = await import('../../functions/people/organizations/records.ts');
+    const founder = await members.somebody('founder');
+    await createOrganization('other', { ...defaultOrganizationSettings, email: 'x@y.test' }, founder.id);
+    expect((await api.get('organizations/other', { token: founder.token })).status).toBe(200);
+    for (const name of ['acme', 'other']) expect((await read(name, founder.token)).status).toBe(404);
+    expect((await read('other')).status).toBe(200);
     const { token } = await members.withLevel('acme', 'read');
     expect((await read('acme', token)).status).toBe(404);
     const own = (await api.post('organizations/acme/authentication-token', {})).body.data.attributes.token;
