@@ -14,7 +14,7 @@ const byId: Finder<InOrganization> = {
     const record = name === undefined ? undefined : await getOrganization(name);
     return record && { organization: record.name, record };
   },
-  seen: 'organization:read',
+  visibleWith: 'organization:read',
   scope: inOrganization,
 };
 

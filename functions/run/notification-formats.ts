@@ -54,16 +54,16 @@ const triggerIn = (payload: Payload): string | undefined =>
 
 /** Slack: Block Kit, by an incoming webhook. `text` is what notifications of the client show. */
 const slack = (payload: Payload): object => {
-  const said = escaped(headline(payload));
+  const title = escaped(headline(payload));
   const url = linkOf(payload);
-  const text = url ? `<${encodeURI(url)}|${said}>` : said;
+  const text = url ? `<${encodeURI(url)}|${title}>` : title;
   const fields = facts(payload).map(([name, value]) => ({
     type: 'plain_text',
     text: `${name}: ${line(value)}`,
     emoji: false,
   }));
   return {
-    text: said,
+    text: title,
     unfurl_links: false,
     blocks: [
       { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } },
@@ -80,15 +80,15 @@ const colors: Record<string, string> = {
 
 /** Microsoft Teams: a MessageCard, by an incoming webhook. */
 const teams = (payload: Payload): object => {
-  const said = escaped(headline(payload));
+  const title = escaped(headline(payload));
   const url = linkOf(payload);
   const uri = url && encodeURI(url);
   return {
     '@type': 'MessageCard',
     '@context': 'https://schema.org/extensions',
     themeColor: colors[triggerIn(payload) ?? ''] ?? '0969DA',
-    summary: said,
-    title: said,
+    summary: title,
+    title,
     sections: [{ markdown: false, facts: facts(payload).map(([name, value]) => ({ name, value: escaped(value) })) }],
     ...(uri
       ? { potentialAction: [{ '@type': 'OpenUri', name: 'Open the run', targets: [{ os: 'default', uri }] }] }

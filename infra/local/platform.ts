@@ -22,6 +22,8 @@ export interface StartOptions {
   signIn?: string;
   /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
   organizationRules?: string;
+  /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
+  warmRunners?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
   /** Of one user; what is synthesized unless given. */
@@ -60,6 +62,7 @@ export const startPlatform = async ({
   tell,
   signIn,
   organizationRules,
+  warmRunners,
   faults,
   requestsPerSecond,
 }: StartOptions): Promise<Platform> => {
@@ -82,6 +85,7 @@ export const startPlatform = async ({
     runnerEnvironment: runnerEnvironment(dataDir),
     signIn,
     organizationRules,
+    warmRunners,
     faults,
     requestsPerSecond,
   });

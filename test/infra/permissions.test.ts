@@ -16,8 +16,8 @@ const answers = (...more: string[]) =>
 const start = ['states:StartExecution machine'];
 
 const [executionRole, taskRole] = (['ExecutionRole', 'TaskRole'] as const).map((name) => {
-  const found = resources('AWS::IAM::Role').find(({ id }) => id.startsWith(`Runners${name}`));
-  return found?.id as string;
+  const role = resources('AWS::IAM::Role').find(({ id }) => id.startsWith(`Runners${name}`));
+  return role?.id as string;
 });
 const launch = [
   'ecs:RunTask arn:aws:ecs:region:account:task-definition/stack-runner:* if ecs:cluster ArnEquals cluster',
@@ -43,7 +43,7 @@ const judge = [
   's3:ListBucket bucket',
 ];
 const launcher = [
-  ...table('GetItem', 'PutItem', 'UpdateItem'),
+  ...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'),
   ...tableKey,
   ...answers(),
   ...launch,
@@ -76,8 +76,18 @@ const environments = [
   ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
-  ...objects('GetObject', 'configurations', 'policies', 'runs', 'states', 'uploads'),
-  ...objects('PutObject', 'configurations', 'inputs', 'policies', 'states'),
+  ...objects('GetObject', 'policies', 'runs', 'states', 'uploads'),
+  ...objects('PutObject', 'inputs', 'policies', 'states'),
+  's3:ListBucket bucket',
+  ...start,
+  ...answers(),
+];
+const templates = [
+  ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+  'kms:GenerateDataKey key',
+  'kms:Decrypt key',
+  ...objects('GetObject', 'configurations', 'policies', 'runs', 'uploads'),
+  ...objects('PutObject', 'configurations', 'inputs', 'policies'),
   's3:ListBucket bucket',
   ...start,
   ...answers(),
@@ -188,7 +198,7 @@ const expected: Record<FunctionId, string[]> = {
   NeedsConfirmation: [...enter, ...tells],
   PlannedAndSaved: [...enter, ...table('PutItem')],
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
-  ApplyQueued: [...launcher, ...table('BatchGetItem')],
+  ApplyQueued: launcher,
   Applying: [...enter, ...tells],
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
@@ -211,7 +221,8 @@ const expected: Record<FunctionId, string[]> = {
   Web: [],
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
   Environments: environments,
-  EnvironmentSweep: environments.filter((right) => !right.includes('configurations')),
+  EnvironmentTemplates: templates,
+  EnvironmentSweep: environments,
   EnvironmentSettle: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:Decrypt key',
@@ -296,12 +307,12 @@ describe('IAM permissions', () => {
   });
 
   it('cover every role of the stack', () => {
-    const known = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
+    const expectedRoles = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
     expect(
       resources('AWS::IAM::Role')
         .map(({ id }) => id)
         .sort(),
-    ).toEqual([...known].sort());
+    ).toEqual([...expectedRoles].sort());
   });
 
   it('contain no action wildcard', () => {

@@ -31,15 +31,15 @@ import { settle } from './uploads.ts';
 
 /** Providers of the private registry (HCP API: private registry). */
 
-const seen = {
+const common = {
   what: 'registry provider',
   parameter: 'provider',
-  seen: 'registry:read',
+  visibleWith: 'registry:read',
   scope: inOrganization,
 } as const;
 
 const byId: Finder<Provider> = {
-  ...seen,
+  ...common,
   parameter: 'provider',
   find: (request) => getProvider(param(request, 'provider')),
 };
@@ -53,7 +53,7 @@ const providerIn = async (request: AddressRequest): Promise<Provider | undefined
   return findProvider({ organization: param(request, 'organization'), registry, namespace, name });
 };
 
-const byAddress: Finder<Provider> = { ...seen, find: providerIn };
+const byAddress: Finder<Provider> = { ...common, find: providerIn };
 
 interface InProvider extends Subject {
   provider: Provider;
@@ -61,7 +61,7 @@ interface InProvider extends Subject {
 }
 
 const versionOf: Finder<InProvider> = {
-  ...seen,
+  ...common,
   what: 'registry provider version',
   parameter: 'providerVersion',
   find: async (request) => {
@@ -76,13 +76,14 @@ interface InVersion extends InProvider {
 }
 
 const platformOf: Finder<InVersion> = {
-  ...seen,
+  ...common,
   what: 'registry provider platform',
   parameter: 'os',
   find: async (request) => {
-    const found = await versionOf.find(request);
-    const platform = found?.version.platforms[platformName({ os: param(request, 'os'), arch: param(request, 'arch') })];
-    return found && platform && { ...found, platform };
+    const version = await versionOf.find(request);
+    const platform =
+      version?.version.platforms[platformName({ os: param(request, 'os'), arch: param(request, 'arch') })];
+    return version && platform && { ...version, platform };
   },
 };
 
@@ -105,9 +106,9 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
       `${subject.organization} has ${maxProviders} providers, the maximum. Delete one first`,
     );
   }
-  const made = await createProvider(address);
-  if (!made) throw unprocessable('/data/attributes/name', 'Name has already been taken');
-  return created(providerDocument(made, [], granted));
+  const provider = await createProvider(address);
+  if (!provider) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  return created(providerDocument(provider, [], granted));
 };
 
 const listAll = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
@@ -153,9 +154,9 @@ const createVersion = async ({ request, subject, granted }: Context<Provider>): 
   if ((await listProviderVersions(subject.id)).length >= maxProviderVersions) {
     throw unprocessable(pointer, `version: ${subject.name} has ${maxProviderVersions}, the maximum`);
   }
-  const made = await createProviderVersion(subject.id, values);
-  if (!made) throw unprocessable(pointer, 'Version has already been taken');
-  return created(await providerVersionDocument(subject, made, granted));
+  const providerVersion = await createProviderVersion(subject.id, values);
+  if (!providerVersion) throw unprocessable(pointer, 'Version has already been taken');
+  return created(await providerVersionDocument(subject, providerVersion, granted));
 };
 
 const listVersions = async ({ request, subject, granted }: Context<Provider>): Promise<Answer> => {
@@ -180,9 +181,9 @@ const addPlatform = async ({ request, subject, granted }: Context<InProvider>): 
   if (Object.keys(version.platforms).length >= maxPlatforms) {
     throw unprocessable('/data', `a version can have at most ${maxPlatforms} platforms`);
   }
-  const made = await createPlatform(version, values);
-  if (!made) throw unprocessable('/data/attributes/arch', `${platformName(values)} has already been taken`);
-  return created(await platformDocument(provider, version, made, granted));
+  const platform = await createPlatform(version, values);
+  if (!platform) throw unprocessable('/data/attributes/arch', `${platformName(values)} has already been taken`);
+  return created(await platformDocument(provider, version, platform, granted));
 };
 
 const listPlatforms = async ({ request, subject, granted }: Context<InProvider>): Promise<Answer> => {
