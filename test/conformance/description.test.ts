@@ -63,7 +63,7 @@ it('counts the operations that no route answers', () => {
   });
 });
 
-it('finds nothing in answers that fit', () => {
+it('finds no differences in matching responses', () => {
   const all = [
     answer({ url: '/api/v2/things/1?include=parts', body: { data: thing, included: [thing] } }),
     answer({ method: 'DELETE', status: 204 }),
