@@ -8,10 +8,7 @@ const features: Record<string, string[]> = {
   'no-code provisioning': ['no-code-modules', 'organizations/*/no-code-modules'],
   'publishing modules from version control': ['organizations/*/registry-modules/vcs'],
   'tests of modules': ['organizations/*/tests'],
-  'sharing the private registry between organizations': [
-    'organizations/*/relationships/module-producers',
-    'organizations/*/relationships/provider-producers',
-  ],
+  'sharing the private registry between organizations': ['organizations/*/relationships/provider-producers'],
   'GitHub App installations': [
     'github-app',
     'github-app-installations',
@@ -52,17 +49,25 @@ const features: Record<string, string[]> = {
     'organizations/*/hyok-configurations',
     'organizations/*/oidc-configurations',
   ],
-  'subscriptions and invoices': [
-    'feature-sets',
-    'subscriptions',
-    'organizations/*/feature-sets',
-    'organizations/*/subscription',
-    'organizations/*/invoices',
-  ],
+  invoices: ['organizations/*/invoices'],
   'the explorer': ['organizations/*/explorer'],
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
-  'site administration': ['admin'],
+  'site administration': [
+    'admin/banners',
+    'admin/cost-estimation-settings',
+    'admin/customization-settings',
+    'admin/general-settings',
+    'admin/opa-versions',
+    'admin/runs',
+    'admin/saml-settings',
+    'admin/sentinel-versions',
+    'admin/smtp-settings',
+    'admin/terraform-versions',
+    'admin/twilio-settings',
+    'admin/users',
+    'admin/workspaces',
+  ],
 };
 
 const fits = (pattern: string, segments: string[]): boolean =>

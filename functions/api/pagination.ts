@@ -37,16 +37,23 @@ const link = ({ path, query }: ApiRequest, number: number, size: number): string
   return `${path}?${next}`;
 };
 
-/** A page past the end is empty and tells its number. */
-export const list = (
+const listOf = (
   request: ApiRequest,
   { page, size }: Page,
-  total: number,
-  data: Resource[],
-  included?: Resource[],
-  meta?: Record<string, unknown>,
+  {
+    total,
+    pages,
+    data,
+    included,
+    meta,
+  }: {
+    total: number;
+    pages: number;
+    data: Resource[];
+    included?: Resource[];
+    meta?: Record<string, unknown>;
+  },
 ): Answer => {
-  const pages = Math.max(1, Math.ceil(total / size));
   const prev = page > 1 ? page - 1 : null;
   const next = page < pages ? page + 1 : null;
   return json(200, {
@@ -57,7 +64,7 @@ export const list = (
       first: link(request, 1, size),
       prev: prev && link(request, prev, size),
       next: next && link(request, next, size),
-      last: link(request, pages, size),
+      last: link(request, Math.max(1, pages), size),
     },
     meta: {
       ...meta,
@@ -72,6 +79,25 @@ export const list = (
     },
   });
 };
+
+/** A page past the end is empty and tells its number. */
+export const list = (
+  request: ApiRequest,
+  page: Page,
+  total: number,
+  data: Resource[],
+  included?: Resource[],
+  meta?: Record<string, unknown>,
+): Answer => listOf(request, page, { total, pages: Math.max(1, Math.ceil(total / page.size)), data, included, meta });
+
+/** Of the private registry, whose lists have no page where they are empty (HCP API: registry providers). */
+export const registryList = (
+  request: ApiRequest,
+  page: Page,
+  total: number,
+  data: Resource[],
+  included?: Resource[],
+): Answer => listOf(request, page, { total, pages: Math.ceil(total / page.size), data, included });
 
 /** For lists of which only "is there more" is known: an organization's runs. */
 export const listWithoutTotal = (

@@ -4,12 +4,7 @@ import type { OtherFields } from '../api/known-attributes.ts';
 import { outboundUrl } from '../api/outbound-url.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text } from '../api/validation.ts';
-import {
-  type DestinationType,
-  destinationTypes,
-  type NotificationTrigger,
-  notificationTriggers,
-} from '../run/notifications.ts';
+import { triggers as allTriggers, type DestinationType, destinationTypes, type Trigger } from '../run/notifications.ts';
 import type { NotificationConfiguration, NotificationValues } from './records.ts';
 
 /** What creating and changing notification configurations may say (HCP API: notification configurations). */
@@ -37,19 +32,17 @@ const destinationType = v.pipe(
 /** What HCP Terraform tells people of besides, and nothing here ever does. */
 const neverFired: Record<string, string> = {
   assessment: 'this platform has no health assessments',
-  workspace: 'this platform does not destroy workspaces automatically',
   team: 'this platform has no change requests',
   change_request: 'this platform has no change requests',
 };
 
-const isKnown = (trigger: string): trigger is NotificationTrigger =>
-  (notificationTriggers as readonly string[]).includes(trigger);
+const isKnown = (trigger: string): trigger is Trigger => (allTriggers as readonly string[]).includes(trigger);
 
 const problemOf = (trigger: string): string => {
   const reason = neverFired[trigger.split(':')[0] ?? ''];
   return reason && trigger.includes(':')
     ? `${trigger} is never sent: ${reason}. Remove it`
-    : `must be of ${notificationTriggers.join(', ')}`;
+    : `must be of ${allTriggers.join(', ')}`;
 };
 
 /** Each once, in their order. */
@@ -59,7 +52,7 @@ const triggers = v.pipe(
     const wrong = dataset.typed ? dataset.value.find((trigger) => !isKnown(trigger)) : undefined;
     if (wrong !== undefined) addIssue({ message: problemOf(wrong) });
   }),
-  v.transform((triggers) => notificationTriggers.filter((one) => triggers.includes(one))),
+  v.transform((triggers) => allTriggers.filter((one) => triggers.includes(one))),
 );
 
 const name = v.pipe(text(250), v.regex(/\S/, 'is empty'));

@@ -1,5 +1,5 @@
 import type { DeliveryResponse } from '../outbound/notification.ts';
-import type { DestinationType, Notification, NotificationTrigger } from '../run/notifications.ts';
+import type { DestinationType, Trigger } from '../run/notifications.ts';
 import { updateRun } from '../runs/records.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { type Key, keys } from '../store/keys.ts';
@@ -17,7 +17,7 @@ export interface NotificationConfiguration extends Edited {
   destinationType: DestinationType;
   url: string;
   enabled: boolean;
-  triggers: NotificationTrigger[];
+  triggers: Trigger[];
   /** Signs notifications; sealed and never returned. Absent: notifications are not signed. */
   sealedToken?: Uint8Array;
   createdAt: string;
@@ -163,26 +163,32 @@ interface Delivery extends Key {
   over?: boolean;
 }
 
-const deliveryKey = (runId: string, configurationId: string, { trigger, status }: Notification): Key =>
-  keys.told(runId, `${configurationId}#${trigger}#${status}`);
+/** What is told of a run or a workspace, once: a trigger, and the status or time that set it off. */
+export interface Occasion {
+  trigger: Trigger;
+  status: string;
+}
+
+const deliveryKey = (aboutId: string, configurationId: string, { trigger, status }: Occasion): Key =>
+  keys.told(aboutId, `${configurationId}#${trigger}#${status}`);
 
 /**
  * Whether this event is the one that tells a configuration of it: the first that comes, until it is through. A state that
  * the machine tries again makes another event, and tells nobody twice; Lambda's second try of the same event goes on.
  */
 export const claimDelivery = async (
-  runId: string,
+  aboutId: string,
   configurationId: string,
-  notice: Notification,
+  notice: Occasion,
   eventId: string,
 ): Promise<boolean> => {
-  const key = deliveryKey(runId, configurationId, notice);
+  const key = deliveryKey(aboutId, configurationId, notice);
   if (await create({ ...key, eventId })) return true;
   const told = await get<Delivery>(key);
   return told?.eventId === eventId && !told.over;
 };
 
 /** It was taken, or never will be. */
-export const endDelivery = async (runId: string, configurationId: string, notice: Notification): Promise<void> => {
-  await update(deliveryKey(runId, configurationId, notice), { set: { over: true } });
+export const endDelivery = async (aboutId: string, configurationId: string, notice: Occasion): Promise<void> => {
+  await update(deliveryKey(aboutId, configurationId, notice), { set: { over: true } });
 };

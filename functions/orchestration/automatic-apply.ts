@@ -1,7 +1,7 @@
 import { grantsOfUser } from '../access/grants.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import type { ConfigurationVersion } from '../configurations/records.ts';
-import { type Run, versionControl } from '../run/run.ts';
+import { isUser, type Run } from '../run/run.ts';
 import { recordRunEvent } from '../runs/events.ts';
 import { getRun, updateRun } from '../runs/records.ts';
 import type { Workspace } from '../workspaces/records.ts';
@@ -11,13 +11,14 @@ import type { Workspace } from '../workspaces/records.ts';
  * it applies: its creator, and the uploader of its configuration. Of a run that an apply elsewhere sets off the creator does
  * not count: those who manage the workspace have decided that by its setting auto-apply-run-trigger (HCP Terraform: run
  * states, automatic apply; run triggers). A commit of the repository that a workspace follows has no author here: those who
- * connected the workspace have decided that, by its setting auto-apply.
+ * connected the workspace have decided that, by its setting auto-apply; as those who manage it have who set when it is to be
+ * destroyed.
  */
 export const authorsOf = (
   createdBy: string,
   version: Pick<ConfigurationVersion, 'createdBy'>,
   trigger: Run['trigger'],
-): string[] => [...new Set([...(trigger ? [] : [createdBy]), version.createdBy])].filter((id) => id !== versionControl);
+): string[] => [...new Set([...(trigger ? [] : [createdBy]), version.createdBy])].filter(isUser);
 
 /** @param known what some of them may do, where that is known already. At most 4 reads for each of the others. */
 export const mayAllApply = async (

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { environment } from '../environment.ts';
+import type { AutoDestroyNotice, WorkspaceEvent } from '../run/auto-destroy-notice.ts';
 import { type NotificationEvent, notificationOf } from '../run/notifications.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { invokeLater } from '../store/aws.ts';
 import { logError } from '../store/log.ts';
+import type { Workspace } from '../workspaces/records.ts';
 
 /**
  * Has people and version control told that a run came to its status. Costs nothing when nobody configured either. A failure
@@ -32,6 +34,21 @@ const tellPeople = async (run: Run): Promise<void> => {
     await invokeLater(environment.notifyFunction, event);
   } catch (error) {
     logError('notification failed', error, { run: run.id, ...notice });
+  }
+};
+
+/** What people are told of a workspace that is destroyed by itself. */
+export const tellOfAutoDestroy = async (
+  { id: workspaceId, notifications }: Workspace,
+  { run, ...notice }: Omit<AutoDestroyNotice, 'run'> & { run?: Run },
+): Promise<void> => {
+  if (!notifications?.size) return;
+  const told = run && { id: run.id, status: run.status, createdAt: run.createdAt };
+  const event: WorkspaceEvent = { id: randomUUID(), workspaceId, notice: { ...notice, run: told } };
+  try {
+    await invokeLater(environment.notifyFunction, event);
+  } catch (error) {
+    logError('notification failed', error, { workspace: workspaceId, kind: notice.kind });
   }
 };
 

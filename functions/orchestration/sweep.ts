@@ -13,6 +13,7 @@ import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
 import { query, update } from '../store/table.ts';
 import { getWorkspace } from '../workspaces/records.ts';
+import { lookAtAutoDestroy } from './auto-destroy.ts';
 import { completeWorkspaceEnd } from './deleted-workspaces.ts';
 import { deliver } from './execution.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
@@ -75,6 +76,7 @@ const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));
   if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return haveSeenTo(key);
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
+  if (key.sk === 'AUTODESTROY') return lookAtTimer(key);
   return lookAtWorkspace(key);
 };
 
@@ -88,6 +90,12 @@ const ofEnvironments = new Set(['ENV', 'TPL']);
 const lookAtEnvironments = async (keys: Key[]): Promise<void> => {
   const due = keys.map(({ pk, sk }): Key => ({ pk, sk }));
   if (due.length) await invokeLater(environment.environmentSweepFunction, { due });
+};
+
+/** Of a workspace that is destroyed by itself: no repair. */
+const lookAtTimer = async (key: Key): Promise<undefined> => {
+  await lookAtAutoDestroy(key);
+  return undefined;
 };
 
 /** Sort keys of what is handled by the function for version control. */

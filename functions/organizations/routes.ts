@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defaultAgentPool } from '../agent-pools/default-agent-pool.ts';
 import { withPool } from '../agent-pools/input.ts';
-import { type Answer, created, noContent, ok } from '../api/answer.ts';
+import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
@@ -30,6 +30,7 @@ import { inheritFromOrganization } from '../workspaces/execution-modes.ts';
 import { entitlementsDocument } from './document.ts';
 import { deleteOrganization } from './end.ts';
 import { createOrganization, updateOrganization } from './records.ts';
+import { subscriptionDocument } from './subscription.ts';
 
 const noPublishing = 'the private registry is for one organization';
 
@@ -114,8 +115,7 @@ const readIncludes = includable('subscription', 'entitlement_set', 'default_proj
 
 const listMine = async ({ request, principal }: Call): Promise<Answer> => {
   const page = pageOf(request);
-  // Nobody has a subscription.
-  listIncludes.of(request);
+  const include = listIncludes.of(request);
   const [both, byName, byEmail] = ['q', 'q[name]', 'q[email]'].map((q) => (request.query.get(q) ?? '').toLowerCase());
   const fits = ({ name, email }: Organization) =>
     `${name}\n${email}`.toLowerCase().includes(both ?? '') &&
@@ -126,10 +126,10 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
     userTokensEnabled || (await principal.on({ organization: name })).has('organization:read');
   const open = await Promise.all(fitting.map(isOpen));
   const all = fitting.filter((_, i) => open[i]);
-  const data = pageSlice(all, page).map(async (one) =>
-    organizationDocument(one, await principal.on({ organization: one.name })),
-  );
-  return list(request, page, all.length, await Promise.all(data));
+  const shown = pageSlice(all, page);
+  const data = shown.map(async (one) => organizationDocument(one, await principal.on({ organization: one.name })));
+  const included = include.has('subscription') ? shown.map(subscriptionDocument) : undefined;
+  return list(request, page, all.length, await Promise.all(data), included);
 };
 
 const create = async ({ request, principal }: Call): Promise<Answer> => {
@@ -153,7 +153,8 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
 
 const read = async ({ request, subject, principal, granted }: Context<InOrganization>): Promise<Answer> => {
   const include = readIncludes.of(request);
-  const included = [];
+  const included: Resource[] = [];
+  if (include.has('subscription')) included.push(subscriptionDocument(subject.record));
   if (include.has('entitlement_set')) included.push(entitlementsDocument(subject.record));
   if (include.has('default_project')) {
     const project = await getProject(subject.record.defaultProjectId);

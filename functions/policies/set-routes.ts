@@ -36,7 +36,7 @@ import {
   unrelate,
   updatePolicySet,
 } from './set-records.ts';
-import { getPolicySetVersion } from './set-version-records.ts';
+import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts';
 
 /** Policy sets: what they are, and to what they apply (HCP API: policy sets). */
 
@@ -129,8 +129,10 @@ const included = async (
   ];
 };
 
-const read = async (context: Context<PolicySet>): Promise<Answer> =>
-  withEtag(ok(policySetDocument(context.subject), await included(context, [context.subject])), context.subject);
+const read = async (context: Context<PolicySet>): Promise<Answer> => {
+  const set = await withNewestVersion(context.subject);
+  return withEtag(ok(policySetDocument(set), await included(context, [set])), set);
+};
 
 /** By the names alone, unless a filter asks for what only the sets know. */
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {

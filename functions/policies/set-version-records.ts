@@ -135,14 +135,19 @@ export const checkPolicyUpload = async (version: PolicySetVersion): Promise<Poli
   return updated ?? version;
 };
 
+/** Versions that are looked at, where newer ones were announced and not uploaded. */
+const maxAwaited = 5;
+
 /** The set with its latest upload, also if nothing has read it yet or a reader stopped halfway. */
 export const withNewestVersion = async (set: PolicySet): Promise<PolicySet> => {
   if (!set.newestVersionId || set.newestVersionId === set.currentVersionId) return set;
-  const newest = await getPolicySetVersion(set.newestVersionId);
-  if (!newest || newest.status === 'errored') return set;
-  const checked = await checkPolicyUpload(newest);
-  if (checked.status !== 'ready') return set;
-  return (await makeCurrent(checked)) ?? (await getPolicySet(set.id)) ?? set;
+  const { items } = await listPolicySetVersions(set.id, { page: 1, size: maxAwaited });
+  for (const version of items) {
+    if (version.createdAt <= (set.currentVersionAt ?? '')) break;
+    const checked = await checkPolicyUpload(version);
+    if (checked.status === 'ready') return (await makeCurrent(checked)) ?? (await getPolicySet(set.id)) ?? set;
+  }
+  return set;
 };
 
 /** @throws {Error} when the object is gone */

@@ -12,7 +12,7 @@ export const projectDocument = (project: Project, granted: Granted) => ({
     name: project.name,
     description: project.description,
     'created-at': project.createdAt,
-    'auto-destroy-activity-duration': null,
+    'auto-destroy-activity-duration': project.autoDestroyActivityDuration ?? null,
     'default-execution-mode': project.defaultExecutionMode ?? 'remote',
     'setting-overwrites': {
       'default-execution-mode': project.inheritsExecutionMode === false,

@@ -5,6 +5,7 @@ import { projectName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text, toOne } from '../api/validation.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { activityDuration } from './auto-destroy-input.ts';
 import { executionIn } from './execution-modes.ts';
 import type { Project } from './records.ts';
 import { checkFollows, overwriteIn } from './setting-overwrites.ts';
@@ -12,13 +13,10 @@ import { bindingOf, distinct, tagBindingList } from './tags.ts';
 
 /** What creating and changing a project may say (HCP API: projects). */
 
-const noDestroy = 'this platform does not destroy workspaces automatically';
-
 const otherFields: OtherFields = {
   shown: 'created-at hcp-id is-unified permissions team-count workspace-count',
   related: 'organization effective-tag-bindings',
   lacking: {
-    'auto-destroy-activity-duration': noDestroy,
     'stacks-default-execution-mode': [noStacks, 'remote'],
     'stacks-default-agent-pool': noStacks,
   },
@@ -26,6 +24,7 @@ const otherFields: OtherFields = {
 
 const attributes = {
   description: setting(text(256)),
+  'auto-destroy-activity-duration': v.optional(v.nullable(activityDuration)),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
   'default-agent-pool-id': setting(text(100)),
   'setting-overwrites': v.nullish(
@@ -57,6 +56,8 @@ const changeOf = async (
   const change: Partial<Project> = {};
   if (requested.name !== undefined) change.name = requested.name;
   if (requested.description !== undefined) change.description = requested.description;
+  const duration = requested['auto-destroy-activity-duration'];
+  if (duration !== undefined) change.autoDestroyActivityDuration = duration;
   const mode = requested['default-execution-mode'];
   const overwrites = overwriteIn(requested['setting-overwrites'], 'default-execution-mode', 'default-agent-pool');
   const pool = requested['default-agent-pool-id'] ?? related['default-agent-pool']?.data?.id;

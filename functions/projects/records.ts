@@ -21,6 +21,8 @@ export interface Project extends Edited {
   defaultAgentPoolId?: string | null;
   /** Absent: it does. */
   inheritsExecutionMode?: boolean;
+  /** After so long without a change of their states its workspaces are destroyed, unless they say otherwise. */
+  autoDestroyActivityDuration?: string | null;
   /** By key, each once; its workspaces have them too. */
   tags?: Tag[];
   /** What teams may do with it and with its workspaces. */
@@ -29,7 +31,13 @@ export interface Project extends Edited {
 
 export type ProjectSettings = Pick<
   Project,
-  'name' | 'description' | 'defaultExecutionMode' | 'defaultAgentPoolId' | 'inheritsExecutionMode' | 'tags'
+  | 'name'
+  | 'description'
+  | 'defaultExecutionMode'
+  | 'defaultAgentPoolId'
+  | 'inheritsExecutionMode'
+  | 'tags'
+  | 'autoDestroyActivityDuration'
 >;
 
 export const getProject = (id: string): Promise<Project | undefined> => get<Project>(keys.project(id));

@@ -100,12 +100,14 @@ const read = async ({ request, subject, granted }: Context<Project>): Promise<An
 interface Below {
   /** Execution mode and agent pool, to the workspaces that follow (workspaces/execution-modes.ts). */
   carry(project: Project): Promise<void>;
+  /** How long they live without activity, likewise (workspaces/inherited-auto-destroy.ts). */
+  carryAutoDestroy(project: Project): Promise<void>;
   hasWorkspaces(project: Project): Promise<boolean>;
   deleteProject(project: Project): Promise<void>;
 }
 
 const update =
-  ({ carry }: Below) =>
+  ({ carry, carryAutoDestroy }: Below) =>
   async (context: Context<Project>): Promise<Answer> => {
     const { request, subject } = context;
     const change = await readProjectChange(request, subject);
@@ -119,6 +121,7 @@ const update =
       throw taken();
     }
     if (change.inheritsExecutionMode !== undefined) await carry(updated);
+    if (change.autoDestroyActivityDuration !== undefined) await carryAutoDestroy(updated);
     return read({ ...context, subject: updated });
   };
 

@@ -12,10 +12,10 @@ export const providerName = v.pipe(
   v.regex(/^[a-z0-9]{1,64}$/, 'has 1 to 64 lower-case letters and digits'),
 );
 
-/** Of providers that are published, which may have a hyphen. */
+/** Of providers that are published, which may have a hyphen or, although Terraform cannot install those, an underscore. */
 export const publishedProviderName = v.pipe(
   v.string(),
-  v.regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'has 1 to 64 lower-case letters, digits and "-"'),
+  v.regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, 'has 1 to 64 lower-case letters, digits, "-" and "_"'),
 );
 
 export const registryName = v.picklist(['private', 'public']);

@@ -1,3 +1,4 @@
+import type { WorkspacePayload } from './auto-destroy-notice.ts';
 import type { DestinationType, NotificationPayload } from './notifications.ts';
 
 /** The same notification as each kind of destination reads it. Pure. */
@@ -12,25 +13,50 @@ const line = (text: string, most = 300): string => {
 const escaped = (text: string, most?: number): string =>
   line(text, most).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** What is said of a run beside the message, by name; nothing in a verification. */
-const facts = (payload: NotificationPayload): [name: string, value: string][] => {
+type Payload = NotificationPayload | WorkspacePayload;
+
+type Fact = [name: string, value: string];
+
+const present = (facts: [name: string, value: string | null | undefined][]): Fact[] =>
+  facts.filter((fact): fact is Fact => typeof fact[1] === 'string');
+
+/** What is said beside the message, by name; nothing in a verification. */
+const facts = (payload: Payload): Fact[] => {
+  if ('details' in payload) {
+    const { details } = payload;
+    return present([
+      ['Organization', details.organization_name],
+      ['Workspace', details.workspace_name],
+      ['Destroyed at', details.auto_destroy_at],
+      ['Run', details.run_external_id],
+      ['Status', details.run_status ?? details.run_create_error_message],
+    ]);
+  }
   const updatedBy = payload.notifications[0]?.run_updated_by;
-  return [
+  return present([
     ['Organization', payload.organization_name],
     ['Workspace', payload.workspace_name],
     ['Run', payload.run_message],
     ['Started by', payload.run_created_by],
     ['Done by', updatedBy === payload.run_created_by ? null : updatedBy],
-  ].filter((fact): fact is [string, string] => typeof fact[1] === 'string');
+  ]);
 };
 
-const headline = (payload: NotificationPayload): string =>
-  [payload.workspace_name, payload.notifications[0]?.message].filter(Boolean).join(': ');
+const headline = (payload: Payload): string =>
+  'details' in payload
+    ? `${payload.details.workspace_name}: ${payload.message}`
+    : [payload.workspace_name, payload.notifications[0]?.message].filter(Boolean).join(': ');
+
+const linkOf = (payload: Payload): string | null => ('details' in payload ? null : payload.run_url);
+
+const triggerIn = (payload: Payload): string | undefined =>
+  'details' in payload ? payload.trigger : payload.notifications[0]?.trigger;
 
 /** Slack: Block Kit, by an incoming webhook. `text` is what notifications of the client show. */
-const slack = (payload: NotificationPayload): object => {
+const slack = (payload: Payload): object => {
   const title = escaped(headline(payload));
-  const text = payload.run_url ? `<${encodeURI(payload.run_url)}|${title}>` : title;
+  const url = linkOf(payload);
+  const text = url ? `<${encodeURI(url)}|${title}>` : title;
   const fields = facts(payload).map(([name, value]) => ({
     type: 'plain_text',
     text: `${name}: ${line(value)}`,
@@ -53,15 +79,16 @@ const colors: Record<string, string> = {
 };
 
 /** Microsoft Teams: a MessageCard, by an incoming webhook. */
-const teams = (payload: NotificationPayload): object => {
+const teams = (payload: Payload): object => {
   const title = escaped(headline(payload));
-  const uri = payload.run_url && encodeURI(payload.run_url);
+  const url = linkOf(payload);
+  const uri = url && encodeURI(url);
   return {
     '@type': 'MessageCard',
     '@context': 'https://schema.org/extensions',
-    themeColor: colors[payload.notifications[0]?.trigger ?? ''] ?? '0969DA',
+    themeColor: colors[triggerIn(payload) ?? ''] ?? '0969DA',
     summary: title,
-    title: title,
+    title,
     sections: [{ markdown: false, facts: facts(payload).map(([name, value]) => ({ name, value: escaped(value) })) }],
     ...(uri
       ? { potentialAction: [{ '@type': 'OpenUri', name: 'Open the run', targets: [{ os: 'default', uri }] }] }
@@ -69,7 +96,7 @@ const teams = (payload: NotificationPayload): object => {
   };
 };
 
-export const notificationBody = (type: DestinationType, payload: NotificationPayload): object => {
+export const notificationBody = (type: DestinationType, payload: Payload): object => {
   if (type === 'slack') return slack(payload);
   return type === 'microsoft-teams' ? teams(payload) : payload;
 };

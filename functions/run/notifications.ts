@@ -1,10 +1,15 @@
 import { waitsForPerson } from './actions.ts';
+import { type WorkspaceTrigger, workspaceTriggers } from './auto-destroy-notice.ts';
 import type { PhaseReport, Run } from './run.ts';
-import { type NotificationTrigger, type RunStatus, statuses, timestampKey } from './status.ts';
+import { type NotificationTrigger, notificationTriggers, type RunStatus, statuses, timestampKey } from './status.ts';
 
 /** Notifications of a run, and their triggers (HCP API: notification configurations). Pure. */
 
-export { type NotificationTrigger, notificationTriggers } from './status.ts';
+export type { NotificationTrigger } from './status.ts';
+
+/** Of runs, and of workspaces beside. */
+export const triggers = [...notificationTriggers, ...workspaceTriggers];
+export type Trigger = NotificationTrigger | WorkspaceTrigger;
 
 export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const;
 export type DestinationType = (typeof destinationTypes)[number];

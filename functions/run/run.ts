@@ -29,6 +29,12 @@ export interface Ingress {
 /** Creator of runs that version control starts: no user of the platform. */
 export const versionControl = 'vcs';
 
+/** Who creates runs that destroy a workspace whose time has come (auto-destroy.ts). */
+export const autoDestroy = 'auto-destroy';
+
+/** Whether a run's creator is a user. */
+export const isUser = (createdBy: string): boolean => createdBy !== versionControl && createdBy !== autoDestroy;
+
 /** Display name of a creator without a user: the committer. */
 export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>
   createdBy === versionControl ? (ingress?.senderUsername ?? createdBy) : createdBy;
@@ -50,7 +56,7 @@ export interface Run extends RunOptions {
   statusTimestamps: Record<string, Timestamp>;
   createdAt: Timestamp;
   createdBy: string;
-  /** API `source`: `tfe-api`, `tfe-ui`, `tfe-configuration-version`, `terraform+cloud`, `terraform`. */
+  /** API `source`: `tfe-api`, `tfe-ui`, `tfe-configuration-version`, `terraform+cloud`, `terraform`, `tfe-infrastructure-lifecycle`. */
   source: string;
   /** Set off by an apply elsewhere; `via` has the ids of all workspaces that led here, the first first. */
   trigger?: { runId: string; workspaceId: string; workspaceName: string; via: string[] };

@@ -4,7 +4,7 @@ import { runPermissions } from '../api/permissions/reported-permissions.ts';
 import type { Organization } from '../people/organizations/records.ts';
 import { allowedActions } from '../run/actions.ts';
 import { policyCheckId } from '../run/policy-status.ts';
-import { type Phase, type PhaseName, type Run, versionControl } from '../run/run.ts';
+import { isUser, type Phase, type PhaseName, type Run, versionControl } from '../run/run.ts';
 import { isPhaseFinal } from '../run/status.ts';
 import { stagesOf, taskStageId } from '../run/task-stages.ts';
 import { applyId, costEstimateId, planId } from '../store/id.ts';
@@ -17,7 +17,7 @@ export interface Viewer {
   userId: string;
 }
 
-const userIn = (id: string | undefined): string | undefined => (id === versionControl ? undefined : id);
+const userIn = (id: string | undefined): string | undefined => (id !== undefined && isUser(id) ? id : undefined);
 
 /** Results show with the status that follows them, never before. */
 const shown = (phase: Phase) => (isPhaseFinal(phase.status) ? phase.report : undefined);

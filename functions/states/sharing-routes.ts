@@ -13,7 +13,8 @@ import { addConsumers, listConsumers, removeConsumers } from './sharing.ts';
 
 /** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */
 
-const maxAtOnce = 100;
+/** Clients send all of a workspace at once; each is a write. */
+const maxAtOnce = 500;
 
 const body = v.object({
   data: v.pipe(v.array(identifier('workspaces')), v.maxLength(maxAtOnce, `may have at most ${maxAtOnce} at once`)),

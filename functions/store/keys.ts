@@ -77,6 +77,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `SESSION#<sha-256>` | → session that began so |
  * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that a group at the issuer stands for |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
+ * | | `AUTODESTROY` | when to look whether it is to be destroyed |
  * | | `VAR#<id>` | variable |
  * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
  * | | `VARSET#<id>` | → variable set that may be applied to it |
@@ -204,7 +205,8 @@ export const keys = {
   }),
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
   notification: (id: string): Key => ({ pk: `NC#${id}`, sk: 'NC' }),
-  told: (runId: string, what: string): Key => ({ pk: `RUN#${runId}`, sk: `TOLD#${what}` }),
+  autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),
+  told: (id: string, what: string): Key => ({ pk: `${id.startsWith('ws-') ? 'WS' : 'RUN'}#${id}`, sk: `TOLD#${what}` }),
   sshKey: (id: string): Key => ({ pk: `SSHKEY#${id}`, sk: 'SSHKEY' }),
   sshKeyOf: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `SSHKEY#${id}` }),
   sshKeyUse: (id: string, workspaceId: string): Key => ({ pk: `SSHKEY#${id}`, sk: `USE#${workspaceId}` }),

@@ -5,6 +5,7 @@ import { workspacePermissions } from '../api/permissions/reported-permissions.ts
 import { byOrganization } from '../api/permissions/shown.ts';
 import type { Project } from '../projects/records.ts';
 import { type Tag, tagId } from '../projects/tags.ts';
+import { destroyTime } from '../run/auto-destroy.ts';
 import type { Workspace } from './records.ts';
 
 /** The run that holds the workspace, else the last one that did. */
@@ -46,6 +47,9 @@ const vcsRepoOf = ({ vcsRepo }: Workspace) =>
       }
     : null;
 
+const autoDestroyStatus = (workspace: Workspace) =>
+  workspace.autoDestroyStatus ?? (destroyTime(workspace, workspace.state) ? 'scheduled' : null);
+
 /** Number of the pull request whose changes were applied and are not merged yet. */
 export const heldBy = ({ vcsPull, vcsRepo }: Pick<Workspace, 'vcsPull' | 'vcsRepo'>): number | undefined =>
   vcsPull && vcsPull.repository === vcsRepo?.repository ? vcsPull.number : undefined;
@@ -70,10 +74,10 @@ export const workspaceDocument = (
     'allow-destroy-plan': workspace.allowDestroyPlan,
     'auto-apply': workspace.autoApply,
     'auto-apply-run-trigger': workspace.autoApplyRunTrigger,
-    'auto-destroy-activity-duration': null,
-    'auto-destroy-at': null,
-    'auto-destroy-status': null,
-    'inherits-project-auto-destroy': false,
+    'auto-destroy-activity-duration': workspace.autoDestroyActivityDuration ?? null,
+    'auto-destroy-at': destroyTime(workspace, workspace.state) ?? null,
+    'auto-destroy-status': autoDestroyStatus(workspace),
+    'inherits-project-auto-destroy': workspace.inheritsAutoDestroy ?? true,
     'queue-all-runs': workspace.queueAllRuns,
     'speculative-enabled': workspace.speculativeEnabled,
     /** Ours: plans of pull requests can be applied before the merge, and which one has done so. */

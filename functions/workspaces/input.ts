@@ -15,6 +15,7 @@ import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
 import { engines } from '../run/engine.ts';
 import type { Execution } from '../run/execution-mode.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
+import { autoDestroyAttributes, readAutoDestroy } from './auto-destroy-input.ts';
 import { checkVersion, engineOfNew } from './engine.ts';
 import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 import { vcsRepoInput } from './vcs-repo-input.ts';
@@ -23,7 +24,7 @@ import { vcsRepoInput } from './vcs-repo-input.ts';
 
 const otherFields: OtherFields = {
   shown: `actions apply-duration-average auto-destroy-status created-at effective-run-data-retention-desc
-      effective-state-version-retention-desc environment inherits-project-auto-destroy last-assessment-result-at
+      effective-state-version-retention-desc environment last-assessment-result-at
       latest-change-at locked locked-reason no-code-upgrade-available permissions plan-duration-average
       policy-check-failures resource-count run-failures source source-module-id tag-names updated-at
       vcs-repo-identifier workspace-kpis-runs-count`,
@@ -56,8 +57,6 @@ const workingDirectory = v.pipe(
 
 const patterns = v.pipe(v.array(text(500)), v.maxLength(100, 'may have at most 100 entries'));
 
-const notHere = (why: string) => v.optional(v.null(`cannot be set: this platform ${why}`));
-
 const settings = {
   description: setting(text(1000)),
   'execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
@@ -84,8 +83,7 @@ const settings = {
   'source-name': setting(text(250)),
   'source-url': setting(text(1000)),
   'vcs-repo': v.nullish(vcsRepoInput),
-  'auto-destroy-at': notHere('does not destroy workspaces automatically'),
-  'auto-destroy-activity-duration': notHere('does not destroy workspaces automatically'),
+  ...autoDestroyAttributes,
   'agent-pool-id': setting(text(100)),
   'hyok-enabled': setting(v.literal(false, 'cannot be true: this platform does not support HYOK')),
 };
@@ -154,7 +152,7 @@ export const noProject = (projectId: string, organization: string): ApiError =>
  */
 export const readWorkspaceChange = async (
   request: ApiRequest,
-  organization: string,
+  { name: organization, defaultProjectId }: Pick<Organization, 'name'> & Partial<Organization>,
   current?: Workspace,
 ): Promise<WorkspaceChange> => {
   const input = readWorkspace(request);
@@ -188,7 +186,8 @@ export const readWorkspaceChange = async (
     Object.assign(change, above);
   }
   if (current) await settleAgentPool(change, current);
-  return change;
+  const inherited = () => autoDestroyOfProject(projectId ?? current?.projectId ?? defaultProjectId);
+  return { ...change, ...(await readAutoDestroy(input.attributes, current, { moves, inherited })) };
 };
 
 /**
@@ -210,6 +209,10 @@ const executionOfProject = async (projectId: string | undefined, organization: s
   return executionIn(project?.defaultExecutionMode ? project : await getOrganization(organization));
 };
 
+/** How long its workspaces live that follow it. */
+const autoDestroyOfProject = async (projectId: string | undefined): Promise<string | null> =>
+  (projectId && (await getProject(projectId))?.autoDestroyActivityDuration) || null;
+
 /** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
 export const newWorkspace: Finder<NewInOrganization> = inProjectOf(
   'project',
@@ -219,7 +222,7 @@ export const newWorkspace: Finder<NewInOrganization> = inProjectOf(
 
 /** @throws {ApiError} 422 when there is no name */
 export const readNewWorkspace = async (request: ApiRequest, home: Organization): Promise<NewWorkspace> => {
-  const change = await readWorkspaceChange(request, home.name);
+  const change = await readWorkspaceChange(request, home);
   if (!change.engine) change.engine = engineOfNew(request, home.defaultEngine);
   checkVersion(request, change);
   const { name, projectId = home.defaultProjectId, inheritsExecutionMode = true } = change;

@@ -19,6 +19,15 @@ const moved = v.object({
   data: v.pipe(v.array(identifier('workspaces')), v.maxLength(maxMoved, `may have at most ${maxMoved} at once`)),
 });
 
+/** One that follows its project lives as long as those there. */
+const autoDestroyIn = (
+  { autoDestroyActivityDuration: duration = null }: Project,
+  { inheritsAutoDestroy = true, managedBy, autoDestroyActivityDuration }: Workspace,
+): WorkspaceChange =>
+  inheritsAutoDestroy && !managedBy && duration !== (autoDestroyActivityDuration ?? null)
+    ? { autoDestroyActivityDuration: duration, inheritsAutoDestroy: true, autoDestroyStatus: null }
+    : {};
+
 /** Moves all of them or, when one is not there or must stay, none. */
 const move = async ({ request, subject, principal }: Context<Project>): Promise<Answer> => {
   const ids = [...new Set(check(moved, request.json() ?? {}).data.map(({ id }) => id))];
@@ -43,6 +52,7 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
     (workspace): WorkspaceChange => ({
       projectId: subject.id,
       ...(workspace.inheritsExecutionMode ? executionIn(subject) : {}),
+      ...autoDestroyIn(subject, workspace),
     }),
   );
   await Promise.all(workspaces.map((workspace, i) => settleAgentPool(changes[i] as WorkspaceChange, workspace)));

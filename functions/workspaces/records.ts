@@ -10,6 +10,7 @@ import { type Key, keys } from '../store/keys.ts';
 import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
 
 /** What users set (HCP API: workspaces). */
@@ -114,6 +115,13 @@ export interface Workspace extends WorkspaceSettings, Edited {
   stateVersionCount?: number;
   configurationVersionCount?: number;
   lock?: WorkspaceLock;
+  /** When it is destroyed by itself, or how long after the last change of its state; at most one (auto-destroy.ts). */
+  autoDestroyAt?: string | null;
+  autoDestroyActivityDuration?: string | null;
+  /** The duration is the one of its project. Absent: it is. */
+  inheritsAutoDestroy?: boolean;
+  /** Absent or null: nothing happened yet. */
+  autoDestroyStatus?: 'queued' | 'errored' | null;
   /** Most recent completed run. */
   latestRunId?: string;
   /** The current state version, with what a new one is checked against. */
@@ -153,7 +161,12 @@ export interface Workspace extends WorkspaceSettings, Edited {
   deletedBy?: string;
 }
 
+export type AutoDestroyChange = Partial<
+  Pick<Workspace, 'autoDestroyAt' | 'autoDestroyActivityDuration' | 'inheritsAutoDestroy' | 'autoDestroyStatus'>
+>;
+
 export type NewWorkspace = WorkspaceSettings &
+  AutoDestroyChange &
   Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
@@ -182,7 +195,7 @@ export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> => {
 };
 
 /**
- * 4 writes, 5 with agents; undefined when the name is taken.
+ * 4 writes, 5 with agents or where it is to be destroyed by itself; undefined when the name is taken.
  * @throws {AgentPoolGoneError}
  */
 export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace | undefined> => {
@@ -194,6 +207,7 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
     indexInProject(name, { workspaceId: id, projectId, tags }),
     countNames(organization, 'workspace', 1),
   ]);
+  await startAutoDestroyTimer(id, settings);
   const at = now();
   const workspace: Workspace = { ...settings, id, createdAt: at, updatedAt: at, runCount: 0 };
   return (await create({ ...keys.workspace(id), ...workspace })) ? workspace : undefined;
@@ -201,6 +215,7 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
 
 export type WorkspaceChange = Partial<
   WorkspaceSettings &
+    AutoDestroyChange &
     Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>
 >;
 
@@ -238,6 +253,7 @@ export const updateWorkspace = async (
     condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
     values: { ':seen': workspace.updatedAt },
   };
+  if (change.inheritsAutoDestroy !== undefined) await startAutoDestroyTimer(workspace.id, next);
   const pools = { from: workspace.agentPoolId, to: next.agentPoolId };
   const updated = await withPoolUse(workspace.id, pools, () =>
     update<Workspace>(keys.workspace(workspace.id), asEdit(edit, editor)),

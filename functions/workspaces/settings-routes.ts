@@ -90,7 +90,7 @@ const update =
   <P>(connecting: Connecting<P>) =>
   async (context: Context<Workspace>): Promise<Answer> => {
     const { request, subject, granted } = context;
-    const change = await readWorkspaceChange(request, subject.organization, subject);
+    const change = await readWorkspaceChange(request, { name: subject.organization }, subject);
     await checkMove(context, change.projectId);
     const editor = await editorOf(context, subject, 'workspace');
     const prepared = await connecting.prepare(request, change, { ...subject, current: subject });

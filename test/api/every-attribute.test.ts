@@ -106,6 +106,7 @@ const resources: Record<string, Resource> = {
         write: { 'default-execution-mode': true, 'default-agent-pool': true },
         cleared: 'fixed',
       },
+      'auto-destroy-activity-duration': { write: '14d' },
     },
   },
   workspaces: {
@@ -133,11 +134,20 @@ const resources: Record<string, Resource> = {
       'project-remote-state': on,
       'assessments-enabled': off,
       'hyok-enabled': off,
-      'auto-destroy-at': { write: null },
-      'auto-destroy-activity-duration': { write: null },
+      'auto-destroy-at': { write: '2030-01-01T00:00:00.000Z' },
       'source-name': text(),
       'source-url': text('https://source.test'),
     },
+  },
+  'workspaces, destroyed after a duration': {
+    make: workspace,
+    list: `${acme}/workspaces`,
+    samples: { 'auto-destroy-activity-duration': { write: '14d' } },
+  },
+  'workspaces, not destroyed with their project': {
+    make: workspace,
+    list: `${acme}/workspaces`,
+    samples: { 'inherits-project-auto-destroy': fixed(false) },
   },
   'workspaces, paths by pattern': {
     make: workspace,

@@ -100,9 +100,9 @@ describe('attributes of unsupported features', () => {
     [
       'projects',
       () => `projects/${world.project}`,
-      { 'auto-destroy-activity-duration': '14d' },
+      { 'stacks-default-execution-mode': 'agent' },
       {},
-      'attributes/auto-destroy-activity-duration',
+      'attributes/stacks-default-execution-mode',
     ],
     ['workspaces', workspace, { 'migration-environment': 'x' }, {}, 'attributes/migration-environment'],
     [

@@ -17,7 +17,7 @@ it.each([
   ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
   ['POST', 'plan-exports', 'plan exports'],
-  ['GET', 'organizations/acme/invoices/next', 'subscriptions and invoices'],
+  ['GET', 'organizations/acme/invoices/next', 'invoices'],
 ])('answers %s %s with a 404 that names the unsupported feature', async (method, path, feature) => {
   const { status, body } = await api.call(method, path);
   expect(status).toBe(404);

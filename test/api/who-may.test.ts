@@ -52,6 +52,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'policy set': organization,
     'policy set version': organization,
     'run task': organization,
+    subscription: organization,
     'agent pool': organization,
     'SSH key': organization,
     'reserved tag key': organization,

@@ -51,6 +51,18 @@ const differencesOf = (fields: Parameters<typeof answer>[0]) => [
   ...description.check([answer(fields)]).differences.keys(),
 ];
 
+it('counts the operations that no route answers', () => {
+  const routes = [
+    { method: 'GET', path: '/api/v2/things/{thing}' },
+    { method: 'GET', path: '/api/v2/things/new' },
+    { method: 'POST', path: '/api/v2/things/{thing}/text' },
+  ];
+  expect(description.coverage(routes)).toEqual({
+    operations: 4,
+    notServed: ['DELETE /things/{id}', 'GET /things/{id}/text'],
+  });
+});
+
 it('finds no differences in matching responses', () => {
   const all = [
     answer({ url: '/api/v2/things/1?include=parts', body: { data: thing, included: [thing] } }),

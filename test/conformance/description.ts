@@ -40,6 +40,19 @@ export class Description {
       .map((template) => ({ template, pattern: patternOf(template) }));
   }
 
+  /** How many operations there are, and which of them no route answers. */
+  coverage(routes: Iterable<{ method: string; path: string }>): { operations: number; notServed: string[] } {
+    const unnamed = (path: string) => path.replaceAll(/\{[^}]+\}/g, '{}');
+    const served = new Set([...routes].map(({ method, path }) => `${method} ${unnamed(path)}`));
+    const operations = Object.entries(this.#document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods)
+        .filter((method) => /^(get|post|put|patch|delete)$/.test(method))
+        .map((method) => ({ method: method.toUpperCase(), path })),
+    );
+    const missing = operations.filter(({ method, path }) => !served.has(`${method} ${base}${unnamed(path)}`));
+    return { operations: operations.length, notServed: missing.map(({ method, path }) => `${method} ${path}`) };
+  }
+
   check(answers: Iterable<Recorded>): Findings {
     const findings: Findings = { differences: new Map(), checked: 0, operations: new Set() };
     for (const answer of answers) this.#checkOne(answer, findings);

@@ -13,7 +13,7 @@ import { report, unanswered } from './report.ts';
  * where OPENAPI says.
  *
  * `npm run conformance` runs the tests first; `-- recorded` looks at what the last run collected; other words go to vitest
- * as filters of test files.
+ * as filters of test files. `-- coverage` only lists the operations that no route answers.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -45,13 +45,18 @@ const main = (): number => {
     console.log(`The vendor's description is not there (${file}), so there is nothing to hold answers against.`);
     return 0;
   }
+  const description = new Description(file);
+  const { operations, notServed } = description.coverage(routes);
+  console.log(`${operations - notServed.length} of ${operations} operations are served. Not served:`);
+  console.log(`${notServed.join('\n')}\n`);
+  if (words.includes('coverage')) return 0;
   const failed = words.includes('recorded') ? 0 : collect();
   const answers = recorded();
   const ours = routes.filter(
     ({ method, path }) => path.startsWith('/api/v2/') && !refused.includes(`${method} ${path}`),
   );
   const findings = {
-    findings: new Description(file).check(answers),
+    findings: description.check(answers),
     unanswered: unanswered(ours, answers),
     whole: filters.length === 0 && failed === 0,
   };

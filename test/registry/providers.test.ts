@@ -34,12 +34,12 @@ const providers = 'organizations/acme/registry-providers';
 const sha256 = (content: string) => createHash('sha256').update(content).digest('hex');
 const put = async (url: string, body: string) => expect((await fetch(url, { method: 'PUT', body })).status).toBe(200);
 
-const newVersion = async () => {
+const newVersion = async (signedBy: string = keyId) => {
   const name = uniqueName('thing');
   const response = await api.post(providers, { name, namespace: 'acme', 'registry-name': 'private' });
   expect(response.status).toBe(201);
   const path = `${providers}/private/acme/${name}`;
-  const version = await api.post(`${path}/versions`, { version: '1.2.0', 'key-id': keyId, protocols: ['5.0'] });
+  const version = await api.post(`${path}/versions`, { version: '1.2.0', 'key-id': signedBy, protocols: ['5.0'] });
   expect(version.status).toBe(201);
   return { name, path, version: version.body.data, protocol: `/api/registry/v1/providers/acme/${name}` };
 };
@@ -105,15 +105,29 @@ describe('a version of a provider', () => {
     expect(attributes['status-message']).toMatch(/SHA256SUMS says another sum/);
   });
 
-  it('has each version and each platform once, and only with a known key', async () => {
+  it('is not offered while its organization lacks the key that signed it', async () => {
+    const { path, version, protocol } = await newVersion('0123456789ABCDEF');
+    const { filename, upload } = await addPlatform(path, 'binary');
+    await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
+    await put(version.links['shasums-sig-upload'], 'signature');
+    await put(upload, 'binary');
+    expect((await api.get(`${protocol}/versions`)).body.versions).toEqual([]);
+    expect((await api.get(`${protocol}/1.2.0/download/linux/amd64`)).status).toBe(404);
+    const { attributes } = (await api.get(`${path}/versions/1.2.0`)).body.data;
+    expect(attributes['status-message']).toBe('acme has no GPG key 0123456789ABCDEF; add it');
+  });
+
+  it('has each version and each platform once, and the usual protocol where it names none', async () => {
     const { path } = await newVersion();
     await addPlatform(path, 'binary');
     const values = { os: 'linux', arch: 'amd64', filename: 'a.zip', shasum: sha256('x') };
     expect((await api.post(`${path}/versions/1.2.0/platforms`, values)).status).toBe(422);
     const version = { version: '1.2.0', 'key-id': keyId, protocols: ['5.0'] };
     expect((await api.post(`${path}/versions`, version)).body.errors[0].detail).toMatch(/already been taken/);
-    const unknown = await api.post(`${path}/versions`, { ...version, version: '2.0.0', 'key-id': '0'.repeat(16) });
-    expect(unknown.body.errors[0].source.pointer).toBe('/data/attributes/key-id');
+    const silent = await api.post(`${path}/versions`, { version: '2.0.0', 'key-id': keyId, protocols: null });
+    expect(silent.body.data.attributes.protocols).toEqual(['5.0']);
+    const wrong = await api.post(`${path}/versions`, { version: '3.0.0', 'key-id': 'a key', protocols: ['5.0'] });
+    expect(wrong.body.errors[0].source.pointer).toBe('/data/attributes/key-id');
   });
 });
 

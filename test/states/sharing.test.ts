@@ -212,10 +212,23 @@ describe('remote state consumers', () => {
     expect(await listed('?show_only_configured=true')).toEqual([]);
   });
 
+  it('may be more than a page of them at once', async () => {
+    const { createWorkspace, defaultSettings } = await import('../../functions/workspaces/records.ts');
+    const source = await api.workspace();
+    const home = { organization: 'acme', projectId: source.relationships.project.data.id, tags: [] };
+    const names = Array.from({ length: 120 }, (_, n) => `consumer-${n}`);
+    const made = await Promise.all(names.map((name) => createWorkspace({ ...defaultSettings, ...home, name })));
+    const consumers = made.map((one) => one?.id ?? '').sort();
+    expect((await share(source.id, 'PATCH', ...consumers)).status).toBe(204);
+    const path = `workspaces/${source.id}/relationships/remote-state-consumers`;
+    const pages = await Promise.all(['1', '2'].map((n) => api.get(`${path}?page[size]=100&page[number]=${n}`)));
+    expect(ids(pages.flatMap(({ body }) => body.data)).sort()).toEqual(consumers);
+  });
+
   it('must be in the same organization', async () => {
     const source = await api.workspace();
     const unknown = await share(source.id, 'POST', source.id, 'ws-unknown');
     expect([unknown.status, unknown.body.errors[0].source.pointer]).toEqual([422, '/data/1/id']);
-    expect((await share(source.id, 'POST', ...Array.from({ length: 101 }, (_, n) => `ws-${n}`))).status).toBe(422);
+    expect((await share(source.id, 'POST', ...Array.from({ length: 501 }, (_, n) => `ws-${n}`))).status).toBe(422);
   });
 });

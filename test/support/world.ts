@@ -135,6 +135,8 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
   const notification = { name: 'n', 'destination-type': 'generic', url: 'https://example.test/' };
   const pool = (await api.post(`organizations/${organization}/agent-pools`, { name: uniqueName('pool') })).body.data.id;
   return {
+    // Before the organization, whose name is in it.
+    subscription: `sub-${organization}`,
     organization,
     pool,
     agent: (await registerAgent({ id: pool, organization }, { instance: 'i', name: 'a', address: null })).id,

@@ -70,7 +70,7 @@ export const workspacePermissions = (granted: Granted) => ({
   'can-manage-run-tasks': granted.has('workspace:manage-tasks'),
   'can-manage-assessments': false,
   'can-read-assessment-results': false,
-  'can-manage-ephemeral-workspaces': false,
+  'can-manage-ephemeral-workspaces': granted.has('workspace:update'),
 });
 
 /** The owners team stays as it is, but for who is in it. */

@@ -1,6 +1,7 @@
+import type { Principal } from '../../api/permissions/principal.ts';
 import { environment } from '../../environment.ts';
 import { membershipsOf, roleOf } from '../accounts/memberships.ts';
-import type { Organization } from './records.ts';
+import { getOrganizations, type Organization } from './records.ts';
 
 /** The operator's admission rules (infra/organizations.ts): a user who can sign in is not trusted yet. */
 
@@ -9,6 +10,13 @@ export const mayCreateOrganizations = async (userId: string): Promise<boolean> =
   const { creators } = environment.organizationRules;
   if (creators !== 'owners') return creators === 'anyone';
   return (await membershipsOf(userId)).some((membership) => roleOf(membership) === 'owner');
+};
+
+/** Whether it is a token of an owner of an organization that the operator made, and nothing weaker. 2 reads. */
+export const isOperator = async ({ kind, userId }: Principal): Promise<boolean> => {
+  if (kind !== 'user') return false;
+  const owned = (await membershipsOf(userId)).filter((membership) => roleOf(membership) === 'owner');
+  return (await getOrganizations(owned.map(({ organization }) => organization))).some((one) => one.isOperators);
 };
 
 /** Whether groups at the issuer may map to the organization's teams, whose members see each other. */

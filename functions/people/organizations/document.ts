@@ -45,7 +45,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'default-agent-pool': one('agent-pools', organization.defaultAgentPoolId),
     'default-project': one('projects', organization.defaultProjectId),
     'entitlement-set': one('entitlement-sets', organization.externalId),
-    subscription: { data: null },
+    subscription: one('subscriptions', `sub-${organization.name}`),
   },
   links: { self: `/api/v2/organizations/${organization.name}` },
 });

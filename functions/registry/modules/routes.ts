@@ -81,6 +81,17 @@ const byName = (read: (request: ApiRequest) => { registry: string; namespace: st
   },
 });
 
+/** As paths from before there were public modules name them: those of the organization itself, else listed public ones. */
+const inOldPath: Finder<Named> = {
+  ...common,
+  find: async (request) => {
+    const name = param(request, 'moduleName');
+    const all = (await listModules(param(request, 'organization'))).filter((one) => one.name === name);
+    const own = all.filter(({ registry }) => registry === 'private');
+    return all[0] && { organization: all[0].organization, modules: own.length ? own : all };
+  },
+};
+
 const single = async ({ subject, granted }: Context<Module>): Promise<Answer> =>
   ok(moduleDocument(await published(subject), granted));
 
@@ -197,7 +208,6 @@ const old = '/registry-modules/{organization}/{moduleName}/{moduleProvider}';
 const oldDelete = '/registry-modules/actions/delete/{organization}/{moduleName}';
 
 const inPath = byName((request) => ({ registry: param(request, 'registry'), namespace: param(request, 'namespace') }));
-const inOldPath = byName((request) => ({ registry: 'private', namespace: param(request, 'organization') }));
 
 export const moduleRoutes: Route[] = [
   route('GET', ofOrganization, 'registry:read', organization, listAll, {

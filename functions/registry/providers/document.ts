@@ -1,6 +1,6 @@
 import { many, one } from '../../api/answer.ts';
 import type { Granted } from '../../api/permissions/granted.ts';
-import type { GpgKey } from './gpg-keys.ts';
+import { type GpgKey, isKnownKey } from './gpg-keys.ts';
 import type { Platform, Provider, ProviderVersion } from './records.ts';
 import { binaryUploadUrl, downloadUrl, problemOf, signatureUploadUrl, sumsUploadUrl } from './uploads.ts';
 
@@ -30,6 +30,9 @@ export const providerDocument = (provider: Provider, versionIds: string[], grant
 const linkOf = async (name: string, key: string | undefined, upload: () => Promise<string>, mayUpload: boolean) =>
   key ? { [`${name}-download`]: await downloadUrl(key) } : mayUpload ? { [`${name}-upload`]: await upload() } : {};
 
+const keyProblem = async ({ organization }: Provider, { keyId }: ProviderVersion): Promise<string | undefined> =>
+  (await isKnownKey(organization, keyId)) ? undefined : `${organization} has no GPG key ${keyId}; add it`;
+
 export const providerVersionDocument = async (provider: Provider, version: ProviderVersion, granted: Granted) => {
   const write = granted.has('registry:write-providers');
   const { sums, signatureKey } = version;
@@ -42,7 +45,7 @@ export const providerVersionDocument = async (provider: Provider, version: Provi
       protocols: version.protocols,
       'shasums-uploaded': sums !== undefined,
       'shasums-sig-uploaded': signatureKey !== undefined,
-      'status-message': problemOf(version) ?? null,
+      'status-message': problemOf(version) ?? (await keyProblem(provider, version)) ?? null,
       'created-at': version.createdAt,
       'updated-at': version.updatedAt,
       permissions: { 'can-delete': write, 'can-upload-asset': write },

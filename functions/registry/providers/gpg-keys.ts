@@ -31,5 +31,12 @@ export const createGpgKey = async (
   return (await create({ ...keys.gpgKey(organization, keyId), ...key })) ? key : undefined;
 };
 
+/** HashiCorp's own key, which clients have. */
+const builtInKey = '34365D9472D7468F';
+
+/** Whether clients can verify what is signed with the key: they have it, or are given it. At most 1 read. */
+export const isKnownKey = async (organization: string, keyId: string): Promise<boolean> =>
+  keyId === builtInKey || (await getGpgKey(organization, keyId)) !== undefined;
+
 export const deleteGpgKey = ({ organization, keyId }: GpgKey): Promise<boolean> =>
   remove(keys.gpgKey(organization, keyId));

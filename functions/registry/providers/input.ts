@@ -53,19 +53,25 @@ export const readNewProvider = (request: ApiRequest, organization: string): Prov
   return { organization, name, namespace, registry: registry.output };
 };
 
+/** The key may be added later: a version is listed once its signature was verified with it. */
 const keyId = v.pipe(
   v.string(),
-  v.regex(/^[0-9A-Fa-f]{16}$/, 'is the id of a GPG key: 16 hexadecimal digits'),
-  v.transform((id) => id.toUpperCase()),
+  v.regex(/^[\w-]{1,64}$/, 'is the id of a GPG key, e.g. 32966F3FB5AC1129'),
+  v.transform((id) => (/^[0-9A-Fa-f]{16}$/.test(id) ? id.toUpperCase() : id)),
 );
+
+/** Of providers built with today's SDKs. */
+const usualProtocols: ProviderVersion['protocols'] = ['5.0'];
 
 const newVersion = {
   version,
   'key-id': keyId,
-  protocols: v.pipe(
-    v.array(v.picklist(['4.0', '5.0', '6.0'])),
-    v.minLength(1, 'must name at least one protocol version'),
-    v.maxLength(3, 'must name each protocol version once'),
+  protocols: v.nullish(
+    v.pipe(
+      v.array(v.picklist(['4.0', '5.0', '6.0'])),
+      v.minLength(1, 'must name at least one protocol version'),
+      v.maxLength(3, 'must name each protocol version once'),
+    ),
   ),
 };
 
@@ -74,7 +80,11 @@ export const readNewProviderVersion = (
   request: ApiRequest,
 ): Pick<ProviderVersion, 'version' | 'keyId' | 'protocols'> => {
   const { attributes } = readData(request, newVersion, {}, versionFields);
-  return { version: attributes.version, keyId: attributes['key-id'], protocols: attributes.protocols };
+  return {
+    version: attributes.version,
+    keyId: attributes['key-id'],
+    protocols: attributes.protocols ?? usualProtocols,
+  };
 };
 
 const system = v.pipe(v.string(), v.regex(/^[a-z0-9]{1,20}$/, 'is a name as Go has it, e.g. linux or amd64'));
@@ -83,7 +93,11 @@ const newPlatform = {
   os: system,
   arch: system,
   filename: v.pipe(v.string(), v.regex(/^[\w][\w.+-]{0,199}$/, 'is a file name without folders')),
-  shasum: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'is a SHA-256 of 64 hexadecimal digits in lower case')),
+  // One that is no SHA-256 never equals the sum of the binary, and the platform is not offered.
+  shasum: v.pipe(
+    v.string(),
+    v.regex(/^\w{1,64}$/, 'is the SHA-256 of the binary: 64 hexadecimal digits in lower case'),
+  ),
 };
 
 /** @throws {ApiError} 400 or 422 */

@@ -2,8 +2,15 @@ import { type Answer, json } from '../../api/answer.ts';
 import { notFound } from '../../api/errors.ts';
 import { inOrganization, param } from '../../api/finders.ts';
 import { type Context, type Finder, type Route, route } from '../../api/route.ts';
-import { getGpgKey } from './gpg-keys.ts';
-import { findProvider, getProviderVersion, listProviderVersions, type Provider, platformName } from './records.ts';
+import { getGpgKey, isKnownKey } from './gpg-keys.ts';
+import {
+  findProvider,
+  getProviderVersion,
+  listProviderVersions,
+  type Provider,
+  type ProviderVersion,
+  platformName,
+} from './records.ts';
 import { downloadUrl, installable, settle } from './uploads.ts';
 
 /** Terraform's provider registry protocol (Terraform: provider registry protocol). */
@@ -24,9 +31,16 @@ const inNamespace: Finder<Provider> = {
 
 const plain = (body: unknown): Answer => json(200, body, 'application/json');
 
+/** Those whose signature clients can verify. 1 read for each key. */
+const signed = async ({ organization }: Provider, all: ProviderVersion[]): Promise<ProviderVersion[]> => {
+  const ids = [...new Set(all.map(({ keyId }) => keyId))];
+  const known = await Promise.all(ids.map((id) => isKnownKey(organization, id)));
+  return all.filter(({ keyId }) => known[ids.indexOf(keyId)]);
+};
+
 /** Only versions that can be installed. */
 const versions = async ({ subject }: Context<Provider>): Promise<Answer> => {
-  const all = await Promise.all((await listProviderVersions(subject.id)).map(settle));
+  const all = await signed(subject, await Promise.all((await listProviderVersions(subject.id)).map(settle)));
   return plain({
     id: `${subject.namespace}/${subject.name}`,
     versions: all.flatMap((version) => {
@@ -42,7 +56,8 @@ const download = async ({ request, subject }: Context<Provider>): Promise<Answer
   const stored = await getProviderVersion(subject.id, param(request, 'providerVersion'));
   const version = stored && (await settle(stored));
   const platform = version && installable(version).find((one) => one.os === os && one.arch === arch);
-  if (!version?.sums || !version.signatureKey || !platform?.key) {
+  const [verifiable] = version ? await signed(subject, [version]) : [];
+  if (!version?.sums || !version.signatureKey || !platform?.key || !verifiable) {
     throw notFound(`${subject.name} ${param(request, 'providerVersion')} for ${platformName({ os, arch })} not found.`);
   }
   const [key, binary, sums, signature] = await Promise.all([

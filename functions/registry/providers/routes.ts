@@ -2,11 +2,10 @@ import { type Answer, created, noContent, ok } from '../../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
 import { inOrganization, param } from '../../api/finders.ts';
 import { includable } from '../../api/include.ts';
-import { list, pageOf, pageSlice } from '../../api/pagination.ts';
+import { pageOf, pageSlice, registryList } from '../../api/pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
 import { type InOrganization, organization } from '../../people/organizations/finder.ts';
 import { platformDocument, providerDocument, providerVersionDocument } from './document.ts';
-import { getGpgKey } from './gpg-keys.ts';
 import { readNewPlatform, readNewProvider, readNewProviderVersion } from './input.ts';
 import {
   createPlatform,
@@ -92,8 +91,12 @@ const providerIncludes = includable('registry_provider_versions');
 
 const idsOf = (versions: ProviderVersion[]): string[] => versions.map(({ id }) => id);
 
-const single = async ({ subject, granted }: Context<Provider>): Promise<Answer> =>
-  ok(providerDocument(subject, idsOf(await listProviderVersions(subject.id)), granted));
+const single = async ({ request, subject, granted }: Context<Provider>): Promise<Answer> => {
+  const include = providerIncludes.of(request);
+  const versions = await listProviderVersions(subject.id);
+  const included = include.size ? versions.map((one) => providerVersionDocument(subject, one, granted)) : undefined;
+  return ok(providerDocument(subject, idsOf(versions), granted), included && (await Promise.all(included)));
+};
 
 const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
   const address = readNewProvider(request, subject.organization);
@@ -132,16 +135,13 @@ const listAll = async ({ request, subject, granted }: Context<InOrganization>): 
         ),
       )
     : undefined;
-  return list(request, page, all.length, data, included);
+  return registryList(request, page, all.length, data, included);
 };
 
 const remove = async ({ subject }: Context<Provider>): Promise<Answer> => {
   await deleteProvider(subject);
   return noContent();
 };
-
-/** HashiCorp's own key, which clients have. */
-const builtInKey = '34365D9472D7468F';
 
 const onlyPrivate = ({ registry, name }: Provider): void => {
   if (registry === 'public') throw forbidden(`Versions of ${name} come from the public registry.`);
@@ -150,10 +150,6 @@ const onlyPrivate = ({ registry, name }: Provider): void => {
 const createVersion = async ({ request, subject, granted }: Context<Provider>): Promise<Answer> => {
   onlyPrivate(subject);
   const values = readNewProviderVersion(request);
-  const { organization: of } = subject;
-  if (values.keyId !== builtInKey && !(await getGpgKey(of, values.keyId))) {
-    throw unprocessable('/data/attributes/key-id', `key-id: ${of} has no GPG key ${values.keyId}. Add it first`);
-  }
   const pointer = '/data/attributes/version';
   if ((await listProviderVersions(subject.id)).length >= maxProviderVersions) {
     throw unprocessable(pointer, `version: ${subject.name} has ${maxProviderVersions}, the maximum`);
@@ -168,7 +164,7 @@ const listVersions = async ({ request, subject, granted }: Context<Provider>): P
   const all = await listProviderVersions(subject.id);
   const shown = await Promise.all(pageSlice(all, page).map(settle));
   const documents = shown.map((version) => providerVersionDocument(subject, version, granted));
-  return list(request, page, all.length, await Promise.all(documents));
+  return registryList(request, page, all.length, await Promise.all(documents));
 };
 
 const readVersion = async ({ subject: { provider, version }, granted }: Context<InProvider>): Promise<Answer> =>
@@ -196,7 +192,7 @@ const listPlatforms = async ({ request, subject, granted }: Context<InProvider>)
   const version = await settle(subject.version);
   const all = Object.values(version.platforms);
   const documents = pageSlice(all, page).map((platform) => platformDocument(provider, version, platform, granted));
-  return list(request, page, all.length, await Promise.all(documents));
+  return registryList(request, page, all.length, await Promise.all(documents));
 };
 
 const readPlatform = async ({ subject, granted }: Context<InVersion>): Promise<Answer> => {
@@ -225,8 +221,8 @@ export const providerRoutes: Route[] = [
     'filter[organization_name]': 'text',
   }),
   route('POST', ofOrganization, 'registry:write-providers', organization, create),
-  route('GET', '/registry-providers/{provider}', 'registry:read', byId, single),
-  route('GET', one, 'registry:read', byAddress, single),
+  route('GET', '/registry-providers/{provider}', 'registry:read', byId, single, { include: providerIncludes }),
+  route('GET', one, 'registry:read', byAddress, single, { include: providerIncludes }),
   route('DELETE', one, 'registry:write-providers', byAddress, remove),
   route('GET', versions, 'registry:read', byAddress, listVersions),
   route('POST', versions, 'registry:write-providers', byAddress, createVersion),

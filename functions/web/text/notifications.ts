@@ -1,4 +1,4 @@
-import { type DestinationType, type NotificationTrigger, notificationTriggers } from '../../run/notifications.ts';
+import { type DestinationType, type Trigger, triggers } from '../../run/notifications.ts';
 
 /** Notification configurations in the reader's words. */
 
@@ -8,19 +8,24 @@ export const destinationNames: Record<string, string> = {
   generic: 'Webhook',
 } satisfies Record<DestinationType, string>;
 
-const triggers: Record<NotificationTrigger, [text: string, hint: string]> = {
+const words: Record<Trigger, [text: string, hint: string]> = {
   'run:created': ['Created', 'The run was queued.'],
   'run:planning': ['Planning', 'The plan started.'],
   'run:needs_attention': ['Needs attention', 'The run waits for a confirmation or a policy override.'],
   'run:applying': ['Applying', 'The apply started.'],
   'run:completed': ['Completed', 'The run was applied, or had no changes.'],
   'run:errored': ['Errored', 'The run failed, or was canceled or discarded.'],
+  'workspace:auto_destroy_reminder': ['Auto-destroy reminder', 'The workspace is destroyed within 24 or 12 hours.'],
+  'workspace:auto_destroy_run_results': [
+    'Auto-destroy results',
+    'The workspace was destroyed automatically, or could not be.',
+  ],
 };
 
-export const triggerOptions = notificationTriggers.map((one) => [one, ...triggers[one]] as const);
+export const triggerOptions = triggers.map((one) => [one, ...words[one]] as const);
 
 /** `Triggers: needs attention, errored` */
-export const triggerNames = (names: NotificationTrigger[]): string =>
+export const triggerNames = (names: Trigger[]): string =>
   names.length
-    ? `Triggers: ${names.map((name) => (triggers[name]?.[0] ?? name).toLowerCase()).join(', ')}`
+    ? `Triggers: ${names.map((name) => (words[name]?.[0] ?? name).toLowerCase()).join(', ')}`
     : 'No triggers';

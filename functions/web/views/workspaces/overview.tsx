@@ -7,6 +7,7 @@ import { knowPeople } from '../../parts/person.tsx';
 import { RunLine } from '../../parts/run-line.tsx';
 import { isOver } from '../../parts/status.tsx';
 import { call, related } from '../../session.ts';
+import { autoDestroyText } from './auto-destroy.tsx';
 import { LockButton, lockStatus } from './lock.tsx';
 
 /** What a workspace is doing, and what it has made. */
@@ -54,6 +55,7 @@ export const Overview = ({
             ['Execution mode', attributes['execution-mode']],
             ['Working directory', attributes['working-directory'] ?? 'configuration root'],
             ['Lock', lockStatus(workspace)],
+            ...autoDestroyFact(workspace),
             ['Last changed', <Ago key="changed" at={attributes['latest-change-at']} />],
             ['ID', <code key="id">{workspace.id}</code>],
           ]}
@@ -64,6 +66,11 @@ export const Overview = ({
       </aside>
     </div>
   );
+};
+
+const autoDestroyFact = (workspace: Resource<'workspaces'>): [name: string, value: string][] => {
+  const text = autoDestroyText(workspace);
+  return text ? [['Automatic destruction', text]] : [];
 };
 
 const RunPanel = ({

@@ -11,6 +11,7 @@ import { TeamAccess } from '../people/team-access.tsx';
 import { WorkspaceTasks } from '../run-tasks/workspace-tasks.tsx';
 import { RunTriggers } from '../runs/run-triggers.tsx';
 import { Repository } from '../version-control/repository.tsx';
+import { AutoDestroy } from './auto-destroy.tsx';
 import { Execution, executionIn, executionOf } from './execution.tsx';
 import { Notifications } from './notifications.tsx';
 
@@ -128,6 +129,7 @@ export const Settings = ({
       <div class="stack">
         <Repository workspace={workspace} organization={organization} onChange={onChange} />
         <WorkspaceTasks workspace={workspace} organization={organization} />
+        {permissions['can-manage-ephemeral-workspaces'] && <AutoDestroy workspace={workspace} onChange={onChange} />}
         {permissions['can-update'] && <Notifications workspace={workspace} />}
         <RunTriggers workspace={workspace} organization={organization} />
         {permissions['can-update'] && <TeamAccess what="workspace" id={workspace.id} organization={organization} may />}

@@ -1,0 +1,137 @@
+import { noPermissions } from '../api/permissions/granted.ts';
+import { latestConfigurationVersion } from '../configurations/records.ts';
+import { finalFailures, nextStep, timeAfterFailure } from '../run/auto-destroy.ts';
+import { autoDestroy, type Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { getRun } from '../runs/records.ts';
+import { derivedId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { type Change, get, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import type { AutoDestroyTimer } from '../workspaces/auto-destroy.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { defaultOptions, queueRun } from './create-run.ts';
+import { tellOfAutoDestroy } from './notifications.ts';
+
+/**
+ * Destroys workspaces whose time has come (HCP Terraform: ephemeral workspaces). The sweep calls this whenever the timer of
+ * one is due; every look may be repeated, and goes by what the workspace says then.
+ */
+
+interface Look {
+  workspace: Workspace;
+  timer: AutoDestroyTimer;
+}
+
+/** While its run goes on. */
+const runningSeconds = 60;
+
+const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+
+/** Whoever set something anew meanwhile has another timer. */
+const unchanged = ({ lookedAt }: AutoDestroyTimer) => ({
+  condition: 'lookedAt = :seen',
+  values: { ':seen': lookedAt },
+});
+
+const again = (timer: AutoDestroyTimer, dueAt: string, change: Change = {}) =>
+  update(
+    { pk: timer.pk, sk: timer.sk },
+    {
+      set: { ...change.set, lookedAt: now(), dueAt },
+      remove: change.remove,
+      ...unchanged(timer),
+    },
+  );
+
+const stop = (timer: AutoDestroyTimer) => remove({ pk: timer.pk, sk: timer.sk }, unchanged(timer));
+
+export const lookAtAutoDestroy = async (key: Key): Promise<void> => {
+  const [workspace, timer] = await Promise.all([getWorkspace(key.pk.replace('WS#', '')), get<AutoDestroyTimer>(key)]);
+  if (!timer) return;
+  if (!workspace) return void (await stop(timer));
+  if (timer.runId) return follow({ workspace, timer }, timer.runId);
+  const step = nextStep(workspace, { state: workspace.state, progress: timer, now: now() });
+  if (step.do === 'nothing') return void (await stop(timer));
+  if (step.do === 'destroy') return destroy({ workspace, timer });
+  if (step.reminds) await tellOfAutoDestroy(workspace, { kind: 'reminder', at: step.reminds });
+  await again(timer, step.until);
+};
+
+/** Why no run can be created, for people. */
+const obstacleOf = ({ executionMode, allowDestroyPlan }: Workspace): string | undefined => {
+  if (executionMode === 'local') return 'Execution mode is local';
+  return allowDestroyPlan ? undefined : 'Destroy plans are not allowed for this workspace';
+};
+
+const messageOf = ({ autoDestroyAt, autoDestroyActivityDuration }: Workspace): string =>
+  autoDestroyAt
+    ? `Automatically destroyed: scheduled for ${autoDestroyAt}`
+    : `Automatically destroyed: no change for ${autoDestroyActivityDuration}`;
+
+const destroy = async ({ workspace, timer }: Look): Promise<void> => {
+  const version = await latestConfigurationVersion(workspace.id);
+  const obstacle = obstacleOf(workspace) ?? (version ? undefined : 'Configuration version is missing');
+  if (obstacle || !version) return failed({ workspace, timer }, { obstacle });
+  const run = await queueRun({
+    workspace,
+    version,
+    options: { ...defaultOptions, message: messageOf(workspace), isDestroy: true },
+    autoApply: true,
+    createdBy: autoDestroy,
+    granted: noPermissions,
+    source: 'tfe-infrastructure-lifecycle',
+    id: derivedId('run', `${workspace.id} auto-destroy ${timer.lookedAt}`),
+  });
+  const basis = workspace.state?.id;
+  const isOnState = timer.failures !== undefined && timer.basis === basis;
+  await setStatus(workspace, 'queued');
+  await again(timer, inSeconds(runningSeconds), {
+    set: { runId: run.id, basis },
+    remove: isOnState ? [] : ['failures'],
+  });
+};
+
+/** What the workspace says is in its way or refused by a person is not tried again by itself. */
+const isRefused = ({ status, failure }: Run): boolean =>
+  status === 'discarded' || status === 'canceled' || failure !== undefined;
+
+const follow = async (look: Look, runId: string): Promise<void> => {
+  const run = await getRun(runId);
+  if (run && !isFinal(run.status)) return void (await again(look.timer, inSeconds(runningSeconds)));
+  if (run?.status === 'applied' || run?.status === 'planned_and_finished') return destroyed(look, run);
+  return failed(look, { run });
+};
+
+/** A duration counts on; a time is over. */
+const destroyed = async ({ workspace, timer }: Look, run: Run): Promise<void> => {
+  await tellOfAutoDestroy(workspace, { kind: 'results', at: timer.lookedAt, run });
+  const { autoDestroyAt: at } = workspace;
+  await update(keys.workspace(workspace.id), {
+    set: { autoDestroyStatus: null, ...(at ? { autoDestroyAt: null, updatedAt: now() } : {}) },
+    condition: `attribute_not_exists(deletedAt)${at ? ' AND autoDestroyAt = :at' : ' AND attribute_exists(pk)'}`,
+    values: at ? { ':at': at } : {},
+  });
+  const next = timeAfterFailure(workspace, finalFailures, now());
+  if (at || !next) await stop(timer);
+  else await again(timer, next, { remove: ['runId', 'failures', 'basis'] });
+};
+
+const failed = async (
+  { workspace, timer }: Look,
+  { run, obstacle }: { run?: Run; obstacle?: string },
+): Promise<void> => {
+  const failures = run && isRefused(run) ? finalFailures : (timer.failures ?? 0) + 1;
+  const basis = run?.apply.report?.stateVersionId ?? (run ? timer.basis : workspace.state?.id);
+  await tellOfAutoDestroy(workspace, { kind: 'results', at: timer.lookedAt, run, obstacle });
+  await setStatus(workspace, 'errored');
+  const next = timeAfterFailure(workspace, failures, now());
+  if (next) await again(timer, next, { set: { failures, basis }, remove: ['runId'] });
+  else await stop(timer);
+};
+
+const setStatus = (workspace: Workspace, autoDestroyStatus: Workspace['autoDestroyStatus']) =>
+  update(keys.workspace(workspace.id), {
+    set: { autoDestroyStatus },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });

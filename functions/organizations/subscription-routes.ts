@@ -1,0 +1,42 @@
+import { ok } from '../api/answer.ts';
+import { inOrganization, param } from '../api/finders.ts';
+import { wholeList } from '../api/pagination.ts';
+import { type Finder, type Route, route, userRoute } from '../api/route.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { featureSetDocument, subscriptionDocument } from './subscription.ts';
+
+const byId: Finder<InOrganization> = {
+  what: 'subscription',
+  parameter: 'subscription',
+  find: async (request) => {
+    const [, name] = /^sub-(.+)$/.exec(param(request, 'subscription')) ?? [];
+    const record = name === undefined ? undefined : await getOrganization(name);
+    return record && { organization: record.name, record };
+  },
+  visibleWith: 'organization:read',
+  scope: inOrganization,
+};
+
+const ofOrganization = '/organizations/{organization}';
+
+export const subscriptionRoutes: Route[] = [
+  userRoute('GET', '/feature-sets', 'any user', async ({ request }) => wholeList(request, [featureSetDocument()])),
+  route('GET', `${ofOrganization}/feature-sets`, 'organization:read', organization, async ({ request }) =>
+    wholeList(request, [featureSetDocument()]),
+  ),
+  route('GET', `${ofOrganization}/subscription`, 'organization:read', organization, async ({ subject }) =>
+    ok(subscriptionDocument(subject.record)),
+  ),
+  route('GET', '/subscriptions/{subscription}', 'organization:read', byId, async ({ subject }) =>
+    ok(subscriptionDocument(subject.record)),
+  ),
+  // Registries of other organizations are not shared with this one.
+  route(
+    'GET',
+    `${ofOrganization}/relationships/module-producers`,
+    'organization:read',
+    organization,
+    async ({ request }) => wholeList(request, []),
+  ),
+];

@@ -1,0 +1,56 @@
+import { one, type Resource } from '../api/answer.ts';
+import type { Organization } from '../people/organizations/records.ts';
+import { entitlementsDocument } from './document.ts';
+
+/**
+ * What clients ask about plans and payment: there is one plan for everybody, it has what the entitlements say, and it never
+ * ends (HCP API: feature sets, subscriptions).
+ */
+
+const planName = 'Self-hosted';
+const featureSetId = 'fs-self-hosted';
+
+export const featureSetDocument = (): Resource => {
+  const { operations: _, ...entitlements } = entitlementsDocument({ externalId: '' } as Organization).attributes;
+  return {
+    id: featureSetId,
+    type: 'feature-sets',
+    attributes: {
+      name: planName,
+      identifier: 'self_hosted',
+      description: 'Everything that this platform has',
+      plan: null,
+      cost: 0,
+      'is-current': true,
+      'is-free-tier': false,
+      'is-managed-resource-plan': false,
+      'can-self-service-downgrade': false,
+      ...entitlements,
+    },
+  };
+};
+
+/** The organization's name is in it, so that finding it costs nothing more. */
+const idOf = ({ name }: Organization): string => `sub-${name}`;
+
+export const subscriptionDocument = (record: Organization): Resource => ({
+  id: idOf(record),
+  type: 'subscriptions',
+  attributes: {
+    'is-active': true,
+    'start-at': record.createdAt,
+    'end-at': null,
+    'runs-ceiling': null,
+    'agents-ceiling': null,
+    'contract-start-at': null,
+    'contract-user-limit': null,
+    'contract-apply-limit': null,
+    'is-public-free-tier': false,
+    'is-self-serve-trial': false,
+  },
+  relationships: {
+    organization: one('organizations', record.name),
+    'feature-set': one('feature-sets', featureSetId),
+  },
+  links: { self: `/api/v2/subscriptions/${idOf(record)}` },
+});

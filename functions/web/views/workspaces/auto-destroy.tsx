@@ -1,0 +1,79 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { change } from '../../session.ts';
+
+/** When a workspace is destroyed by itself. */
+
+type Mode = 'project' | 'duration' | 'time' | 'never';
+
+const modeOf = ({ attributes }: Resource<'workspaces'>): Mode => {
+  if (attributes['inherits-project-auto-destroy']) return 'project';
+  if (attributes['auto-destroy-activity-duration']) return 'duration';
+  return attributes['auto-destroy-at'] ? 'time' : 'never';
+};
+
+const settingsOf = (mode: Mode, data: FormData) => {
+  if (mode === 'project') return { 'inherits-project-auto-destroy': true };
+  if (mode === 'duration') return { 'auto-destroy-activity-duration': textOf(data, 'auto-destroy-activity-duration') };
+  if (mode === 'time') return { 'auto-destroy-at': textOf(data, 'auto-destroy-at') };
+  return { 'inherits-project-auto-destroy': false, 'auto-destroy-at': null, 'auto-destroy-activity-duration': null };
+};
+
+/** For people; undefined when nothing is scheduled. */
+export const autoDestroyText = ({ attributes }: Resource<'workspaces'>): string | undefined => {
+  const { 'auto-destroy-at': at, 'auto-destroy-status': status } = attributes;
+  if (status === 'queued') return 'destroy run started';
+  if (status === 'errored') return 'last try failed';
+  return at ? `at ${at}` : undefined;
+};
+
+export const AutoDestroy = ({ workspace, onChange }: { workspace: Resource<'workspaces'>; onChange(): void }) => {
+  const { attributes } = workspace;
+  const mode = useSignal<Mode>(modeOf(workspace));
+  const submit = async (data: FormData) => {
+    await change(`/workspaces/${workspace.id}`, 'workspaces', settingsOf(mode.value, data));
+    onChange();
+  };
+  const scheduled = autoDestroyText(workspace);
+  return (
+    <section class="panel pad stack">
+      <h2>Automatic destruction</h2>
+      <p class="soft">
+        A destroy run is applied without confirmation; the workspace stays. {scheduled && `Currently: ${scheduled}.`}
+      </p>
+      <Form submit="Save schedule" onSubmit={submit}>
+        <Select
+          label="Destroy resources"
+          name="auto-destroy"
+          options={[
+            ['project', 'as its project says'],
+            ['duration', 'after inactivity'],
+            ['time', 'at a time'],
+            ['never', 'never'],
+          ]}
+          value={mode.value}
+          onChange={(value) => (mode.value = value as Mode)}
+        />
+        {mode.value === 'duration' && (
+          <Text
+            label="Inactivity"
+            name="auto-destroy-activity-duration"
+            required
+            value={attributes['auto-destroy-activity-duration'] ?? ''}
+            hint="Time since the last change of its state: 12h, 14d."
+          />
+        )}
+        {mode.value === 'time' && (
+          <Text
+            label="Time"
+            name="auto-destroy-at"
+            required
+            value={attributes['auto-destroy-at'] ?? ''}
+            hint="In UTC, e.g. 2030-01-31T12:00:00Z."
+          />
+        )}
+      </Form>
+    </section>
+  );
+};

@@ -1,0 +1,36 @@
+import type { Project } from '../projects/records.ts';
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { startAutoDestroyTimer } from './auto-destroy.ts';
+import { eachWorkspaceIn } from './lists.ts';
+import type { Workspace } from './records.ts';
+
+/** What workspaces are told that have the duration of their project: each has its own copy, as of execution modes. */
+
+const atOnce = 20;
+
+/** What belongs to an environment ends with it. */
+const follows = ({ inheritsAutoDestroy = true, managedBy }: Workspace): boolean => inheritsAutoDestroy && !managedBy;
+
+/** 2 writes for each workspace where it changes. One that was cut off is carried on by repeating it. */
+export const inheritAutoDestroy = async ({ id, autoDestroyActivityDuration = null }: Project): Promise<void> => {
+  for await (const workspaces of eachWorkspaceIn(id)) {
+    const outdated = workspaces.filter(
+      (one) => follows(one) && (one.autoDestroyActivityDuration ?? null) !== autoDestroyActivityDuration,
+    );
+    for (let i = 0; i < outdated.length; i += atOnce) {
+      await Promise.all(outdated.slice(i, i + atOnce).map((one) => inherit(one.id, autoDestroyActivityDuration)));
+    }
+  }
+};
+
+const inherit = async (workspaceId: string, autoDestroyActivityDuration: string | null): Promise<void> => {
+  await startAutoDestroyTimer(workspaceId, { autoDestroyActivityDuration });
+  await update(keys.workspace(workspaceId), {
+    set: { autoDestroyActivityDuration, autoDestroyStatus: null, updatedAt: now() },
+    condition:
+      '(attribute_not_exists(inheritsAutoDestroy) OR inheritsAutoDestroy = :true) AND attribute_not_exists(deletedAt)',
+    values: { ':true': true },
+  });
+};

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WorkspaceEvent } from '../../functions/run/auto-destroy-notice.ts';
+import type { Run } from '../../functions/run/run.ts';
+import type { AutoDestroyTimer } from '../../functions/workspaces/auto-destroy.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { runHelpers } from '../support/runs.ts';
+
+/** Ephemeral workspaces: what the sweep does with their timers. */
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+let table: typeof import('../../functions/store/table.ts');
+let keys: typeof import('../../functions/store/keys.ts')['keys'];
+let look: typeof import('../../functions/orchestration/auto-destroy.ts')['lookAtAutoDestroy'];
+let finishRun: typeof import('../../functions/orchestration/finish.ts')['finishRun'];
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+  table = await import('../../functions/store/table.ts');
+  ({ keys } = await import('../../functions/store/keys.ts'));
+  ({ lookAtAutoDestroy: look } = await import('../../functions/orchestration/auto-destroy.ts'));
+  ({ finishRun } = await import('../../functions/orchestration/finish.ts'));
+});
+beforeEach(() => {
+  api.aws.invoked.length = 0;
+});
+afterAll(() => api.close());
+
+const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+const timerOf = (id: string) => table.get<AutoDestroyTimer>(keys.autoDestroy(id));
+const lookAt = (id: string) => look(keys.autoDestroy(id));
+const shown = async (id: string) => (await api.get(`workspaces/${id}`)).body.data.attributes;
+const runsOf = async (id: string): Promise<{ id: string; attributes: Record<string, unknown> }[]> =>
+  (await api.get(`workspaces/${id}/runs`)).body.data;
+const setState = (id: string, hours: number, resources = 1, stateId = 'sv-1') =>
+  table.update(keys.workspace(id), {
+    set: { state: { id: stateId, serial: 1, lineage: 'l', md5: 'm', at: ago(hours), resources } },
+  });
+
+/** With a configuration and a resource, `hours` ago. */
+const ephemeral = async (attributes: object, hours = 5): Promise<string> => {
+  const { id } = await help.ready(attributes);
+  await setState(id, hours);
+  return id;
+};
+const end = async (id: string, ending: 'Applied' | 'PlanErrored') => finishRun(id, ending);
+const current = async (id: string) => (await help.store.getRun((await timerOf(id))?.runId ?? '')) as Run;
+
+describe('a workspace whose time has come', () => {
+  it('gets one destroy run that applies by itself, however often it is looked at', async () => {
+    const id = await ephemeral({ 'auto-destroy-at': ago(1), 'auto-apply': false });
+    const timer = await timerOf(id);
+    await lookAt(id);
+    // Cut off before the timer knew of the run.
+    await table.put({ ...keys.autoDestroy(id), ...(timer as object) });
+    await lookAt(id);
+    await lookAt(id);
+    const runs = await runsOf(id);
+    expect(runs).toHaveLength(1);
+    expect(runs[0]?.attributes).toMatchObject({
+      'is-destroy': true,
+      'auto-apply': true,
+      source: 'tfe-infrastructure-lifecycle',
+      message: expect.stringContaining('Automatically destroyed'),
+    });
+    expect(await shown(id)).toMatchObject({ 'auto-destroy-status': 'queued' });
+  });
+
+  it('is through with its time once it was destroyed', async () => {
+    const id = await ephemeral({ 'auto-destroy-at': ago(1) });
+    await lookAt(id);
+    await end((await current(id)).id, 'Applied');
+    await lookAt(id);
+    expect(await shown(id)).toMatchObject({ 'auto-destroy-at': null, 'auto-destroy-status': null });
+    expect(await timerOf(id)).toBeUndefined();
+  });
+
+  it('counts its duration on, from the next state', async () => {
+    const id = await ephemeral({ 'auto-destroy-activity-duration': '2h' });
+    await lookAt(id);
+    await end((await current(id)).id, 'Applied');
+    await setState(id, 0, 0, 'sv-2');
+    await lookAt(id);
+    expect(await shown(id)).toMatchObject({ 'auto-destroy-activity-duration': '2h', 'auto-destroy-at': null });
+    await setState(id, 3, 1, 'sv-3');
+    await lookAt(id);
+    expect(await runsOf(id)).toHaveLength(2);
+  });
+
+  it('is left alone after a change of its state', async () => {
+    const id = await ephemeral({ 'auto-destroy-activity-duration': '2h' }, 1);
+    await lookAt(id);
+    expect(await runsOf(id)).toEqual([]);
+    const due = (await timerOf(id))?.dueAt ?? '';
+    expect(due).toBe((await shown(id))['auto-destroy-at']);
+    expect(Date.parse(due)).toBeGreaterThan(Date.now() + 3_500_000);
+  });
+
+  it('is tried again after a failure, not after a person discarded the run', async () => {
+    const [failing, discarded] = [
+      await ephemeral({ 'auto-destroy-at': ago(1) }),
+      await ephemeral({ 'auto-destroy-at': ago(1) }),
+    ];
+    for (const id of [failing, discarded]) {
+      await lookAt(id);
+      const run = await current(id);
+      if (id === discarded) await help.bring(run.id, { decision: { action: 'discard', by: api.userId, at: ago(0) } });
+      await finishRun(run.id, id === discarded ? 'Discarded' : 'PlanErrored');
+      await lookAt(id);
+      expect(await shown(id)).toMatchObject({ 'auto-destroy-status': 'errored' });
+    }
+    expect(await timerOf(discarded)).toBeUndefined();
+    expect(await timerOf(failing)).toMatchObject({ failures: 1 });
+    await lookAt(failing);
+    expect(await runsOf(failing)).toHaveLength(2);
+    await setState(failing, 0, 1, 'sv-new');
+    await end((await current(failing)).id, 'PlanErrored');
+    await lookAt(failing);
+    await lookAt(failing);
+    expect(await runsOf(failing)).toHaveLength(2);
+  });
+
+  it('is told where no run can be created', async () => {
+    const id = await ephemeral({ 'auto-destroy-at': ago(1), 'allow-destroy-plan': false });
+    await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
+    await lookAt(id);
+    expect(await runsOf(id)).toEqual([]);
+    const { notice } = api.aws.invoked.map(({ event }) => event as WorkspaceEvent).find((one) => one.workspaceId) ?? {};
+    expect(notice).toMatchObject({ kind: 'results', obstacle: 'Destroy plans are not allowed for this workspace' });
+  });
+
+  it('waits for a confirmation when whoever uploaded its configuration may not apply', async () => {
+    const { id } = await api.workspace({ 'auto-destroy-at': ago(1) });
+    await setState(id, 5);
+    const planner = await help.user('plan');
+    const version = await api.configuration(id);
+    await table.update(keys.configurationVersion(version.id), { set: { createdBy: planner.id } });
+    await lookAt(id);
+    expect((await runsOf(id))[0]?.attributes).toMatchObject({ 'auto-apply': false });
+  });
+});
+
+describe('a timer', () => {
+  it('is not there for workspaces without the setting, and goes with the setting or the workspace', async () => {
+    expect(await timerOf((await api.workspace()).id)).toBeUndefined();
+    const id = await ephemeral({ 'auto-destroy-at': ago(1) });
+    await api.patch(`workspaces/${id}`, { 'auto-destroy-at': null });
+    await lookAt(id);
+    expect(await timerOf(id)).toBeUndefined();
+    const gone = await ephemeral({ 'auto-destroy-at': ago(1) });
+    await api.call('DELETE', `workspaces/${gone}`);
+    await lookAt(gone);
+    expect(await timerOf(gone)).toBeUndefined();
+  });
+
+  it('reminds once, 24 hours before', async () => {
+    const id = await ephemeral({ 'auto-destroy-at': ago(-20) });
+    await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
+    await table.update(keys.autoDestroy(id), { set: { lookedAt: ago(10) } });
+    await lookAt(id);
+    await lookAt(id);
+    const notices = api.aws.invoked.flatMap(({ event }) => (event as WorkspaceEvent).notice ?? []);
+    expect(notices).toMatchObject([{ kind: 'reminder' }]);
+  });
+});
