@@ -6,6 +6,7 @@ import { Aws, Fn } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import type { PlatformFunction } from './function.ts';
+import { templatePaths } from './functions/environment-templates.ts';
 import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
 
@@ -71,9 +72,19 @@ export class EnvironmentApi extends Construct {
     });
   }
 
-  connect(target: lambda.IFunction, delivery: PlatformFunction): void {
-    const route = this.#route('Http', this.#apiId, '$default', target, '2.0');
+  connect(target: lambda.IFunction, templates: lambda.IFunction, delivery: PlatformFunction): void {
+    const route = this.#route(
+      'HttpRoute',
+      this.#apiId,
+      '$default',
+      this.#integrate('Http', this.#apiId, target, '2.0'),
+    );
     acknowledge(route, { APIG4: 'The function checks tokens itself; build info and the like are public by contract.' });
+    const integration = this.#integrate('Templates', this.#apiId, templates, '2.0');
+    for (const [n, path] of templatePaths.entries()) {
+      const one = this.#route(`TemplatesRoute${n}`, this.#apiId, `ANY /api/v2${path}`, integration);
+      acknowledge(one, { APIG4: 'The function checks tokens itself.' });
+    }
     const stage = new apigateway.CfnStage(this, 'HttpStage', {
       apiId: this.#apiId,
       stageName: '$default',
@@ -86,7 +97,8 @@ export class EnvironmentApi extends Construct {
   }
 
   #connectSockets(delivery: PlatformFunction): void {
-    const connect = this.#route('Connect', this.#socketId, '$connect', delivery.function, undefined);
+    const integration = this.#integrate('Connect', this.#socketId, delivery.function, undefined);
+    const connect = this.#route('ConnectRoute', this.#socketId, '$connect', integration);
     acknowledge(connect, { APIG4: 'The function checks the ticket, which is good once, for one job and one minute.' });
     const stage = new apigateway.CfnStage(this, 'SocketStage', {
       apiId: this.#socketId,
@@ -107,33 +119,31 @@ export class EnvironmentApi extends Construct {
     acknowledgeWildcard(again, this.connectionsArn, 'Connections of this one API; API Gateway makes up their ids.');
   }
 
-  #route(
+  #integrate(
     name: string,
     apiId: string,
-    routeKey: string,
     target: lambda.IFunction,
     payloadFormatVersion: '2.0' | undefined,
-  ): apigateway.CfnRoute {
+  ): apigateway.CfnIntegration {
     const uri =
       payloadFormatVersion === undefined
         ? `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${target.functionArn}/invocations`
         : target.functionArn;
-    const integration = new apigateway.CfnIntegration(this, `${name}Integration`, {
-      apiId,
-      integrationType: 'AWS_PROXY',
-      integrationUri: uri,
-      ...(payloadFormatVersion === undefined ? {} : { payloadFormatVersion, timeoutInMillis: 30_000 }),
-    });
     new lambda.CfnPermission(this, `${name}Permission`, {
       action: 'lambda:InvokeFunction',
       functionName: target.functionArn,
       principal: 'apigateway.amazonaws.com',
       sourceArn: `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${apiId}/*`,
     });
-    return new apigateway.CfnRoute(this, `${name}Route`, {
+    return new apigateway.CfnIntegration(this, `${name}Integration`, {
       apiId,
-      routeKey,
-      target: `integrations/${integration.ref}`,
+      integrationType: 'AWS_PROXY',
+      integrationUri: uri,
+      ...(payloadFormatVersion === undefined ? {} : { payloadFormatVersion, timeoutInMillis: 30_000 }),
     });
+  }
+
+  #route(id: string, apiId: string, routeKey: string, { ref }: apigateway.CfnIntegration): apigateway.CfnRoute {
+    return new apigateway.CfnRoute(this, id, { apiId, routeKey, target: `integrations/${ref}` });
   }
 }

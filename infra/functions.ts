@@ -13,6 +13,7 @@ import { CostEstimating } from './functions/cost-estimating.ts';
 import { EnvironmentLogs } from './functions/environment-logs.ts';
 import { EnvironmentSettle } from './functions/environment-settle.ts';
 import { EnvironmentSweep } from './functions/environment-sweep.ts';
+import { EnvironmentTemplates } from './functions/environment-templates.ts';
 import { Environments } from './functions/environments.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
 import { FetchCommit } from './functions/fetch-commit.ts';
@@ -104,6 +105,7 @@ const otherFunctions = {
   Sweep,
   Bootstrap,
   Environments,
+  EnvironmentTemplates,
   EnvironmentLogs,
   EnvironmentSettle,
   EnvironmentSweep,

@@ -49,31 +49,31 @@ export const sdkPlugin = (root: string): Plugin => ({
   name: 'aws-sdk',
   setup: (build) => {
     const at = (file: string) => join(root, 'infra/sdk', file);
-    const seen = new Set<string>();
+    const loaded = new Set<string>();
     const load = (contents: string, path: string): OnLoadResult => ({
       contents,
       loader: path.endsWith('.json') ? 'json' : 'js',
     });
     for (const [path, file] of Object.entries(standIns)) {
       build.onLoad({ filter: new RegExp(`/node_modules/${escaped(path)}$`) }, (args) => {
-        seen.add(path);
+        loaded.add(path);
         return load(`export * from ${JSON.stringify(at(file))};`, args.path);
       });
     }
     build.onLoad({ filter: /\/@aws-sdk\/client-(\w+)\/dist-es\/endpoint\/endpointResolver\.js$/ }, ({ path }) => {
       const client = /client-(\w+)/.exec(path)?.[1];
-      seen.add('endpoints');
+      loaded.add('endpoints');
       return load(`export { ${client} as defaultEndpointResolver } from ${JSON.stringify(at('endpoints.ts'))};`, path);
     });
     for (const [filter, edit] of edits) {
       build.onLoad({ filter }, async ({ path }) => {
-        seen.add(filter.source);
+        loaded.add(filter.source);
         return load(await edit(path), path);
       });
     }
     build.onEnd((result) => {
-      const wanted = [...Object.keys(standIns), 'endpoints', ...edits.map(([filter]) => filter.source)];
-      const gone = wanted.filter((path) => !seen.has(path));
+      const expected = [...Object.keys(standIns), 'endpoints', ...edits.map(([filter]) => filter.source)];
+      const gone = expected.filter((path) => !loaded.has(path));
       if (result.errors.length === 0 && gone.length > 0) {
         throw new Error(`infra/sdk.ts: the AWS SDK has no such files any more: ${gone.join(', ')}`);
       }

@@ -159,6 +159,6 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
 /** A union's own message is of no use to a person; the last of its branches says what text should look like. */
 const readable = (issue: v.BaseIssue<unknown>): string => {
   const inner = issue.issues?.at(-1)?.message;
-  const given = JSON.stringify(issue.input);
-  return `${issue.type === 'union' && inner ? inner : issue.message} (it is ${given})`;
+  const value = JSON.stringify(issue.input);
+  return `${issue.type === 'union' && inner ? inner : issue.message} (it is ${value})`;
 };

@@ -28,7 +28,7 @@ export interface Parts {
   versionControlEvent?: lambda.IFunction;
 }
 
-type Made =
+type PartName =
   | 'notify'
   | 'environmentSettle'
   | 'environmentSweep'
@@ -38,7 +38,7 @@ type Made =
   | 'versionControlEvent';
 
 /** @throws {Error} for a declaration of a function that is made before the part */
-export const requirePart = <K extends Made>(parts: Parts, name: K): NonNullable<Parts[K]> => {
+export const requirePart = <K extends PartName>(parts: Parts, name: K): NonNullable<Parts[K]> => {
   const part = parts[name];
   if (!part) throw new Error(`A function that needs ${name} is declared for a place where it is made before it.`);
   return part as NonNullable<Parts[K]>;

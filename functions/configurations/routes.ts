@@ -12,6 +12,7 @@ import { run } from '../runs/finder.ts';
 import { presignGet } from '../store/bucket.ts';
 import { hasExpired } from '../store/retention.ts';
 import { workspace } from '../workspaces/finder.ts';
+import { checkUnmanaged } from '../workspaces/managed.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import {
   archiveConfigurationVersion,
@@ -51,9 +52,7 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
     {},
     otherFields,
   );
-  if (subject.managedBy) {
-    throw conflict(`Workspace ${subject.name} belongs to ${subject.managedBy}, which has its configuration.`);
-  }
+  checkUnmanaged(subject, 'upload a configuration');
   if (subject.vcsRepo && !attributes.speculative) {
     throw unprocessable(
       '/data/attributes/speculative',

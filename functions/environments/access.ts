@@ -1,3 +1,4 @@
+import type { Grants } from '../api/permissions/grants.ts';
 import type { Principal } from '../api/permissions/principal.ts';
 
 /** What somebody may do with templates and environments, from what they may do in the project that these are in. */
@@ -19,7 +20,7 @@ export interface Rights {
 }
 
 /** The project is the organization's default one, for which the organization's own flags count too. */
-export const rightsIn = async (principal: Principal, { organization, projectId }: Home): Promise<Rights> => {
+export const rightsIn = async (principal: Pick<Grants, 'on'>, { organization, projectId }: Home): Promise<Rights> => {
   const granted = await principal.on({ organization, project: projectId, isDefaultProject: true });
   const read = granted.has('project:read');
   return {

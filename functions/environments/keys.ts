@@ -11,7 +11,10 @@ import { type Key, padded } from '../store/keys.ts';
  * | | `VERSION#<created at>#<id>` | → version, for lists |
  * | | `VERSIONNAME#<lower case>` | → version; the uniqueness of names |
  * | | `ENV#<id>` | → environment made of it, while it is not deleted |
- * | `ORG#<name>` | `TPLNAME#<lower case>` | → template; the uniqueness of names, and lists |
+ * | | `PREBUILD#<created at>#<id>` | → unclaimed environment of a pool |
+ * | | `POOL#<preset id>` | what is known of a preset's pool |
+ * | `ORG#<name>` | `PREBUILDS` | whether pools are paused |
+ * | | `TPLNAME#<lower case>` | → template; the uniqueness of names, and lists |
  * | | `ENV#<id>` | → environment, while it is not deleted; lists |
  * | | `TPLIMPORTS` | → workspace in which versions are imported that belong to no template yet |
  * | `TPLVERSION#<id>` | `TPLVERSION` | version of a template |
@@ -53,5 +56,11 @@ export const keys = {
   favorite: (ownerId: string, id: string): Key => ({ pk: `ENVOWNER#${ownerId}`, sk: `FAVORITE#${id}` }),
   build: (id: string): Key => ({ pk: `ENVBUILD#${id}`, sk: 'ENVBUILD' }),
   buildNumber: (environmentId: string, n: number): Key => ({ pk: `ENV#${environmentId}`, sk: `BUILD#${padded(n)}` }),
+  prebuild: (templateId: string, createdAt: string, id: string): Key => ({
+    pk: `TPL#${templateId}`,
+    sk: `PREBUILD#${createdAt}#${id}`,
+  }),
+  pool: (templateId: string, presetId: string): Key => ({ pk: `TPL#${templateId}`, sk: `POOL#${presetId}` }),
+  prebuildSettings: (organization: string): Key => ({ pk: `ORG#${organization}`, sk: 'PREBUILDS' }),
   ticket: (hash: string): Key => ({ pk: `ENVTICKET#${hash}`, sk: 'ENVTICKET' }),
 };

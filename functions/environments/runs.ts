@@ -5,6 +5,7 @@ import { createRun, enqueue } from '../orchestration/new-run.ts';
 import type { Run } from '../run/run.ts';
 import { type FrozenVariable, freezeVariables } from '../runs/inputs.ts';
 import { getRun } from '../runs/records.ts';
+import { buildVariable } from '../workspaces/managed.ts';
 import { createWorkspace, defaultSettings, type Workspace } from '../workspaces/records.ts';
 
 /** Builds, imports and dry runs are runs of ours: what they have in common. */
@@ -62,7 +63,7 @@ export const startRun = async (wanted: Wanted): Promise<Run> => {
     return existing;
   }
   const [inputsKey, checks, configurationVersionId] = await Promise.all([
-    freezeVariables(workspace, id, [], wanted.variables),
+    freezeVariables(workspace, id, [], { more: wanted.variables, reserved: buildVariable }),
     freezeChecks(workspace, { id, planOnly, targetAddrs: null, fetching: false }),
     wanted.configurationVersionId ?? recordArchive(workspace, archive, createdBy),
   ]);

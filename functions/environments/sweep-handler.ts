@@ -1,4 +1,20 @@
+import type { Key } from '../store/keys.ts';
+import { logError } from '../store/log.ts';
+import { reconcile } from './prebuilds/reconcile.ts';
 import { lookAt } from './workspaces/executor.ts';
 
-/** An environment's time has come: a build that did not begin or whose end nobody saw, or a start or stop on schedule. */
-export const handler = async ({ environmentId }: { environmentId: string }): Promise<void> => lookAt(environmentId);
+/**
+ * Environments and templates whose time has come: a build that did not begin or whose end nobody saw, a start or stop on
+ * schedule, a pool. One after the other: the sweep hands out one list for each part of its index, so that a thousand
+ * environments that are due in the same second are built by eight at once (decisions/0042).
+ */
+export const handler = async ({ due }: { due: Key[] }): Promise<void> => {
+  for (const { pk, sk } of due) {
+    const id = pk.slice(pk.indexOf('#') + 1);
+    try {
+      await (sk === 'TPL' ? reconcile(id) : lookAt(id));
+    } catch (error) {
+      logError('repair failed', error, { item: pk });
+    }
+  }
+};

@@ -5,6 +5,7 @@ import { type Context, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
 import type { Run } from '../run/run.ts';
 import { run } from '../runs/finder.ts';
+import { checkUnmanaged, type ManagedDeed } from '../workspaces/managed.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { type ActionResult, applyRun, cancelRun, discardRun, forceCancelRun } from './decisions.ts';
 import { type ForceExecuteResult, forceExecuteRun } from './force-execute.ts';
@@ -22,9 +23,14 @@ const act =
     );
   };
 
+/** A build of an environment, an import or a dry run (decisions/0041). */
+const checkNoBuild = ({ environment, workspaceName }: Run, deed: ManagedDeed): void =>
+  checkUnmanaged({ name: workspaceName, ...(environment ? { managedBy: 'an environment or a template' } : {}) }, deed);
+
 /** A saved plan that got stale is gone with its first confirmation, should it still be there. */
 const apply = async (context: Context<Run>): Promise<Answer> => {
   const { subject } = context;
+  checkNoBuild(subject, 'confirm or discard a build');
   const workspace = subject.savePlan ? await getWorkspace(subject.workspaceId) : undefined;
   if (workspace && isStale(subject, workspace)) {
     await discardStale(subject.id);
@@ -36,8 +42,14 @@ const apply = async (context: Context<Run>): Promise<Answer> => {
   return act('confirmed', applyRun)(context);
 };
 
+const discard = (context: Context<Run>): Promise<Answer> => {
+  checkNoBuild(context.subject, 'confirm or discard a build');
+  return act('discarded', discardRun)(context);
+};
+
 const cancel = async (context: Context<Run>): Promise<Answer> => {
   const { subject, granted, principal } = context;
+  checkNoBuild(subject, 'cancel a build');
   if (!mayCancel(granted, subject, principal.userId)) {
     throw forbidden(
       'Canceling this run needs the permission run:apply; with run:plan you can cancel your own plan-only runs.',
@@ -55,6 +67,7 @@ const refusals: Record<Exclude<ForceExecuteResult, 'accepted'>, (run: Run) => Ap
 };
 
 const forceExecute = async ({ request, subject, principal }: Context<Run>): Promise<Answer> => {
+  checkNoBuild(subject, 'start a run');
   const result = await forceExecuteRun(subject, principal.userId, readComment(request));
   if (result === 'accepted') return accepted();
   throw refusals[result](subject);
@@ -64,7 +77,7 @@ const base = '/runs/{run}/actions';
 
 export const runActionRoutes: Route[] = [
   route('POST', `${base}/apply`, 'run:apply', run, apply),
-  route('POST', `${base}/discard`, 'run:apply', run, act('discarded', discardRun)),
+  route('POST', `${base}/discard`, 'run:apply', run, discard),
   route('POST', `${base}/cancel`, 'run:plan', run, cancel),
   route('POST', `${base}/force-cancel`, 'run:force-cancel', run, act('force-canceled', forceCancelRun)),
   route('POST', `${base}/force-execute`, 'run:apply', run, forceExecute),

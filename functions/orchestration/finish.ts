@@ -83,7 +83,12 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
       ]),
     ],
   });
-  await Promise.all([recordRunEvent(run, status, undefined, undefined, at), keepRunEvent(latest, status, at)]);
+  // Whoever discarded it is in the trail already.
+  const isTold = status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
+  await Promise.all([
+    recordRunEvent(run, status, undefined, undefined, at),
+    isTold ? undefined : keepRunEvent(latest, status, at),
+  ]);
   return ended ?? (await getRun(run.id)) ?? latest;
 };
 

@@ -8,6 +8,7 @@ import {
 import { environment } from '../environment.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { updateRun } from '../runs/records.ts';
+import { directly } from '../store/direct-calls.ts';
 import { hashSecret } from '../store/id.ts';
 import { isOffered, offerJob } from './agent-jobs.ts';
 import { newClaim } from './claims.ts';
@@ -18,7 +19,7 @@ import { newClaim } from './claims.ts';
  * else (protocols/runner.ts).
  */
 
-const client = new ECSClient({});
+const client = new ECSClient(directly('ecs'));
 
 /** ECS has no capacity for another container now; the machine retries. */
 export class CapacityUnavailableError extends Error {

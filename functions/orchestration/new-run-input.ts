@@ -11,6 +11,7 @@ import {
 } from '../configurations/records.ts';
 import { versionProblem } from '../run/engine.ts';
 import type { RunOptions } from '../run/run.ts';
+import { checkUnmanaged } from '../workspaces/managed.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
 
@@ -97,12 +98,7 @@ const checkTogether = (workspace: Workspace, options: Omit<RunOptions, 'autoAppl
       `is-destroy: workspace ${workspace.name} does not allow destroy plans; set allow-destroy-plan to true first`,
     );
   }
-  if (workspace.managedBy) {
-    throw unprocessable(
-      '/data/relationships/workspace',
-      `workspace: ${workspace.name} belongs to ${workspace.managedBy}, whose builds are its runs; start them with "coder"`,
-    );
-  }
+  checkUnmanaged(workspace, 'start a run');
   if (workspace.executionMode === 'local') {
     throw unprocessable(
       '/data/relationships/workspace',
@@ -143,17 +139,17 @@ const rendersLogs = (request: ApiRequest): boolean =>
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
-  const given = readData(request, attributes, relationships, otherFields);
-  const options = { ...defaultOptions, ...settingsFrom(given.attributes, defaultOptions) };
+  const input = readData(request, attributes, relationships, otherFields);
+  const options = { ...defaultOptions, ...settingsFrom(input.attributes, defaultOptions) };
   const source = sourceOf(request);
   const fromTerraform = source === 'terraform' || source === 'terraform+cloud';
-  if (!given.attributes.message && source !== 'tfe-api') {
+  if (!input.attributes.message && source !== 'tfe-api') {
     options.message = fromTerraform ? 'Triggered via CLI' : 'Triggered via UI';
   }
   checkTogether(workspace, options);
-  const versionId = given.relationships['configuration-version']?.data?.id;
+  const versionId = input.relationships['configuration-version']?.data?.id;
   const version = await findVersion(workspace, versionId);
-  const terraformVersion = given.attributes['terraform-version'] ?? undefined;
+  const terraformVersion = input.attributes['terraform-version'] ?? undefined;
   if (terraformVersion && !options.planOnly && !version.speculative) {
     throw unprocessable(pointer('terraform-version'), 'terraform-version: only plan-only runs can set it');
   }
@@ -165,7 +161,7 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
     source,
     rendersLogs: rendersLogs(request),
     terraformVersion,
-    autoApply: given.attributes['auto-apply'] ?? undefined,
+    autoApply: input.attributes['auto-apply'] ?? undefined,
     // The command line makes a configuration version for one run, and repeats what was not answered.
     ...(versionId !== undefined && fromTerraform && version.source === source ? { id: version.runId } : {}),
   };

@@ -98,7 +98,7 @@ export const reportPhase = async (
     },
     condition: `attribute_not_exists(${phase}.report)`,
   });
-  const known = reported ?? (await getRun(run.id));
-  if (known) await deliver(known);
-  return holds && !!known?.plan.heldUntil;
+  const current = reported ?? (await getRun(run.id));
+  if (current) await deliver(current);
+  return holds && !!current?.plan.heldUntil;
 };

@@ -7,6 +7,7 @@ import { isFinal } from '../run/status.ts';
 import { listTaskResults } from '../run-tasks/stages.ts';
 import { getRun, updateRun } from '../runs/records.ts';
 import { invokeLater } from '../store/aws.ts';
+import { directly } from '../store/direct-calls.ts';
 import { dueAttributes, dueIn, dueShard, dueShards } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
@@ -33,7 +34,7 @@ import { keepWarmRunners } from './warm-runners.ts';
  * In a healthy system it reads eight empty index partitions, and asks ECS what runs.
  */
 
-const client = new SFNClient({});
+const client = new SFNClient(directly('states'));
 const perShard = 50;
 /** At most so often at a run that is well. */
 const wellSeconds = 5 * 60;
@@ -47,8 +48,9 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
   );
   // The index adds its own attributes, which no key may have.
   const items = shards.flat().map(({ pk, sk }): Key => ({ pk, sk }));
+  for (const shard of shards) await lookAtEnvironments(shard.filter(({ sk }) => ofEnvironments.has(sk)));
   let repaired = 0;
-  for (const key of items) {
+  for (const key of items.filter(({ sk }) => !ofEnvironments.has(sk))) {
     try {
       const what = await lookAt(key);
       if (!what) continue;
@@ -73,14 +75,19 @@ const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));
   if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return haveSeenTo(key);
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
-  if (key.sk === 'ENV') return lookAtEnvironment(key);
   return lookAtWorkspace(key);
 };
 
-/** A start or stop on schedule, which is no repair, or a build that was cut off. It stays due until it was looked at. */
-const lookAtEnvironment = async ({ pk }: Key): Promise<undefined> => {
-  await invokeLater(environment.environmentSweepFunction, { environmentId: pk.replace('ENV#', '') });
-  return undefined;
+/** Sort keys of environments, and of templates that have pools of them. */
+const ofEnvironments = new Set(['ENV', 'TPL']);
+
+/**
+ * Starts and stops on schedule, which are no repairs, or builds that were cut off. They stay due until they were looked at.
+ * One invocation for each part of the index: that bounds how many are built at once.
+ */
+const lookAtEnvironments = async (keys: Key[]): Promise<void> => {
+  const due = keys.map(({ pk, sk }): Key => ({ pk, sk }));
+  if (due.length) await invokeLater(environment.environmentSweepFunction, { due });
 };
 
 /** Sort keys of what is handled by the function for version control. */

@@ -40,13 +40,13 @@ const setAttributes = (set: PolicySetOutcome) => ({
 /** `kept` and `sets` are what was judged, if it was; they show once the status says so. */
 export const policyCheckDocument = (
   run: Run,
-  kept: PolicyResult | undefined,
+  stored: PolicyResult | undefined,
   sets: PolicySetOutcome[],
   { granted }: Pick<Viewer, 'granted'>,
 ) => {
   const id = policyCheckId(run.id);
   const status = policyCheckStatus(run);
-  const result = isJudged(status) ? kept : undefined;
+  const result = isJudged(status) ? stored : undefined;
   const count = result?.count ?? {};
   const failed = (count['advisory-failed'] ?? 0) + (count['soft-failed'] ?? 0) + (count['hard-failed'] ?? 0);
   return {
@@ -89,10 +89,10 @@ export const policyCheckDocument = (
 
 const noCount = resultCount([]);
 
-export const policyEvaluationDocument = (run: Run, kept: PolicyResult | undefined, sets: number) => {
+export const policyEvaluationDocument = (run: Run, stored: PolicyResult | undefined, sets: number) => {
   const id = policyEvaluationId(run.id);
   const status = policyEvaluationStatus(run);
-  const result = isJudged(status) ? kept : undefined;
+  const result = isJudged(status) ? stored : undefined;
   const verdict = result && (result.verdict === 'passed' ? 'passed' : 'failed');
   return {
     id,

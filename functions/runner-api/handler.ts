@@ -111,15 +111,15 @@ const log = async ({ run, phase }: Caller, event: Event) => {
 };
 
 const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAnswer> => {
-  const wanted = parse(bodies.uploads, event).artifacts;
+  const artifacts = parse(bodies.uploads, event).artifacts;
   const urls = await Promise.all(
-    wanted.map(async (artifact) => [artifact, await artifactUrl(run.id, phase, artifact)]),
+    artifacts.map(async (artifact) => [artifact, await artifactUrl(run.id, phase, artifact)]),
   );
   return { urls: Object.fromEntries(urls) };
 };
 
 const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
-  const { content: base64, ...wanted } = parse(bodies.stateVersion, event);
+  const { content: base64, ...values } = parse(bodies.stateVersion, event);
   const content = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   const workspace = await getWorkspace(run.workspaceId);
@@ -129,7 +129,7 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
     runId: run.id,
     userId: run.createdBy,
     force: false,
-    ...wanted,
+    ...values,
     ...(content ? { sha256: sha256Of(content) } : {}),
   });
   if ('conflict' in created) throw new ProtocolError(409, created.conflict);
@@ -147,12 +147,12 @@ const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer>
 };
 
 const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {
-  const said = parse(bodies.report, event);
-  const unsaid = said.artifacts?.find((artifact) => !said.checksums?.[artifact]);
+  const report = parse(bodies.report, event);
+  const unsaid = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
   if (unsaid) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unsaid} is missing`);
   const [holds, version] = await Promise.all([
-    reportPhase(run, phase, said, run.agentPool ? 0 : environment.holdSeconds),
-    said.stateVersionId ? getStateVersion(said.stateVersionId) : undefined,
+    reportPhase(run, phase, report, run.agentPool ? 0 : environment.holdSeconds),
+    report.stateVersionId ? getStateVersion(report.stateVersionId) : undefined,
   ]);
   const own = version?.runId === run.id ? version : undefined;
   return { next: holds ? 'hold' : 'exit', laterUrls: await laterUrls(run, phase, own) };
@@ -185,13 +185,13 @@ const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
 
 /** The run once the machine has made of it what it is about to, if that is soon: one request in place of many. */
 const settled = async (run: Run): Promise<Run> => {
-  let known = run;
+  let current = run;
   const end = Date.now() + maxWaitMs;
-  for (let pause = firstPauseMs; isAwaitingOffer(known) && Date.now() + pause < end; pause *= pauseGrowth) {
+  for (let pause = firstPauseMs; isAwaitingOffer(current) && Date.now() + pause < end; pause *= pauseGrowth) {
     await sleep(pause);
-    known = (await getRun(run.id)) ?? known;
+    current = (await getRun(run.id)) ?? current;
   }
-  return known;
+  return current;
 };
 
 const isAwaitingOffer = (run: Run): boolean => !run.apply.offeredAt && !run.apply.claimHash && isAboutToApply(run);

@@ -50,15 +50,18 @@ export const effectiveVariables = async (workspace: Home): Promise<EffectiveVari
  * Fixes the values a run works with. Of several for one variable only the one that counts is kept. Returns the object
  * they are in; undefined when there are none.
  *
- * @param more what counts before all others, and no person has set
+ * @param own.more what counts before all others, and no person has set
+ * @param own.reserved environment variables that only `more` may have: without those, others' of such names are left out
  */
 export const freezeVariables = async (
   workspace: Home,
   runId: string,
   runVariables: Run['variables'],
-  more: FrozenVariable[] = [],
+  { more = [], reserved }: { more?: FrozenVariable[]; reserved?: RegExp } = {},
 ): Promise<string | undefined> => {
-  const effective = await effectiveVariables(workspace);
+  const effective = (await effectiveVariables(workspace)).filter(
+    ({ variable: { category, key } }) => category !== 'env' || !reserved?.test(key),
+  );
   const own = runVariables.map(
     ({ key, value }): FrozenVariable => ({ key, value, category: 'terraform', hcl: true, sensitive: false }),
   );

@@ -8,6 +8,7 @@ import { presignGet } from '../store/bucket.ts';
 import { checkStored } from '../store/integrity.ts';
 import { objects } from '../store/keys.ts';
 import { sharedWorkspace, workspace } from '../workspaces/finder.ts';
+import { checkUnmanaged } from '../workspaces/managed.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { stateVersionDocument } from './document.ts';
 import { finalizeStateVersion, storeContent } from './finalize.ts';
@@ -31,9 +32,10 @@ const downloadSeconds = 60;
 
 const create = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
-  const { content, json, ...given } = await readNewState(request, subject);
+  checkUnmanaged(subject, 'write state');
+  const { content, json, ...values } = await readNewState(request, subject);
   const result = await createStateVersion({
-    ...given,
+    ...values,
     workspace: subject,
     userId: principal.userId,
     intermediate: false,
@@ -67,9 +69,9 @@ const documentOf = async (context: Context<Subject>, version: StateVersion): Pro
 };
 
 /** The upload may just have come; S3 tells nobody. */
-const show = async (context: Context<Subject>, found: StateVersion): Promise<Answer> => {
+const show = async (context: Context<Subject>, stored: StateVersion): Promise<Answer> => {
   const related = relatedTo(context);
-  const version = await finalizeStateVersion(found);
+  const version = await finalizeStateVersion(stored);
   const [document, included] = await Promise.all([documentOf(context, version), related([version])]);
   return ok(document, included);
 };
@@ -92,7 +94,7 @@ const workspaceOfFilters: Finder<Workspace> = {
     }
     return findWorkspace(organization.slice(0, 100), name.slice(0, 100));
   },
-  seen: workspace.seen,
+  visibleWith: workspace.visibleWith,
   scope: workspace.scope,
 };
 
@@ -118,6 +120,7 @@ const download = async (version: StateVersion, key: string, sha256: string | und
 /** An older version becomes current again, as a new one. */
 const rollback = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
+  checkUnmanaged(subject, 'write state');
   const id = requiredIn(request, 'rollback-state-version', 'state-versions');
   const source = await getStateVersion(id);
   if (source?.workspaceId !== subject.id || source.status !== 'finalized') {

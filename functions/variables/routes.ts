@@ -8,6 +8,7 @@ import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
 import { now } from '../store/time.ts';
 import { workspace } from '../workspaces/finder.ts';
+import { buildVariable, checkUnmanaged } from '../workspaces/managed.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { variableDocument } from './document.ts';
 import { variableSet } from './finder.ts';
@@ -35,10 +36,17 @@ const checkRoom = (owner: Owner): void => {
   }
 };
 
+/** @throws {ApiError} 409 */
+const checkBuildVariable = (owner: Owner, { key, category }: Pick<Variable, 'key' | 'category'>): void => {
+  if ('managedBy' in owner && category === 'env' && buildVariable.test(key))
+    checkUnmanaged(owner, 'set CODER_ variables');
+};
+
 const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => {
-  const given = readNewVariable(request);
+  const values = readNewVariable(request);
+  checkBuildVariable(subject, values);
   checkRoom(subject);
-  const variable = await createVariable(subject.id, given);
+  const variable = await createVariable(subject.id, values);
   if (!variable) throw taken();
   return created(variableDocument(variable));
 };
@@ -55,7 +63,8 @@ const read = async (context: Context<Owner>): Promise<Answer> => shown(await fin
 
 const update = async (context: Context<Owner>): Promise<Answer> => {
   const variable = await find(context);
-  const change = (seen: Variable) => readVariableChange(context.request, seen);
+  const change = (current: Variable) => readVariableChange(context.request, current);
+  checkBuildVariable(context.subject, { ...variable, ...change(variable) });
   const updated = await updateVariable(variable, await versionGuard(context, variable, 'variable', change));
   if (!updated) throw taken();
   return shown(updated);
@@ -91,7 +100,8 @@ const updateSome = async ({ request, subject, principal }: Context<Workspace>): 
       const variable = await getVariable(subject.id, id);
       if (!variable) throw unprocessable(`/data/${i}/id`, `id: variable ${id} not found in workspace ${subject.name}`);
       const edited = { by: principal.userId, at: now() };
-      const change = (seen: Variable) => ({ ...changeOf(seen, attributes, `/data/${i}/attributes`), edited });
+      const change = (current: Variable) => ({ ...changeOf(current, attributes, `/data/${i}/attributes`), edited });
+      checkBuildVariable(subject, { ...variable, ...change(variable) });
       return { variable, change, key: change(variable).key };
     }),
   );

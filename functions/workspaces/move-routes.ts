@@ -9,6 +9,7 @@ import { project } from '../projects/finder.ts';
 import type { Project } from '../projects/records.ts';
 import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
+import { checkUnmanaged } from './managed.ts';
 import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
 /** Workspaces as they move into a project. */
@@ -21,20 +22,22 @@ const moved = v.object({
 /** Moves all of them or, when one is not there or must stay, none. */
 const move = async ({ request, subject, principal }: Context<Project>): Promise<Answer> => {
   const ids = [...new Set(check(moved, request.json() ?? {}).data.map(({ id }) => id))];
-  const found = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
-  const granted = await principal.onWorkspaces(subject.organization, [...found.values()]);
+  const byId = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
+  const granted = await principal.onWorkspaces(subject.organization, [...byId.values()]);
   const workspaces = ids.map((id, i): Workspace => {
-    const workspace = found.get(id);
+    const workspace = byId.get(id);
     if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
       throw unprocessable(`/data/${i}/id`, `id: workspace ${id} not found in ${subject.organization}`);
     }
+    if (workspace.projectId !== subject.id) checkUnmanaged(workspace, 'move');
     if (workspace.projectId === subject.id || granted(id).has('workspace:move')) return workspace;
     throw forbidden(
       `Workspace ${workspace.name} cannot be moved out of its project: you need the permission workspace:move there.`,
     );
   });
   for (const { tags, projectId } of workspaces) {
-    if (projectId !== subject.id) await checkOverrides(subject.organization, { wanted: tags, inherited: subject.tags });
+    if (projectId !== subject.id)
+      await checkOverrides(subject.organization, { requested: tags, inherited: subject.tags });
   }
   const changes = workspaces.map(
     (workspace): WorkspaceChange => ({

@@ -9,6 +9,7 @@ import { getOrganization } from '../people/organizations/records.ts';
 import { workspaceDocument } from './document.ts';
 import { workspace, workspaceByName } from './finder.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
+import { checkManagedChange, checkUnmanaged } from './managed.ts';
 import {
   createWorkspace,
   firstQueued,
@@ -33,19 +34,19 @@ export interface Connecting<P> {
   /** @throws {ApiError} 422 */
   connect(prepared: P, workspaceId: string): Promise<Pick<WorkspaceChange, 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>>;
   /** Of a change that came to nothing. */
-  abandon(prepared: P, workspace: Workspace, given: Workspace['vcsRepo']): Promise<void>;
+  abandon(prepared: P, workspace: Workspace, requested: Workspace['vcsRepo']): Promise<void>;
   settle(before: Workspace | undefined, after: Workspace): Promise<void>;
 }
 
 const create =
   <P>(connecting: Connecting<P>, deleteWorkspace: DeleteWorkspace) =>
   async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
-    const given = await readNewWorkspace(request, subject.record);
-    const prepared = await connecting.prepare(request, given, given);
-    const made = await withPool(() => createWorkspace(given));
-    if (!made) throw taken();
+    const settings = await readNewWorkspace(request, subject.record);
+    const prepared = await connecting.prepare(request, settings, settings);
+    const workspace = await withPool(() => createWorkspace(settings));
+    if (!workspace) throw taken();
     const by = principal.userId;
-    const connected = prepared ? await connectNew(connecting, prepared, made, deleteWorkspace, by) : made;
+    const connected = prepared ? await connectNew(connecting, prepared, workspace, deleteWorkspace, by) : workspace;
     const granted = await principal.on({ organization: subject.organization, workspace: connected });
     return created(workspaceDocument(connected, granted));
   };
@@ -54,19 +55,19 @@ const create =
 const connectNew = async <P>(
   connecting: Connecting<P>,
   prepared: P,
-  made: Workspace,
+  workspace: Workspace,
   deleteWorkspace: DeleteWorkspace,
   by: string,
 ): Promise<Workspace> => {
   try {
-    const change = await connecting.connect(prepared, made.id);
-    const connected = await updateWorkspace(made, change, { userId: by });
+    const change = await connecting.connect(prepared, workspace.id);
+    const connected = await updateWorkspace(workspace, change, { userId: by });
     if (typeof connected === 'string')
-      throw conflict(`Workspace ${made.name} was changed at the same time. Try again.`);
+      throw conflict(`Workspace ${workspace.name} was changed at the same time. Try again.`);
     await connecting.settle(undefined, connected);
     return connected;
   } catch (error) {
-    await deleteWorkspace(made, { by, force: true });
+    await deleteWorkspace(workspace, { by, force: true });
     throw error;
   }
 };
@@ -93,6 +94,8 @@ const update =
     await checkMove(context, change.projectId);
     const editor = await editorOf(context, subject, 'workspace');
     const prepared = await connecting.prepare(request, change, { ...subject, current: subject });
+    if (prepared) checkUnmanaged(subject, 'change');
+    checkManagedChange(subject, change);
     const connection = prepared ? await connecting.connect(prepared, subject.id) : {};
     const all = { ...change, ...connection };
     if (Object.keys(all).length === 0) return withEtag(ok(workspaceDocument(subject, granted)), subject);
@@ -123,16 +126,11 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
 /** False when it has unfinished runs, unless by `force` (removal/workspaces.ts). */
 type DeleteWorkspace = (workspace: Workspace, options: { by: string; force?: boolean }) => Promise<boolean>;
 
-/** What belongs to an environment ends with it. */
-const checkUnmanaged = ({ name, managedBy }: Workspace): void => {
-  if (managedBy) throw conflict(`Workspace ${name} belongs to ${managedBy}. Delete that instead.`);
-};
-
 const remove =
   (deleteWorkspace: DeleteWorkspace) =>
   async (context: Context<Workspace>): Promise<Answer> => {
     const { subject, principal } = context;
-    checkUnmanaged(subject);
+    checkUnmanaged(subject, 'delete');
     await checkForce(context);
     await deleteWorkspace(subject, { by: principal.userId, force: true });
     return noContent();
@@ -142,7 +140,7 @@ const remove =
 const safeDelete =
   (deleteWorkspace: DeleteWorkspace) =>
   async ({ subject, principal }: Context<Workspace>): Promise<Answer> => {
-    checkUnmanaged(subject);
+    checkUnmanaged(subject, 'delete');
     if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
     if (await firstQueued(subject.id)) throw busy(subject);
     if (subject.state?.resources) {

@@ -2,8 +2,9 @@ import type { Declaration } from '../declaration.ts';
 
 export const EnvironmentSweep: Declaration = {
   entry: 'functions/environments/sweep-handler.ts',
-  description: 'Starts and stops environments on schedule, and goes on with what was cut off',
-  timeoutSeconds: 60,
+  description: 'Starts and stops environments on schedule, keeps pools, and goes on with what was cut off',
+  // Fifty at most, one after the other.
+  timeoutSeconds: 300,
   environment: ['table', 'bucket', 'key', 'machine', 'environments'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),

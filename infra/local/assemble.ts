@@ -7,6 +7,7 @@ import { Cors } from './cors.ts';
 import { DynamoDb, type TableProperties } from './dynamodb.ts';
 import { Ecs } from './ecs.ts';
 import type { TaskDefinition } from './ecs-task.ts';
+import type { Endpoint } from './endpoint.ts';
 import { StartError } from './errors.ts';
 import { Events } from './events.ts';
 import type { Faults } from './faults.ts';
@@ -38,6 +39,7 @@ export interface Application {
 export interface Site {
   application: Application;
   awsEndpointUrl: string;
+  endpoint: Endpoint;
   faults: Faults;
   folder: Folder;
   home: Home;
@@ -101,6 +103,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     functions,
     bundleOf: application.bundleOf,
     credentialsOf: (id) => callers.credentialsOf(id),
+    directCallOf: (id, traceHeader) => site.endpoint.directCall(callers.callerOf(id), traceHeader),
     environment: {
       AWS_ENDPOINT_URL: awsEndpointUrl,
       AWS_ENDPOINT_URL_S3: awsEndpointUrl,
@@ -133,8 +136,8 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const { DefinitionString, Definition } = machine.properties;
   states.createStateMachine(machine.arn, Definition ?? (JSON.parse(DefinitionString ?? '{}') as object));
   const s3 = await openS3(site, events);
-  const dynamodb = new DynamoDb(folder.at('dynamodb'));
-  for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) await dynamodb.ensureTable(table);
+  const dynamodb = await DynamoDb.open(folder.at('dynamodb'));
+  for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) dynamodb.ensureTable(table);
 
   const { TaskRoleArn, ExecutionRoleArn } = stack.one<TaskDefinition>('AWS::ECS::TaskDefinition').properties;
   const roles = [TaskRoleArn, ExecutionRoleArn].filter((role) => role !== undefined);

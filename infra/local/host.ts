@@ -132,6 +132,7 @@ export class Host {
     const site = {
       application,
       awsEndpointUrl,
+      endpoint: this.#endpoint,
       faults,
       folder,
       home,
@@ -224,7 +225,7 @@ export class Host {
     await parts?.states.close();
     await this.#endpoint.close();
     parts?.s3.close();
-    await parts?.dynamodb.close();
+    parts?.dynamodb.close();
     await this.logs.close();
     this.folder.release();
   }

@@ -53,8 +53,8 @@ describe('the code of a sign-in', () => {
   it('does not come from a callback in another browser', async () => {
     const { url } = scene.platform.local;
     scene.issuer.account = account('victim');
-    const asked = { client_id: 'page', code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
-    const begun = await fetch(`${url}/oauth/sign-in?${new URLSearchParams(asked)}`, { redirect: 'manual' });
+    const parameters = { client_id: 'page', code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
+    const begun = await fetch(`${url}/oauth/sign-in?${new URLSearchParams(parameters)}`, { redirect: 'manual' });
     const back = await scene.issuer.visit(begun.headers.get('location') ?? '');
     const came = await fetch(back, { redirect: 'manual' });
     await came.arrayBuffer();
@@ -68,7 +68,7 @@ it.runIf(process.platform === 'linux' && platform.caFile)('the claim of a runner
   const run = await startRun(await newWorkspace(), { 'main.tf': resources(['a'], 2) });
   const [runner] = await until(
     async () => runners(dataDir).filter(({ startedBy }) => startedBy === run.id),
-    (found) => found.length > 0,
+    (value) => value.length > 0,
     30_000,
   );
   const environment = readFileSync(`/proc/${runner?.process.pid}/environ`, 'utf8');

@@ -43,8 +43,8 @@ it.each([
   [['.', '--watch=yes'], '--watch takes no value'],
   [[], 'Missing argument <folder>: stepform runs start <folder> [name]'],
   [['a', 'b', 'c'], 'Unexpected argument "c"'],
-])('%j: %s', (args, said) => {
-  expect(usageOf(args)).toContain(said);
+])('%j: %s', (args, message) => {
+  expect(usageOf(args)).toContain(message);
 });
 
 it('asks for help without what is required', () => {

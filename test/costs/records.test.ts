@@ -27,10 +27,10 @@ afterAll(async () => {
   await storage.close();
 });
 
-let made = 0;
+let counter = 0;
 /** A run whose plan is finished. */
 const planned = async (plan: Change[] | Buffer | undefined, change: Partial<Run> = {}): Promise<Run> => {
-  const id = `run-${String(++made).padStart(16, '0')}`;
+  const id = `run-${String(++counter).padStart(16, '0')}`;
   const run = newRun({
     id,
     status: 'cost_estimating',
@@ -66,9 +66,9 @@ describe('estimating the costs of a run', () => {
       priceSources: ['price-file'],
       pricesAsOf: expect.stringMatching(/^\d{4}-\d\d$/),
     });
-    const kept = (await runs.getRun(run.id)) as Run;
-    expect(kept.costEstimate).toEqual(estimate);
-    const { matched = [], unmatched = [] } = (await details.getCostDetails(kept)) ?? {};
+    const stored = (await runs.getRun(run.id)) as Run;
+    expect(stored.costEstimate).toEqual(estimate);
+    const { matched = [], unmatched = [] } = (await details.getCostDetails(stored)) ?? {};
     expect(matched.map(({ type }) => type)).toEqual(['aws_nat_gateway', 'aws_eks_cluster']);
     expect(unmatched.map(({ type }) => type)).toEqual(['aws_redshift_cluster']);
   });

@@ -192,8 +192,8 @@ it('a run leaves its state as JSON, and its plan the schemas of the providers', 
     240_000,
   );
   const json = await download(state.attributes['hosted-json-state-download-url']);
-  const found = json.values.root_module.resources.map(({ address }: { address: string }) => address);
-  expect(found).toEqual(addresses);
+  const resources = json.values.root_module.resources.map(({ address }: { address: string }) => address);
+  expect(resources).toEqual(addresses);
   const run = state.relationships?.run?.data as { id: string };
   const schemas = await until(
     () => download(`/runs/${run.id}/plan/json-schema`),

@@ -51,7 +51,7 @@ output "word" {
     expect(applied.attributes.status).toBe('applied');
     const deeds = await until(
       () => deedsOn(run),
-      (said) => said.includes('applied'),
+      (output) => output.includes('applied'),
       240_000,
     );
     expect(deeds).toEqual(['create', 'apply', 'applying', 'applied']);
@@ -192,8 +192,8 @@ resource "terraform_data" "slow" {
   it('that saves its plan lets others pass, and takes its turn when it is confirmed', async () => {
     const workspace = await newWorkspace();
     const saved = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'save-plan': true });
-    const kept = await untilStatus(saved, 'planned_and_saved');
-    expect(kept.attributes).toMatchObject({ status: 'planned_and_saved', actions: { 'is-confirmable': true } });
+    const stored = await untilStatus(saved, 'planned_and_saved');
+    expect(stored.attributes).toMatchObject({ status: 'planned_and_saved', actions: { 'is-confirmable': true } });
     await untilUnlocked(workspace);
 
     const other = await untilConfirmable(await client.createRun(workspace.id));

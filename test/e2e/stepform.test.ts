@@ -73,11 +73,11 @@ const start = (program: string, words: string[], folder = 'good', env: Record<st
 type Child = ReturnType<typeof start>;
 
 const whenItSays = (child: Child, words: string, then: () => void): void => {
-  let said = '';
+  let output = '';
   child.stdout.on('data', (part: Buffer) => {
-    const before = said.includes(words);
-    said += part;
-    if (!before && said.includes(words)) then();
+    const before = output.includes(words);
+    output += part;
+    if (!before && output.includes(words)) then();
   });
 };
 
@@ -120,9 +120,9 @@ it('signs in, starts and watches a run, confirms it; tells states, outputs and e
   const refused = await stepform(['login'], { input: 'sfu_wrong\n' });
   expect(refused).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('Invalid token') });
   expect(await succeed(['login'], `${platform.token}\n`)).toContain('Signed in to');
-  const kept = join(root, '.terraform.d', 'credentials.tfrc.json');
-  expect(statSync(kept).mode & 0o777).toBe(0o600);
-  expect(readFileSync(kept, 'utf8')).toContain(platform.token);
+  const credentials = join(root, '.terraform.d', 'credentials.tfrc.json');
+  expect(statSync(credentials).mode & 0o777).toBe(0o600);
+  expect(readFileSync(credentials, 'utf8')).toContain(platform.token);
 
   const none = await stepform(['runs', 'start']);
   expect(none).toMatchObject({ code: exit.notFound, err: expect.stringContaining(`workspaces create ${workspace}`) });

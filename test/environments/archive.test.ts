@@ -18,8 +18,8 @@ const tarWith = async (...entries: Parameters<ReturnType<typeof pack>['entry']>[
 };
 
 it('keeps what is in an archive, as tar and as zip', async () => {
-  expect(await filesInTar(await tarOf(files))).toEqual(files);
-  expect(filesInZip(zipOf(files))).toEqual(files);
+  expect(await filesInTar(tarOf(files))).toEqual(files);
+  expect(await filesInZip(zipOf(files))).toEqual(files);
 });
 
 it.each([
@@ -31,7 +31,16 @@ it.each([
   await expect(tarWith(entry).then(filesInTar)).rejects.toMatchObject({ status: 400 });
 });
 
-it('refuses a zip that leaves its folder, and what is none', () => {
-  expect(() => filesInZip(zipOf([{ name: '../x', content: Buffer.from('x') }]))).toThrow();
-  expect(() => filesInZip(Buffer.from('no zip at all'))).toThrow('The archive is not valid.');
+it('refuses a zip that leaves its folder, and what is none', async () => {
+  await expect(filesInZip(zipOf([{ name: '../x', content: Buffer.from('x') }]))).rejects.toMatchObject({ status: 400 });
+  await expect(filesInZip(Buffer.from('no zip at all'))).rejects.toThrow('The archive is not valid.');
+});
+
+it('refuses a zip with a link, and one whose content is longer than it says', async () => {
+  const link = zipOf([{ name: 'x', content: Buffer.from('/etc/passwd') }]);
+  link.writeUInt32LE((0o120777 << 16) >>> 0, link.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1')) + 38);
+  await expect(filesInZip(link)).rejects.toMatchObject({ detail: 'x: links are not allowed' });
+  const bomb = zipOf([{ name: 'x', content: Buffer.alloc(100_000) }]);
+  bomb.writeUInt32LE(10, bomb.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24);
+  await expect(filesInZip(bomb)).rejects.toMatchObject({ status: 400 });
 });

@@ -10,20 +10,20 @@ import { sdkPlugin } from '../../infra/sdk.ts';
 /** The public API is several functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
 
 process.env.AWS_REGION ??= 'us-east-1';
-const [keys, known] = await Promise.all([deriveApiRoutes(), knownRoutes()]);
+const [keys, declared] = await Promise.all([deriveApiRoutes(), knownRoutes()]);
 
 type Keyed = { key: string; target: string };
 const routerOf = (routes: Keyed[]) =>
   new Router(routes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 1000 })));
 const gateway = routerOf(keys);
-const exact = routerOf(known.map(({ method, path, target }) => ({ key: `${method} ${path}`, target })));
+const exact = routerOf(declared.map(({ method, path, target }) => ({ key: `${method} ${path}`, target })));
 
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith('{') ?? false;
 const segmentsOf = (path: string): string[] => path.slice(1).split('/');
 
 /** Ids that are words of paths: of some, and of those that another route has at the place. */
 const idsAt = (prefix: string[]): string[] => {
-  const words = known
+  const words = declared
     .map(({ path }) => segmentsOf(path))
     .filter((path) => prefix.every((segment, i) => isParameter(path[i]) || path[i] === segment))
     .map((path) => path[prefix.length])
@@ -41,7 +41,7 @@ const pathsOf = ({ path }: Pick<KnownRoute, 'path'>): string[] =>
     )
     .map((segments) => `/${segments.join('/')}`);
 
-const requests = known.flatMap((route) => pathsOf(route).map((path) => ({ ...route, path })));
+const requests = declared.flatMap((route) => pathsOf(route).map((path) => ({ ...route, path })));
 const targetIn = (router: Router, { method, path }: Pick<KnownRoute, 'method' | 'path'>) =>
   router.find(method, path)?.route.functionArn;
 
@@ -79,8 +79,8 @@ const contains = (a: string, b: string): boolean => {
 
 describe('API Gateway', () => {
   it('sends every function every one of its routes, whatever the ids', () => {
-    expect(known.length).toBeGreaterThan(200);
-    expect(requests.length).toBeGreaterThan(known.length);
+    expect(declared.length).toBeGreaterThan(200);
+    expect(requests.length).toBeGreaterThan(declared.length);
     const astray = requests
       .filter((request) => targetIn(gateway, request) !== targetIn(exact, request))
       .map(({ method, path }) => `${method} ${path}`);
@@ -117,7 +117,7 @@ describe('API Gateway', () => {
     const routesPerApi = 300;
     expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length);
     expect(keys.length).toBeLessThan(routesPerApi / 2);
-    console.log(`${keys.length} keys for ${known.length} routes of ${httpFunctionIds.length} functions`);
+    console.log(`${keys.length} keys for ${declared.length} routes of ${httpFunctionIds.length} functions`);
   });
 });
 

@@ -16,8 +16,8 @@ const answers = (...more: string[]) =>
 const start = ['states:StartExecution machine'];
 
 const [executionRole, taskRole] = (['ExecutionRole', 'TaskRole'] as const).map((name) => {
-  const found = resources('AWS::IAM::Role').find(({ id }) => id.startsWith(`Runners${name}`));
-  return found?.id as string;
+  const role = resources('AWS::IAM::Role').find(({ id }) => id.startsWith(`Runners${name}`));
+  return role?.id as string;
 });
 const launch = [
   'ecs:RunTask arn:aws:ecs:region:account:task-definition/stack-runner:* if ecs:cluster ArnEquals cluster',
@@ -76,8 +76,18 @@ const environments = [
   ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
-  ...objects('GetObject', 'configurations', 'policies', 'runs', 'states', 'uploads'),
-  ...objects('PutObject', 'configurations', 'inputs', 'policies', 'states'),
+  ...objects('GetObject', 'policies', 'runs', 'states', 'uploads'),
+  ...objects('PutObject', 'inputs', 'policies', 'states'),
+  's3:ListBucket bucket',
+  ...start,
+  ...answers(),
+];
+const templates = [
+  ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+  'kms:GenerateDataKey key',
+  'kms:Decrypt key',
+  ...objects('GetObject', 'configurations', 'policies', 'runs', 'uploads'),
+  ...objects('PutObject', 'configurations', 'inputs', 'policies'),
   's3:ListBucket bucket',
   ...start,
   ...answers(),
@@ -211,7 +221,8 @@ const expected: Record<FunctionId, string[]> = {
   Web: [],
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
   Environments: environments,
-  EnvironmentSweep: environments.filter((right) => !right.includes('configurations')),
+  EnvironmentTemplates: templates,
+  EnvironmentSweep: environments,
   EnvironmentSettle: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:Decrypt key',
@@ -296,12 +307,12 @@ describe('IAM permissions', () => {
   });
 
   it('cover every role of the stack', () => {
-    const known = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
+    const expectedRoles = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
     expect(
       resources('AWS::IAM::Role')
         .map(({ id }) => id)
         .sort(),
-    ).toEqual([...known].sort());
+    ).toEqual([...expectedRoles].sort());
   });
 
   it('contain no action wildcard', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import aslValidator from 'asl-validator';
 import { describe, expect, it } from 'vitest';
+import { templatePaths } from '../../infra/functions/environment-templates.ts';
 import { functionIds } from '../../infra/functions.ts';
 import {
   bundles,
@@ -96,18 +97,18 @@ const storageKey = () => {
 
 describe('storage', () => {
   it('retains table, bucket, key and logs on deletion, but nothing of a failed first deployment', () => {
-    const kept = [
+    const retained = [
       only('AWS::DynamoDB::Table'),
       only('AWS::S3::Bucket'),
       storageKey(),
       ...resources('AWS::Logs::LogGroup'),
     ];
-    for (const resource of kept)
+    for (const resource of retained)
       expect(resource, resource.id).toMatchObject({
         DeletionPolicy: 'RetainExceptOnCreate',
         UpdateReplacePolicy: 'Retain',
       });
-    const others = resources().filter(({ id }) => !kept.some((one) => one.id === id));
+    const others = resources().filter(({ id }) => !retained.some((one) => one.id === id));
     expect(others.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete')).toEqual([]);
     // CloudFormation can take back none that is protected.
     expect(only('AWS::DynamoDB::Table').Properties.DeletionProtectionEnabled ?? false).toBe(false);
@@ -177,12 +178,13 @@ const mainStage = () => resources('AWS::ApiGatewayV2::Stage').find(ofMainApi) as
 describe('the environments’ API', () => {
   const own = (type: string) => resources(type).filter(({ id }) => id.startsWith('EnvironmentApi'));
 
-  it('hands everything to one function, and connections to the one that sends logs', () => {
+  it('hands templates to one function, the rest to another, and connections to the one that sends logs', () => {
     const targets = own('AWS::ApiGatewayV2::Integration').map(({ Properties }) => readable(Properties.IntegrationUri));
     expect(targets.filter((uri) => uri === 'EnvironmentsFunction')).toHaveLength(1);
     expect(targets.filter((uri) => uri.includes('EnvironmentLogsFunction'))).toHaveLength(1);
     const keys = own('AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
-    expect(keys.sort()).toEqual(['$connect', '$default']);
+    const templates = templatePaths.map((path) => `ANY /api/v2${path}`);
+    expect(keys.sort()).toEqual(['$connect', '$default', ...templates].sort());
   });
 
   it('keeps tokens and tickets, which are in queries, out of the access logs', () => {
@@ -255,6 +257,7 @@ describe('the HTTP API', () => {
     expect(limited.sort()).toEqual([
       'Access',
       'Api',
+      'EnvironmentTemplates',
       'Environments',
       'Governance',
       'Registry',
@@ -411,8 +414,8 @@ describe('events', () => {
       const retries = resources('AWS::Lambda::EventInvokeConfig').find(
         ({ Properties }) => readable(Properties.FunctionName) === `${to}Function`,
       );
-      const kept = retries?.Properties.DestinationConfig as { OnFailure: { Destination: unknown } } | undefined;
-      expect(readable(kept?.OnFailure.Destination), to).toBe('lost-events');
+      const destination = retries?.Properties.DestinationConfig as { OnFailure: { Destination: unknown } } | undefined;
+      expect(readable(destination?.OnFailure.Destination), to).toBe('lost-events');
     }
   });
 });
@@ -446,7 +449,7 @@ describe('operations', () => {
       error: '$context.integrationErrorMessage',
     });
     const sweep = readFileSync(bundles.functions.Sweep.file, 'utf8');
-    for (const said of ['repaired', 'repair failed']) expect(sweep).toContain(`"${said}"`);
+    for (const event of ['repaired', 'repair failed']) expect(sweep).toContain(`"${event}"`);
   });
 
   it('have a valid CloudWatch dashboard', () => {

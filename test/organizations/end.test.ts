@@ -102,10 +102,10 @@ it('ends with its workspaces, however many, and with what is in them', async () 
   const { createWorkspace, defaultSettings, findWorkspace } = await import('../../functions/workspaces/records.ts');
   const { organization, owner } = await open();
   const { name, defaultProjectId: projectId } = organization;
-  const made = Array.from({ length: 23 }, (_, i) =>
+  const creations = Array.from({ length: 23 }, (_, i) =>
     createWorkspace({ ...defaultSettings, organization: name, name: `w${i}`, projectId, tags: [] }),
   );
-  const workspaces = await Promise.all(made);
+  const workspaces = await Promise.all(creations);
   await store.deleteOrganization(organization, owner.id);
   await store.sweep();
   expect(await findWorkspace(name, 'w0')).toBeUndefined();

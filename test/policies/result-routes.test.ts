@@ -166,14 +166,14 @@ describe('a policy evaluation', () => {
     });
     expect(await get(`policy-set-outcomes/${outcome.id}`)).toEqual(outcome);
     expect(ids((await evaluationOf(run)).relationships['policy-set-outcomes'].data)).toEqual([outcome.id]);
-    for (const [query, found] of [
+    for (const [query, count] of [
       ['filter[0][status]=failed&filter[0][enforcement_level]=mandatory', 1],
       ['filter[0][enforcementLevel]=mandatory', 1],
       ['filter[0][status]=passed', 0],
       ['filter[0][status]=passed&filter[1][status]=failed', 1],
     ] as const) {
       const { data } = (await api.get(`policy-evaluations/${id}/policy-set-outcomes?${query}`)).body;
-      expect([query, data.length]).toEqual([query, found]);
+      expect([query, data.length]).toEqual([query, count]);
     }
   });
 

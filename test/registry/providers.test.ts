@@ -23,9 +23,9 @@ beforeAll(async () => {
   api = await startApi();
   const key = await rsaKey();
   armor = key.armored;
-  const made = await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armor });
-  expect(made.status).toBe(201);
-  keyId = made.body.data.attributes['key-id'];
+  const response = await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armor });
+  expect(response.status).toBe(201);
+  keyId = response.body.data.attributes['key-id'];
   expect(keyId).toBe(key.id);
 });
 afterAll(() => api.close());
@@ -36,8 +36,8 @@ const put = async (url: string, body: string) => expect((await fetch(url, { meth
 
 const newVersion = async () => {
   const name = uniqueName('thing');
-  const made = await api.post(providers, { name, namespace: 'acme', 'registry-name': 'private' });
-  expect(made.status).toBe(201);
+  const response = await api.post(providers, { name, namespace: 'acme', 'registry-name': 'private' });
+  expect(response.status).toBe(201);
   const path = `${providers}/private/acme/${name}`;
   const version = await api.post(`${path}/versions`, { version: '1.2.0', 'key-id': keyId, protocols: ['5.0'] });
   expect(version.status).toBe(201);

@@ -265,8 +265,8 @@ describe('outcomes', () => {
     const body = '# Markdown <script>alert(1)</script>';
     await say({ status: 'running' }, [outcome({ body, url: 'https://task.test/1', tags })]);
     expect((await read())['task-result-outcomes-count']).toBe(1);
-    const [kept] = (await outcomes()).data;
-    expect(kept).toMatchObject({
+    const [stored] = (await outcomes()).data;
+    expect(stored).toMatchObject({
       type: 'task-result-outcomes',
       attributes: {
         'outcome-id': 'CC-1',
@@ -287,8 +287,8 @@ describe('outcomes', () => {
       },
       relationships: { 'task-result': { data: { type: 'task-results', id: result } } },
     });
-    expect((await api.get(`task-result-outcomes/${kept.id}`)).body.data).toEqual(kept);
-    const raw = await api.get(kept.links.body);
+    expect((await api.get(`task-result-outcomes/${stored.id}`)).body.data).toEqual(stored);
+    const raw = await api.get(stored.links.body);
     expect(raw).toMatchObject({ status: 200, body, headers: { 'content-type': 'text/plain; charset=utf-8' } });
   });
 

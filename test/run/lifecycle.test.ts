@@ -185,8 +185,8 @@ describe('the end of a run', () => {
     const cancel = { by: 'user-1', at: '', forceAvailableAt: '', forced: true };
     expect(endReason({ ...reported, cancel }, 'Canceled', undefined)).toMatch(cut);
     const stateProblem = 'The state of this apply is kept.';
-    const kept = { ...run, apply: { ...run.apply, report: { ...report, stateProblem } } };
-    expect(endReason(kept, 'Canceled', undefined)).toBe(stateProblem);
+    const withProblem = { ...run, apply: { ...run.apply, report: { ...report, stateProblem } } };
+    expect(endReason(withProblem, 'Canceled', undefined)).toBe(stateProblem);
     expect(endReason(newRun({ status: 'planning' }), 'Canceled', undefined)).toBeUndefined();
   });
 });

@@ -122,10 +122,10 @@ describe('names and messages that mean harm', () => {
       text: string;
       blocks: { text?: { text: string; type: string }; elements?: { type: string; text: string }[] }[];
     };
-    const said = '&lt;!here&gt;: Run errored before applying';
-    expect(body.text).toBe(said);
+    const title = '&lt;!here&gt;: Run errored before applying';
+    expect(body.text).toBe(title);
     const [section, context] = body.blocks;
-    expect(section?.text?.text).toBe(`<${payload.run_url}|${said}>`);
+    expect(section?.text?.text).toBe(`<${payload.run_url}|${title}>`);
     // What people wrote is in elements that read no markup at all, each on its one line.
     expect(context?.elements?.map(({ type }) => type)).toEqual([
       'plain_text',

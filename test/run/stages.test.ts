@@ -20,8 +20,8 @@ const facts = (
   ...more,
 });
 
-const line = (given: StageFacts): string =>
-  stagesOf(given)
+const line = (facts: StageFacts): string =>
+  stagesOf(facts)
     .map(({ name, state }) => `${name} ${state}`)
     .join(', ');
 
@@ -106,8 +106,8 @@ describe('stages', () => {
       ),
       'Pending done, Plan done, Cost estimate done, Policy check current, Confirmation ahead, Apply ahead',
     ],
-  ])('%s', (_, given, expected) => {
-    expect(line(given)).toBe(expected);
+  ])('%s', (_, facts, expected) => {
+    expect(line(facts)).toBe(expected);
   });
 
   it('tells how long each took', () => {

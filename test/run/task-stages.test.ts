@@ -147,7 +147,7 @@ describe('what becomes of a callback', () => {
     ['failed', 'running', false, 'conflict'],
     ['errored', 'passed', false, 'conflict'],
     ['errored', 'running', true, 'conflict'],
-  ])('a result that is %s hears %s (run over: %s): %s', (status, said, runIsOver, expected) => {
-    expect(decideCallback(status, said, { runIsOver })).toBe(expected);
+  ])('a result that is %s hears %s (run over: %s): %s', (status, reported, runIsOver, expected) => {
+    expect(decideCallback(status, reported, { runIsOver })).toBe(expected);
   });
 });

@@ -20,8 +20,8 @@ afterAll(() => api.close());
 const fresh = async (): Promise<Run> => {
   const { id } = await api.workspace();
   await api.configuration(id);
-  const made = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
-  return (await store.getRun(made.body.data.id)) as Run;
+  const response = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
+  return (await store.getRun(response.body.data.id)) as Run;
 };
 const suffix = ({ id }: Run) => id.slice('run-'.length);
 const report = (artifacts: string[]) => ({ outcome: 'finished', hasChanges: true, artifacts });

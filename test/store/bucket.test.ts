@@ -95,11 +95,11 @@ it('can take an upload once, however many come at the same time', async () => {
 
 it('copies the content that was looked at and no other, and says its checksum', async () => {
   await bucket.putObject('uploads/a', 'reviewed');
-  const seen = await bucket.peekObject('uploads/a', 2);
-  expect(await bucket.copyObject('uploads/a', 'states/a', seen?.etag)).toBe(sha256('reviewed', 'hex'));
+  const head = await bucket.peekObject('uploads/a', 2);
+  expect(await bucket.copyObject('uploads/a', 'states/a', head?.etag)).toBe(sha256('reviewed', 'hex'));
   expect(await bucket.objectDigest('states/a')).toEqual({ size: 8, sha256: sha256('reviewed', 'hex') });
   await bucket.putObject('uploads/a', 'swapped');
-  expect(await bucket.copyObject('uploads/a', 'states/a', seen?.etag)).toBeUndefined();
+  expect(await bucket.copyObject('uploads/a', 'states/a', head?.etag)).toBeUndefined();
   expect(text(await bucket.getObject('states/a'))).toBe('reviewed');
 });
 

@@ -15,11 +15,11 @@ const listOf = (length: number, fits: (n: number) => boolean) => {
 
 describe('a list with a filter', () => {
   it('is looked at to its end, wherever that is', async () => {
-    const found = await scan(
+    const page = await scan(
       listOf(2000, (n) => n === 1999),
       { page: 1, size: 20 },
     );
-    expect(found).toEqual({ items: [1999], total: 1, more: false });
+    expect(page).toEqual({ items: [1999], total: 1, more: false });
   });
 
   it('leaves nothing out without a word where it is too long for that', async () => {
@@ -28,10 +28,10 @@ describe('a list with a filter', () => {
   });
 
   it('says that there may be more once the page is full', async () => {
-    const found = await scan(
+    const page = await scan(
       listOf(5000, (n) => n < 20),
       { page: 1, size: 20 },
     );
-    expect([found.items.length, found.more]).toEqual([20, true]);
+    expect([page.items.length, page.more]).toEqual([20, true]);
   });
 });

@@ -54,9 +54,11 @@ it('a state that a runner kept opens with the platform’s key, for its own run 
   const file = join(mkdtempSync(join(tmpdir(), 'kept-state-')), 'deep', 'run.tfstate.encrypted');
   try {
     await writeKeptState(file, Buffer.from('{"serial":7}'), 'run-1', await newDataKey(keptStateContext('run-1')));
-    const kept = readKeptState(readFileSync(file));
-    expect(kept.open(await openDataKey(kept.sealed, keptStateContext(kept.runId))).toString()).toBe('{"serial":7}');
-    await expect(openDataKey(kept.sealed, keptStateContext('run-2'))).rejects.toThrow();
+    const keptState = readKeptState(readFileSync(file));
+    expect(keptState.open(await openDataKey(keptState.sealed, keptStateContext(keptState.runId))).toString()).toBe(
+      '{"serial":7}',
+    );
+    await expect(openDataKey(keptState.sealed, keptStateContext('run-2'))).rejects.toThrow();
   } finally {
     rmSync(dirname(dirname(file)), { recursive: true });
   }

@@ -1,4 +1,4 @@
-/** The public API's handlers, called as API Gateway calls them, on dynalite and the local S3 and KMS. */
+/** The public API's handlers, called as API Gateway calls them, on the local DynamoDB, S3 and KMS. */
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { deriveApiRoutes } from '../../infra/api-routes.ts';
 import { Router } from '../../infra/local/routes.ts';

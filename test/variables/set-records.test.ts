@@ -26,9 +26,9 @@ afterAll(async () => {
 const newHome = () => ({ id: uniqueName('ws'), organization: uniqueName('org'), projectId: uniqueName('prj') });
 type Home = ReturnType<typeof newHome>;
 
-const newSet = async (home: Home, given: Partial<store.VariableSet> = {}): Promise<store.VariableSet> => {
+const newSet = async (home: Home, changes: Partial<store.VariableSet> = {}): Promise<store.VariableSet> => {
   const { organization } = home;
-  const settings = { name: uniqueName('set'), description: null, global: false, priority: false, ...given };
+  const settings = { name: uniqueName('set'), description: null, global: false, priority: false, ...changes };
   return (await store.createVariableSet({ organization, ...settings })) as store.VariableSet;
 };
 
@@ -75,13 +75,13 @@ it('gives way or overrides in the documented order, and by name within a level',
   const home = newHome();
   const key = 'region';
   const levels: { name: string; set: () => Promise<void> }[] = [];
-  const level = (name: string, given: Partial<store.VariableSet>, scope?: 'workspaceIds' | 'projectIds') =>
+  const level = (name: string, overrides: Partial<store.VariableSet>, scope?: 'workspaceIds' | 'projectIds') =>
     levels.push({
       name,
       set: async () => {
         // The second by name must not matter.
         for (const prefix of ['a', 'b']) {
-          const set = await newSet(home, { ...given, name: `${prefix} ${name}` });
+          const set = await newSet(home, { ...overrides, name: `${prefix} ${name}` });
           await variable(set.id, key, prefix === 'a' ? name : 'the second by name');
           if (scope) await store.applyVariableSet(set, scope, [scope === 'workspaceIds' ? home.id : home.projectId]);
         }
@@ -177,15 +177,15 @@ it('is applied to no more than it may', async () => {
 
 it('has a name once for its owner, also when many want it at once', async () => {
   const home = newHome();
-  const given = { name: 'shared', description: null, global: false, priority: false };
-  const made = await Promise.all(
-    Array.from({ length: 4 }, () => store.createVariableSet({ ...given, organization: home.organization })),
+  const settings = { name: 'shared', description: null, global: false, priority: false };
+  const results = await Promise.all(
+    Array.from({ length: 4 }, () => store.createVariableSet({ ...settings, organization: home.organization })),
   );
-  expect(made.filter(Boolean)).toHaveLength(1);
-  expect(await newSet(home, { ...given, projectId: home.projectId })).toBeDefined();
+  expect(results.filter(Boolean)).toHaveLength(1);
+  expect(await newSet(home, { ...settings, projectId: home.projectId })).toBeDefined();
   const second = await newSet(home);
   expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toBeUndefined();
-  const first = made.find(Boolean) as store.VariableSet;
+  const first = results.find(Boolean) as store.VariableSet;
   await store.updateVariableSet(first, { name: 'renamed' }, { userId: 'user-a' });
   expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toMatchObject({
     name: 'shared',

@@ -83,12 +83,12 @@ it('keys can be exchanged while tokens are in use', async () => {
   process.env.IDENTITY_KEY_ARNS = first;
   const old = await signToken(claims());
   process.env.IDENTITY_KEY_ARNS = `${first},${second}`;
-  const seen = await read(`${issuer}/.well-known/jwks`);
+  const published = await read(`${issuer}/.well-known/jwks`);
   process.env.IDENTITY_KEY_ARNS = `${second},${first}`;
   const fresh = await signToken(claims());
   expect(await verified(old)).toMatchObject({ jti: 'jti-1' });
   // Also by who last looked at the keys before the change.
-  const cached = (url: string) => (url.endsWith('/jwks') ? Promise.resolve(seen) : read(url));
+  const cached = (url: string) => (url.endsWith('/jwks') ? Promise.resolve(published) : read(url));
   expect(await verified(fresh, { read: cached })).toMatchObject({ jti: 'jti-1' });
   process.env.IDENTITY_KEY_ARNS = second;
   expect(await verified(fresh)).toMatchObject({ jti: 'jti-1' });

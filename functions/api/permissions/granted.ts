@@ -86,11 +86,27 @@ export const onProject = (standing: Standing, project: With<ProjectGrant> | unde
 
 export const onWorkspace = (
   standing: Standing,
-  workspace: With<WorkspaceGrant> | undefined,
+  workspace: (With<WorkspaceGrant> & { managedBy?: string }) | undefined,
   project: With<ProjectGrant> | undefined,
-): Granted =>
-  byRole(standing) ??
-  setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
+): Granted => {
+  const role = byRole(standing);
+  if (role) return role;
+  const granted = setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
+  return workspace?.managedBy === undefined ? granted : onManaged(granted);
+};
+
+const inWorkspaces = /^(workspace|run|configuration|plan|variable|state|data):/;
+const secrets: Permissions = ['state:read', 'state:read-outputs', 'plan:read-json'];
+
+/**
+ * An environment is its owner's, who has it through the environments' API: here it is seen by those who may apply runs, as
+ * there, and its states are read by its administrators (decisions/0041).
+ */
+const onManaged = (granted: Granted): Granted => {
+  if (!granted.has('run:apply')) return new Set([...granted].filter((permission) => !inWorkspaces.test(permission)));
+  if (granted.has('workspace:update')) return granted;
+  return new Set([...granted].filter((permission) => !secrets.includes(permission)));
+};
 
 const ofTeams = permissions.filter((permission) => permission.startsWith('team:'));
 const onlyByOwners: Permissions = ofTeams.filter((permission) => permission !== 'team:read');
@@ -101,9 +117,9 @@ const byNobody: Permissions = ['team:manage-access'];
 export const onTeam = (standing: Standing, team: Team): Granted => {
   const all = onOrganization(standing);
   const isMember = standing.teams.some(({ id }) => id === team.id);
-  const seen =
+  const isVisible =
     standing.role !== 'member' || team.visibility === 'organization' || all.has('team:read-secret') || isMember;
-  const without = !seen ? ofTeams : !team.owners ? [] : standing.role === 'member' ? onlyByOwners : byNobody;
+  const without = !isVisible ? ofTeams : !team.owners ? [] : standing.role === 'member' ? onlyByOwners : byNobody;
   const granted = [...all].filter((permission) => !without.includes(permission));
   const own: Permissions = isMember && team.allowMemberTokenManagement && !team.owners ? ['team:manage-tokens'] : [];
   return new Set([...granted, ...own]);
@@ -114,10 +130,10 @@ const ofAccess: Permissions = [...reading, 'workspace:manage-teams', 'project:ma
 
 /** What a team was given somewhere: its members see it, and who manages teams there, as far as they see the team. */
 export const onTeamAccess = (standing: Standing, granted: Granted, team: Team | undefined): Granted => {
-  const seen = team !== undefined && onTeam(standing, team).has('team:read');
-  const own = seen && standing.teams.some(({ id }) => id === team.id);
+  const isVisible = team !== undefined && onTeam(standing, team).has('team:read');
+  const own = isVisible && standing.teams.some(({ id }) => id === team.id);
   return setOf(
-    [...granted].filter((permission) => seen || !ofAccess.includes(permission)),
+    [...granted].filter((permission) => isVisible || !ofAccess.includes(permission)),
     own ? reading : [],
   );
 };

@@ -1,10 +1,10 @@
 import { getUser } from '../../people/accounts/users.ts';
 import { dueIn } from '../../store/due.ts';
 import { newId } from '../../store/id.ts';
-import { update } from '../../store/table.ts';
+import { type Change, update } from '../../store/table.ts';
 import { getWorkspace } from '../../workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
-import { newUuid } from '../host/uuid.ts';
+import { newUuid, prebuildsUser } from '../host/uuid.ts';
 import { keys } from '../keys.ts';
 import { startRun } from '../runs.ts';
 import { getAnyTemplate } from '../templates/records.ts';
@@ -37,28 +37,44 @@ export interface NewBuild {
   withoutRun?: 'orphan' | undefined;
   /** Given in place of the one that the environment has. */
   state?: Buffer | undefined;
+  /** Nobody's activity. */
+  isScheduled?: boolean;
+  prebuild?: Build['prebuild'];
+  /** What else becomes of the environment in the write that decides who builds. */
+  change?: Change;
 }
 
 const alreadyActive = () => new CoderError(409, 'A workspace build is already active.');
 
 /** Another build of it may begin as long as nobody else's has. */
-const claimEnvironment = (environment: Environment, build: Build): Promise<Environment | undefined> =>
-  update<Environment>(keys.environment(environment.id), {
+const claimEnvironment = (
+  environment: Environment,
+  build: Build,
+  { isScheduled, change }: NewBuild,
+): Promise<Environment | undefined> => {
+  const free = 'attribute_not_exists(activeBuildId) AND buildNumber = :before AND attribute_not_exists(deletedAt)';
+  // Whoever starts it has woken it.
+  const wakes = !isScheduled && build.transition === 'start';
+  return update<Environment>(keys.environment(environment.id), {
     set: {
       activeBuildId: build.id,
       latestBuildId: build.id,
       buildNumber: build.number,
-      lastUsedAt: build.createdAt,
+      ...(isScheduled ? {} : { lastUsedAt: build.createdAt }),
       updatedAt: build.createdAt,
       ...dueIn(environment.id, 60),
+      ...change?.set,
     },
-    condition: 'attribute_not_exists(activeBuildId) AND buildNumber = :before AND attribute_not_exists(deletedAt)',
-    values: { ':before': environment.buildNumber },
+    remove: [...(wakes ? ['dormantAt'] : []), ...(change?.remove ?? [])],
+    condition: change?.condition ? `${free} AND ${change.condition}` : free,
+    values: { ':before': environment.buildNumber, ...change?.values },
   });
+};
 
 const newBuild = (environment: Environment, given: NewBuild, source: string | undefined, isEmpty: boolean): Build => {
   const { transition, version, parameters, presetId, reason, initiator } = given;
   const at = new Date().toISOString();
+  const prebuild = given.prebuild ?? (environment.prebuild ? ('pool' as const) : undefined);
   const withoutRun = given.withoutRun ?? (transition === 'delete' && isEmpty ? ('no state' as const) : undefined);
   return {
     id: newUuid(),
@@ -77,6 +93,7 @@ const newBuild = (environment: Environment, given: NewBuild, source: string | un
     updatedAt: at,
     parameters,
     ...(presetId ? { presetId } : {}),
+    ...(prebuild ? { prebuild } : {}),
     ...(withoutRun ? { withoutRun } : {}),
     ...(source ? { stateVersionId: source } : {}),
     runIds: withoutRun ? [] : [newId('run')],
@@ -93,7 +110,7 @@ export const build = async (environment: Environment, given: NewBuild): Promise<
   const isEmpty = workspace?.state === undefined && given.state === undefined;
   const made = newBuild(environment, given, workspace?.state?.id, isEmpty);
   await createBuild(made);
-  const claimed = await claimEnvironment(environment, made);
+  const claimed = await claimEnvironment(environment, made, given);
   if (!claimed) {
     await forgetBuild(made);
     throw alreadyActive();
@@ -143,7 +160,7 @@ const begin = async (made: Build, environment: Environment): Promise<Build> => {
     id: runId,
     workspace,
     archive: version.archive,
-    createdBy: made.initiatorId,
+    createdBy: made.initiatorId === prebuildsUser.id ? template.createdBy : made.initiatorId,
     message: `${made.transition}: build ${made.number} of ${environment.ownerName}/${environment.name} with ${template.name} ${version.name}`,
     planOnly: false,
     isDestroy: made.transition === 'delete',

@@ -47,7 +47,7 @@ export const buildDocument = (build: Build, run: Run | undefined, environment: E
     reason: build.reason,
     resources: buildResources(build),
     deadline: build.deadline ?? null,
-    max_deadline: null,
+    max_deadline: build.maxDeadline ?? null,
     status: workspaceStatus(build, runs),
     daily_cost: (build.resources ?? []).reduce((sum, { dailyCost }) => sum + dailyCost, 0),
     matched_provisioners: matchedProvisioners(),

@@ -70,6 +70,8 @@ export const buildVariables = (setting: Setting): FrozenVariable[] => {
     environmentVariable('CODER_WORKSPACE_TEMPLATE_ID', template.id),
     environmentVariable('CODER_WORKSPACE_TEMPLATE_NAME', template.name),
     environmentVariable('CODER_WORKSPACE_TEMPLATE_VERSION', version.name),
+    ...(build.prebuild === 'pool' ? [environmentVariable('CODER_WORKSPACE_IS_PREBUILD', 'true')] : []),
+    ...(build.prebuild === 'claim' ? [environmentVariable('CODER_WORKSPACE_IS_PREBUILD_CLAIM', 'true')] : []),
     ...parameterVariables(build.parameters, previous),
     ...frozenVariables(version.id, version.variables),
     ...startCount(version.variables, isStart),

@@ -5,14 +5,15 @@ import { idField, listOf, nameValue, readBody } from '../host/body.ts';
 import { CoderError, forbidden } from '../host/errors.ts';
 import { audited, type Call, refused } from '../host/route.ts';
 import { given } from '../host/uuid.ts';
-import { settleVersion } from '../templates/import.ts';
+import { checkImported } from '../templates/imported.ts';
 import type { Template } from '../templates/records.ts';
 import { getFound, getVersion, type Version } from '../templates/versions.ts';
 import { byId, latestOf, templateOf } from '../workspaces/finder.ts';
 import { build } from './create.ts';
 import { buildDocument } from './document.ts';
-import { matchingPreset, ParameterError, resolveParameters, type Value } from './parameters.ts';
+import { matchingPreset, resolveParameters } from './parameters.ts';
 import { type Build, getBuild, type Transition } from './records.ts';
+import { resolved } from './resolved.ts';
 import { settleBuild } from './settle.ts';
 import { checkState } from './state.ts';
 
@@ -40,21 +41,6 @@ type Body = v.InferOutput<typeof body>;
 /** As much as gets to a function (api/limits.ts). */
 export const maxBuildBytes = 4_500_000;
 
-/** @throws {CoderError} 400 or 406 for one that cannot be built with */
-export const checkImported = async (known: Version): Promise<Version> => {
-  const { version } = await settleVersion(known);
-  if (!version.completedAt) {
-    throw new CoderError(406, 'The provided template version is running. Wait for it to complete importing!');
-  }
-  if (version.error || version.canceledAt) {
-    throw new CoderError(
-      400,
-      `The provided template version "${version.name}" has failed to import: "${version.error ?? 'canceled'}". You cannot build workspaces with it!`,
-    );
-  }
-  return version;
-};
-
 const versionFor = async (wanted: Body, template: Template, latest: Build): Promise<Version> => {
   const id = given(wanted.template_version_id) ?? latest.versionId;
   const version = await getVersion(id);
@@ -63,15 +49,6 @@ const versionFor = async (wanted: Body, template: Template, latest: Build): Prom
   }
   // What is deleted without a plan needs no version that works.
   return wanted.transition === 'delete' && id === latest.versionId ? version : checkImported(version);
-};
-
-export const resolved = (resolve: () => Value[]): Value[] => {
-  try {
-    return resolve();
-  } catch (error) {
-    if (!(error instanceof ParameterError)) throw error;
-    throw new CoderError(400, `Unable to validate parameter "${error.parameter}"`, error.message);
-  }
 };
 
 const checkBody = (wanted: Body): void => {

@@ -26,6 +26,9 @@ export interface Build extends Job {
   stateVersionId?: string;
   resources?: TemplateResource[];
   deadline?: string;
+  maxDeadline?: string;
+  /** Made or deleted for a pool, or handed over from one. */
+  prebuild?: 'pool' | 'claim';
   /** For people, at the end of the log. */
   note?: { level: 'info' | 'warn'; text: string };
 }
@@ -78,7 +81,7 @@ export const completeBuild = async (id: string, set: Partial<Build>): Promise<Bu
 
 export const setBuild = (
   id: string,
-  set: Partial<Pick<Build, 'deadline' | 'stateVersionId'>>,
+  set: { [K in 'deadline' | 'stateVersionId']?: Build[K] | undefined },
 ): Promise<Build | undefined> =>
   update<Build>(keys.build(id), {
     set: { ...set, updatedAt: new Date().toISOString() },

@@ -75,6 +75,7 @@ const cancel = async (call: Call) => {
   }
   checkCancelable(status);
   checkExpected(call, status);
+  if (!run) throw new CoderError(409, 'The build is just being started. Try again.');
   return audited(call, organization, deedOf('cancel', build), async () => {
     await cancelRuns(runs, call.principal.userId);
     return ok(canceled);

@@ -7,12 +7,13 @@ import { update } from '../../store/table.ts';
 import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
 import { type Outcome, outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';
+import { wakePool } from '../prebuilds/pool.ts';
 import { readPlan } from '../templates/import.ts';
 import { isHidden, resourcesIn, type TemplateResource } from '../templates/plan.ts';
 import { getAnyTemplate } from '../templates/records.ts';
 import { dueChange, nextDue } from '../workspaces/due.ts';
 import { type Environment, forgetEnvironment, getAnyEnvironment } from '../workspaces/records.ts';
-import { deadlineAfter } from '../workspaces/schedule.ts';
+import { deadlinesAfter } from '../workspaces/schedule.ts';
 import { type Build, completeBuild } from './records.ts';
 
 /** What becomes of a build whose run has ended. Whoever looks at the build does this, however often. */
@@ -52,6 +53,19 @@ const interruptedNote = (run: Run, workspace: Workspace | undefined): Build['not
   };
 };
 
+/** A prebuild whose resources are made anew when somebody gets it has been built for nothing. */
+const replacementNote = async ({ prebuild }: Build, run: Run): Promise<Build['note']> => {
+  if (prebuild !== 'claim') return undefined;
+  const { resource_changes: changes = [] } = await readPlan(run).catch(() => ({ resource_changes: [] }));
+  const replaced = changes.filter(
+    ({ change: { actions } }) => actions.includes('delete') && actions.includes('create'),
+  );
+  if (replaced.length === 0) return undefined;
+  const names = replaced.map(({ address }) => address).join(', ');
+  const text = `Claiming the prebuilt workspace replaced ${names}: let them not depend on the owner, or ignore the change.`;
+  return { level: 'warn', text };
+};
+
 /** Its environment is free for another build from here on; before the build is seen as complete. May be repeated. */
 const freeEnvironment = async (build: Build, isDeleted: boolean, due?: number): Promise<Environment | undefined> => {
   const { set, remove } = dueChange(build.environmentId, isDeleted ? undefined : due);
@@ -77,16 +91,17 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
   const done = wasDone(outcome, run);
   const stateVersionId = workspace?.state?.id ?? build.stateVersionId;
   const isInterrupted = outcome.canceledAt !== undefined || (outcome.error !== undefined && run.cancel !== undefined);
-  const note = isInterrupted ? interruptedNote(run, workspace) : undefined;
+  const note = isInterrupted ? interruptedNote(run, workspace) : await replacementNote(build, run);
   const resources = await resourcesOf(run, stateVersionId);
-  const deadline =
-    done && build.transition === 'start' ? await deadlineAfter(environment, outcome.completedAt) : undefined;
+  const runs = done && build.transition === 'start' && !environment.prebuild;
+  const deadlines = runs ? await deadlinesAfter(environment, outcome.completedAt) : {};
   const isDeleted = done && build.transition === 'delete';
-  const set: Partial<Build> = { ...outcome, stateVersionId, resources, deadline, note };
+  const set: Partial<Build> = { ...outcome, stateVersionId, resources, ...deadlines, note };
   const template = await getAnyTemplate(environment.templateId);
   const due = template && nextDue(environment, template, { ...build, ...set });
   await freeEnvironment(build, isDeleted, due);
   if (isDeleted) await endEnvironment(environment, workspace, build.initiatorId);
+  if (build.prebuild) await wakePool(environment.templateId);
   return (await completeBuild(build.id, set)) ?? build;
 };
 
@@ -110,6 +125,7 @@ export const completeWithoutRun = async (build: Build, environment: Environment)
       : 'The terraform state does not exist, there is nothing to do';
   await freeEnvironment(build, true);
   await endEnvironment(environment, workspace, build.initiatorId);
+  if (build.prebuild) await wakePool(environment.templateId);
   const set: Partial<Build> = { startedAt: at, completedAt: at, note: { level: 'info', text }, resources: [] };
   return (await completeBuild(build.id, set)) ?? build;
 };

@@ -25,7 +25,7 @@ const entitlements = () => ({
   features: {
     advanced_template_scheduling: entitled,
     access_control: entitled,
-    workspace_prebuilds: { entitlement: 'not_entitled', enabled: false },
+    workspace_prebuilds: entitled,
     audit_log: { entitlement: 'not_entitled', enabled: false },
   },
   warnings: [],

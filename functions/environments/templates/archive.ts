@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
-import { crc32, deflateRawSync, gunzipSync, gzipSync, inflateRawSync } from 'node:zlib';
-import { pack } from 'tar-stream';
+import { buffer } from 'node:stream/consumers';
+import { crc32, deflateRawSync, gunzipSync, gzipSync } from 'node:zlib';
+import { fromBufferPromise } from 'yauzl';
 import { TarError, tarEntries } from '../../tar.ts';
+import { tarBlocks } from '../../tar-writer.ts';
 import { CoderError } from '../host/errors.ts';
 
 /** Archives of templates: tar as it came, or made of a zip. What could leave its folder is not taken. */
@@ -65,67 +67,43 @@ export const filesInTar = async (tar: Buffer): Promise<ArchiveFile[]> => {
   return files;
 };
 
-export const tarOf = async (files: ArchiveFile[]): Promise<Buffer> => {
-  const archive = pack();
-  for (const { name, content } of files) archive.entry({ name, mode: 0o644 }, content);
-  archive.finalize();
-  const parts: Buffer[] = [];
-  for await (const part of archive) parts.push(part as Buffer);
-  return Buffer.concat(parts);
-};
+export const tarOf = (files: ArchiveFile[]): Buffer =>
+  Buffer.concat(tarBlocks(files.map(({ name, content }) => ({ path: name, bytes: content }))));
 
-const endOfDirectory = 0x06054b50;
-const directoryEntry = 0x02014b50;
-const localEntry = 0x04034b50;
+const unixTypes = 0o170000;
 const unixSymlink = 0o120000;
 
-/** Files by the archive's central directory (PKWARE APPNOTE 4.3). @throws {CoderError} 400 */
-export const filesInZip = (zip: Buffer): ArchiveFile[] => {
+/** @throws {CoderError} 400 */
+export const filesInZip = async (zip: Buffer): Promise<ArchiveFile[]> => {
   try {
-    return readZip(zip);
+    return await readZip(zip);
   } catch (error) {
     if (error instanceof CoderError) throw error;
-    throw refuse('it is not a zip archive');
+    throw refuse(`it is not a zip archive: ${(error as Error).message}`);
   }
 };
 
-const readZip = (zip: Buffer): ArchiveFile[] => {
-  let end = zip.length - 22;
-  while (end >= 0 && zip.readUInt32LE(end) !== endOfDirectory) end--;
-  if (end < 0) throw refuse('it is not a zip archive');
+/** Sizes in the directory hold: an entry that unpacks to anything else is an error of the reader's. */
+const readZip = async (zip: Buffer): Promise<ArchiveFile[]> => {
+  const archive = await fromBufferPromise(zip, { lazyEntries: true });
   const files: ArchiveFile[] = [];
   let bytes = 0;
-  let at = zip.readUInt32LE(end + 16);
-  for (let n = zip.readUInt16LE(end + 10); n > 0; n--) {
-    if (zip.readUInt32LE(at) !== directoryEntry) throw refuse('its directory is damaged');
-    const [method, packed, size] = [zip.readUInt16LE(at + 10), zip.readUInt32LE(at + 20), zip.readUInt32LE(at + 24)];
-    const lengths = [zip.readUInt16LE(at + 28), zip.readUInt16LE(at + 30), zip.readUInt16LE(at + 32)] as const;
-    const name = zip.toString('utf8', at + 46, at + 46 + lengths[0]);
-    const mode = zip.readUInt32LE(at + 38) >>> 16;
-    const from = zip.readUInt32LE(at + 42);
-    at += 46 + lengths[0] + lengths[1] + lengths[2];
-    checkName(name);
-    if ((mode & 0o170000) === unixSymlink) throw refuse(`${name}: links are not allowed`);
-    if (name.endsWith('/')) continue;
-    bytes += size;
+  for await (const entry of archive.eachEntry()) {
+    const { fileName, externalFileAttributes, uncompressedSize } = entry;
+    checkName(fileName);
+    if (((externalFileAttributes >>> 16) & unixTypes) === unixSymlink) {
+      throw refuse(`${fileName}: links are not allowed`);
+    }
+    if (fileName.endsWith('/')) continue;
+    bytes += uncompressedSize;
     if (bytes > maxUnpackedBytes || files.length >= maxFiles) throw refuse('it is too large when unpacked');
-    files.push({ name: tidy(name), content: contentAt(zip, from, { method, packed, size }) });
+    const content = await buffer(await archive.openReadStreamPromise(entry));
+    files.push({ name: tidy(fileName), content });
   }
   return files;
 };
 
-const contentAt = (
-  zip: Buffer,
-  from: number,
-  { method, packed, size }: { method: number; packed: number; size: number },
-): Buffer => {
-  if (zip.readUInt32LE(from) !== localEntry) throw refuse('an entry is damaged');
-  const begin = from + 30 + zip.readUInt16LE(from + 26) + zip.readUInt16LE(from + 28);
-  const bytes = zip.subarray(begin, begin + packed);
-  const content = method === 8 ? inflateRawSync(bytes, { maxOutputLength: size + 1 }) : Buffer.from(bytes);
-  if (content.length !== size || (method !== 0 && method !== 8)) throw refuse('an entry is damaged');
-  return content;
-};
+const endOfDirectory = 0x06054b50;
 
 export const zipOf = (files: ArchiveFile[]): Buffer => {
   const parts: Buffer[] = [];

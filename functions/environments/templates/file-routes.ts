@@ -31,7 +31,7 @@ const upload = async (call: Call) => {
   }
   const organization = await homeOf(call);
   const content = request.bytesOfBody();
-  const tar = isZip ? await tarOf(filesInZip(content)) : content;
+  const tar = isZip ? tarOf(await filesInZip(content)) : content;
   await filesInTar(tar);
   return audited(call, organization, { type: 'template_file', action: 'create' }, async () => {
     const { file, isNew } = await storeFile(principal.userId, tar);

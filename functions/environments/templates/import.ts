@@ -10,6 +10,7 @@ import { uuidOf } from '../host/uuid.ts';
 import { outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import { createManagedWorkspace, environmentVariable, recordArchive, startRun } from '../runs.ts';
+import { parseSchedule } from '../workspaces/cron.ts';
 import { checkExternalAuth, ImportError, type Plan, parametersIn, presetsIn, resourcesIn } from './plan.ts';
 import { frozenVariables, startCount } from './variables.ts';
 import { completeVersion, type Found, putFound, type Version } from './versions.ts';
@@ -91,13 +92,13 @@ const findAll = async (version: Version, [start, stop]: Run[]): Promise<Found> =
 
 const warningsOf = ({ parameters, presets }: Found): string[] => {
   const known = new Set(parameters.map(({ name }) => name));
-  return presets.flatMap(({ name, parameters: values, instances }) => [
+  return presets.flatMap(({ name, parameters: values, scheduled = [] }) => [
     ...Object.keys(values)
       .filter((parameter) => !known.has(parameter))
       .map((parameter) => `Preset "${name}" sets parameter "${parameter}", which the template does not have.`),
-    ...(instances === undefined
-      ? []
-      : [`Preset "${name}" asks for ${instances} prebuilds, which this platform does not make.`]),
+    ...scheduled
+      .filter(({ cron, zone }) => !parseSchedule(`CRON_TZ=${zone} ${cron}`))
+      .map(({ cron }) => `Preset "${name}" has a prebuild schedule that never applies: "${cron}".`),
   ]);
 };
 

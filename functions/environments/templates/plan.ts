@@ -66,8 +66,12 @@ export interface Preset {
   icon: string;
   isDefault: boolean;
   parameters: Record<string, string>;
-  /** How many prebuilds the template asks for. */
+  /** How many environments its pool has; absent: it has no pool. */
   instances?: number;
+  /** How many instead, at times (cron, in a time zone). */
+  scheduled?: { cron: string; zone: string; instances: number }[];
+  /** How old an environment of the pool gets. */
+  ttlMs?: number;
 }
 
 export interface TemplateResource {
@@ -149,6 +153,14 @@ export const parametersIn = (plan: Plan): Parameter[] => {
 const presetOf = (values: Record<string, unknown>, id: string): Preset => {
   const [prebuilds] = list(values.prebuilds);
   const instances = Number(prebuilds?.instances ?? 0);
+  const [expiration] = list(prebuilds?.expiration_policy);
+  const ttlMs = Number(expiration?.ttl ?? 0) * 1000;
+  const [scheduling] = list(prebuilds?.scheduling);
+  const scheduled = list(scheduling?.schedule).map(({ cron, instances: n }) => ({
+    cron: text(cron),
+    zone: text(scheduling?.timezone) || 'UTC',
+    instances: Number(n ?? 0),
+  }));
   const parameters = (values.parameters ?? {}) as Record<string, unknown>;
   return {
     id,
@@ -157,7 +169,9 @@ const presetOf = (values: Record<string, unknown>, id: string): Preset => {
     icon: text(values.icon),
     isDefault: values.default === true,
     parameters: Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, text(value)])),
-    ...(instances > 0 ? { instances } : {}),
+    ...(prebuilds && (instances > 0 || scheduled.length > 0) ? { instances } : {}),
+    ...(ttlMs > 0 ? { ttlMs } : {}),
+    ...(scheduled.length > 0 ? { scheduled } : {}),
   };
 };
 

@@ -57,8 +57,6 @@ const problems = (given: Common): Validation[] => {
   for (const field of ['failure_ttl_ms', 'time_til_dormant_ms', 'time_til_dormant_autodelete_ms'] as const) {
     const value = given[field] ?? 0;
     if (value > 0 && value < leastTtlMs) say(field, 'Value must be at least one minute.');
-    // Said here until environments have these.
-    if (value > 0) say(field, 'This platform does not support this setting.');
   }
   for (const [field, requirement] of [
     ['autostop_requirement.days_of_week', given.autostop_requirement],
@@ -66,9 +64,6 @@ const problems = (given: Common): Validation[] => {
   ] as const) {
     const wrong = requirement?.days_of_week?.find((day) => !weekdays.includes(day));
     if (wrong !== undefined) say(field, `invalid weekday "${wrong}"`);
-  }
-  if (given.autostop_requirement?.days_of_week?.length) {
-    say('autostop_requirement.days_of_week', 'This platform does not support required stops.');
   }
   const weeks = given.autostop_requirement?.weeks ?? 1;
   if (weeks < 0 || weeks > 16) say('autostop_requirement.weeks', 'Must be between 0 and 16.');
@@ -91,6 +86,10 @@ export const settingsIn = (given: Common, message: string): TemplateChange => {
     icon: given.icon,
     defaultTtlMs: given.default_ttl_ms,
     activityBumpMs: given.activity_bump_ms,
+    failureTtlMs: given.failure_ttl_ms,
+    timeTilDormantMs: given.time_til_dormant_ms,
+    timeTilDormantAutodeleteMs: given.time_til_dormant_autodelete_ms,
+    autostopDays: given.autostop_requirement?.days_of_week,
     autostopWeeks: given.autostop_requirement?.weeks || undefined,
     autostartDays: given.autostart_requirement?.days_of_week,
     allowUserCancelWorkspaceJobs: given.allow_user_cancel_workspace_jobs,
@@ -113,4 +112,18 @@ export const withAbsentFlags = <T extends Common>(given: T): T => ({
 export const differs = (template: Template, change: TemplateChange): boolean =>
   (Object.keys(change) as (keyof TemplateChange)[]).some(
     (key) => JSON.stringify(template[key]) !== JSON.stringify(change[key]),
+  );
+
+const scheduleSettings: (keyof TemplateChange)[] = [
+  'allowUserAutostart',
+  'autostartDays',
+  'failureTtlMs',
+  'timeTilDormantMs',
+  'timeTilDormantAutodeleteMs',
+];
+
+/** Whether what is due next in environments may be something else. */
+export const changesSchedules = (template: Template, change: TemplateChange): boolean =>
+  scheduleSettings.some(
+    (key) => change[key] !== undefined && JSON.stringify(template[key]) !== JSON.stringify(change[key]),
   );

@@ -9,7 +9,9 @@ import { CoderError, forbidden, notFound } from '../host/errors.ts';
 import { audited, type Call, type Deed, type Route, refused, route } from '../host/route.ts';
 import { given, newUuid, uuidIn } from '../host/uuid.ts';
 import { findOrganization, organizationsOf } from '../people/users.ts';
+import { wakeIfPooled } from '../prebuilds/pool.ts';
 import { createManagedWorkspace } from '../runs.ts';
+import { lookSoon } from './environment-times.ts';
 import { settleVersion } from './import.ts';
 import {
   createTemplate,
@@ -24,7 +26,14 @@ import {
   updateTemplate,
 } from './records.ts';
 import { templateDocument } from './template-document.ts';
-import { differs, newTemplate, settingsIn, templateChange, withAbsentFlags } from './template-input.ts';
+import {
+  changesSchedules,
+  differs,
+  newTemplate,
+  settingsIn,
+  templateChange,
+  withAbsentFlags,
+} from './template-input.ts';
 import { adoptVersion, getVersion, type Version } from './versions.ts';
 
 /** Templates as they come, change and go; their versions are in template-version-routes.ts. */
@@ -126,6 +135,7 @@ const create = async (call: Call) => {
       await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
       throw nameTaken(wanted.name);
     }
+    await wakeIfPooled(template);
     return created(templateDocument(template));
   });
 };
@@ -154,25 +164,32 @@ const list = async (call: Call, organizations: Organization[]) => {
   return ok(all.filter(fits).map(templateDocument));
 };
 
+/** What is to become of the times of environments that are there. */
+const timesIn = (wanted: { update_workspace_last_used_at?: unknown; update_workspace_dormant_at?: unknown }) => {
+  const { update_workspace_last_used_at: used, update_workspace_dormant_at: dormant } = wanted;
+  return used || dormant ? { used: Boolean(used), dormant: Boolean(dormant) } : undefined;
+};
+
 const change = async (call: Call) => {
   const template = await managedTemplate(call, 'update');
   const wanted = withAbsentFlags(readBody(call.request, templateChange));
   if (wanted.disable_everyone_group_access) {
     throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
   }
-  if (wanted.update_workspace_last_used_at || wanted.update_workspace_dormant_at) {
-    throw new CoderError(400, 'update_workspace_last_used_at and update_workspace_dormant_at are not supported.');
-  }
   const settings = {
     ...settingsIn(wanted, 'Invalid request to update template metadata!'),
     ...(wanted.name ? { name: wanted.name } : {}),
     ...(typeof wanted.deprecation_message === 'string' ? { deprecationMessage: wanted.deprecation_message } : {}),
   };
-  if (!differs(template, settings)) return notModified();
+  const times = timesIn(wanted);
+  if (!differs(template, settings) && !times) return notModified();
   return audited(call, template.organization, deedOf('update', template.id), async () => {
+    // First: should this end here, the sweep looks at them once for nothing.
+    if (times || changesSchedules(template, settings)) await lookSoon(template.id, times ?? {});
     const updated = await updateTemplate(template, settings);
     if (updated === 'name taken') throw nameTaken(wanted.name ?? '');
     if (!updated) throw notFound();
+    await wakeIfPooled(updated);
     return ok(templateDocument(updated));
   });
 };

@@ -4,13 +4,14 @@ import { flagIn, idField, pageIn, readBody } from '../host/body.ts';
 import { CoderError, notFound } from '../host/errors.ts';
 import { audited, type Call, type Route, route } from '../host/route.ts';
 import { given } from '../host/uuid.ts';
+import { hasPool, invalidatePreset, wakeIfPooled, wakePool } from '../prebuilds/pool.ts';
 import { runsOf, settleVersion } from './import.ts';
 import { postVersion } from './new-version.ts';
 import { type Template, updateTemplate } from './records.ts';
 import { managedTemplate, templateById, templateByName } from './template-routes.ts';
 import { usedVersions } from './uses.ts';
 import { versionDocument } from './version-document.ts';
-import { findVersion, getVersion, listVersions, setArchived, type Version } from './versions.ts';
+import { findVersion, getFound, getVersion, listVersions, setArchived, type Version } from './versions.ts';
 
 const document = async (known: Version) => {
   const { version } = await settleVersion(known);
@@ -66,7 +67,8 @@ const promote = async (call: Call) => {
   }
   if (version.archived) throw new CoderError(400, 'The provided template version is archived.');
   return audited(call, template.organization, deed('promote', template), async () => {
-    await updateTemplate(template, { activeVersionId: version.id });
+    const updated = await updateTemplate(template, { activeVersionId: version.id });
+    if (typeof updated === 'object') await wakeIfPooled(updated);
     return ok({ message: 'Updated the active template version!' });
   });
 };
@@ -89,7 +91,29 @@ const archiveUnused = async (call: Call) => {
   });
 };
 
+/** Environments of the active version's pools are replaced. */
+const invalidate = async (call: Call) => {
+  const template = await managedTemplate(call, 'invalidate_prebuilds');
+  const [version, { presets }] = await Promise.all([
+    getVersion(template.activeVersionId),
+    getFound(template.activeVersionId),
+  ]);
+  const pooled = presets.filter(hasPool);
+  return audited(call, template.organization, deed('invalidate_prebuilds', template), async () => {
+    const at = new Date().toISOString();
+    for (const { id } of pooled) await invalidatePreset(template.id, id, at);
+    if (pooled.length) await wakePool(template.id);
+    const invalidated = pooled.map(({ name }) => ({
+      template_name: template.name,
+      template_version_name: version?.name ?? '',
+      preset_name: name,
+    }));
+    return ok({ invalidated });
+  });
+};
+
 export const templateVersionRoutes: Route[] = [
+  route('POST', '/templates/{template}/prebuilds/invalidate', invalidate),
   route('POST', '/organizations/{organization}/templateversions', postVersion),
   route('GET', '/templates/{template}/versions', list),
   route('PATCH', '/templates/{template}/versions', promote),

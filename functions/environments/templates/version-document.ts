@@ -48,12 +48,12 @@ export const parameterDocument = (parameter: Parameter) => ({
 });
 
 /** Its keys are capitalized: Coder's type says nothing else. */
-export const presetDocument = ({ id, name, description, icon, isDefault, parameters }: Preset) => ({
+export const presetDocument = ({ id, name, description, icon, isDefault, parameters, instances }: Preset) => ({
   ID: id,
   Name: name,
   Parameters: Object.entries(parameters).map(([Name, Value]) => ({ Name, Value })),
   Default: isDefault,
-  DesiredPrebuildInstances: null,
+  DesiredPrebuildInstances: instances ?? null,
   Description: description,
   Icon: icon,
 });

@@ -1,31 +1,26 @@
 import * as v from 'valibot';
+import { grantsOfUser } from '../../access/grants.ts';
 import type { User } from '../../people/accounts/user.ts';
 import { getUser } from '../../people/accounts/users.ts';
-import { deleteWorkspace } from '../../removal/workspaces.ts';
-import { getWorkspace } from '../../workspaces/records.ts';
 import { type Rights, rightsIn } from '../access.ts';
-import { build, type NewBuild } from '../builds/create.ts';
-import { checkImported, resolved } from '../builds/new-build.ts';
 import { matchingPreset, resolveParameters, type Value } from '../builds/parameters.ts';
+import { resolved } from '../builds/resolved.ts';
 import { created } from '../host/answers.ts';
 import { idField, listOf, nameField, nameValue, readBody } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
 import { audited, type Call, refused } from '../host/route.ts';
-import { given, newUuid } from '../host/uuid.ts';
+import { given } from '../host/uuid.ts';
 import { findPerson } from '../people/users.ts';
-import { createManagedWorkspace } from '../runs.ts';
+import { type Claim, claimPrebuild } from '../prebuilds/claim.ts';
+import { hasPool } from '../prebuilds/pool.ts';
+import { checkImported } from '../templates/imported.ts';
+import type { Preset } from '../templates/plan.ts';
 import { getTemplate, type Template } from '../templates/records.ts';
 import { getFound, getVersion, type Version } from '../templates/versions.ts';
 import { describe } from './finder.ts';
 import { checkSchedule, checkTtl } from './input.ts';
-import {
-  claimName,
-  createEnvironment,
-  type Environment,
-  findEnvironment,
-  forgetEnvironment,
-  getEnvironment,
-} from './records.ts';
+import { firstBuild, insertEnvironment } from './insert.ts';
+import { type Environment, findEnvironment, getEnvironment } from './records.ts';
 
 /** Making environments. */
 
@@ -86,7 +81,13 @@ const checkMay = async (call: Call, { template, version, rights }: Chosen, owner
   if (!rights.create || !(isOwn || rights.manage)) {
     throw await refused(call, template.organization, deed, forbidden('Unauthorized to create workspace.'));
   }
-  // Whoever an environment is for must be able to use it.
+  if (!isOwn && !(await rightsIn(grantsOfUser(owner.id), template)).create) {
+    throw new CoderError(
+      403,
+      'Unauthorized to create workspace.',
+      `${owner.username} may not make environments with template "${template.name}".`,
+    );
+  }
   if (template.deprecationMessage) {
     throw new CoderError(
       400,
@@ -100,10 +101,7 @@ const checkMay = async (call: Call, { template, version, rights }: Chosen, owner
   if (version.archived) throw new CoderError(400, 'Archived template versions cannot be used to make a workspace.');
 };
 
-const chooseParameters = async (
-  wanted: Body,
-  version: Version,
-): Promise<{ parameters: Value[]; presetId?: string }> => {
+const chooseParameters = async (wanted: Body, version: Version): Promise<{ parameters: Value[]; preset?: Preset }> => {
   const { parameters, presets } = await getFound(version.id);
   const requested = wanted.rich_parameter_values ?? [];
   const presetId = given(wanted.template_version_preset_id);
@@ -112,7 +110,7 @@ const chooseParameters = async (
     throw new CoderError(400, 'The preset does not belong to the template version.');
   const values = resolved(() => resolveParameters({ parameters, requested, preset }));
   const used = preset ?? matchingPreset(presets, values);
-  return { parameters: values, ...(used ? { presetId: used.id } : {}) };
+  return { parameters: values, ...(used ? { preset: used } : {}) };
 };
 
 const settingsIn = (
@@ -130,59 +128,6 @@ const settingsIn = (
   };
 };
 
-const insert = async (
-  call: Call,
-  chosen: Chosen,
-  owner: User,
-  wanted: Body,
-  more: Partial<Environment>,
-): Promise<Environment> => {
-  const { template } = chosen;
-  const id = newUuid();
-  if (!(await claimName(owner.id, wanted.name, id))) throw taken(wanted.name);
-  const home = { organization: template.organization, projectId: template.projectId };
-  const label = `${owner.username}/${wanted.name}`;
-  const name = `${owner.username}-${wanted.name}`.replaceAll(/[^\w-]/g, '-').slice(0, 70);
-  const workspace = await createManagedWorkspace(home, `${name}-${id.slice(0, 8)}`, `environment ${label}`);
-  const at = new Date().toISOString();
-  const environment: Environment = {
-    ...home,
-    automaticUpdates: 'never',
-    ...more,
-    id,
-    name: wanted.name,
-    ownerId: owner.id,
-    ownerName: owner.username,
-    templateId: template.id,
-    workspaceId: workspace.id,
-    createdAt: at,
-    updatedAt: at,
-    lastUsedAt: at,
-    buildNumber: 0,
-    latestBuildId: '',
-  };
-  await createEnvironment(environment);
-  // Whoever deletes the template looks for environments after it has marked it.
-  if (await getTemplate(template.id)) return environment;
-  await forgetEnvironment(environment);
-  await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
-  throw notFound();
-};
-
-/** An environment without a build is none: nothing of it is left. */
-const firstBuild = async (call: Call, environment: Environment, wanted: NewBuild): Promise<void> => {
-  try {
-    await build(environment, wanted);
-  } catch (error) {
-    const begun = (await getEnvironment(environment.id))?.latestBuildId;
-    if (begun) throw error;
-    const workspace = await getWorkspace(environment.workspaceId);
-    if (workspace) await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
-    await forgetEnvironment(environment);
-    throw error;
-  }
-};
-
 export const postEnvironment = async (call: Call) => {
   const owner = await findPerson(call, call.request.params.user ?? '');
   if (!owner) throw notFound();
@@ -193,18 +138,27 @@ export const postEnvironment = async (call: Call) => {
   const settings = settingsIn(wanted, template);
   if (await findEnvironment(owner.id, wanted.name)) throw taken(wanted.name);
   const version = await checkImported(chosen.version);
-  const { parameters, presetId } = await chooseParameters(wanted, version);
+  const { parameters, preset } = await chooseParameters(wanted, version);
   const user = await getUser(call.principal.userId);
+  const initiator = { id: call.principal.userId, username: user?.username ?? '' };
   return audited(call, template.organization, deed, async () => {
-    const environment = await insert(call, chosen, owner, wanted, settings);
-    await firstBuild(call, environment, {
-      transition: 'start',
-      version,
-      parameters,
-      presetId,
-      reason: 'initiator',
-      initiator: { id: call.principal.userId, username: user?.username ?? '' },
-    });
-    return created(await describe(call, (await getEnvironment(environment.id)) ?? environment));
+    const claim = { template, version, parameters, owner, name: wanted.name, settings, initiator };
+    const fromPool = version.id === template.activeVersionId && preset && hasPool(preset);
+    const claimed = fromPool ? await claimPrebuild({ ...claim, preset }, () => taken(wanted.name)) : undefined;
+    const id = claimed ?? (await make(claim, preset?.id));
+    return created(await describe(call, (await getEnvironment(id)) as Environment));
   });
+};
+
+/** @returns its id */
+const make = async (
+  { template, version, parameters, owner, name, settings, initiator }: Omit<Claim, 'preset'>,
+  presetId: string | undefined,
+): Promise<string> => {
+  const environment = await insertEnvironment({ template, name, owner, settings, by: initiator.id });
+  if (environment === 'name taken') throw taken(name);
+  if (environment === 'no template') throw notFound();
+  const first = { transition: 'start' as const, version, parameters, presetId, reason: 'initiator', initiator };
+  await firstBuild(environment, initiator.id, first);
+  return environment.id;
 };

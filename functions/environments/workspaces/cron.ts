@@ -101,3 +101,11 @@ export const nextOccurrence = (
   }
   return undefined;
 };
+
+/** Whether the clock in the zone shows one of its minutes. */
+export const isWithin = ({ zone, minutes, hours, days }: Schedule, at: number): boolean => {
+  const local = new Date(at + offsetAt(zone, at));
+  return (
+    minutes.includes(local.getUTCMinutes()) && hours.includes(local.getUTCHours()) && days.includes(local.getUTCDay())
+  );
+};

@@ -4,7 +4,7 @@ import type { Build } from '../builds/records.ts';
 import { uuidOf } from '../host/uuid.ts';
 import type { Template } from '../templates/records.ts';
 import type { Environment } from './records.ts';
-import { nextStart } from './schedule.ts';
+import { deletingAt, nextStart } from './schedule.ts';
 
 export interface Latest {
   build: Build;
@@ -18,6 +18,7 @@ export const environmentDocument = (
   { isFavorite }: { isFavorite: boolean },
 ) => {
   const next = environment.dormantAt ? undefined : nextStart(environment, template, Date.now());
+  const deleting = deletingAt(environment, template);
   return {
     id: environment.id,
     created_at: environment.createdAt,
@@ -42,13 +43,13 @@ export const environmentDocument = (
     autostart_schedule: environment.autostartSchedule ?? null,
     ttl_ms: environment.ttlMs ?? null,
     last_used_at: environment.lastUsedAt,
-    deleting_at: null,
+    deleting_at: deleting === undefined ? null : new Date(deleting).toISOString(),
     dormant_at: environment.dormantAt ?? null,
     health: { healthy: true, failing_agents: [] },
     automatic_updates: environment.automaticUpdates,
     allow_renames: true,
     favorite: isFavorite,
     next_start_at: next === undefined ? null : new Date(next).toISOString(),
-    is_prebuild: false,
+    is_prebuild: environment.prebuild !== undefined,
   };
 };

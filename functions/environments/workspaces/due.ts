@@ -4,16 +4,56 @@ import type { Build } from '../builds/records.ts';
 import { keys } from '../keys.ts';
 import type { Template } from '../templates/records.ts';
 import type { Environment } from './records.ts';
-import { nextStart } from './schedule.ts';
+import { deletingAt, nextStart } from './schedule.ts';
 
-/** When the sweep has to look at an environment: its one next start or stop. */
+/** What the platform does by itself with an environment, and when the sweep has to look at it. */
+
+export type Action = 'autostop' | 'autostart' | 'stop after failure' | 'dormancy' | 'delete';
+
+export interface Due {
+  action: Action;
+  /** In ms since 1970. */
+  at: number;
+}
+
+const dayMs = 24 * 3_600_000;
+
+const hasFailed = ({ error }: Build): boolean => error !== undefined && error !== '';
+
+const when = (action: Action, at: number | undefined): Due[] => (at === undefined ? [] : [{ action, at }]);
+
+/** After a delete that came to nothing, not before another day. */
+const deletion = (environment: Environment, template: Template, latest: Build): number | undefined => {
+  const at = deletingAt(environment, template);
+  if (at === undefined || latest.transition !== 'delete') return at;
+  return Math.max(at, Date.parse(latest.completedAt ?? latest.createdAt) + dayMs);
+};
+
+/** Everything that will be due unless something changes; of several that are due at once the first counts. Pure. */
+export const dueActions = (environment: Environment, template: Template, latest: Build): Due[] => {
+  if (environment.deletedAt || environment.prebuild) return [];
+  if (environment.dormantAt) return when('delete', deletion(environment, template, latest));
+  const { transition, deadline, createdAt, completedAt = createdAt } = latest;
+  const failed = hasFailed(latest);
+  const { failureTtlMs, timeTilDormantMs } = template;
+  const stop = !failed && transition === 'start' && deadline ? Date.parse(deadline) : undefined;
+  // From the last build on, so that one that was missed is made up for.
+  const start = !failed && transition === 'stop' ? nextStart(environment, template, Date.parse(createdAt)) : undefined;
+  const mend =
+    failed && transition === 'start' && failureTtlMs > 0 ? Date.parse(completedAt) + failureTtlMs : undefined;
+  const sleep = timeTilDormantMs > 0 ? Date.parse(environment.lastUsedAt) + timeTilDormantMs : undefined;
+  return [
+    ...when('autostop', stop),
+    ...when('autostart', start),
+    ...when('stop after failure', mend),
+    ...when('dormancy', sleep),
+  ];
+};
 
 /** In ms since 1970; undefined while nothing is scheduled. */
 export const nextDue = (environment: Environment, template: Template, latest: Build): number | undefined => {
-  if (environment.dormantAt || environment.deletedAt || latest.error) return undefined;
-  if (latest.transition === 'start') return latest.deadline ? Date.parse(latest.deadline) : undefined;
-  // From the last build on, so that one that was missed is made up for.
-  return latest.transition === 'stop' ? nextStart(environment, template, Date.parse(latest.createdAt)) : undefined;
+  const times = dueActions(environment, template, latest).map(({ at }) => at);
+  return times.length ? Math.min(...times) : undefined;
 };
 
 /** What a write of the environment sets and removes for it. */
@@ -22,12 +62,24 @@ export const dueChange = (id: string, at: number | undefined): { set: Record<str
     ? { set: {}, remove: dueAttributes }
     : { set: dueIn(id, Math.max(0, (at - Date.now()) / 1000)), remove: [] };
 
-/** After something that the next start or stop depends on has changed. While a build goes on, its end does the same. 1 write. */
-export const reschedule = async (environment: Environment, template: Template, latest: Build): Promise<void> => {
-  const { set, remove } = dueChange(environment.id, nextDue(environment, template, latest));
+const isFree = 'attribute_exists(pk) AND attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt)';
+
+/** After something that the next action depends on has changed. While a build goes on, its end does the same. 1 write. */
+export const reschedule = async (
+  environment: Environment,
+  template: Template,
+  latest: Build,
+  at = nextDue(environment, template, latest),
+): Promise<void> => {
+  const { set, remove } = dueChange(environment.id, at);
   await update(keys.environment(environment.id), {
     set: { ...set, scheduledAt: new Date().toISOString() },
     remove,
-    condition: 'attribute_exists(pk) AND attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt)',
+    condition: isFree,
   });
+};
+
+/** Of one that could not be built now: others come first meanwhile. 1 write. */
+export const postpone = async (id: string, seconds: number): Promise<void> => {
+  await update(keys.environment(id), { set: dueIn(id, seconds), condition: isFree });
 };

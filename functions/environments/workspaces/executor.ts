@@ -1,7 +1,7 @@
 import { grantsOfUser } from '../../access/grants.ts';
 import { logError, logWarning } from '../../store/log.ts';
 import { update } from '../../store/table.ts';
-import { beginAgain, build } from '../builds/create.ts';
+import { beginAgain, build, type NewBuild } from '../builds/create.ts';
 import { ParameterError, resolveParameters, type Value } from '../builds/parameters.ts';
 import { type Build, getBuild } from '../builds/records.ts';
 import { settleBuild } from '../builds/settle.ts';
@@ -9,8 +9,9 @@ import { CoderError } from '../host/errors.ts';
 import { keys } from '../keys.ts';
 import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { getFound, getVersion, type Version } from '../templates/versions.ts';
-import { nextDue, reschedule } from './due.ts';
-import { type Environment, getEnvironment } from './records.ts';
+import { type Action, dueActions, postpone, reschedule } from './due.ts';
+import { type Environment, getEnvironment, updateEnvironment } from './records.ts';
+import { nextStart } from './schedule.ts';
 
 /** What the platform does by itself with an environment whose time has come. Each look may be repeated. */
 
@@ -20,7 +21,7 @@ const isOwnerActive = async ({ ownerId, organization, projectId }: Environment):
   return granted.has('project:read') && granted.has('run:plan');
 };
 
-const versionFor = async (
+const startVersion = async (
   environment: Environment,
   template: Template,
   latest: Build,
@@ -40,20 +41,34 @@ const parametersFor = async (version: Version, latest: Build): Promise<Value[]> 
   }
 };
 
-const act = async (environment: Environment, template: Template, latest: Build): Promise<void> => {
-  const transition = latest.transition === 'start' ? ('stop' as const) : ('start' as const);
-  if (transition === 'start' && !(await isOwnerActive(environment))) {
-    return reschedule({ ...environment, autostartSchedule: undefined }, template, latest);
+const builds: Record<Action, Pick<NewBuild, 'transition' | 'reason'>> = {
+  autostop: { transition: 'stop', reason: 'autostop' },
+  autostart: { transition: 'start', reason: 'autostart' },
+  'stop after failure': { transition: 'stop', reason: 'autostop' },
+  dormancy: { transition: 'stop', reason: 'dormancy' },
+  delete: { transition: 'delete', reason: 'autodelete' },
+};
+
+const act = async (environment: Environment, template: Template, latest: Build, action: Action): Promise<void> => {
+  const starts = action === 'autostart';
+  if (starts && !(await isOwnerActive(environment))) {
+    return reschedule(environment, template, latest, nextStart(environment, template, Date.now()));
   }
-  const version =
-    transition === 'start' ? await versionFor(environment, template, latest) : await getVersion(latest.versionId);
+  const dormantAt = new Date().toISOString();
+  if (action === 'dormancy' && latest.transition !== 'start') {
+    const sleeping = await updateEnvironment(environment.id, { dormantAt });
+    return sleeping ? reschedule(sleeping, template, latest) : undefined;
+  }
+  const version = starts ? await startVersion(environment, template, latest) : await getVersion(latest.versionId);
   if (!version) throw new Error(`environment ${environment.id} has no version to build with`);
   await build(environment, {
-    transition,
+    ...builds[action],
     version,
-    parameters: transition === 'start' ? await parametersFor(version, latest) : latest.parameters,
-    reason: transition === 'start' ? 'autostart' : 'autostop',
+    parameters: starts ? await parametersFor(version, latest) : latest.parameters,
     initiator: { id: environment.ownerId, username: environment.ownerName },
+    isScheduled: true,
+    // In the same write as the build: one that is dormant has been stopped.
+    ...(action === 'dormancy' ? { change: { set: { dormantAt } } } : {}),
   });
 };
 
@@ -83,6 +98,10 @@ const lookAtBuild = async (environment: Environment): Promise<void> => {
   });
 };
 
+const soonSeconds = 60;
+const laterSeconds = 600;
+
+/** Whatever goes wrong with one, others have their turn before it comes again. */
 export const lookAt = async (environmentId: string): Promise<void> => {
   const environment = await getEnvironment(environmentId);
   if (!environment) return;
@@ -93,14 +112,15 @@ export const lookAt = async (environmentId: string): Promise<void> => {
   ]);
   if (!template || !latest) return;
   const { build: settled } = await settleBuild(latest);
-  const due = nextDue(environment, template, settled);
-  if (due === undefined || due > Date.now()) return reschedule(environment, template, settled);
+  const now = Date.now();
+  const due = dueActions(environment, template, settled).find(({ at }) => at <= now);
+  if (!due) return reschedule(environment, template, settled);
   try {
-    await act(environment, template, settled);
+    await act(environment, template, settled, due.action);
   } catch (error) {
-    // Somebody else builds, or holds the workspace: the next look decides anew.
-    if (error instanceof CoderError && error.status === 409) return;
-    logError('scheduled build failed', error, { environment: environmentId });
-    throw error;
+    // Somebody else builds, or holds the workspace.
+    const isBusy = error instanceof CoderError && error.status === 409;
+    if (!isBusy) logError('scheduled build failed', error, { environment: environmentId, action: due.action });
+    await postpone(environmentId, isBusy ? soonSeconds : laterSeconds);
   }
 };

@@ -29,6 +29,8 @@ export interface Environment extends Due {
   automaticUpdates: 'always' | 'never';
   dormantAt?: string;
   deletedAt?: string;
+  /** Of the pool of a preset; absent once somebody has claimed it (prebuilds/). */
+  prebuild?: { presetId: string; versionId: string };
 }
 
 export const getAnyEnvironment = (id: string): Promise<Environment | undefined> =>
@@ -44,7 +46,8 @@ interface Pointer {
   environmentId: string;
 }
 
-const named = async (ids: string[]): Promise<Environment[]> =>
+/** Those that are not deleted. 1 read for 100. */
+export const getEnvironments = async (ids: string[]): Promise<Environment[]> =>
   (await batchGet<Environment & Key>(ids.map(keys.environment))).filter(living);
 
 export const findEnvironment = async (ownerId: string, name: string): Promise<Environment | undefined> => {
@@ -60,12 +63,12 @@ const bearsName = (environment: Environment, ownerId: string, name: string): boo
 export const listOfOwner = async (ownerId: string): Promise<Environment[]> => {
   const { pk } = keys.environmentName(ownerId, '');
   const pointers = await queryAll<{ holder: string }>({ pk, prefix: 'NAME#' });
-  return named(pointers.map(({ holder }) => holder));
+  return getEnvironments(pointers.map(({ holder }) => holder));
 };
 
 export const listOfOrganization = async (organization: string): Promise<Environment[]> => {
   const { pk } = keys.environmentIn(organization, '');
-  return named((await queryAll<Pointer>({ pk, prefix: 'ENV#' })).map(({ environmentId }) => environmentId));
+  return getEnvironments((await queryAll<Pointer>({ pk, prefix: 'ENV#' })).map(({ environmentId }) => environmentId));
 };
 
 const bears =
@@ -106,14 +109,10 @@ export const updateEnvironment = (id: string, change: EnvironmentChange): Promis
 };
 
 /** Takes what leads to one that is deleted. May be repeated. */
-export const forgetEnvironment = async ({
-  id,
-  organization,
-  templateId,
-  ownerId,
-  name,
-}: Environment): Promise<void> => {
+export const forgetEnvironment = async (environment: Environment): Promise<void> => {
+  const { id, organization, templateId, ownerId, name, createdAt } = environment;
   await Promise.all([
+    ...(environment.prebuild ? [remove(keys.prebuild(templateId, createdAt, id))] : []),
     releaseName(ownerId, name, id),
     remove(keys.environmentIn(organization, id)),
     remove(keys.environmentOfTemplate(templateId, id)),

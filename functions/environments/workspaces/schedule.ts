@@ -6,6 +6,10 @@ import type { Environment } from './records.ts';
 
 const weekdayNumbers = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
 export const nextStart = (environment: Pick<Environment, 'autostartSchedule'>, template: Template, after: number) => {
   const schedule = environment.autostartSchedule ? parseSchedule(environment.autostartSchedule) : undefined;
   if (!schedule || !template.allowUserAutostart) return undefined;
@@ -13,20 +17,79 @@ export const nextStart = (environment: Pick<Environment, 'autostartSchedule'>, t
   return nextOccurrence(schedule, after, allowed);
 };
 
+/** Of a dormant one; undefined where it stays. In ms since 1970. */
+export const deletingAt = (
+  { dormantAt }: Pick<Environment, 'dormantAt'>,
+  { timeTilDormantAutodeleteMs }: Template,
+): number | undefined =>
+  dormantAt && timeTilDormantAutodeleteMs > 0 ? Date.parse(dormantAt) + timeTilDormantAutodeleteMs : undefined;
+
 /** In ms; 0 where it is stopped by hand. */
 const ttlOf = ({ ttlMs }: Pick<Environment, 'ttlMs'>, template: Template): number =>
   template.allowUserAutostop ? (ttlMs ?? 0) : template.defaultTtlMs;
 
-/**
- * When one that has just been started is due to stop. One that would stop after its next start is due that much after it.
- * 1 read.
- */
-export const deadlineAfter = async (environment: Environment, completedAt: string): Promise<string | undefined> => {
-  const template = await getAnyTemplate(environment.templateId);
-  const ttl = template ? ttlOf(environment, template) : 0;
-  if (!template || ttl <= 0) return undefined;
-  const from = Date.parse(completedAt);
+/** Weeks are counted from it. */
+const firstMonday = Date.UTC(2023, 0, 2);
+/** Less than this before a required stop, the next one counts. */
+const leewayMs = 2 * hourMs;
+
+/** The next midnight (UTC) at which the template requires a stop; undefined where it requires none. */
+export const requiredStop = ({ autostopDays, autostopWeeks }: Template, from: number): number | undefined => {
+  if (autostopDays.length === 0) return undefined;
+  const days = autostopDays.map((day) => weekdayNumbers.indexOf(day));
+  const weeks = Math.max(1, autostopWeeks);
+  const today = Math.floor(from / dayMs) * dayMs;
+  for (let day = 0; day <= 7 * (weeks + 1); day++) {
+    const at = today + day * dayMs;
+    const week = Math.floor((at - firstMonday) / (7 * dayMs));
+    if (at >= from + leewayMs && week % weeks === 0 && days.includes(new Date(at).getUTCDay())) return at;
+  }
+  return undefined;
+};
+
+export interface Deadlines {
+  deadline?: string;
+  /** Past which nobody can extend. */
+  maxDeadline?: string;
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+/** When one that has just been started is due to stop. One that would stop after its next start is due that much after it. */
+export const deadlinesFrom = (
+  environment: Pick<Environment, 'ttlMs' | 'autostartSchedule'>,
+  template: Template,
+  from: number,
+): Deadlines => {
+  const ttl = ttlOf(environment, template);
+  const max = requiredStop(template, from);
+  const maxDeadline = max === undefined ? {} : { maxDeadline: iso(max) };
+  if (ttl <= 0) return max === undefined ? {} : { deadline: iso(max), ...maxDeadline };
   const next = nextStart(environment, template, from);
   const deadline = next !== undefined && from + ttl > next ? next + ttl : from + ttl;
-  return new Date(deadline).toISOString();
+  return { deadline: iso(Math.min(deadline, max ?? Infinity)), ...maxDeadline };
+};
+
+/** 1 read. */
+export const deadlinesAfter = async (environment: Environment, completedAt: string): Promise<Deadlines> => {
+  const template = await getAnyTemplate(environment.templateId);
+  return template ? deadlinesFrom(environment, template, Date.parse(completedAt)) : {};
+};
+
+/** Less than this part of a bump is not worth a write. */
+const leastPart = 0.05;
+
+/** The deadline of one that is used now; undefined while the present one is late enough. */
+export const bumpedDeadline = (
+  environment: Pick<Environment, 'ttlMs' | 'autostartSchedule'>,
+  template: Template,
+  { deadline, maxDeadline }: Deadlines,
+  now: number,
+): string | undefined => {
+  const bump = template.activityBumpMs;
+  if (!deadline || bump <= 0) return undefined;
+  const next = nextStart(environment, template, now);
+  const wanted = next !== undefined && now + bump > next ? next + ttlOf(environment, template) : now + bump;
+  const bumped = Math.min(wanted, maxDeadline ? Date.parse(maxDeadline) : Infinity);
+  return bumped - Date.parse(deadline) >= bump * leastPart ? iso(bumped) : undefined;
 };

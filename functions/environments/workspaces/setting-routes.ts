@@ -16,6 +16,7 @@ import {
   setFavorite,
   updateEnvironment,
 } from './records.ts';
+import { bumpedDeadline } from './schedule.ts';
 
 /** Names, schedules and other settings of environments. */
 
@@ -27,6 +28,11 @@ const changeable = async (call: Call, action: string): Promise<Environment> => {
   if (!mayChange) throw await refused(call, environment.organization, deedOf(action, environment), forbidden());
   if (environment.deletedAt) throw notFound();
   return environment;
+};
+
+/** What only an environment with an owner has. @throws {CoderError} 409 */
+const checkOwned = ({ prebuild }: Environment, what: string): void => {
+  if (prebuild) throw new CoderError(409, `${what} not supported for prebuilt workspaces`);
 };
 
 const apply = (call: Call, environment: Environment, action: string, change: EnvironmentChange) =>
@@ -50,6 +56,7 @@ const inUse = (name: string) =>
 
 const rename = async (call: Call) => {
   const environment = await changeable(call, 'rename');
+  checkOwned(environment, 'Renaming is');
   const { name = environment.name } = readBody(
     call.request,
     v.object({ name: v.optional(nameField('workspace_name')) }),
@@ -70,6 +77,7 @@ const rename = async (call: Call) => {
 
 const autostart = async (call: Call) => {
   const environment = await changeable(call, 'update_autostart');
+  checkOwned(environment, 'Autostart is');
   const { schedule } = readBody(call.request, v.object({ schedule: v.nullish(v.string()) }));
   if (schedule) checkSchedule(schedule, await templateOf(environment), 'Invalid autostart schedule.', 'schedule');
   return apply(call, environment, 'update_autostart', { autostartSchedule: schedule || undefined });
@@ -77,6 +85,7 @@ const autostart = async (call: Call) => {
 
 const ttl = async (call: Call) => {
   const environment = await changeable(call, 'update_ttl');
+  checkOwned(environment, 'TTL updates are');
   const { ttl_ms: given } = readBody(call.request, v.object({ ttl_ms: v.nullish(v.number()) }));
   if (given) checkTtl(given, await templateOf(environment), 'Error updating workspace time until shutdown.');
   const { build } = await latestOf(environment);
@@ -85,7 +94,7 @@ const ttl = async (call: Call) => {
     if (!(await updateEnvironment(environment.id, { ttlMs }))) throw notFound();
     // What runs keeps its deadline, unless there is to be none.
     if (!given && build.deadline) {
-      await setBuild(build.id, { deadline: undefined });
+      await setBuild(build.id, { deadline: build.maxDeadline });
       await plan(environment);
     }
     return noContent();
@@ -97,6 +106,7 @@ const leastExtensionMs = 29 * 60_000;
 
 const extend = async (call: Call) => {
   const environment = await changeable(call, 'extend');
+  checkOwned(environment, 'Deadline extension is');
   const { deadline: text } = readBody(call.request, v.object({ deadline: v.string() }));
   const deadline = Date.parse(text);
   if (Number.isNaN(deadline)) throw invalid('deadline', 'Validation failed for tag "required"');
@@ -110,6 +120,9 @@ const extend = async (call: Call) => {
     throw new CoderError(400, 'Cannot extend workspace: new deadline must be at least 30 minutes in the future');
   }
   const wanted = new Date(deadline).toISOString();
+  if (build.maxDeadline && wanted > build.maxDeadline) {
+    throw new CoderError(400, 'Cannot extend workspace beyond max deadline.', `It is ${build.maxDeadline}.`);
+  }
   if (wanted === build.deadline) return notModified();
   return audited(call, environment.organization, deedOf('extend', environment), async () => {
     await setBuild(build.id, { deadline: wanted });
@@ -129,6 +142,7 @@ const automaticUpdates = async (call: Call) => {
 
 const dormant = async (call: Call) => {
   const environment = await changeable(call, 'update_dormancy');
+  checkOwned(environment, 'Dormancy updates are');
   const { dormant: wanted } = readBody(call.request, v.object({ dormant: v.boolean() }));
   if (wanted === (environment.dormantAt !== undefined)) return notModified();
   const at = new Date().toISOString();
@@ -154,9 +168,22 @@ const favorite = (isFavorite: boolean) => async (call: Call) => {
   });
 };
 
+/** What is used runs on, and does not become dormant. */
 const use = async (call: Call) => {
   const environment = await changeable(call, 'use');
-  return apply(call, environment, 'use', { lastUsedAt: new Date().toISOString() });
+  checkOwned(environment, 'Usage is');
+  const [{ build }, template] = await Promise.all([latestOf(environment), templateOf(environment)]);
+  const deadline =
+    build.transition === 'start' && build.completedAt
+      ? bumpedDeadline(environment, template, build, Date.now())
+      : undefined;
+  return audited(call, environment.organization, deedOf('use', environment), async () => {
+    const updated = await updateEnvironment(environment.id, { lastUsedAt: new Date().toISOString() });
+    if (!updated) throw notFound();
+    if (deadline) await setBuild(build.id, { deadline });
+    await plan(updated);
+    return noContent();
+  });
 };
 
 const base = '/workspaces/{workspace}';

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Forge } from './forge.ts';
-import { allPages, ensureHook, eventOf, found, github, missing, repo } from './github.ts';
+import { allPages, ensureHook, found, github, missing, repo } from './github.ts';
+import { eventOf } from './github-events.ts';
 import { isHmacSigned } from './signature.ts';
 
 /** Gitea and Forgejo: GitHub's shapes, with paths, limits and events of their own (Gitea API v1). */
@@ -15,14 +16,14 @@ const commitFiles = v.object({
 });
 
 /** `pull_request` would subscribe to labels, reviews and comments as well. */
-const hookEvents = ['push', 'pull_request_only', 'pull_request_sync'];
+const hookEvents = ['push', 'pull_request_only', 'pull_request_sync', 'pull_request_comment'];
 
 export const gitea: Forge = {
   ...github,
   oauth: {
     authorize: '/login/oauth/authorize',
     token: '/login/oauth/access_token',
-    scope: 'write:repository read:user',
+    scope: 'write:repository write:issue read:user',
   },
   repositories: async (call, page) => {
     const { body } = await call({ method: 'GET', path: '/user/repos', query: { limit: pageSize, page } });

@@ -18,8 +18,8 @@ describe('terraform apply', () => {
   it('asks, and applies after "yes"', async () => {
     const command = here.start('apply');
     await command.until(`Do you want to perform these actions in workspace "${workspace.attributes.name}"?`);
-    const asked = await runIn(command.text);
-    expect(asked.attributes).toMatchObject({ status: 'planned', actions: { 'is-confirmable': true } });
+    const waiting = await runIn(command.text);
+    expect(waiting.attributes).toMatchObject({ status: 'planned', actions: { 'is-confirmable': true } });
     command.answer('yes');
     await command.until(/terraform_data\.a: Creating\.\.\./);
     const { code, text } = await command.ended;

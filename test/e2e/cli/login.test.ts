@@ -48,9 +48,9 @@ it('terraform login gets a token of its own, which works until it is revoked; lo
   expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Success!') });
 
   await here.succeed('init -input=false');
-  const made = (await madeByLogin()).filter((id) => !before.includes(id));
-  expect(made).toHaveLength(1);
-  await client.call('DELETE', `/authentication-tokens/${made[0]}`);
+  const createdIds = (await madeByLogin()).filter((id) => !before.includes(id));
+  expect(createdIds).toHaveLength(1);
+  await client.call('DELETE', `/authentication-tokens/${createdIds[0]}`);
   expect(await here.fail('init -input=false')).toMatch(/unauthorized/i);
 
   expect(await here.succeed(`logout ${host}`)).toContain('Success!');

@@ -16,8 +16,8 @@ describe.concurrent('terraform, with run tasks,', () => {
     command.answer('yes');
     const { code, text } = await command.ended;
     expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
-    for (const said of [task.attributes.name, '6 of 6 passed', 'https://task.test/details', 'Overall Result: Passed'])
-      expect(text).toContain(said);
+    for (const line of [task.attributes.name, '6 of 6 passed', 'https://task.test/details', 'Overall Result: Passed'])
+      expect(text).toContain(line);
     expect((await runIn(text)).attributes.status).toBe('applied');
   });
 
@@ -27,7 +27,7 @@ describe.concurrent('terraform, with run tasks,', () => {
     await attach(workspace, task, ['post_plan']);
     const { code, text } = await here.run('apply -auto-approve');
     expect(code).toBe(1);
-    for (const said of [task.attributes.name, '2 of 6 failed', 'Task Stage failed.']) expect(text).toContain(said);
+    for (const line of [task.attributes.name, '2 of 6 failed', 'Task Stage failed.']) expect(text).toContain(line);
     expect((await runIn(text)).attributes.status).toBe('errored');
   });
 

@@ -1,42 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { DynamoDb } from '../../../infra/local/dynamodb.ts';
+import { productTable } from '../../support/table.ts';
 import { temporaryFolder } from './support/functions.ts';
 
-const table = {
-  id: 'Table',
-  type: 'AWS::DynamoDB::Table',
-  ref: 'Table',
-  arn: '',
-  properties: {
-    KeySchema: [
-      { AttributeName: 'pk', KeyType: 'HASH' },
-      { AttributeName: 'sk', KeyType: 'RANGE' },
-    ],
-    AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt'].map((AttributeName) => ({
-      AttributeName,
-      AttributeType: 'S',
-    })),
-    GlobalSecondaryIndexes: [
-      {
-        IndexName: 'due',
-        KeySchema: [
-          { AttributeName: 'dueShard', KeyType: 'HASH' },
-          { AttributeName: 'dueAt', KeyType: 'RANGE' },
-        ],
-        Projection: { ProjectionType: 'KEYS_ONLY' },
-      },
-    ],
-  },
-};
-
 const open: DynamoDb[] = [];
-afterEach(async () => {
-  for (const db of open.splice(0)) await db.close();
+afterEach(() => {
+  for (const db of open.splice(0)) db.close();
 });
 const start = async (folder = temporaryFolder()) => {
-  const db = new DynamoDb(folder);
+  const db = await DynamoDb.open(folder);
   open.push(db);
-  await db.ensureTable(table);
+  db.ensureTable(productTable('Table'));
   const call = (action: string, input: object) => db.handle(action, { TableName: 'Table', ...input });
   const put = (sk: string, more: object = {}) =>
     call('PutItem', { Item: { pk: { S: 'a' }, sk: { S: sk }, ...more } }).then(({ units }) => units.writeUnits);
@@ -56,7 +30,7 @@ describe('the table', () => {
   it('survives a restart with its items and index', async () => {
     const first = await start();
     await first.put('1', dueAt('t1'));
-    await open.pop()!.close();
+    open.pop()!.close();
     const second = await start(first.folder);
     expect((await second.call('GetItem', { Key: { pk: { S: 'a' }, sk: { S: '1' } } })).output.Item).toMatchObject({
       dueAt: { S: 't1' },

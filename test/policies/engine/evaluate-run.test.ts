@@ -25,8 +25,8 @@ afterAll(async () => {
 });
 
 const detailsOf = async (runId: string, what: 'evaluation' | 'check') => {
-  const kept = await results.getPolicyResult(runId, what);
-  return kept ? results.readPolicySetOutcomes(kept) : [];
+  const stored = await results.getPolicyResult(runId, what);
+  return stored ? results.readPolicySetOutcomes(stored) : [];
 };
 
 describe('a run', () => {
@@ -60,9 +60,9 @@ describe('a run', () => {
     const run = await help.planned(workspaceId);
     const both = await Promise.all([help.evaluatePolicies(run), help.evaluatePolicies(run)]);
     expect(both.map(({ verdict }) => verdict)).toEqual(['overridable', 'overridable']);
-    const kept = await results.getPolicyResult(run.id, 'evaluation');
+    const stored = await results.getPolicyResult(run.id, 'evaluation');
     await help.evaluatePolicies(run);
-    expect(await results.getPolicyResult(run.id, 'evaluation')).toEqual(kept);
+    expect(await results.getPolicyResult(run.id, 'evaluation')).toEqual(stored);
   });
 
   it('keeps the policies and parameters it was created with', async () => {
@@ -95,9 +95,9 @@ describe('a run', () => {
 
   it('has what was uploaded to a set even if nobody looked at it yet', async () => {
     const { workspaceId, policySet } = await help.guarded('deny := []', 'mandatory');
-    const made = (await api.post(`policy-sets/${policySet}/versions`)).body.data;
+    const version = (await api.post(`policy-sets/${policySet}/versions`)).body.data;
     const content = new Uint8Array(await archive(policyFiles('deny := ["new"]')));
-    await fetch(made.links.upload, { method: 'PUT', body: content });
+    await fetch(version.links.upload, { method: 'PUT', body: content });
     expect((await help.evaluatePolicies(await help.planned(workspaceId))).verdict).toBe('failed');
   });
 
@@ -121,9 +121,9 @@ describe('a run', () => {
     };
     const run = await help.planned(workspaceId, planOf(0), { costEstimate });
     await help.evaluatePolicies(run);
-    const said = String((await detailsOf(run.id, 'evaluation'))[0]?.outcomes[0]?.output[0]);
-    expect(said).not.toContain('hunter2');
-    expect(JSON.parse(said)).toMatchObject({
+    const printed = String((await detailsOf(run.id, 'evaluation'))[0]?.outcomes[0]?.output[0]);
+    expect(printed).not.toContain('hunter2');
+    expect(JSON.parse(printed)).toMatchObject({
       id: run.id,
       created_by: 'owner',
       speculative: false,
@@ -149,19 +149,19 @@ describe('policies managed one by one', () => {
     const workspace = await api.workspace();
     const policies = await Promise.all(
       sources.map(async (body) => {
-        const given = { name: uniqueName('p'), kind, query: 'data.a.deny', 'enforcement-level': level };
-        const { id } = (await api.post('organizations/acme/policies', given)).body.data;
+        const attributes = { name: uniqueName('p'), kind, query: 'data.a.deny', 'enforcement-level': level };
+        const { id } = (await api.post('organizations/acme/policies', attributes)).body.data;
         if (body) await api.call('PUT', `policies/${id}/upload`, { body });
         return { type: 'policies', id };
       }),
     );
     const workspaces = { data: [{ type: 'workspaces', id: workspace.id }] };
-    const made = await api.post(
+    const response = await api.post(
       'organizations/acme/policy-sets',
       { name: uniqueName('set'), kind },
       { workspaces, policies: { data: policies } },
     );
-    expect(made.status).toBe(201);
+    expect(response.status).toBe(201);
     return help.planned(workspace.id);
   };
 

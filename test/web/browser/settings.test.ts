@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { Client } from '../../../functions/client/client.ts';
 import { operate } from '../../e2e/support/operator.ts';
@@ -48,6 +49,20 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   await lines.filter({ hasText: 'team: created' }).getByRole('link', { name: team.id }).click();
   await page.getByRole('heading', { name: team.attributes.name }).waitFor();
   expect(await page.locator('img').count()).toBe(0);
+
+  await page.goto(`${settings}/audit-trail`);
+  await page.getByLabel('Outcome').selectOption('refused');
+  await lines.filter({ hasText: 'team: delete' }).waitFor();
+  await lines.filter({ hasText: 'team: created' }).waitFor({ state: 'detached' });
+  // Whoever is given the address sees the same.
+  await page.reload();
+  await lines.filter({ hasText: 'team: delete' }).waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const exported = await readFile(await (await download).path(), 'utf8');
+  expect(exported).toMatch(/^timestamp,actor,/);
+  expect(exported).toContain(`,team,${team.id},destroy,refused,`);
+  expect(exported).not.toContain(',allowed,');
 
   await page.goto(`${settings}/general`);
   await page.getByRole('button', { name: 'Create: Audit trail token' }).click();

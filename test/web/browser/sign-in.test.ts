@@ -36,8 +36,8 @@ it('comes back to where the reader was, leaves nothing in the address, and ends 
   await page.getByRole('button', { name: 'Sign in with Example' }).click();
   await page.getByRole('link', { name: 'ada' }).waitFor();
   expect(page.url()).toBe(`${url}/app/organizations/new?from=test`);
-  const kept = await page.evaluate(() => Object.entries(sessionStorage));
-  expect(kept.map(([name]) => name)).toEqual(['stepform-token']);
+  const stored = await page.evaluate(() => Object.entries(sessionStorage));
+  expect(stored.map(([name]) => name)).toEqual(['stepform-token']);
   const session = await sessionOf(page);
   expect(session).toMatch(/^sfs_/);
   expect((await page.context().cookies(url)).map(({ name }) => name)).toEqual([]);

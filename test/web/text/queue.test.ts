@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Resource } from '../../../functions/client/client.ts';
 import { waitsOf } from '../../../functions/web/text/queue.ts';
 
-let made = 0;
+let counter = 0;
 const run = (id: string, status: string, attributes: object = {}, workspace = 'ws'): Resource => ({
   id,
   type: 'runs',
@@ -10,7 +10,7 @@ const run = (id: string, status: string, attributes: object = {}, workspace = 'w
     status,
     'plan-only': false,
     'save-plan': false,
-    'created-at': new Date(Date.UTC(2026, 0, 1, 0, made++)).toISOString(),
+    'created-at': new Date(Date.UTC(2026, 0, 1, 0, counter++)).toISOString(),
     ...attributes,
   },
   relationships: { workspace: { data: { type: 'workspaces', id: workspace } } },

@@ -32,17 +32,17 @@ it('groups workspaces by what their run means to whoever looks', () => {
 
 it('learns from open runs what workspaces are at, and which runs are over', () => {
   const rows = [rowOf(a, run('r1', 'a', 'applied')), rowOf(b, run('r2', 'b', 'applying')), rowOf(c, undefined)];
-  const seen = withOpenRuns(rows, [
+  const merged = withOpenRuns(rows, [
     run('r3', 'a', 'planned'),
     run('r4', 'a', 'pending'),
     run('r5', 'c', 'planning', { 'plan-only': true }),
   ]);
-  expect(seen.rows.map((row) => [row.run?.id, row.group])).toEqual([
+  expect(merged.rows.map((row) => [row.run?.id, row.group])).toEqual([
     ['r3', 'attention'],
     ['r2', 'running'],
     [undefined, 'idle'],
   ]);
-  expect(seen.ended).toEqual(['r2']);
+  expect(merged.ended).toEqual(['r2']);
 });
 
 it('gives the very same list while nothing changes', () => {

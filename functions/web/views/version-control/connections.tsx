@@ -116,7 +116,7 @@ const NewConnection = ({ organization, onClose }: { organization: string; onClos
           name="oauth-token-string"
           type="password"
           required
-          hint="GitHub: scope repo. GitLab: scope api, role Maintainer. Gitea: write:repository and read:user. Its account needs admin access to repositories, to create webhooks."
+          hint="GitHub: scope repo. GitLab: scope api, role Maintainer. Gitea: write:repository, write:issue and read:user. Its account needs admin access to repositories, to create webhooks."
         />
       </Form>
     </Dialog>

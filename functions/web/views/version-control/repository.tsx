@@ -41,6 +41,12 @@ export const Repository = ({
             Follows <strong>{repo.identifier}</strong>, {repo.branch ? `branch ${repo.branch}` : 'its default branch'}.
             Whoever may push to it starts runs.
           </p>
+          {workspace.attributes['applied-pull-request'] && (
+            <p>
+              Pull request #{workspace.attributes['applied-pull-request']} was applied and is not merged yet: pushes
+              start no run until it is.
+            </p>
+          )}
           {permissions['can-update'] && (
             <Form submit="Disconnect" danger onSubmit={() => save(null)}>
               {null}

@@ -1,0 +1,85 @@
+import { releaseUnique } from '../../store/unique-names.ts';
+import { build } from '../builds/create.ts';
+import type { Value } from '../builds/parameters.ts';
+import { type Build, getBuilds } from '../builds/records.ts';
+import { CoderError } from '../host/errors.ts';
+import { prebuildsUser } from '../host/uuid.ts';
+import { keys } from '../keys.ts';
+import type { Preset } from '../templates/plan.ts';
+import type { Template } from '../templates/records.ts';
+import type { Version } from '../templates/versions.ts';
+import { claimName, type Environment, releaseName } from '../workspaces/records.ts';
+import { leavePool, listPool, wakePool } from './pool.ts';
+
+/** Handing an environment of a pool to somebody: one write gives it its owner, its name and the build that makes it theirs. */
+
+export interface Claim {
+  template: Template;
+  version: Version;
+  preset: Preset;
+  parameters: Value[];
+  owner: { id: string; username: string };
+  name: string;
+  settings: Pick<Environment, 'automaticUpdates' | 'autostartSchedule' | 'ttlMs'>;
+  initiator: { id: string; username: string };
+}
+
+const isReady = (latest: Build | undefined): boolean =>
+  latest?.transition === 'start' && latest.completedAt !== undefined && !latest.error && !latest.canceledAt;
+
+const ready = async ({ template, version, preset }: Claim): Promise<Environment[]> => {
+  const pool = (await listPool(template.id)).filter(
+    ({ prebuild, activeBuildId }) =>
+      !activeBuildId && prebuild?.presetId === preset.id && prebuild.versionId === version.id,
+  );
+  const latest = await getBuilds(pool.map(({ latestBuildId }) => latestBuildId));
+  return pool.filter(({ latestBuildId }) => isReady(latest.get(latestBuildId)));
+};
+
+const isLost = (error: unknown): boolean => error instanceof CoderError && error.status === 409;
+
+/** @returns whether it is theirs now; else somebody else was faster, or holds its workspace */
+const take = async (candidate: Environment, claim: Claim): Promise<boolean> => {
+  const { owner, name, settings, version, parameters, preset, initiator } = claim;
+  const at = new Date().toISOString();
+  try {
+    await build(candidate, {
+      transition: 'start',
+      version,
+      parameters,
+      presetId: preset.id,
+      reason: 'initiator',
+      initiator,
+      prebuild: 'claim',
+      change: {
+        set: { ...settings, ownerId: owner.id, ownerName: owner.username, name, lastUsedAt: at, claimedAt: at },
+        remove: ['prebuild'],
+        condition: 'ownerId = :pool',
+        values: { ':pool': prebuildsUser.id },
+      },
+    });
+    return true;
+  } catch (error) {
+    if (isLost(error)) return false;
+    throw error;
+  }
+};
+
+/** Oldest first; undefined when the pool has none. @throws {CoderError} 409 `taken` when the owner has one of the name */
+export const claimPrebuild = async (claim: Claim, taken: () => CoderError): Promise<string | undefined> => {
+  const { owner, name, template } = claim;
+  for (const candidate of await ready(claim)) {
+    if (!(await claimName(owner.id, name, candidate.id))) throw taken();
+    if (!(await take(candidate, claim))) {
+      await releaseName(owner.id, name, candidate.id);
+      continue;
+    }
+    await Promise.all([
+      leavePool(candidate),
+      releaseUnique(keys.environmentName(prebuildsUser.id, candidate.name), candidate.id),
+      wakePool(template.id),
+    ]);
+    return candidate.id;
+  }
+  return undefined;
+};

@@ -1,0 +1,117 @@
+import { dueAttributes, dueIn } from '../../store/due.ts';
+import type { Key } from '../../store/keys.ts';
+import { get, put, query, remove, update } from '../../store/table.ts';
+import { keys } from '../keys.ts';
+import type { Preset } from '../templates/plan.ts';
+import type { Template } from '../templates/records.ts';
+import { getFound } from '../templates/versions.ts';
+import { type Environment, getEnvironments } from '../workspaces/records.ts';
+
+/** Records of pools: the unclaimed environments of a template, and what is known of each preset. */
+
+/** A template whose pools are looked at: one pass at a time. */
+export interface Pooled {
+  /** Until when a pass has the pools, in ms since 1970. */
+  poolLease?: number;
+  /** When it was to be looked at last; absent: it has never had a pool. UTC ISO 8601. */
+  wokenAt?: string;
+}
+
+const pointer = (environment: Pick<Environment, 'templateId' | 'createdAt' | 'id'>): Key =>
+  keys.prebuild(environment.templateId, environment.createdAt, environment.id);
+
+export const enterPool = async (environment: Environment): Promise<void> => {
+  await put({ ...pointer(environment), environmentId: environment.id });
+};
+
+/** May be repeated. */
+export const leavePool = async (environment: Environment): Promise<void> => {
+  await remove(pointer(environment));
+};
+
+/** Oldest first. 1 query, 1 read for 100. @param tidy clears away what a claim or a delete left behind */
+export const listPool = async (templateId: string, { tidy = false } = {}): Promise<Environment[]> => {
+  const { pk } = keys.template(templateId);
+  const entries = await query<Key & { environmentId: string }>({ pk, prefix: 'PREBUILD#' });
+  const all = await getEnvironments(entries.map(({ environmentId }) => environmentId));
+  const pool = new Map(all.filter(({ prebuild }) => prebuild).map((environment) => [environment.id, environment]));
+  const stale = tidy ? entries.filter(({ environmentId }) => !pool.has(environmentId)) : [];
+  await Promise.all(stale.map(({ pk: of, sk }) => remove({ pk: of, sk })));
+  return entries.flatMap(({ environmentId }) => pool.get(environmentId) ?? []);
+};
+
+export interface PresetRecord {
+  /** Builds that failed since the last one that did not, oldest first; in ms since 1970. */
+  failures: { id: string; at: number }[];
+  lastInvalidatedAt?: string;
+}
+
+const nothing: PresetRecord = { failures: [] };
+
+export const getPresetRecord = async (templateId: string, presetId: string): Promise<PresetRecord> =>
+  (await get<PresetRecord>(keys.pool(templateId, presetId))) ?? nothing;
+
+export const setFailures = async (
+  templateId: string,
+  presetId: string,
+  failures: PresetRecord['failures'],
+): Promise<void> => {
+  await update(keys.pool(templateId, presetId), { set: { failures } });
+};
+
+/** Its environments of before are replaced. */
+export const invalidatePreset = async (templateId: string, presetId: string, at: string): Promise<void> => {
+  await update(keys.pool(templateId, presetId), {
+    set: { lastInvalidatedAt: at, ...((await get(keys.pool(templateId, presetId))) ? {} : nothing) },
+  });
+};
+
+export const hasPool = ({ instances, scheduled }: Preset): boolean =>
+  instances !== undefined || scheduled !== undefined;
+
+/** Has the pools of a template looked at by the next sweep. 1 write. */
+export const wakePool = async (templateId: string): Promise<void> => {
+  await update(keys.template(templateId), {
+    set: { ...dueIn(templateId, 0), wokenAt: new Date().toISOString() },
+    condition: 'attribute_exists(pk)',
+  });
+};
+
+/** After its versions or its settings have changed. What never had a pool costs a read. */
+export const wakeIfPooled = async (template: Template): Promise<void> => {
+  if ((template as Pooled).wokenAt || (await getFound(template.activeVersionId)).presets.some(hasPool)) {
+    await wakePool(template.id);
+  }
+};
+
+const leaseMs = 5 * 60_000;
+
+/** The template, for whoever alone may act on its pools now; undefined while somebody else does. */
+export const takeLease = (templateId: string): Promise<(Template & Pooled) | undefined> =>
+  update<Template & Pooled>(keys.template(templateId), {
+    set: { poolLease: Date.now() + leaseMs, ...dueIn(templateId, leaseMs / 1000) },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(poolLease) OR poolLease < :now)',
+    values: { ':now': Date.now() },
+  });
+
+/**
+ * Whoever has woken it meanwhile has it looked at again at once.
+ * @param seconds until the next pass; undefined when there is nothing left to look at
+ */
+export const endLease = async ({ id, wokenAt }: Template & Pooled, seconds: number | undefined): Promise<void> => {
+  const ended = await update(keys.template(id), {
+    ...(seconds === undefined ? {} : { set: dueIn(id, seconds) }),
+    remove: ['poolLease', ...(seconds === undefined ? dueAttributes : [])],
+    condition: wokenAt ? 'wokenAt = :woken' : 'attribute_exists(pk) AND attribute_not_exists(wokenAt)',
+    ...(wokenAt ? { values: { ':woken': wokenAt } } : {}),
+  });
+  if (!ended)
+    await update(keys.template(id), { set: dueIn(id, 0), remove: ['poolLease'], condition: 'attribute_exists(pk)' });
+};
+
+export const isPaused = async (organization: string): Promise<boolean> =>
+  (await get<{ paused: boolean }>(keys.prebuildSettings(organization)))?.paused === true;
+
+export const setPaused = async (organization: string, paused: boolean): Promise<void> => {
+  await put({ ...keys.prebuildSettings(organization), paused });
+};

@@ -1,0 +1,69 @@
+import { deleteWorkspace } from '../../removal/workspaces.ts';
+import { getWorkspace } from '../../workspaces/records.ts';
+import { build, type NewBuild } from '../builds/create.ts';
+import { newUuid } from '../host/uuid.ts';
+import { createManagedWorkspace } from '../runs.ts';
+import { getTemplate, type Template } from '../templates/records.ts';
+import { claimName, createEnvironment, type Environment, forgetEnvironment, getEnvironment } from './records.ts';
+
+/** Environments as they come to be: with their workspace and their first build, or not at all. */
+
+export interface NewEnvironment {
+  template: Template;
+  name: string;
+  owner: { id: string; username: string };
+  settings?: Partial<Environment>;
+  /** Whoever makes it. */
+  by: string;
+}
+
+/** @returns undefined when the owner has another one of the name, or the template was deleted meanwhile */
+export const insertEnvironment = async (
+  { template, name, owner, settings, by }: NewEnvironment,
+  enter: (environment: Environment) => Promise<void> = async () => {},
+): Promise<Environment | 'name taken' | 'no template'> => {
+  const id = newUuid();
+  if (!(await claimName(owner.id, name, id))) return 'name taken';
+  const home = { organization: template.organization, projectId: template.projectId };
+  const base = `${owner.username}-${name}`.replaceAll(/[^\w-]/g, '-').slice(0, 70);
+  const label = `environment ${owner.username}/${name}`;
+  const workspace = await createManagedWorkspace(home, `${base}-${id.slice(0, 8)}`, label);
+  const at = new Date().toISOString();
+  const environment: Environment = {
+    ...home,
+    automaticUpdates: 'never',
+    ...settings,
+    id,
+    name,
+    ownerId: owner.id,
+    ownerName: owner.username,
+    templateId: template.id,
+    workspaceId: workspace.id,
+    createdAt: at,
+    updatedAt: at,
+    lastUsedAt: at,
+    buildNumber: 0,
+    latestBuildId: '',
+  };
+  await enter(environment);
+  await createEnvironment(environment);
+  // Whoever deletes the template looks for environments after it has marked it.
+  if (await getTemplate(template.id)) return environment;
+  await forgetEnvironment(environment);
+  await deleteWorkspace(workspace, { by, force: true });
+  return 'no template';
+};
+
+/** An environment without a build is none: nothing of it is left. */
+export const firstBuild = async (environment: Environment, by: string, first: NewBuild): Promise<void> => {
+  try {
+    await build(environment, first);
+  } catch (error) {
+    const begun = (await getEnvironment(environment.id))?.latestBuildId;
+    if (begun) throw error;
+    const workspace = await getWorkspace(environment.workspaceId);
+    if (workspace) await deleteWorkspace(workspace, { by, force: true });
+    await forgetEnvironment(environment);
+    throw error;
+  }
+};

@@ -1,0 +1,182 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { lookAt } from '../../functions/environments/workspaces/executor.ts';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** What the platform does by itself, at the time at which it is due: the clock is the test's. */
+
+let world: Environments;
+beforeAll(async () => {
+  world = await startEnvironments();
+});
+afterAll(() => world.api.close());
+
+const minute = 60_000;
+const hour = 60 * minute;
+// A Monday.
+const begin = Date.parse('2026-01-05T08:00:00Z');
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: begin });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const later = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+/** What the sweep finds due now, looked at. */
+const sweep = async (): Promise<void> => {
+  const { handler } = await import('../../functions/environments/sweep-handler.ts');
+  const { query } = await import('../../functions/store/table.ts');
+  const { dueShard, dueShards } = await import('../../functions/store/due.ts');
+  const to = new Date().toISOString();
+  for (let n = 0; n < dueShards; n++) {
+    const due = await query<{ pk: string; sk: string }>({ pk: dueShard(n), to, index: 'due' });
+    await handler({ due: due.filter(({ sk }) => sk === 'ENV' || sk === 'TPL') });
+  }
+};
+
+const seen = async (id: string) => {
+  const { transition, reason, number } = await world.latest(id);
+  return { transition, reason, number };
+};
+
+describe('autostop', () => {
+  it('stops at the deadline, once, and not before', async () => {
+    const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
+    later(hour - 2 * minute);
+    await sweep();
+    expect(await seen(id)).toMatchObject({ transition: 'start', number: 1 });
+    later(3 * minute);
+    await sweep();
+    await sweep();
+    expect(await seen(id)).toEqual({ transition: 'stop', reason: 'autostop', number: 2 });
+  });
+
+  it('stops at the template’s required stop at the latest, and refuses to extend beyond it', async () => {
+    const template = await world.addTemplate({ autostopDays: ['tuesday'], autostopWeeks: 1 });
+    const id = await world.running(template, { ttl_ms: 48 * hour });
+    expect(await world.latest(id)).toMatchObject({
+      deadline: '2026-01-06T00:00:00.000Z',
+      maxDeadline: '2026-01-06T00:00:00.000Z',
+    });
+    const extended = await world.call('PUT', `/workspaces/${id}/extend`, {
+      body: { deadline: '2026-01-06T01:00:00Z' },
+    });
+    expect(extended).toMatchObject({ status: 400, body: { message: 'Cannot extend workspace beyond max deadline.' } });
+  });
+
+  it('waits longer when the environment is used', async () => {
+    const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
+    later(50 * minute);
+    expect((await world.call('POST', `/workspaces/${id}/usage`)).status).toBe(204);
+    expect((await world.latest(id)).deadline).toBe(new Date(begin + 110 * minute).toISOString());
+    later(20 * minute);
+    await sweep();
+    expect(await seen(id)).toMatchObject({ transition: 'start' });
+  });
+});
+
+describe('autostart', () => {
+  it('starts at its time with the version that automatic updates ask for, and makes up for a missed one', async () => {
+    const template = await world.addTemplate();
+    const schedule = { autostart_schedule: 'CRON_TZ=UTC 30 9 * * Mon-Fri', automatic_updates: 'always' };
+    const id = await world.running(template, schedule);
+    await world.build(id, 'stop');
+    await world.end(id);
+    const { updateTemplate } = await import('../../functions/environments/templates/records.ts');
+    const activeVersionId = await world.addVersion(template);
+    await updateTemplate(template, { activeVersionId });
+    later(hour);
+    await sweep();
+    expect(await seen(id)).toMatchObject({ transition: 'stop' });
+    later(3 * hour);
+    await sweep();
+    expect(await seen(id)).toEqual({ transition: 'start', reason: 'autostart', number: 3 });
+    expect((await world.latest(id)).versionId).toBe(activeVersionId);
+  });
+
+  it('does not start what has lost its owner, and asks again the next day', async () => {
+    const member = await world.members.withLevel('acme', 'write');
+    const template = await world.addTemplate();
+    const body = { autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' };
+    const id = await world.running(template, body, { token: member.token });
+    await world.build(id, 'stop');
+    await world.end(id);
+    const { leaveTeam } = await import('../../functions/people/accounts/memberships.ts');
+    await leaveTeam(member.team, member.id);
+    later(2 * hour);
+    await sweep();
+    expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
+    expect((await world.environmentOf(id)).dueAt).toBe('2026-01-06T09:00:00.000Z');
+  });
+});
+
+describe('failure TTL', () => {
+  it('stops what failed to start', async () => {
+    const template = await world.addTemplate({ failureTtlMs: hour });
+    const id = (await world.create(template)).body.id;
+    await world.end(id, 'errored');
+    later(59 * minute);
+    await sweep();
+    expect(await seen(id)).toMatchObject({ transition: 'start', number: 1 });
+    later(2 * minute);
+    await sweep();
+    expect(await seen(id)).toEqual({ transition: 'stop', reason: 'autostop', number: 2 });
+  });
+});
+
+describe('dormancy', () => {
+  it('stops and marks what nobody uses, deletes it in the end, and is woken by a start', async () => {
+    const template = await world.addTemplate({ timeTilDormantMs: 24 * hour, timeTilDormantAutodeleteMs: 48 * hour });
+    const [left, woken] = [await world.running(template), await world.running(template)];
+    later(25 * hour);
+    await sweep();
+    for (const id of [left, woken]) {
+      expect(await seen(id)).toEqual({ transition: 'stop', reason: 'dormancy', number: 2 });
+      await world.end(id);
+    }
+    const shown = (await world.call('GET', `/workspaces/${left}`)).body;
+    expect(shown).toMatchObject({
+      dormant_at: new Date(begin + 25 * hour).toISOString(),
+      deleting_at: new Date(begin + 73 * hour).toISOString(),
+    });
+    await world.build(woken, 'start');
+    await world.end(woken);
+    expect((await world.environmentOf(woken)).dormantAt).toBeUndefined();
+    later(49 * hour);
+    await sweep();
+    expect(await seen(left)).toEqual({ transition: 'delete', reason: 'autodelete', number: 3 });
+    expect((await seen(woken)).transition).not.toBe('delete');
+  });
+
+  it('marks what is stopped without a build, and follows the template’s new rule', async () => {
+    const template = await world.addTemplate();
+    const id = await world.running(template);
+    await world.build(id, 'stop');
+    await world.end(id);
+    const changed = await world.call('PATCH', `/templates/${template.id}`, { body: { time_til_dormant_ms: hour } });
+    expect(changed.status).toBe(200);
+    later(2 * hour);
+    await sweep();
+    expect((await world.environmentOf(id)).dormantAt).toBeDefined();
+    expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
+  });
+});
+
+it('looks at one that somebody has locked again later, after the others', async () => {
+  const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
+  const { lockWorkspace } = await import('../../functions/orchestration/locks.ts');
+  await lockWorkspace((await world.environmentOf(id)).workspaceId, world.api.userId, 'mine');
+  later(2 * hour);
+  await lookAt(id);
+  expect(await seen(id)).toMatchObject({ transition: 'start' });
+  expect((await world.environmentOf(id)).dueAt).toBe(new Date(Date.now() + minute).toISOString());
+});
+
+it('builds once when several look at the same moment', async () => {
+  const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
+  later(2 * hour);
+  await Promise.all([lookAt(id), lookAt(id), lookAt(id)]);
+  expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
+});

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** What an environment's workspace is for the public API of runs (functions/workspaces/managed.ts). */
+
+let world: Environments;
+let id: string;
+let workspaceId: string;
+
+beforeAll(async () => {
+  world = await startEnvironments();
+  id = await world.running(await world.addTemplate());
+  workspaceId = (await world.environmentOf(id)).workspaceId;
+});
+afterAll(() => world.api.close());
+
+const data = (attributes: object, relationships: object = {}) => ({ data: { attributes, relationships } });
+const to = (type: string, one: string) => ({ data: { type, id: one } });
+
+describe('an owner of the organization', () => {
+  it.each([
+    ['its execution mode', 'PATCH', '', data({ 'execution-mode': 'local' }), 'can be changed'],
+    ['its automatic apply', 'PATCH', '', data({ 'auto-apply': false }), 'can be changed'],
+    ['its name', 'PATCH', '', data({ name: 'mine' }), 'can be changed'],
+    ['its working directory', 'PATCH', '', data({ 'working-directory': 'x' }), 'can be changed'],
+    ['its workspace, by deleting it', 'DELETE', '', undefined, 'coder delete'],
+    ['its workspace, by deleting it safely', 'POST', '/actions/safe-delete', {}, 'coder delete'],
+    ['its configuration', 'POST', '/configuration-versions', data({}), 'coder templates push'],
+    ['its state, by rolling back', 'PATCH', '/state-versions', data({}), 'coder state push'],
+    ['its triggers', 'POST', '/run-triggers', data({}), 'schedules'],
+    [
+      'its identity variables',
+      'POST',
+      '/vars',
+      data({ key: 'CODER_WORKSPACE_OWNER', value: 'root', category: 'env' }),
+      'begin with CODER_',
+    ],
+  ])('cannot change %s', async (_, method, path, body, remedy) => {
+    const answer = await world.api.call(method, `workspaces/${workspaceId}${path}`, { body });
+    expect(answer).toMatchObject({ status: 409, body: { errors: [{ detail: expect.stringContaining(remedy) }] } });
+    expect(answer.body.errors[0].detail).toContain('belongs to environment owner/');
+  });
+
+  it('cannot write its state, start a run in it or move it', async () => {
+    await world.api.call('POST', `workspaces/${workspaceId}/actions/lock`);
+    const { text: _, ...state } = (await import('../support/state.ts')).stateFile({ serial: 9 });
+    const written = await world.api.post(`workspaces/${workspaceId}/state-versions`, { ...state, state: 'e30=' });
+    await world.api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
+    const run = await world.api.post('runs', {}, { workspace: to('workspaces', workspaceId) });
+    const project = (await world.api.post('organizations/acme/projects', { name: 'elsewhere' })).body.data.id;
+    const moved = await world.api.call('POST', `projects/${project}/relationships/workspaces`, {
+      body: { data: [{ type: 'workspaces', id: workspaceId }] },
+    });
+    expect([written.status, run.status, moved.status]).toEqual([409, 409, 409]);
+  });
+
+  it('sees its runs, but cancels, confirms and discards builds by their own API only', async () => {
+    const run = await world.runOf(await world.latest(id));
+    expect((await world.api.get(`runs/${run.id}`)).status).toBe(200);
+    for (const action of ['cancel', 'apply', 'discard', 'force-execute']) {
+      expect((await world.api.call('POST', `runs/${run.id}/actions/${action}`)).status, action).toBe(409);
+    }
+  });
+
+  it('may change its description and Terraform version, and lock it: builds wait then', async () => {
+    const changed = await world.api.patch(`workspaces/${workspaceId}`, {
+      description: 'd',
+      'terraform-version': '1.9.0',
+    });
+    expect(changed.status).toBe(200);
+    await world.api.call('POST', `workspaces/${workspaceId}/actions/lock`, { body: { reason: 'looking' } });
+    expect(await world.build(id, 'stop')).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('looking') },
+    });
+    await world.api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
+  });
+});
+
+describe('somebody in a team of the project', () => {
+  it('with read or plan does not see it at all', async () => {
+    for (const level of ['read', 'plan'] as const) {
+      const { token } = await world.members.withLevel('acme', level);
+      const run = await world.runOf(await world.latest(id));
+      expect((await world.api.get(`workspaces/${workspaceId}`, { token })).status).toBe(404);
+      expect((await world.api.get(`runs/${run.id}`, { token })).status).toBe(404);
+      expect((await world.call('GET', `/workspaces/${id}`, { token })).status).toBe(404);
+    }
+  });
+
+  it('with write sees it, and not its state', async () => {
+    const { token } = await world.members.withLevel('acme', 'write');
+    expect((await world.api.get(`workspaces/${workspaceId}`, { token })).status).toBe(200);
+    const state = await world.api.get(`workspaces/${workspaceId}/current-state-version`, { token });
+    expect(state.status).toBe(403);
+  });
+});
+
+describe('variables', () => {
+  it('of sets do not change who an environment is: names that begin with CODER_ are left out of builds', async () => {
+    const set = (
+      await world.api.post('organizations/acme/varsets', { name: 'everywhere', global: true, priority: true })
+    ).body.data.id;
+    for (const key of ['CODER_WORKSPACE_OWNER', 'CODER_WORKSPACE_IS_PREBUILD', 'PLAIN']) {
+      const attributes = { key, value: 'forged', category: 'env' };
+      await world.api.post(`varsets/${set}/relationships/vars`, attributes);
+    }
+    await world.build(id, 'stop');
+    const inputs = await world.inputsOf(id);
+    expect(inputs).toMatchObject({ CODER_WORKSPACE_OWNER: 'owner', PLAIN: 'forged' });
+    expect(inputs).not.toHaveProperty('CODER_WORKSPACE_IS_PREBUILD');
+    await world.end(id);
+  });
+});
+
+describe('a stranger', () => {
+  it('gets nothing of it', async () => {
+    const { token } = await world.members.somebody('stranger');
+    const build = await world.latest(id);
+    const calls: [string, string, object?][] = [
+      ['GET', `/workspaces/${id}`],
+      ['PATCH', `/workspaces/${id}`, { name: 'x' }],
+      ['POST', `/workspaces/${id}/builds`, { transition: 'delete', orphan: true }],
+      ['PUT', `/workspaces/${id}/ttl`, { ttl_ms: 60_000 }],
+      ['PUT', `/workspaces/${id}/dormant`, { dormant: true }],
+      ['GET', `/workspacebuilds/${build.id}`],
+      ['GET', `/workspacebuilds/${build.id}/logs?follow`],
+      ['GET', `/workspacebuilds/${build.id}/parameters`],
+      ['GET', `/workspacebuilds/${build.id}/resources`],
+      ['GET', `/workspacebuilds/${build.id}/state`],
+      ['PUT', `/workspacebuilds/${build.id}/state`, { state: 'e30=' }],
+      ['PATCH', `/workspacebuilds/${build.id}/cancel`],
+      ['GET', `/templateversions/${build.versionId}`],
+      ['GET', `/templateversions/${build.versionId}/variables`],
+      ['GET', `/templateversions/${build.versionId}/logs?follow`],
+    ];
+    for (const [method, path, body] of calls) {
+      expect((await world.call(method, path, { token, body })).status, `${method} ${path}`).toBe(404);
+    }
+  });
+
+  it('cannot be given an environment that they may not make themselves', async () => {
+    const { token: _ } = await world.members.member('acme');
+    const answer = await world.call('POST', '/users/member/workspaces', {
+      body: { template_id: (await world.addTemplate()).id, name: 'gift' },
+    });
+    expect(answer).toMatchObject({ status: 403, body: { message: 'Unauthorized to create workspace.' } });
+  });
+
+  it('follows no log with a ticket that was good once', async () => {
+    const { issueTicket, redeemTicket } = await import('../../functions/environments/logs/tickets.ts');
+    const ticket = await issueTicket({ kind: 'build', jobId: id, after: 0 });
+    const redeemed = await Promise.all([redeemTicket(ticket), redeemTicket(ticket), redeemTicket(ticket)]);
+    expect(redeemed.filter(Boolean)).toHaveLength(1);
+    expect(await redeemTicket(ticket)).toBeUndefined();
+  });
+});

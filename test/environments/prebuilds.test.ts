@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  backoffUntil,
+  decide,
+  desiredInstances,
+  type Member,
+  retire,
+} from '../../functions/environments/prebuilds/decide.ts';
+import type { Preset } from '../../functions/environments/templates/plan.ts';
+import type { Template } from '../../functions/environments/templates/records.ts';
+import { type Environments, startEnvironments } from './support.ts';
+
+const preset = (more: Partial<Preset> = {}): Preset => ({
+  id: crypto.randomUUID(),
+  name: 'small',
+  description: '',
+  icon: '',
+  isDefault: true,
+  parameters: {},
+  instances: 2,
+  ...more,
+});
+
+const now = Date.parse('2026-01-05T10:00:00Z');
+const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
+const member = (state: Member['state'], minutes = 10): Member => ({
+  id: crypto.randomUUID(),
+  createdAt: ago(minutes),
+  state,
+});
+
+describe('what is decided about a pool', () => {
+  const none = { failures: [] };
+
+  it.each([
+    ['makes what is missing', [], { create: 2 }],
+    ['counts what is coming', [member('starting'), member('running')], { create: 0, remove: [] }],
+    ['does not count what is being deleted', [member('deleting')], { create: 2 }],
+  ] as const)('%s', (_, members, expected) => {
+    expect(decide(preset(), none, members, now)).toMatchObject(expected);
+  });
+
+  it('deletes the oldest of too many', () => {
+    const members = [member('running', 30), member('running', 20), member('running', 10)];
+    expect(decide(preset(), none, members, now)).toMatchObject({ create: 0, remove: [members[0]?.id] });
+  });
+
+  it('replaces what is too old or was invalidated', () => {
+    const members = [member('running', 90), member('running', 10)];
+    const both = { create: 1, remove: [members[0]?.id] };
+    expect(decide(preset({ ttlMs: 3_600_000 }), none, members, now)).toMatchObject(both);
+    expect(decide(preset(), { ...none, lastInvalidatedAt: ago(60) }, members, now)).toMatchObject(both);
+  });
+
+  it('waits a minute for each failure of the last hour, and stops after three', () => {
+    const failures = [50, 2].map((minutes) => ({ id: `${minutes}`, at: now - minutes * 60_000 }));
+    expect(backoffUntil({ failures }, now)).toBe(now);
+    expect(decide(preset(), { failures }, [], now - 1)).toMatchObject({ create: 0, isLimited: false });
+    const third = [...failures, { id: '0', at: now - 7_200_000 }];
+    expect(decide(preset(), { failures: third }, [], now)).toMatchObject({ create: 0, isLimited: true });
+  });
+
+  it('follows its schedule', () => {
+    const scheduled = [{ cron: '* 9-17 * * 1-5', zone: 'UTC', instances: 5 }];
+    expect(desiredInstances(preset({ scheduled }), now)).toBe(5);
+    expect(desiredInstances(preset({ scheduled }), now + 12 * 3_600_000)).toBe(2);
+  });
+
+  it('cancels what has not begun of an old version, and deletes what runs', () => {
+    const [pending, running, starting] = [member('pending'), member('running'), member('starting')];
+    expect(retire([pending, running, starting])).toEqual({
+      create: 0,
+      remove: [running.id],
+      cancel: [pending.id],
+      isLimited: false,
+    });
+  });
+
+  it('never makes more than are missing', () => {
+    const states = fc.array(fc.constantFrom<Member['state']>('pending', 'starting', 'running', 'failed', 'deleting'));
+    fc.assert(
+      fc.property(states, fc.nat(10), (all, instances) => {
+        const members = all.map((state, i) => member(state, 100 - i));
+        const { create, remove } = decide(preset({ instances }), none, members, now);
+        const stay = members.filter(
+          ({ state, id }) => ['pending', 'starting', 'running'].includes(state) && !remove.includes(id),
+        );
+        expect(create + stay.length).toBeLessThanOrEqual(Math.max(instances, stay.length));
+        expect(create > 0 && stay.length > instances).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('a pool', () => {
+  let world: Environments;
+  beforeAll(async () => {
+    world = await startEnvironments();
+  });
+  afterAll(() => world.api.close());
+
+  const reconcile = async (template: Template) =>
+    (await import('../../functions/environments/prebuilds/reconcile.ts')).reconcile(template.id);
+
+  const pool = async (template: Template) =>
+    (await import('../../functions/environments/prebuilds/pool.ts')).listPool(template.id);
+
+  const filled = async (instances: number): Promise<{ template: Template; one: Preset }> => {
+    const one = preset({ instances });
+    const template = await world.addTemplate({}, [one]);
+    await reconcile(template);
+    for (const { id } of await pool(template)) await world.end(id);
+    return { template, one };
+  };
+
+  it('is filled, with environments that know that they are of a pool and are nobody’s', async () => {
+    const { template } = await filled(2);
+    const all = await pool(template);
+    expect(all).toHaveLength(2);
+    await reconcile(template);
+    expect(await pool(template)).toHaveLength(2);
+    expect(await world.inputsOf(all[0]?.id ?? '')).toMatchObject({
+      CODER_WORKSPACE_IS_PREBUILD: 'true',
+      CODER_WORKSPACE_OWNER: 'prebuilds',
+      CODER_WORKSPACE_OWNER_ID: 'c42fdf75-3097-471c-8c33-fb52454d81c0',
+    });
+    const shown = (await world.call('GET', `/workspaces/${all[0]?.id}`)).body;
+    expect(shown).toMatchObject({ is_prebuild: true, owner_name: 'prebuilds', latest_build: { deadline: null } });
+    const ttl = await world.call('PUT', `/workspaces/${all[0]?.id}/ttl`, { body: { ttl_ms: 3_600_000 } });
+    expect(ttl).toMatchObject({
+      status: 409,
+      body: { message: 'TTL updates are not supported for prebuilt workspaces' },
+    });
+  });
+
+  it('hands its oldest over in place, and is filled again', async () => {
+    const { template, one } = await filled(1);
+    const [first] = await pool(template);
+    const claimed = await world.create(template, { template_version_preset_id: one.id, ttl_ms: 3_600_000 });
+    expect(claimed).toMatchObject({
+      status: 201,
+      body: {
+        id: first?.id,
+        owner_name: 'owner',
+        is_prebuild: false,
+        ttl_ms: 3_600_000,
+        latest_build: { build_number: 2 },
+      },
+    });
+    const inputs = await world.inputsOf(claimed.body.id);
+    expect(inputs).toMatchObject({ CODER_WORKSPACE_IS_PREBUILD_CLAIM: 'true', CODER_WORKSPACE_OWNER: 'owner' });
+    expect(inputs).not.toHaveProperty('CODER_WORKSPACE_IS_PREBUILD');
+    expect((await world.end(claimed.body.id)).deadline).toBeDefined();
+    const byName = await world.call('GET', `/users/me/workspace/${claimed.body.name}`);
+    expect(byName.body.id).toBe(first?.id);
+    expect(await pool(template)).toEqual([]);
+    await reconcile(template);
+    expect(await pool(template)).toHaveLength(1);
+  });
+
+  it('is not asked for other presets, and a name that is taken claims nothing', async () => {
+    const { template, one } = await filled(1);
+    const body = { template_version_preset_id: one.id };
+    await world.create(template, { name: 'same', template_version_preset_id: one.id });
+    await reconcile(template);
+    for (const { id } of await pool(template)) await world.end(id);
+    expect((await world.create(template, { ...body, name: 'same' })).status).toBe(409);
+    expect(await pool(template)).toHaveLength(1);
+  });
+
+  it('never hands one environment to two people', async () => {
+    const { template, one } = await filled(3);
+    const people = [await world.members.withLevel('acme', 'plan'), await world.members.withLevel('acme', 'write')];
+    const ids = new Set((await pool(template)).map(({ id }) => id));
+    const body = { template_version_preset_id: one.id };
+    const tokens = [world.api.token, ...people.map(({ token }) => token)];
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => world.create(template, body, { token: tokens[i % tokens.length] ?? null })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
+    const claimed = answers.map(({ body }) => body.id);
+    expect(new Set(claimed).size).toBe(8);
+    expect(claimed.filter((id) => ids.has(id))).toHaveLength(3);
+    for (const { body } of answers) {
+      const now = await world.environmentOf(body.id);
+      expect([now.ownerName, now.buildNumber]).toEqual([body.owner_name, ids.has(body.id) ? 2 : 1]);
+    }
+  });
+
+  it('is made by one pass at a time', async () => {
+    const template = await world.addTemplate({}, [preset({ instances: 3 })]);
+    await Promise.all([reconcile(template), reconcile(template), reconcile(template)]);
+    expect(await pool(template)).toHaveLength(3);
+  });
+
+  it('is emptied when its version is not the active one any more', async () => {
+    const { template } = await filled(2);
+    const [running] = await pool(template);
+    const id = await world.addVersion(template);
+    const promoted = await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id } });
+    expect(promoted.status).toBe(200);
+    await reconcile(template);
+    expect(await world.latest(running?.id ?? '')).toMatchObject({ transition: 'delete', prebuild: 'pool' });
+    for (const { id: old } of await pool(template)) await world.end(old);
+    expect(await pool(template)).toEqual([]);
+  });
+
+  it('stops trying after three failures, and leaves nothing of them', async () => {
+    const template = await world.addTemplate({}, [preset({ instances: 1 })]);
+    const { getPresetRecord, setFailures } = await import('../../functions/environments/prebuilds/pool.ts');
+    const { getFound } = await import('../../functions/environments/templates/versions.ts');
+    const { presets } = await getFound(template.activeVersionId);
+    const of = presets[0]?.id ?? '';
+    for (let n = 1; n <= 3; n++) {
+      await reconcile(template);
+      const [one] = await pool(template);
+      await world.end(one?.id ?? '', 'errored');
+      await reconcile(template);
+      const { failures } = await getPresetRecord(template.id, of);
+      expect(failures).toHaveLength(n);
+      expect(await pool(template)).toEqual([]);
+      // As if the back-off were over.
+      await setFailures(
+        template.id,
+        of,
+        failures.map((one) => ({ ...one, at: one.at - 2 * 3_600_000 })),
+      );
+    }
+    await reconcile(template);
+    expect(await pool(template)).toEqual([]);
+  });
+
+  it('is neither filled nor emptied while pools are paused, but claims go on', async () => {
+    const { template, one } = await filled(1);
+    const paused = { body: { reconciliation_paused: true } };
+    expect((await world.call('PUT', '/prebuilds/settings', paused)).status).toBe(200);
+    expect((await world.call('PUT', '/prebuilds/settings', paused)).status).toBe(304);
+    expect((await world.create(template, { template_version_preset_id: one.id })).body.latest_build.build_number).toBe(
+      2,
+    );
+    await reconcile(template);
+    expect(await pool(template)).toEqual([]);
+    await world.call('PUT', '/prebuilds/settings', { body: { reconciliation_paused: false } });
+    await reconcile(template);
+    expect(await pool(template)).toHaveLength(1);
+    const { token } = await world.members.withLevel('acme', 'admin');
+    expect((await world.call('PUT', '/prebuilds/settings', { ...paused, token })).status).toBe(403);
+  });
+
+  it('is replaced when somebody invalidates it', async () => {
+    const { template } = await filled(1);
+    const [old] = await pool(template);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const answer = await world.call('POST', `/templates/${template.id}/prebuilds/invalidate`);
+    expect(answer.body.invalidated).toMatchObject([{ template_name: template.name, preset_name: 'small' }]);
+    await reconcile(template);
+    expect((await world.latest(old?.id ?? '')).transition).toBe('delete');
+    expect((await pool(template)).length).toBe(2);
+  });
+});

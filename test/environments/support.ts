@@ -1,0 +1,163 @@
+import type { Context } from 'aws-lambda';
+import type { Build } from '../../functions/environments/builds/records.ts';
+import type { Preset } from '../../functions/environments/templates/plan.ts';
+import type { Template } from '../../functions/environments/templates/records.ts';
+import type { Environment } from '../../functions/environments/workspaces/records.ts';
+import type { Run } from '../../functions/run/run.ts';
+import { type Answered, eventOf, type Sent, startApi, uniqueName } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+
+/** The environments' host in this process, on DynamoDB and S3 of this machine; a test says how runs end. */
+
+export const startEnvironments = async () => {
+  const api = await startApi();
+  process.env.ENVIRONMENTS_URL = 'https://environments.example.test';
+  process.env.ENVIRONMENT_SOCKET_URL = 'wss://logs.example.test/logs';
+  const { handler: environments } = await import('../../functions/environments/handler.ts');
+  const { handler: ofTemplates } = await import('../../functions/environments/templates/handler.ts');
+  const { templatePaths } = await import('../../infra/functions/environment-templates.ts');
+  const templates = await import('../../functions/environments/templates/records.ts');
+  const versions = await import('../../functions/environments/templates/versions.ts');
+  const builds = await import('../../functions/environments/builds/records.ts');
+  const workspaces = await import('../../functions/environments/workspaces/records.ts');
+  const { settleBuild } = await import('../../functions/environments/builds/settle.ts');
+  const { createManagedWorkspace } = await import('../../functions/environments/runs.ts');
+  const { newUuid } = await import('../../functions/environments/host/uuid.ts');
+  const { getOrganization } = await import('../../functions/people/organizations/records.ts');
+  const { updateRun, getRun } = await import('../../functions/runs/records.ts');
+  const { putState } = await import('../../functions/environments/builds/state.ts');
+  const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+  const { openInputs } = await import('../../functions/runs/inputs.ts');
+
+  const ofTemplate = (path: string): boolean =>
+    templatePaths.some((one) =>
+      new RegExp(`^${one.replace('{proxy+}', '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    );
+
+  const call = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
+    const event = eventOf(method, `/api/v2${path}`, { token: api.token, ...sent });
+    const handler = ofTemplate(path.split('?')[0] ?? '') ? ofTemplates : environments;
+    const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
+      statusCode: number;
+      headers: Record<string, string>;
+      body?: string;
+    };
+    const isJson = headers['content-type']?.includes('json');
+    const text = body ?? '';
+    return { status: statusCode, headers, body: isJson && /^[[{]/.test(text) ? JSON.parse(text) : text };
+  };
+
+  const home = await getOrganization('acme');
+  const place = { organization: 'acme', projectId: home?.defaultProjectId ?? '' };
+
+  const addVersion = async (template: Pick<Template, 'id' | 'workspaceId'>, presets: Preset[] = []) => {
+    const at = new Date().toISOString();
+    const id = newUuid();
+    await versions.createVersion({
+      ...place,
+      id,
+      jobId: newUuid(),
+      templateId: template.id,
+      name: uniqueName('v'),
+      message: '',
+      readme: '',
+      initiatorId: api.userId,
+      createdByName: 'owner',
+      createdAt: at,
+      updatedAt: at,
+      startedAt: at,
+      completedAt: at,
+      archived: false,
+      fileId: newUuid(),
+      archive: { key: 'uploads/none.tar.gz', sha256: '0'.repeat(64) },
+      workspaceId: template.workspaceId,
+      runIds: [],
+      variables: [],
+    });
+    await versions.putFound(id, { parameters: [], presets, start: [], stop: [] });
+    return id;
+  };
+
+  /** One that was imported. */
+  const addTemplate = async (change: Partial<Template> = {}, presets: Preset[] = []): Promise<Template> => {
+    const id = newUuid();
+    const name = uniqueName('tpl');
+    const workspace = await createManagedWorkspace(place, `template-${name}-${id.slice(0, 8)}`, `template ${name}`);
+    const at = new Date().toISOString();
+    const activeVersionId = await addVersion({ id, workspaceId: workspace.id }, presets);
+    const template = await templates.createTemplate({
+      ...templates.defaultTemplateSettings,
+      ...place,
+      id,
+      name,
+      activeVersionId,
+      workspaceId: workspace.id,
+      createdBy: api.userId,
+      createdByName: 'owner',
+      createdAt: at,
+      updatedAt: at,
+      ...change,
+    });
+    if (!template) throw new Error('no template');
+    return template;
+  };
+
+  const environmentOf = async (id: string): Promise<Environment> =>
+    (await workspaces.getAnyEnvironment(id)) as Environment;
+
+  const latest = async (id: string): Promise<Build> =>
+    (await builds.getBuild((await environmentOf(id)).latestBuildId)) as Build;
+
+  const runOf = async (build: Build): Promise<Run> => (await getRun(build.runIds[0] ?? '')) as Run;
+
+  /** Its latest build's run ends so; with the state that Terraform would have left. */
+  const end = async (id: string, status: 'applied' | 'errored' | 'canceled' = 'applied'): Promise<Build> => {
+    const build = await latest(id);
+    const { workspaceId } = await environmentOf(id);
+    if (status === 'applied' && build.transition !== 'delete') {
+      const workspace = await getWorkspace(workspaceId);
+      const state = { version: 4, terraform_version: '1.11.4', serial: 1, lineage: 'l', outputs: {}, resources: [] };
+      if (workspace && !workspace.state) await putState(workspaceId, api.userId, Buffer.from(JSON.stringify(state)));
+    }
+    for (const runId of build.runIds) await updateRun(runId, { set: { status } });
+    return (await settleBuild(build)).build;
+  };
+
+  const create = async (template: Template, more: object = {}, sent: Sent = {}): Promise<Answered> =>
+    call('POST', '/users/me/workspaces', {
+      ...sent,
+      body: { template_id: template.id, name: uniqueName('dev'), ...more },
+    });
+
+  /** One that runs. */
+  const running = async (template: Template, more: object = {}, sent: Sent = {}): Promise<string> => {
+    const answer = await create(template, more, sent);
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+    await end(answer.body.id);
+    return answer.body.id;
+  };
+
+  return {
+    api,
+    call,
+    place,
+    members: await memberHelpers(),
+    addTemplate,
+    addVersion,
+    create,
+    running,
+    end,
+    latest,
+    runOf,
+    environmentOf,
+    /** What Terraform is given in the latest build. */
+    inputsOf: async (id: string): Promise<Record<string, string>> => {
+      const inputs = await openInputs(await runOf(await latest(id)));
+      return Object.fromEntries(inputs.map(({ key, value }) => [key, value]));
+    },
+    build: (id: string, transition: string, sent: Sent = {}) =>
+      call('POST', `/workspaces/${id}/builds`, { body: { transition }, ...sent }),
+  };
+};
+
+export type Environments = Awaited<ReturnType<typeof startEnvironments>>;
