@@ -70,6 +70,12 @@ export const keepRunEvent = (run: Run, action: string, at = new Date().toISOStri
     meta: { workspace_id: run.workspaceId, workspace: run.workspaceName },
   });
 
+/** What the platform does for somebody who asked for it elsewhere; the same for the same origin. 1 write. */
+export const keepRequestedEvent = (
+  event: Pick<AuditEvent, 'at' | 'organization' | 'actor' | 'resource' | 'action' | 'meta'>,
+  origin: string,
+): Promise<void> => keepEvent({ ...event, id: derivedUuid(origin), by: 'platform', allowed: true });
+
 const pieceSize = 250;
 
 type StoredEvent = Failure | (AuditEvent & Key);

@@ -8,6 +8,7 @@ import { runCommands } from './commands/runs.ts';
 import { start, watch } from './commands/start.ts';
 import { stateCommands } from './commands/state.ts';
 import { variableCommands } from './commands/variables.ts';
+import { versionControlCommands } from './commands/version-control.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
 import { wrongUsage } from './exit.ts';
 import { nearest } from './nearest-word.ts';
@@ -22,6 +23,7 @@ export const commands: Command[] = [
   ...actCommands,
   ...variableCommands,
   ...stateCommands,
+  ...versionControlCommands,
   open,
   agent,
   ...platformCommands,

@@ -80,29 +80,33 @@ const bootstrapOf = async (region: string, credentials: Credentials, account: st
 
 /** Service Quotas: what is enough to begin with (infra/docs/costs.md). */
 const quotas = [
-  { service: 'lambda', code: 'L-B99A9384', name: 'Lambda: concurrent executions', enough: 100, ask: 1000 },
-  { service: 'fargate', code: 'L-3032A538', name: 'Fargate: On-Demand vCPUs', enough: 10, ask: 64 },
+  { service: 'lambda', code: 'L-B99A9384', name: 'Lambda: concurrent executions', enough: 100, request: 1000 },
+  { service: 'fargate', code: 'L-3032A538', name: 'Fargate: On-Demand vCPUs', enough: 10, request: 64 },
 ];
+
+const lowQuota = async (
+  region: string,
+  credentials: Credentials,
+  { service, code, name, enough, request }: (typeof quotas)[number],
+): Promise<Missing[]> => {
+  const { ok, text } = await ask('servicequotas', region, credentials, {
+    headers: {
+      'content-type': 'application/x-amz-json-1.1',
+      'x-amz-target': 'ServiceQuotasV20190624.GetServiceQuota',
+    },
+    body: JSON.stringify({ ServiceCode: service, QuotaCode: code }),
+  });
+  const value = ok ? (JSON.parse(text) as { Quota?: { Value?: number } }).Quota?.Value : undefined;
+  if (value === undefined || value >= enough) return [];
+  const increase = `--service-code ${service} --quota-code ${code} --desired-value ${request}`;
+  const todo = `aws service-quotas request-service-quota-increase --region ${region} ${increase}`;
+  return [{ what: `${name}: ${value} in ${region}. Runs will wait for each other.`, todo }];
+};
 
 /** Whoever may not look, and a region without the service, deploys all the same. */
 const lowQuotas = async (region: string, credentials: Credentials): Promise<Missing[]> => {
-  const found = await Promise.all(
-    quotas.map(async ({ service, code, name, enough, ask: desired }) => {
-      const { ok, text } = await ask('servicequotas', region, credentials, {
-        headers: {
-          'content-type': 'application/x-amz-json-1.1',
-          'x-amz-target': 'ServiceQuotasV20190624.GetServiceQuota',
-        },
-        body: JSON.stringify({ ServiceCode: service, QuotaCode: code }),
-      });
-      const value = ok ? (JSON.parse(text) as { Quota?: { Value?: number } }).Quota?.Value : undefined;
-      if (value === undefined || value >= enough) return [];
-      const request = `--service-code ${service} --quota-code ${code} --desired-value ${desired}`;
-      const todo = `aws service-quotas request-service-quota-increase --region ${region} ${request}`;
-      return [{ what: `${name}: ${value} in ${region}. Runs will wait for each other.`, todo }];
-    }),
-  ).catch(() => []);
-  return found.flat();
+  const all = await Promise.all(quotas.map((quota) => lowQuota(region, credentials, quota).catch(() => [])));
+  return all.flat();
 };
 
 const dockerOf = (): Missing | undefined => {

@@ -43,14 +43,13 @@ export const beginLink = async (
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** The account's user; undefined for a code that is not good for this account. */
+/** Links the account; undefined for a code that is not good for it. May be repeated until the code is spent. */
 export const completeLink = async (
   clientId: string,
   account: { id: string; username: string },
   code: string,
 ): Promise<AccountLink | undefined> => {
-  const key = keys.linkCode(hashSecret(code));
-  const challenge = await get<Challenge>(key);
+  const challenge = await get<Challenge>(keys.linkCode(hashSecret(code)));
   if (!challenge || challenge.clientId !== clientId || !isSame(challenge.username, account.username)) return undefined;
   if (challenge.expiresAt < Date.now() / 1000) return undefined;
   const { userId } = challenge;
@@ -58,9 +57,12 @@ export const completeLink = async (
   await endLink(clientId, userId);
   await put({ ...keys.linkedAccount(clientId, account.id), ...link });
   await put({ ...keys.linkOfUser(clientId, userId), accountId: account.id });
-  // Last, so that a delivery that was cut off is done again.
-  await remove(key);
   return link;
+};
+
+/** Last, so that a delivery that was cut off is done again. */
+export const spendCode = async (code: string): Promise<void> => {
+  await remove(keys.linkCode(hashSecret(code)));
 };
 
 /** Whose account it is. 1 read. */

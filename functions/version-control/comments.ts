@@ -1,7 +1,8 @@
 import { grantsOfUser } from '../access/grants.ts';
 import type { Granted } from '../api/permissions/granted.ts';
+import { keepRequestedEvent } from '../audit/records.ts';
 import { getOrganization } from '../people/organizations/records.ts';
-import { completeLink, linkOfAccount } from './account-links.ts';
+import { completeLink, linkOfAccount, spendCode } from './account-links.ts';
 import { type Command, commandOf } from './commands.ts';
 import type { Matter } from './deliveries.ts';
 import type { PullComment } from './forges/forge.ts';
@@ -19,10 +20,30 @@ import { planAgain } from './pulls.ts';
 
 type About = Extract<Matter, { kind: 'comment' }>;
 
-const link = async ({ repository }: Handling, comment: PullComment, { argument = '' }: Command): Promise<Outcome> => {
-  const { clientId, identifier } = repository;
+/** In the audit trail: what somebody asked for in a comment, and by which account. */
+const keepTrace = ({ repository }: Handling, comment: PullComment, { verb, argument }: Command, userId: string) => {
+  const { organization, identifier, clientId } = repository;
+  const resource = { type: 'pull_request', id: `${identifier}#${comment.number}` };
+  const meta = {
+    account: comment.author,
+    comment: comment.id,
+    ...(verb !== 'link' && argument ? { workspace: argument } : {}),
+  };
+  const at = new Date(comment.createdAt).toISOString();
+  const event = { at, organization, actor: userId, resource, action: `${verb}_by_comment`, meta };
+  return keepRequestedEvent(event, `${clientId} comment ${comment.id} ${verb}`);
+};
+
+const link = async (handling: Handling, comment: PullComment, command: Command): Promise<Outcome> => {
+  const { clientId, identifier } = handling.repository;
   const account = { id: comment.authorId, username: comment.author };
-  if (await completeLink(clientId, account, argument)) return { message: `Linked ${comment.author} of ${identifier}` };
+  const code = command.argument ?? '';
+  const linked = await completeLink(clientId, account, code);
+  if (linked) {
+    await keepTrace(handling, comment, command, linked.userId);
+    await spendCode(code);
+    return { message: `Linked ${comment.author} of ${identifier}` };
+  }
   return {
     level: 'error',
     message: `Refused: the code in the comment of ${comment.author} on #${comment.number} of ${identifier} is used, too old, or of another account`,
@@ -79,5 +100,6 @@ export const handleComment = async (handling: Handling, { number, commentId }: A
   }
   const { userId } = account;
   const granted = await grantsOfUser(userId).onWorkspaces(organization, followers);
+  await keepTrace(handling, comment, command, userId);
   return act({ handling, comment, command, userId, granted });
 };

@@ -7,8 +7,8 @@ import { hashSecret } from '../store/id.ts';
 import { countRequests } from '../store/request-counts.ts';
 import { keepDelivery } from './deliveries.ts';
 import type { ForgeEvent } from './forges/events.ts';
-import type { Forge } from './forges/forge.ts';
-import { forges } from './forges/forges.ts';
+import type { WebhookReader } from './forges/forge.ts';
+import { webhookReaders } from './forges/webhook-readers.ts';
 import { type FollowedRepository, hookSecrets, openHookSecret, repositoryOfHook } from './repositories.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
@@ -36,7 +36,7 @@ const opened = async (repository: FollowedRepository, sealed: Uint8Array): Promi
 };
 
 /** By one of the secrets that are good now: there are several while one is rotated. */
-const isSigned = async (forge: Forge, request: ApiRequest, text: string, repository: FollowedRepository) => {
+const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string, repository: FollowedRepository) => {
   for (const sealed of hookSecrets(repository)) {
     if (forge.isSigned(request.header, text, await opened(repository, sealed))) return true;
   }
@@ -69,7 +69,7 @@ const tellUnsigned = async ({
   });
 };
 
-const read = (forge: Forge, request: ApiRequest, text: string): ForgeEvent => {
+const read = (forge: WebhookReader, request: ApiRequest, text: string): ForgeEvent => {
   let payload: unknown;
   try {
     payload = JSON.parse(text);
@@ -101,7 +101,7 @@ const receive = async (request: ApiRequest): Promise<Answer> => {
   const uuid = request.params.uuid ?? '';
   const repository = uuidForm.test(uuid) ? await repositoryOfHook(uuid) : undefined;
   if (!repository) throw notFound('Webhook not found.');
-  const forge = forges[repository.dialect];
+  const forge = webhookReaders[repository.dialect];
   const text = request.text();
   if (!(await isSigned(forge, request, text, repository))) {
     await tellUnsigned(repository);

@@ -60,7 +60,7 @@ beforeEach(() => {
 
 const whats = async () => (await preflight()).missing.map(({ what }) => what);
 
-it('finds nothing missing in a prepared account', async () => {
+it('finds no missing prerequisites in a prepared account', async () => {
   expect(await preflight()).toEqual({ account: '123456789012', region: 'eu-central-1', missing: [], low: [] });
   expect(actions).toHaveLength(4);
 });

@@ -89,6 +89,7 @@ describe('an account', () => {
 
 describe('stepform plan', () => {
   it('plans the newest commit again, once for each comment, in the name of whoever asked', async () => {
+    const since = new Date(Date.now() - 1000).toISOString();
     const { workspace, hook } = await planned();
     await followed.say(hook, alice, 'stepform plan');
     await followed.deliverComment(hook, followed.comments.at(-1));
@@ -99,6 +100,9 @@ describe('stepform plan', () => {
       ingress: { commitSha: plans[0].ingress.commitSha },
     });
     expect(plans[0].cancel?.by).toBe('vcs');
+    const { body } = await followed.api.get(`organization/audit-trail?since=${since}&page[size]=100`);
+    const traces = body.data.filter(({ resource }: Json) => resource.id === `${followed.identifier}#7`);
+    expect(traces.map(({ resource }: Json) => resource.action).sort()).toEqual(['link_by_comment', 'plan_by_comment']);
   });
 
   it('plans only the workspace that it names', async () => {

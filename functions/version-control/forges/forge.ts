@@ -121,6 +121,10 @@ export interface Forge {
   postComment(call: Call, identifier: string, number: number, body: string): Promise<string>;
   /** False when it is gone. */
   editComment(call: Call, identifier: string, at: { number: number; id: string }, body: string): Promise<boolean>;
+}
+
+/** Webhooks of a forge; apart from its API, which other functions call. */
+export interface WebhookReader {
   /** Whether the forge that has the secret sent the body. In constant time. */
   isSigned(header: Header, body: string, secret: string): boolean;
   /** The delivery's id, if the forge gives it one. */

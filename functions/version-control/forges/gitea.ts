@@ -1,8 +1,6 @@
 import * as v from 'valibot';
 import type { Forge } from './forge.ts';
 import { allPages, ensureHook, found, github, missing, repo } from './github.ts';
-import { eventOf } from './github-events.ts';
-import { isHmacSigned } from './signature.ts';
 
 /** Gitea and Forgejo: GitHub's shapes, with paths, limits and events of their own (Gitea API v1). */
 
@@ -78,8 +76,4 @@ export const gitea: Forge = {
   archivePath: (identifier, sha) => `${repo(identifier)}/archive/${sha}.tar.gz`,
   createHook: (call, identifier, wanted) =>
     ensureHook(call, identifier, wanted, { type: 'gitea', events: hookEvents, branch_filter: '*' }),
-  // It sends the headers of GitHub and Gogs as well: which forge a hook is of is known from its address.
-  isSigned: (header, body, secret) => isHmacSigned(header('x-hub-signature-256'), body, secret),
-  deliveryId: (header) => header('x-gitea-delivery'),
-  eventOf: (header, payload) => eventOf(header('x-gitea-event'), payload),
 };

@@ -1,30 +1,9 @@
 import * as v from 'valibot';
 import { commandOf } from '../commands.ts';
-import { commitForm, type ForgeEvent, ignored, isZeros, type Sender } from './events.ts';
+import { commitForm, type ForgeEvent, ignored, isZeros } from './events.ts';
+import { id, repository, sender, senderOf } from './github-schemas.ts';
 
 /** What webhooks of GitHub and Gitea say, whose payloads have the same shape. */
-
-export const sha = v.pipe(v.string(), v.regex(commitForm));
-export const id = v.pipe(
-  v.union([v.number(), v.string()]),
-  v.transform((given) => String(given)),
-);
-export const sender = v.object({
-  login: v.string(),
-  avatar_url: v.nullish(v.string(), null),
-  html_url: v.nullish(v.string(), null),
-});
-export const senderOf = (given: v.InferOutput<typeof sender> | null | undefined): Sender | null =>
-  given ? { username: given.login, avatarUrl: given.avatar_url, htmlUrl: given.html_url } : null;
-
-export const repository = v.object({
-  id,
-  full_name: v.string(),
-  default_branch: v.nullish(v.string(), null),
-  html_url: v.nullish(v.string(), ''),
-  clone_url: v.nullish(v.string(), ''),
-  permissions: v.nullish(v.object({ admin: v.optional(v.boolean(), false) })),
-});
 
 const told = v.object({ repository, sender: v.nullish(sender) });
 const push = v.object({

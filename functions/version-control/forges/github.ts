@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import type { Call, Forge, ForgeAnswer, Header, Pull } from './forge.ts';
-import { eventOf, id, repository, sender, senderOf, sha } from './github-events.ts';
-import { isHmacSigned } from './signature.ts';
+import type { Call, Forge, ForgeAnswer, Pull } from './forge.ts';
+import { id, repository, sender, senderOf, sha } from './github-schemas.ts';
 
 /** GitHub and GitHub Enterprise Server (GitHub REST API, 2022-11-28). Gitea's API has the same shape, gitea.ts. */
 
@@ -216,7 +215,4 @@ export const github: Forge = {
     const path = `${repo(identifier)}/issues/comments/${at.id}`;
     return (await call({ method: 'PATCH', path, body: { body }, accept: [404] })).status !== 404;
   },
-  isSigned: (header, body, secret) => isHmacSigned(header('x-hub-signature-256'), body, secret),
-  deliveryId: (header) => header('x-github-delivery'),
-  eventOf: (header: Header, payload) => eventOf(header('x-github-event'), payload),
 };

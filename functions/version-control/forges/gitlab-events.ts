@@ -2,14 +2,9 @@ import * as v from 'valibot';
 import { commandOf } from '../commands.ts';
 import { commitForm, type ForgeEvent, ignored, isZeros } from './events.ts';
 import type { Header } from './forge.ts';
+import { id } from './github-schemas.ts';
 
 /** What webhooks of GitLab say. */
-
-export const id = v.pipe(
-  v.union([v.number(), v.string()]),
-  v.transform((given) => String(given)),
-);
-export const sha = v.pipe(v.string(), v.regex(commitForm));
 
 const told = v.object({
   project: v.object({

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import type { Call, Forge, StatusState } from './forge.ts';
 import { allPages, found, missing } from './github.ts';
-import { eventOf, id, sha } from './gitlab-events.ts';
-import { isSame } from './signature.ts';
+import { id, sha } from './github-schemas.ts';
 
 /** GitLab.com, Community and Enterprise Edition (GitLab REST API v4). */
 
@@ -227,7 +226,4 @@ export const gitlab: Forge = {
     const path = `${project(identifier)}/merge_requests/${at.number}/notes/${at.id}`;
     return (await call({ method: 'PUT', path, body: { body }, accept: [404] })).status !== 404;
   },
-  isSigned: (header, _body, secret) => isSame(header('x-gitlab-token') ?? '', secret),
-  deliveryId: (header) => header('idempotency-key') ?? header('x-gitlab-event-uuid'),
-  eventOf,
 };

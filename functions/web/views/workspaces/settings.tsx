@@ -38,7 +38,7 @@ export const Settings = ({
     saved.value = false;
     const name = textOf(data, 'name') ?? attributes.name;
     const project = textOf(data, 'project');
-    const followed = attributes['vcs-repo'] !== null;
+    const followed = workspace.attributes['vcs-repo'] !== null;
     const settings = {
       name,
       description: textOf(data, 'description') ?? null,
@@ -114,7 +114,7 @@ export const Settings = ({
             checked={attributes['auto-apply']}
           />
           <Choice name="allow-destroy-plan" label="Allow destroy runs" checked={attributes['allow-destroy-plan']} />
-          {attributes['vcs-repo'] && (
+          {workspace.attributes['vcs-repo'] && (
             <Choice
               name="apply-before-merge-enabled"
               label="Apply pull requests before the merge"
