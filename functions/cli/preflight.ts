@@ -13,6 +13,8 @@ export interface Preflight {
   account?: string;
   region?: string;
   missing: Missing[];
+  /** Quotas that a new account has, and with which the platform works, but slowly. */
+  low: Missing[];
 }
 
 type Credentials = Awaited<ReturnType<SFNClient['config']['credentials']>>;
@@ -33,7 +35,12 @@ const configuration = async (): Promise<{ region?: string; credentials?: Credent
 const partitionSuffix = (region: string): string => (region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com');
 
 /** One action of a JSON or query service. @throws {Error} when nobody answers */
-const ask = async (service: 'sts' | 'ssm', region: string, credentials: Credentials, init: RequestInit) => {
+const ask = async (
+  service: 'sts' | 'ssm' | 'servicequotas',
+  region: string,
+  credentials: Credentials,
+  init: RequestInit,
+) => {
   const own = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || process.env.AWS_ENDPOINT_URL;
   const url = own || `https://${service}.${region}.${partitionSuffix(region)}/`;
   const client = new AwsClient({ ...credentials, service, region, retries: 1 });
@@ -71,6 +78,37 @@ const bootstrapOf = async (region: string, credentials: Credentials, account: st
   return { what: `CDK bootstrap: ${region} does not tell (${text.slice(0, 200)}).`, todo };
 };
 
+/** Service Quotas: what is enough to begin with (infra/docs/costs.md). */
+const quotas = [
+  { service: 'lambda', code: 'L-B99A9384', name: 'Lambda: concurrent executions', enough: 100, request: 1000 },
+  { service: 'fargate', code: 'L-3032A538', name: 'Fargate: On-Demand vCPUs', enough: 10, request: 64 },
+];
+
+const lowQuota = async (
+  region: string,
+  credentials: Credentials,
+  { service, code, name, enough, request }: (typeof quotas)[number],
+): Promise<Missing[]> => {
+  const { ok, text } = await ask('servicequotas', region, credentials, {
+    headers: {
+      'content-type': 'application/x-amz-json-1.1',
+      'x-amz-target': 'ServiceQuotasV20190624.GetServiceQuota',
+    },
+    body: JSON.stringify({ ServiceCode: service, QuotaCode: code }),
+  });
+  const value = ok ? (JSON.parse(text) as { Quota?: { Value?: number } }).Quota?.Value : undefined;
+  if (value === undefined || value >= enough) return [];
+  const increase = `--service-code ${service} --quota-code ${code} --desired-value ${request}`;
+  const todo = `aws service-quotas request-service-quota-increase --region ${region} ${increase}`;
+  return [{ what: `${name}: ${value} in ${region}. Runs will wait for each other.`, todo }];
+};
+
+/** Whoever may not look, and a region without the service, deploys all the same. */
+const lowQuotas = async (region: string, credentials: Credentials): Promise<Missing[]> => {
+  const all = await Promise.all(quotas.map((quota) => lowQuota(region, credentials, quota).catch(() => [])));
+  return all.flat();
+};
+
 const dockerOf = (): Missing | undefined => {
   const docker = process.env.CDK_DOCKER || 'docker';
   const { status, error, stdout } = spawnSync(docker, ['info', '--format', '{{.ServerVersion}}'], {
@@ -96,6 +134,7 @@ export const preflight = async (): Promise<Preflight> => {
     missing.push({ what: 'Credentials: none were found.', todo });
   }
   let account: string | undefined;
+  let low: Missing[] = [];
   if (region && credentials) {
     try {
       const answer = await accountOf(region, credentials);
@@ -103,6 +142,7 @@ export const preflight = async (): Promise<Preflight> => {
       else missing.push(answer);
       const bootstrap = account && (await bootstrapOf(region, credentials, account));
       if (bootstrap) missing.push(bootstrap);
+      if (account) low = await lowQuotas(region, credentials);
     } catch (error) {
       const { message, cause } = error as Error;
       const why = cause instanceof Error ? cause.message : message;
@@ -114,5 +154,5 @@ export const preflight = async (): Promise<Preflight> => {
   }
   const docker = dockerOf();
   if (docker) missing.push(docker);
-  return { account, region, missing };
+  return { account, region, missing, low };
 };

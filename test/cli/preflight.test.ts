@@ -12,6 +12,7 @@ let server: Server;
 let folder: string;
 let identity: { status: number; body: string };
 let parameter: { status: number; body: string };
+let quota: { status: number; body: string };
 const actions: string[] = [];
 
 const docker = (script: string): string => {
@@ -26,7 +27,7 @@ beforeAll(async () => {
   server = createServer(async (request, response) => {
     const action = String(request.headers['x-amz-target'] ?? (await text(request)));
     actions.push(action);
-    const { status, body } = action.includes('GetParameter') ? parameter : identity;
+    const { status, body } = action.includes('GetParameter') ? parameter : action.includes('Quota') ? quota : identity;
     response.writeHead(status).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -43,6 +44,7 @@ beforeEach(() => {
     body: '<GetCallerIdentityResponse><Account>123456789012</Account></GetCallerIdentityResponse>',
   };
   parameter = { status: 200, body: JSON.stringify({ Parameter: { Value: '21' } }) };
+  quota = { status: 200, body: JSON.stringify({ Quota: { Value: 1000 } }) };
   vi.unstubAllEnvs();
   for (const name of ['AWS_PROFILE', 'AWS_DEFAULT_REGION', 'AWS_SESSION_TOKEN', 'AWS_ENDPOINT_URL_STS'])
     vi.stubEnv(name, '');
@@ -59,8 +61,29 @@ beforeEach(() => {
 const whats = async () => (await preflight()).missing.map(({ what }) => what);
 
 it('finds no missing prerequisites in a prepared account', async () => {
-  expect(await preflight()).toEqual({ account: '123456789012', region: 'eu-central-1', missing: [] });
-  expect(actions).toHaveLength(2);
+  expect(await preflight()).toEqual({ account: '123456789012', region: 'eu-central-1', missing: [], low: [] });
+  expect(actions).toHaveLength(4);
+});
+
+it('names the low quotas of a new account and how to raise them, which is no reason not to deploy', async () => {
+  quota.body = JSON.stringify({ Quota: { Value: 6 } });
+  const { missing, low } = await preflight();
+  expect(missing).toEqual([]);
+  expect(low).toEqual([
+    {
+      what: 'Lambda: concurrent executions: 6 in eu-central-1. Runs will wait for each other.',
+      todo: 'aws service-quotas request-service-quota-increase --region eu-central-1 --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
+    },
+    expect.objectContaining({ what: expect.stringContaining('Fargate: On-Demand vCPUs: 6') }),
+  ]);
+  // Who may not look deploys all the same.
+  for (const [status, body] of [
+    [400, '{"__type":"AccessDeniedException"}'],
+    [200, 'no JSON'],
+  ] as const) {
+    quota = { status, body };
+    expect((await preflight()).low).toEqual([]);
+  }
 });
 
 it('names region and credentials that are not set, without asking AWS', async () => {

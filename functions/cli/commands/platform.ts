@@ -66,17 +66,18 @@ const deploy: Command = {
     check: { about: 'only check that everything is there' },
     yes: { about: 'do not ask before changes of permissions', short: 'y' },
   },
-  more: `Checks region, credentials, CDK bootstrap and Docker first, and names all that is missing. Credentials and region come from where the AWS CLI
+  more: `Checks region, credentials, CDK bootstrap and Docker first, and names all that is missing, and quotas that are low. Credentials and region come from where the AWS CLI
 has them: the environment, or the profile in AWS_PROFILE. Settings that were given before must be given again.
 
   ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com`,
   run: async (call) => {
-    const { account, region, missing } = await preflight();
+    const { account, region, missing, low } = await preflight();
     if (missing.length) {
       throw new CommandError(
         `Not ready to deploy:\n${missing.map(({ what, todo }) => `  ${what}\n    ${todo}`).join('\n')}`,
       );
     }
+    for (const { what, todo } of low) say(`Low quota: ${what} To raise it:\n  ${todo}`);
     say(`Account ${account}, region ${region}: ready to deploy.`);
     if (call.flag('check')) return exit.done;
     const cdk = join(dirname(createRequire(import.meta.url).resolve('aws-cdk/package.json')), 'bin/cdk');

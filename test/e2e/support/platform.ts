@@ -28,6 +28,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** A platform of its own, as a process that can be stopped, killed and started again on the same data. */
 export class PlatformProcess {
   readonly dataDir: string;
+  /** What the next start runs: this checkout, or another one. */
+  checkout = root;
   readonly #env: Record<string, string>;
   #child: ChildProcess | undefined;
 
@@ -36,8 +38,9 @@ export class PlatformProcess {
     this.#env = env;
   }
 
-  static async start(env: Record<string, string> = {}): Promise<PlatformProcess> {
+  static async start(env: Record<string, string> = {}, checkout = root): Promise<PlatformProcess> {
     const platform = new PlatformProcess(await mkdtemp(join(tmpdir(), 'stepform-test-')), env);
+    platform.checkout = checkout;
     await platform.start();
     return platform;
   }
@@ -56,7 +59,7 @@ export class PlatformProcess {
     const starts = () => this.output.split('ready').length;
     const before = starts();
     const child = spawn(process.execPath, ['infra/local/start.ts'], {
-      cwd: root,
+      cwd: this.checkout,
       // A restart finds its ports in local.json.
       env: {
         ...process.env,
