@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import type { WarmRunners } from './run/warm-runners.ts';
 
 /** The environment of every function, read in this file and nowhere else. A function has only what it needs. */
 
@@ -154,6 +155,11 @@ export const environment = {
   },
   get securityGroups() {
     return required('SECURITY_GROUPS').split(',');
+  },
+  /** Runners that stand ready before a run needs them; undefined for none. */
+  get warmRunners(): WarmRunners | undefined {
+    const text = process.env.WARM_RUNNERS;
+    return text ? (JSON.parse(text) as WarmRunners) : undefined;
   },
   get engine() {
     return required('TERRAFORM_ENGINE') === 'tofu' ? ('tofu' as const) : ('terraform' as const);

@@ -161,17 +161,17 @@ export class Mask {
 
   /** Where values stand, overlapping ones as one, in order. */
   #find(data: Buffer): Span[] {
-    const found: Span[] = [];
+    const spans: Span[] = [];
     for (const secret of this.#secrets) {
       const { first } = secret;
       for (let at = data.indexOf(first); at >= 0; at = data.indexOf(first, at + 1)) {
         const end = secret.matchAt(data, at);
-        if (typeof end === 'number') found.push({ start: at, end });
+        if (typeof end === 'number') spans.push({ start: at, end });
       }
     }
-    found.sort((a, b) => a.start - b.start);
+    spans.sort((a, b) => a.start - b.start);
     const merged: Span[] = [];
-    for (const span of found) {
+    for (const span of spans) {
       const last = merged.at(-1);
       if (last && span.start < last.end) last.end = Math.max(last.end, span.end);
       else merged.push({ ...span });

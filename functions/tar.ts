@@ -112,15 +112,15 @@ export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator
   let own: Fields = {};
   try {
     for (let header = await take(block); header; header = await take(block)) {
-      const found = readHeader(header);
-      if (!found) continue;
-      const { type } = found;
-      if (type === 'g') common = { ...common, ...readPax(await following(found.size)) };
-      else if (type === 'x') own = { ...own, ...readPax(await following(found.size)) };
-      else if (type === 'L') own.path = textAt(await following(found.size), 0, found.size);
-      else if (type === 'K') await following(found.size, false);
+      const parsed = readHeader(header);
+      if (!parsed) continue;
+      const { type } = parsed;
+      if (type === 'g') common = { ...common, ...readPax(await following(parsed.size)) };
+      else if (type === 'x') own = { ...own, ...readPax(await following(parsed.size)) };
+      else if (type === 'L') own.path = textAt(await following(parsed.size), 0, parsed.size);
+      else if (type === 'K') await following(parsed.size, false);
       else {
-        const { path: name = found.name, size: stated = String(found.size) } = { ...common, ...own };
+        const { path: name = parsed.name, size: stated = String(parsed.size) } = { ...common, ...own };
         own = {};
         const isFolder = type === '5' || name.endsWith('/');
         const size = isFolder ? 0 : Number(stated);

@@ -28,9 +28,9 @@ const trailStays = (tableArn: string): Permission => ({
 });
 
 /** With what is kept from whoever changes items. */
-export const withinBounds = (tableArn: string, given: Permission[]): Permission[] => {
-  const changes = given.some(({ actions }) => /dynamodb:(Update|Delete)Item/.test(actions.join()));
-  return changes ? [...given, trailStays(tableArn)] : given;
+export const withinBounds = (tableArn: string, statements: Permission[]): Permission[] => {
+  const changes = statements.some(({ actions }) => /dynamodb:(Update|Delete)Item/.test(actions.join()));
+  return changes ? [...statements, trailStays(tableArn)] : statements;
 };
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';

@@ -22,8 +22,8 @@ export const organizationEntries = {
 const schema = v.object(organizationEntries);
 export type OrganizationChoices = v.InferOutput<typeof schema> & { signInIssuer?: string };
 
-export const organizationProblems = (given: Record<string, unknown>): string[] =>
-  given.signInGroupOrganizations !== undefined && given.signInGroupsClaim === undefined
+export const organizationProblems = (settings: Record<string, unknown>): string[] =>
+  settings.signInGroupOrganizations !== undefined && settings.signInGroupsClaim === undefined
     ? ['signInGroupOrganizations: is of no use without signInGroupsClaim']
     : [];
 
@@ -49,15 +49,15 @@ export const localOrganizationVariable = (environment: NodeJS.ProcessEnv): strin
     signInIssuer: 'STEPFORM_SIGN_IN_ISSUER',
   } as const;
   const named = Object.entries(variables).map(([name, variable]) => [name, environment[variable] || undefined]);
-  const given = Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Record<string, string>;
-  const { success, output, issues = [] } = v.safeParse(schema, given);
+  const values = Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Record<string, string>;
+  const { success, output, issues = [] } = v.safeParse(schema, values);
   const problems = [
     ...issues.map((issue) => `${v.getDotPath(issue)}: ${issue.issues?.at(-1)?.message ?? issue.message}`),
-    ...organizationProblems(given),
+    ...organizationProblems(values),
   ];
   if (problems.length || !success) {
     const isName = (word: string): word is keyof typeof variables => Object.hasOwn(variables, word);
     throw new Error(problems.join('; ').replaceAll(/\b\w+\b/g, (word) => (isName(word) ? variables[word] : word)));
   }
-  return organizationVariable({ ...output, signInIssuer: given.signInIssuer });
+  return organizationVariable({ ...output, signInIssuer: values.signInIssuer });
 };

@@ -60,7 +60,7 @@ const placeOf = (packages: Lock['packages'], from: string, name: string): string
 
 /** The part of the lock file that the given packages need. */
 export const shrinkwrapOf = (lock: Lock, manifest: { dependencies: Record<string, string> }): Lock => {
-  const kept = new Map<string, Locked>();
+  const included = new Map<string, Locked>();
   const visit = (
     from: string,
     { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: Locked,
@@ -69,14 +69,14 @@ export const shrinkwrapOf = (lock: Lock, manifest: { dependencies: Record<string
     const peers = Object.keys(peerDependencies ?? {}).filter((name) => !optionalPeer(name));
     for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
       const path = placeOf(lock.packages, from, name);
-      if (!path || kept.has(path)) continue;
+      if (!path || included.has(path)) continue;
       const { dev: _, ...entry } = lock.packages[path] as Locked;
-      kept.set(path, entry);
+      included.set(path, entry);
       visit(path, entry);
     }
   };
   visit('', manifest);
-  const packages = Object.fromEntries([...kept].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const packages = Object.fromEntries([...included].sort(([a], [b]) => (a < b ? -1 : 1)));
   return { ...lock, packages: { '': manifest as Locked, ...packages } };
 };
 

@@ -54,11 +54,11 @@ export const buildPage = async (root: string): Promise<PageFiles> => {
     charset: 'utf8',
     logLevel: 'silent',
   });
-  const made = [
+  const files = [
     ...outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
     { name: 'icon.svg', contents: new Uint8Array(await readFile(join(source, 'icon.svg'))) },
   ];
-  const named = made.map(({ name, contents }) => ({ name, contents, as: hashed(name, contents) }));
+  const named = files.map(({ name, contents }) => ({ name, contents, as: hashed(name, contents) }));
   const nameOf = (name: string) => named.find((file) => file.name === name)?.as ?? '';
   const html = (await readFile(join(source, 'index.html'), 'utf8'))
     .replace('{{script}}', nameOf('page.js'))

@@ -24,6 +24,12 @@ const standardRetries = `export { StandardRetryStrategy as AdaptiveRetryStrategy
 /** What the SDK adds to `User-Agent` for AWS's own statistics. */
 const noStatistics = 'export const checkFeatures = async () => {};';
 
+/** Of each request, as it is and once more in full; functions log for themselves. */
+const noRequestLogs = `
+  export const getLoggerPlugin = () => ({ applyToStack: () => {} });
+  export const loggerMiddleware = undefined, loggerMiddlewareOptions = undefined;
+`;
+
 /**
  * Errors keep their names and messages without a class for each: `error.name` is what the code looks at. They are all of
  * the service's base class then. Schemas of operations that nobody calls are dropped once the bundler may believe that
@@ -41,6 +47,7 @@ const edits: [path: RegExp, edit: (path: string) => Promise<string> | string][] 
   [/\/client-(\w+)\/dist-es\/schemas\/schemas_0\.js$/, async (path) => onlyUsedSchemas(await read(path))],
   [/\/util-retry\/AdaptiveRetryStrategy\.js$/, () => standardRetries],
   [/\/middleware-user-agent\/check-features\.js$/, () => noStatistics],
+  [/\/middleware-logger\/loggerMiddleware\.js$/, () => noRequestLogs],
 ];
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
@@ -49,31 +56,31 @@ export const sdkPlugin = (root: string): Plugin => ({
   name: 'aws-sdk',
   setup: (build) => {
     const at = (file: string) => join(root, 'infra/sdk', file);
-    const seen = new Set<string>();
+    const loaded = new Set<string>();
     const load = (contents: string, path: string): OnLoadResult => ({
       contents,
       loader: path.endsWith('.json') ? 'json' : 'js',
     });
     for (const [path, file] of Object.entries(standIns)) {
       build.onLoad({ filter: new RegExp(`/node_modules/${escaped(path)}$`) }, (args) => {
-        seen.add(path);
+        loaded.add(path);
         return load(`export * from ${JSON.stringify(at(file))};`, args.path);
       });
     }
     build.onLoad({ filter: /\/@aws-sdk\/client-(\w+)\/dist-es\/endpoint\/endpointResolver\.js$/ }, ({ path }) => {
       const client = /client-(\w+)/.exec(path)?.[1];
-      seen.add('endpoints');
+      loaded.add('endpoints');
       return load(`export { ${client} as defaultEndpointResolver } from ${JSON.stringify(at('endpoints.ts'))};`, path);
     });
     for (const [filter, edit] of edits) {
       build.onLoad({ filter }, async ({ path }) => {
-        seen.add(filter.source);
+        loaded.add(filter.source);
         return load(await edit(path), path);
       });
     }
     build.onEnd((result) => {
-      const wanted = [...Object.keys(standIns), 'endpoints', ...edits.map(([filter]) => filter.source)];
-      const gone = wanted.filter((path) => !seen.has(path));
+      const expected = [...Object.keys(standIns), 'endpoints', ...edits.map(([filter]) => filter.source)];
+      const gone = expected.filter((path) => !loaded.has(path));
       if (result.errors.length === 0 && gone.length > 0) {
         throw new Error(`infra/sdk.ts: the AWS SDK has no such files any more: ${gone.join(', ')}`);
       }

@@ -4,6 +4,7 @@ import { shortestRetentionDays } from '../functions/run/retention.ts';
 import { organizationEntries, organizationProblems } from './organizations.ts';
 import { signInEntries, signInProblems } from './sign-in.ts';
 import { texts, yesOrNo } from './text-list.ts';
+import { warmRunnerEntries, warmRunnerProblems } from './warm-runners.ts';
 
 /**
  * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds
@@ -96,6 +97,7 @@ const schema = v.object({
   ),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy` the bucket must be emptied first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
+  ...warmRunnerEntries,
   ...signInEntries,
   ...organizationEntries,
   /** How long the audit trail is kept; HCP Terraform has 14 days. */
@@ -140,7 +142,7 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
   if ('vpcId' in ours !== 'subnetIds' in ours)
     problems.push('vpcId, subnetIds: give both, or neither for a new network');
-  problems.push(...signInProblems(ours), ...organizationProblems(ours));
+  problems.push(...signInProblems(ours), ...organizationProblems(ours), ...warmRunnerProblems(ours));
   if (problems.length || !result.success)
     throw new SettingsError(
       `Settings in cdk.json ("context") or -c options:\n${problems.map((p) => `  ${p}`).join('\n')}`,
@@ -157,6 +159,6 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
 /** A union's own message is of no use to a person; the last of its branches says what text should look like. */
 const readable = (issue: v.BaseIssue<unknown>): string => {
   const inner = issue.issues?.at(-1)?.message;
-  const given = JSON.stringify(issue.input);
-  return `${issue.type === 'union' && inner ? inner : issue.message} (it is ${given})`;
+  const value = JSON.stringify(issue.input);
+  return `${issue.type === 'union' && inner ? inner : issue.message} (it is ${value})`;
 };

@@ -7,8 +7,8 @@ export const rightsToEnterStates = (may: Grants): Permission[] => [may.table('Ge
 
 /** Starts containers. One whose run ended while it was started is stopped at once. */
 export const launching = (may: Grants): Permission[] => [
-  // That a run waits for an agent is told in its timeline.
-  may.table('GetItem', 'PutItem', 'UpdateItem'),
+  // That a run waits for an agent is told in its timeline; runners that stand ready have items.
+  may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'),
   may.tableKey(),
   ...may.launch(),
   may.onTasks('StopTask'),

@@ -69,9 +69,9 @@ const openToAll = [
 ];
 
 /** What is wrong with settings that are right one by one. */
-export const signInProblems = (given: Record<string, unknown>): string[] => {
-  const { signInIssuer: issuer, signInClientId, signInEmailDomains } = given;
-  const others = Object.keys(signInEntries).filter((name) => name !== 'signInIssuer' && name in given);
+export const signInProblems = (settings: Record<string, unknown>): string[] => {
+  const { signInIssuer: issuer, signInClientId, signInEmailDomains } = settings;
+  const others = Object.keys(signInEntries).filter((name) => name !== 'signInIssuer' && name in settings);
   if (issuer === undefined) return others.map((name) => `${name}: is of no use without signInIssuer`);
   return [
     ...(signInClientId === undefined ? ['signInClientId: is needed with signInIssuer'] : []),
@@ -126,11 +126,11 @@ export const localSignInVariable = (environment: NodeJS.ProcessEnv): string => {
     ),
   });
   const named = Object.keys(local.entries).map((name) => [name, environment[variableOf(name)] || undefined] as const);
-  const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));
-  const { success, output, issues = [] } = v.safeParse(local, given);
+  const values = Object.fromEntries(named.filter(([, value]) => value !== undefined));
+  const { success, output, issues = [] } = v.safeParse(local, values);
   const problems = [
     ...issues.map((issue) => `${v.getDotPath(issue)}: ${issue.issues?.at(-1)?.message ?? issue.message}`),
-    ...signInProblems(given),
+    ...signInProblems(values),
   ];
   if (problems.length || !success) {
     throw new Error(problems.join('; ').replaceAll(/\bsignIn[A-Z]\w+/g, variableOf));

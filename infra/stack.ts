@@ -67,15 +67,19 @@ export class Platform extends Stack {
     parts.environmentSweep = sweep.function;
     const before = { ...states, ...told, VersionControlEvent: versionControlEvent, EnvironmentSweep: sweep };
     const isMade = (id: FunctionId): id is keyof typeof before => id in before;
-    const made = record(functionIds, (id) => (isMade(id) ? before[id] : build(id)));
+    const handlers = record(functionIds, (id) => (isMade(id) ? before[id] : build(id)));
 
     api.connect(
       bundles.apiRoutes,
-      record(httpFunctionIds, (id) => made[id].function),
+      record(httpFunctionIds, (id) => handlers[id].function),
     );
-    environments.connect(made.Environments.function, made.EnvironmentTemplates.function, made.EnvironmentLogs);
+    environments.connect(
+      handlers.Environments.function,
+      handlers.EnvironmentTemplates.function,
+      handlers.EnvironmentLogs,
+    );
     new Events(this, 'Events', {
-      functions: made,
+      functions: handlers,
       lost,
       stateMachineArn: lifecycle.stateMachineArn,
       clusterArn: runners.clusterArn,
@@ -83,7 +87,7 @@ export class Platform extends Stack {
     });
     new Operations(this, 'Operations', {
       settings,
-      functions: made,
+      functions: handlers,
       machine: lifecycle.machine,
       lostEvents: lost.queue,
       api,
@@ -96,8 +100,8 @@ export class Platform extends Stack {
       StateMachineArn: lifecycle.stateMachineArn,
       TableName: storage.table.tableName,
       BucketName: storage.bucket.bucketName,
-      BootstrapFunctionName: made.Bootstrap.function.functionName,
-      RecoverFunctionName: made.Recover.function.functionName,
+      BootstrapFunctionName: handlers.Bootstrap.function.functionName,
+      RecoverFunctionName: handlers.Recover.function.functionName,
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }

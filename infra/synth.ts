@@ -54,20 +54,20 @@ export const synthesize = async ({
 }: SynthesizeOptions = {}): Promise<Synthesis> => {
   const started = performance.now();
   const assembly = outdir ? resolve(outdir) : join(build, 'assembly');
-  const given = context ?? (await defaultContext());
+  const settings = context ?? (await defaultContext());
   return locked(join(build, 'lock'), async () => {
     const sources = await hashSources();
-    const bundles = await kept('bundles', sources, async () => {
+    const bundles = await cachedBuild('bundles', sources, async () => {
       tell('Building the functions, the page and the runner (only once, until their sources change) …');
       const { bundle } = await import('./bundle.ts');
       // The bundler is a process of its own; meanwhile this one loads what makes the stack.
-      const [made] = await Promise.all([bundle(root, build), import('./stack.ts')]);
-      return made;
+      const [bundles] = await Promise.all([bundle(root, build), import('./stack.ts')]);
+      return bundles;
     });
-    const input = hash(sources, JSON.stringify(settingsIn(given)), String(validate));
-    const stack = await kept(`stack-${hash(assembly).slice(0, 8)}`, input, () => {
+    const input = hash(sources, JSON.stringify(settingsIn(settings)), String(validate));
+    const stack = await cachedBuild(`stack-${hash(assembly).slice(0, 8)}`, input, () => {
       tell('Synthesizing the CloudFormation template …');
-      return makeAssembly(assembly, given, bundles.value, validate);
+      return makeAssembly(assembly, settings, bundles.value, validate);
     });
     const cached = bundles.cached && stack.cached;
     const took = Math.round(performance.now() - started);
@@ -113,7 +113,11 @@ const removeAssets = async (assembly: string): Promise<void> => {
 };
 
 /** What was made from the same input before, else what `make` makes now. The stamp is written last. */
-const kept = async <T>(name: string, input: string, make: () => Promise<T>): Promise<{ value: T; cached: boolean }> => {
+const cachedBuild = async <T>(
+  name: string,
+  input: string,
+  make: () => Promise<T>,
+): Promise<{ value: T; cached: boolean }> => {
   const stamp = join(build, `${name}.json`);
   const before = existsSync(stamp)
     ? (JSON.parse(await readFile(stamp, 'utf8')) as { input: string; value: T })

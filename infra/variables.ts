@@ -7,6 +7,7 @@ import type { Runners } from './runner.ts';
 import type { Settings } from './settings.ts';
 import { signInVariable } from './sign-in.ts';
 import type { Storage } from './storage.ts';
+import { warmRunnerVariable } from './warm-runners.ts';
 
 /** What functions may be given. The last ones are made of functions, and so later than those. */
 export interface Parts {
@@ -27,7 +28,7 @@ export interface Parts {
   versionControlEvent?: lambda.IFunction;
 }
 
-type Made =
+type PartName =
   | 'notify'
   | 'environmentSettle'
   | 'environmentSweep'
@@ -37,7 +38,7 @@ type Made =
   | 'versionControlEvent';
 
 /** @throws {Error} for a declaration of a function that is made before the part */
-export const requirePart = <K extends Made>(parts: Parts, name: K): NonNullable<Parts[K]> => {
+export const requirePart = <K extends PartName>(parts: Parts, name: K): NonNullable<Parts[K]> => {
   const part = parts[name];
   if (!part) throw new Error(`A function that needs ${name} is declared for a place where it is made before it.`);
   return part as NonNullable<Parts[K]>;
@@ -80,6 +81,8 @@ export const variableGroups = (parts: Parts) => {
     }),
     environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: requirePart(parts, 'environmentSweep').functionName }),
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
+    /** Empty where none are to stand ready. */
+    warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),
     runs: () => ({
       TERRAFORM_ENGINE: settings.terraformEngine,
       HOLD_SECONDS: String(settings.holdSeconds),

@@ -7,7 +7,7 @@ const order = [
   ['run', 'mask', 'hcl', 'marks', 'tar', 'tar-writer', 'environment'],
   ['protocols', 'store'],
   ['outbound', 'transport', 'binary', 'api'],
-  ['people', 'audit', 'sign-in', 'agent-pools', 'reserved-tag-keys', 'projects', 'workspaces', 'variables', 'access'],
+  ['people', 'agent-pools', 'reserved-tag-keys', 'projects', 'workspaces', 'audit', 'sign-in', 'variables', 'access'],
   [
     'ssh-keys',
     'organization-tags',
@@ -47,8 +47,10 @@ const folderOf = (file: string): string => {
 /** What a file imports of functions/, types too. */
 const importsOf = (file: string): string[] => {
   const text = readFileSync(join(root, file), 'utf8');
-  const found = text.matchAll(/(?:^(?:import|export)\s[^'";]*?from\s+|\bimport\()'(\.[^']+)'/gm);
-  return [...found].map(([, path = '']) => normalize(join(dirname(file), path))).filter((path) => files.includes(path));
+  const matches = text.matchAll(/(?:^(?:import|export)\s[^'";]*?from\s+|\bimport\()'(\.[^']+)'/gm);
+  return [...matches]
+    .map(([, path = '']) => normalize(join(dirname(file), path)))
+    .filter((path) => files.includes(path));
 };
 
 const imports = files.flatMap((file) => importsOf(file).map((target) => [file, target] as const));

@@ -24,16 +24,16 @@ async function* inPieces(whole: Buffer, size: number): AsyncGenerator<Buffer> {
 }
 
 const read = async (whole: Buffer, size = 65_536): Promise<Record<string, string | null>> => {
-  const found: Record<string, string | null> = {};
+  const contents: Record<string, string | null> = {};
   for await (const { name, isFile, content } of tarEntries(inPieces(whole, size))) {
-    found[name] = isFile ? (await content()).toString() : null;
+    contents[name] = isFile ? (await content()).toString() : null;
   }
-  return found;
+  return contents;
 };
 
 const scratch = await mkdtemp(join(tmpdir(), 'stepform-tar-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
-const made = async (format: string, files: string[]): Promise<Buffer> => {
+const archived = async (format: string, files: string[]): Promise<Buffer> => {
   const args = ['-c', `--format=${format}`, '-C', scratch, ...files];
   return (await promisify(execFile)('tar', args, { encoding: 'buffer', env: { ...process.env, LC_ALL: 'C.UTF-8' } }))
     .stdout;
@@ -53,11 +53,11 @@ describe('a tar file', () => {
     ['gnu', Object.values(names)],
     ['posix', Object.values(names)],
   ])('of tar, format %s, gives its files', async (format, files) => {
-    expect(await read(await made(format, files))).toEqual(expected(files));
+    expect(await read(await archived(format, files))).toEqual(expected(files));
   });
 
   it('may come in pieces of any size', async () => {
-    const whole = await made('posix', Object.values(names));
+    const whole = await archived('posix', Object.values(names));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 2000 }), async (size) => {
         expect(await read(whole, size)).toEqual(expected(Object.values(names)));
@@ -74,11 +74,11 @@ describe('a tar file', () => {
     packed.entry({ name: 'last' }, 'y');
     packed.finalize();
     const whole = await buffer(packed);
-    const seen: unknown[] = [];
+    const entries: unknown[] = [];
     for await (const { name, isFile, content } of tarEntries(inPieces(whole, 700))) {
-      seen.push([name, isFile, name === 'last' ? (await content()).toString() : undefined]);
+      entries.push([name, isFile, name === 'last' ? (await content()).toString() : undefined]);
     }
-    expect(seen).toEqual([
+    expect(entries).toEqual([
       ['folder', false, undefined],
       ['link', false, undefined],
       ['skipped', true, undefined],
@@ -87,7 +87,7 @@ describe('a tar file', () => {
   });
 
   it('is refused when it is cut in an entry, or changed in a header', async () => {
-    const whole = await made('ustar', [names.prefixed]);
+    const whole = await archived('ustar', [names.prefixed]);
     const end = 512 + Math.ceil(Buffer.byteLength(contentOf(names.prefixed)) / 512) * 512;
     for (const at of [1, 511, 512, 513, end - 1]) {
       await expect(read(whole.subarray(0, at)), String(at)).rejects.toThrow(TarError);
@@ -107,8 +107,8 @@ describe('a tar file', () => {
     );
   });
 
-  it('never makes anything but entries or a TarError of what is none', async () => {
-    const whole = await made('posix', [names.long]);
+  it('returns entries or a TarError for any input', async () => {
+    const whole = await archived('posix', [names.long]);
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.integer({ min: 512, max: 1535 }), fc.integer({ min: 0, max: 255 })), { maxLength: 20 }),
@@ -121,8 +121,8 @@ describe('a tar file', () => {
     );
   });
 
-  it('closes its source when nobody wants more', async () => {
-    const whole = await made('ustar', [names.short, names.accents]);
+  it('closes its source when the reader stops', async () => {
+    const whole = await archived('ustar', [names.short, names.accents]);
     let closed = false;
     const source = (async function* () {
       try {

@@ -55,34 +55,34 @@ const askFor =
   };
 
 const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Promise<T>) => {
-  const asked = new Map<string, Promise<T>>();
+  const answers = new Map<string, Promise<T>>();
   return (key) => {
-    const answer = asked.get(key) ?? ask(key);
-    asked.set(key, answer);
+    const answer = answers.get(key) ?? ask(key);
+    answers.set(key, answer);
     return answer;
   };
 };
 
 /** Records by id, read together and each once. */
 const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>) => {
-  const known = new Map<string, Promise<R | undefined>>();
+  const pending = new Map<string, Promise<R | undefined>>();
   const note = (id: string, reading: Promise<R | undefined>): void => {
     // Whoever needs it hears of what goes wrong.
     reading.catch(() => {});
-    known.set(id, reading);
+    pending.set(id, reading);
   };
-  const find = async (wanted: readonly (R | string)[]): Promise<(id: string) => R | undefined> => {
-    for (const one of wanted) if (typeof one !== 'string') known.set(one.id, Promise.resolve(one));
-    const ids = [...new Set(wanted.map(idOf))];
-    const missing = ids.filter((id) => !known.has(id));
+  const find = async (items: readonly (R | string)[]): Promise<(id: string) => R | undefined> => {
+    for (const one of items) if (typeof one !== 'string') pending.set(one.id, Promise.resolve(one));
+    const ids = [...new Set(items.map(idOf))];
+    const missing = ids.filter((id) => !pending.has(id));
     const reading = missing.length ? read(missing) : Promise.resolve([]);
     for (const id of missing)
-      known.set(
+      pending.set(
         id,
-        reading.then((found) => found.find((one) => one.id === id)),
+        reading.then((records) => records.find((one) => one.id === id)),
       );
-    const found = new Map(await Promise.all(ids.map(async (id) => [id, await known.get(id)] as const)));
-    return (id: string) => found.get(id);
+    const byId = new Map(await Promise.all(ids.map(async (id) => [id, await pending.get(id)] as const)));
+    return (id: string) => byId.get(id);
   };
   return { find, note };
 };
@@ -97,16 +97,16 @@ const ofSelf = ['membership:read', 'membership:write'] as const;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one cache of reads, shared by small closures
 const grantsOf = (ask: AskStanding, self?: string): Grants => {
-  const asked = new Map<string, Promise<Standing>>();
+  const standings = new Map<string, Promise<Standing>>();
   const workspacesById = records<ScopedWorkspace>(getWorkspaces);
   const workspacesOf = workspacesById.find;
   const projectsOf = records<ScopedProject>(getProjects).find;
   const standingBeside = (organization: string, workspaceId?: string): Promise<Standing> => {
-    const before = asked.get(organization);
+    const before = standings.get(organization);
     if (before) return before;
     const asking = ask(organization, workspaceId);
     if (workspaceId !== undefined && asking.workspace) workspacesById.note(workspaceId, asking.workspace);
-    asked.set(organization, asking.standing);
+    standings.set(organization, asking.standing);
     return asking.standing;
   };
   const standing: Grants['standing'] = (organization) => standingBeside(organization);
@@ -117,9 +117,9 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
     if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? noPermissions : onProject(who, undefined));
     const project = await projectsOf(projects);
     return (id) => {
-      const found = project(id);
+      const inOrganization = project(id);
       // One that is not there, or elsewhere, is as one that nothing was given on.
-      return onProject(who, found?.organization === organization ? found : undefined);
+      return onProject(who, inOrganization?.organization === organization ? inOrganization : undefined);
     };
   };
 
@@ -131,8 +131,10 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
     const workspace = await workspacesOf(workspaces);
     const project = await projectsOf(workspaces.flatMap((one) => workspace(idOf(one))?.projectId ?? []));
     return (id) => {
-      const found = workspace(id);
-      return found?.organization === organization ? onWorkspace(who, found, project(found.projectId)) : noPermissions;
+      const record = workspace(id);
+      return record?.organization === organization
+        ? onWorkspace(who, record, project(record.projectId))
+        : noPermissions;
     };
   };
 
@@ -140,8 +142,8 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const inWorkspace = async (organization: string, id: string): Promise<Granted> => {
     const { role } = await standingBeside(organization, id);
     if (role === undefined) return noPermissions;
-    const found = (await workspacesOf([id]))(id);
-    return found ? (await onWorkspaces(organization, [found]))(id) : noPermissions;
+    const record = (await workspacesOf([id]))(id);
+    return record ? (await onWorkspaces(organization, [record]))(id) : noPermissions;
   };
 
   /** Whoever reads the variables of something it is applied to, sees it; its owner's managers manage it. */
@@ -155,8 +157,8 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
     const owner = set.projectId ? project(set.projectId) : noPermissions;
     const workspace = await onWorkspaces(set.organization, workspaceIds);
     const reaches = [...projectIds.map(project), ...workspaceIds.map(workspace)];
-    const seen = reaches.some((granted) => granted.has('variable:read'));
-    return new Set([...everywhere, ...owner, ...(seen ? (['varset:read'] as const) : [])]);
+    const readsVariables = reaches.some((granted) => granted.has('variable:read'));
+    return new Set([...everywhere, ...owner, ...(readsVariables ? (['varset:read'] as const) : [])]);
   };
 
   const on: Grants['on'] = async (scope) => {
@@ -186,14 +188,14 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
 
   const reachIn = once(async (organization) => reachOf((await standing(organization)).teams.map(({ id }) => id)));
 
-  const reach: Grants['reach'] = async (organization, seen) => {
+  const reach: Grants['reach'] = async (organization, permission) => {
     const who = await standing(organization);
-    return onOrganization(who).has(seen) ? undefined : reachIn(organization);
+    return onOrganization(who).has(permission) ? undefined : reachIn(organization);
   };
 
   const reachesNothing: Grants['reachesNothing'] = async (organization) => {
-    const found = await reach(organization, 'workspace:read');
-    return found !== undefined && found.workspaceIds.size + found.projectIds.size === 0;
+    const visible = await reach(organization, 'workspace:read');
+    return visible !== undefined && visible.workspaceIds.size + visible.projectIds.size === 0;
   };
 
   return { standing, on, onWorkspaces, onProjects, visible, reach, reachesNothing };

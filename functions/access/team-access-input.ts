@@ -54,9 +54,9 @@ type Parts = Record<string, unknown>;
 type Nullish<T> = { [K in keyof T]?: T[K] | null };
 
 /** Of a fixed level, every part has its value; of a custom one, what was given, else what was before. */
-const partsFrom = <P extends object>(access: string, before: P, given: Nullish<P>, pointer: string): P => {
+const partsFrom = <P extends object>(access: string, before: P, changes: Nullish<P>, pointer: string): P => {
   const parts = { ...before } as Parts;
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === undefined || !(name in before) || parts[name] === value) continue;
     if (access !== 'custom') {
       const part = `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
@@ -76,10 +76,10 @@ type Access = WorkspaceGrant['access'];
 const workspaceGrant = (
   access: Access,
   before: Partial<WorkspaceGrant>,
-  { 'policy-overrides': overrides, ...given }: Nullish<WorkspaceParts> & { 'policy-overrides'?: boolean | null },
+  { 'policy-overrides': overrides, ...rest }: Nullish<WorkspaceParts> & { 'policy-overrides'?: boolean | null },
 ): Omit<WorkspaceGrant, 'id'> => {
   const base = partsOfWorkspace(access === 'custom' ? goneOnFrom(before) : { access });
-  const parts = partsFrom(access, base, given, pointer);
+  const parts = partsFrom(access, base, rest, pointer);
   return withParts(access, parts, overrides ?? before.overrides);
 };
 
@@ -96,11 +96,11 @@ const withParts = <A extends string, P>(access: A, parts: P, overrides: boolean 
 const projectGrant = (
   access: ProjectGrant['access'],
   before: Partial<ProjectGrant>,
-  given: v.InferOutput<v.ObjectSchema<typeof onProject, undefined>>,
+  attributes: v.InferOutput<v.ObjectSchema<typeof onProject, undefined>>,
 ): Omit<ProjectGrant, 'id'> => {
   const base = partsOfProject(access === 'custom' ? goneOnFrom(before) : { access });
-  const { 'policy-overrides': overrides, locking, ...rest } = given['workspace-access'] ?? {};
-  const inProject = { ...given['project-access'], create: rest.create, move: rest.move, delete: rest.delete };
+  const { 'policy-overrides': overrides, locking, ...rest } = attributes['workspace-access'] ?? {};
+  const inProject = { ...attributes['project-access'], create: rest.create, move: rest.move, delete: rest.delete };
   const { workspaces: ofWorkspacesBefore, ...ofProjectBefore } = base;
   const workspaces = partsFrom(
     access,
@@ -120,8 +120,8 @@ export const readNewWorkspaceGrant = (request: ApiRequest) => {
     { team },
     workspaceFields,
   );
-  const { access, ...given } = attributes;
-  return { teamId: relationships.team.data.id, grant: workspaceGrant(access, {}, given) };
+  const { access, ...parts } = attributes;
+  return { teamId: relationships.team.data.id, grant: workspaceGrant(access, {}, parts) };
 };
 
 /** @throws {ApiError} 400 or 422 */
@@ -132,8 +132,8 @@ export const readWorkspaceGrantChange = (request: ApiRequest, before: WorkspaceG
     {},
     workspaceFields,
   );
-  const { access, ...given } = attributes;
-  return { id: before.id, ...workspaceGrant(access ?? before.access, before, given) };
+  const { access, ...parts } = attributes;
+  return { id: before.id, ...workspaceGrant(access ?? before.access, before, parts) };
 };
 
 /** @throws {ApiError} 400 or 422 */
@@ -144,8 +144,8 @@ export const readNewProjectGrant = (request: ApiRequest) => {
     { team },
     projectFields,
   );
-  const { access, ...given } = attributes;
-  return { teamId: relationships.team.data.id, grant: projectGrant(access, {}, given) };
+  const { access, ...parts } = attributes;
+  return { teamId: relationships.team.data.id, grant: projectGrant(access, {}, parts) };
 };
 
 /** @throws {ApiError} 400 or 422 */
@@ -156,6 +156,6 @@ export const readProjectGrantChange = (request: ApiRequest, before: ProjectGrant
     {},
     projectFields,
   );
-  const { access, ...given } = attributes;
-  return { id: before.id, ...projectGrant(access ?? before.access, before, given) };
+  const { access, ...parts } = attributes;
+  return { id: before.id, ...projectGrant(access ?? before.access, before, parts) };
 };

@@ -48,15 +48,15 @@ interface Kind<S extends On, G extends WorkspaceGrant | ProjectGrant> {
 }
 
 /** A grant as the subject of a route, with what it is on. */
-interface Given<S extends On, G> extends Subject {
+interface SubjectGrant<S extends On, G> extends Subject {
   subject: S;
   teamId: string;
   grant: G;
 }
 
 /** Nobody gives away more than they have. */
-const checkGiven = (granted: ReadonlySet<Permission>, wanted: Permissions, what: string): void => {
-  const missing = wanted.find((permission) => !granted.has(permission));
+const checkGiven = (granted: ReadonlySet<Permission>, permissions: Permissions, what: string): void => {
+  const missing = permissions.find((permission) => !granted.has(permission));
   if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${what}: ${missing}.`);
 };
 
@@ -71,17 +71,17 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
     return new Set((await visibleTeams(principal, some)).map(({ id }) => id));
   };
 
-  const given: Finder<Given<S, G>> = {
+  const teamAccess: Finder<SubjectGrant<S, G>> = {
     what: 'team access',
     find: async ({ params }) => {
       const record = await getGrantRecord(params.grant ?? '');
       const id = record && kind.idIn(record);
       const subject = id === undefined ? undefined : await kind.get(id);
-      const found = record && subject && kind.accessOf(subject)?.[record.teamId];
-      if (found?.id !== record?.id || !record || !subject || !found) return undefined;
-      return { organization: subject.organization, subject, teamId: record.teamId, grant: found };
+      const current = record && subject && kind.accessOf(subject)?.[record.teamId];
+      if (current?.id !== record?.id || !record || !subject || !current) return undefined;
+      return { organization: subject.organization, subject, teamId: record.teamId, grant: current };
     },
-    seen: kind.reading,
+    visibleWith: kind.reading,
     scope: ({ subject, teamId }) => ({ ...finder.scope(subject), accessOf: teamId }),
   };
 
@@ -105,23 +105,23 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
     const access = kind.accessOf(subject) ?? {};
     const only = request.query.get('filter[team][id]') || null;
     const teams = await getTeams(Object.keys(access).filter((id) => only === null || id === only));
-    const seen = await shown(context, teams);
-    const all = teams.filter(({ id }) => seen.has(id)).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const visibleIds = await shown(context, teams);
+    const all = teams.filter(({ id }) => visibleIds.has(id)).sort((a, b) => (a.name < b.name ? -1 : 1));
     const page = pageOf(request);
     const data = pageSlice(all, page).map(({ id }) => kind.document(subject.id, id, access[id] as G));
     return list(request, page, all.length, data);
   };
 
   const create = async ({ request, subject, principal, granted }: Context<S>): Promise<Answer> => {
-    const { teamId, grant: wanted } = kind.readNew(request);
+    const { teamId, grant: newGrant } = kind.readNew(request);
     const pointer = '/data/relationships/team';
     const team = await getTeam(teamId);
-    const seen = team && (await visibleTeams(principal, [team])).length > 0;
-    if (!seen || team.organization !== subject.organization) {
+    const isVisible = team && (await visibleTeams(principal, [team])).length > 0;
+    if (!isVisible || team.organization !== subject.organization) {
       throw unprocessable(pointer, `team: team ${teamId} not found in ${subject.organization}`);
     }
     if (team.owners) throw unprocessable(pointer, 'team: the owners team already has full access');
-    checkGiven(granted, kind.gives(wanted), what);
+    checkGiven(granted, kind.gives(newGrant), what);
     const access = kind.accessOf(subject) ?? {};
     if (access[team.id]) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
     if (Object.keys(access).length >= maxGrants) {
@@ -130,42 +130,42 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
         `At most ${maxGrants} teams can have access to a ${what}. Grant access on its project instead.`,
       );
     }
-    const made = (await grant(kind.on(subject), team.id, wanted as never)) as G | undefined;
-    if (!made) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
-    return created(kind.document(subject.id, team.id, made));
+    const createdGrant = (await grant(kind.on(subject), team.id, newGrant as never)) as G | undefined;
+    if (!createdGrant) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
+    return created(kind.document(subject.id, team.id, createdGrant));
   };
 
-  const read = async (context: Context<Given<S, G>>): Promise<Answer> => {
-    const { subject, teamId, grant: found } = context.subject;
-    return ok(kind.document(subject.id, teamId, found));
+  const read = async (context: Context<SubjectGrant<S, G>>): Promise<Answer> => {
+    const { subject, teamId, grant: current } = context.subject;
+    return ok(kind.document(subject.id, teamId, current));
   };
 
-  const update = async (context: Context<Given<S, G>>): Promise<Answer> => {
+  const update = async (context: Context<SubjectGrant<S, G>>): Promise<Answer> => {
     const { subject, teamId, grant: before } = context.subject;
-    const wanted = kind.readChange(context.request, before);
-    checkGiven(context.granted, kind.gives(wanted), what);
-    const changed = await changeGrant(kind.on(subject), teamId, wanted);
+    const change = kind.readChange(context.request, before);
+    checkGiven(context.granted, kind.gives(change), what);
+    const changed = await changeGrant(kind.on(subject), teamId, change);
     if (!changed) throw notFound('The team access was removed at the same time.');
     return ok(kind.document(subject.id, teamId, changed));
   };
 
-  const remove = async (context: Context<Given<S, G>>): Promise<Answer> => {
-    const { teamId, grant: found, organization, subject } = context.subject;
+  const remove = async (context: Context<SubjectGrant<S, G>>): Promise<Answer> => {
+    const { teamId, grant: current, organization, subject } = context.subject;
     const where = what === 'workspace' ? { workspaceId: subject.id } : { projectId: subject.id };
-    await revoke({ id: found.id, teamId, organization, ...where });
+    await revoke({ id: current.id, teamId, organization, ...where });
     return noContent();
   };
 
   const one = `/${type}/{grant}` as const;
   return [
-    route('GET', `/${type}`, finder.seen as Permission, inQuery, listAll, {
+    route('GET', `/${type}`, finder.visibleWith as Permission, inQuery, listAll, {
       [parameter]: 'text',
       'filter[team][id]': 'text',
     }),
     route('POST', `/${type}`, kind.managing, inBody, create),
-    route('GET', one, kind.reading, given, read),
-    route('PATCH', one, kind.managing, given, update),
-    route('DELETE', one, kind.managing, given, remove),
+    route('GET', one, kind.reading, teamAccess, read),
+    route('PATCH', one, kind.managing, teamAccess, update),
+    route('DELETE', one, kind.managing, teamAccess, remove),
   ];
 };
 

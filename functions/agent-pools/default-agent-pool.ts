@@ -2,11 +2,11 @@ import { unprocessable } from '../api/errors.ts';
 import type { ExecutionMode } from '../run/execution-mode.ts';
 import { type AgentPool, getAgentPool } from './records.ts';
 
-interface Wanted {
+interface PoolChoice {
   organization: string;
   mode: ExecutionMode;
   /** What was said of the pool; undefined: nothing. */
-  given: string | null | undefined;
+  requested: string | null | undefined;
   /** The pool so far. */
   current: string | null | undefined;
   /** Of a project that is there already. */
@@ -24,15 +24,15 @@ const isForAll = (pool: AgentPool, projectId: string | undefined): boolean =>
  * The default agent pool of a project or an organization: there is one with execution mode `agent`, and with no other.
  * @throws {ApiError} 422
  */
-export const defaultAgentPool = async (wanted: Wanted): Promise<string | null> => {
-  const { organization, mode, given, current, projectId, pointer } = wanted;
+export const defaultAgentPool = async (settings: PoolChoice): Promise<string | null> => {
+  const { organization, mode, requested, current, projectId, pointer } = settings;
   // Clients look for these words.
   if (mode !== 'agent') {
-    if (given)
+    if (requested)
       throw unprocessable(pointer, "default-agent-pool: must not be specified unless using 'agent' execution mode");
     return null;
   }
-  const id = given === undefined ? current : given;
+  const id = requested === undefined ? current : requested;
   if (!id) throw unprocessable(pointer, "default-agent-pool: must be specified when using 'agent' execution mode");
   if (id === current) return id;
   const pool = await getAgentPool(id);

@@ -38,14 +38,14 @@ export const getAgentPool = async (id: string): Promise<AgentPool | undefined> =
 export const listAgentPools = async (organization: string): Promise<AgentPool[]> => {
   const prefix = 'APOOLNAME#';
   const names = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
-  const found: AgentPool[] = [];
+  const agentPools: AgentPool[] = [];
   for (let i = 0; i < names.length; i += 100) {
     const some = names.slice(i, i + 100);
     const pools = await batchGet<AgentPool & Key>(some.map(({ holder }) => keys.agentPool(holder)));
     // A name that a change left behind is not its pool's.
-    found.push(...pools.filter((pool) => living(pool) && some.some(({ sk }) => sk === `${prefix}${pool.name}`)));
+    agentPools.push(...pools.filter((pool) => living(pool) && some.some(({ sk }) => sk === `${prefix}${pool.name}`)));
   }
-  return found;
+  return agentPools;
 };
 
 const claimName = ({ id, organization, name }: AgentPool): Promise<boolean> =>
@@ -78,8 +78,8 @@ export const updateAgentPool = async (
   const next = { ...pool, ...change };
   const renamed = next.name !== pool.name;
   if (renamed && !(await claimName(next))) return undefined;
-  const wanted = { set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
-  const updated = await update<AgentPool>(keys.agentPool(pool.id), asEdit(wanted, editor));
+  const edit = { set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
+  const updated = await update<AgentPool>(keys.agentPool(pool.id), asEdit(edit, editor));
   if (renamed) await releaseName(updated ? pool : next);
   return updated;
 };

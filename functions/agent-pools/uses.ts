@@ -61,10 +61,10 @@ const keyOf = ({ userId }: Use): Key =>
       : keys.organization(userId);
 
 export const read = async (uses: Use[]): Promise<(User & Key)[]> => {
-  const found: (User & Key)[] = [];
+  const users: (User & Key)[] = [];
   for (let i = 0; i < uses.length; i += 100)
-    found.push(...(await batchGet<User & Key>(uses.slice(i, i + 100).map(keyOf))));
-  return found;
+    users.push(...(await batchGet<User & Key>(uses.slice(i, i + 100).map(keyOf))));
+  return users;
 };
 
 /** Whether anything uses it, or is about to. */

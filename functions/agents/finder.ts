@@ -7,7 +7,7 @@ export const agentPool: Finder<AgentPool> = {
   what: 'agent pool',
   parameter: 'pool',
   find: (request) => getAgentPool(param(request, 'pool')),
-  seen: 'agent-pool:read',
+  visibleWith: 'agent-pool:read',
   scope: inOrganization,
 };
 
@@ -16,9 +16,9 @@ export const agent: Finder<Agent> = {
   what: 'agent',
   parameter: 'agent',
   find: async (request) => {
-    const found = await getAgent(param(request, 'agent'));
-    return found && (await getAgentPool(found.poolId)) ? found : undefined;
+    const agent = await getAgent(param(request, 'agent'));
+    return agent && (await getAgentPool(agent.poolId)) ? agent : undefined;
   },
-  seen: 'agent-pool:read',
+  visibleWith: 'agent-pool:read',
   scope: inOrganization,
 };

@@ -32,20 +32,22 @@ const relationships = {
 
 const attributes = { 'organization-scoped': setting(v.boolean()) };
 
-interface Found {
+interface ScopedRecord {
   id: string;
   organization: string;
 }
 
 /** Ids of those that are in the organization; one that is not is as unknown as any other. */
 const idsOf = async (
-  given: { data: { id: string }[] } | undefined,
+  linkage: { data: { id: string }[] } | undefined,
   { organization, relationship, what, read }: Where,
 ): Promise<string[] | undefined> => {
-  if (!given) return undefined;
-  const ids = [...new Set(given.data.map(({ id }) => id))];
-  const found = new Set((await read(ids)).filter((one) => one.organization === organization).map(({ id }) => id));
-  const missing = ids.find((id) => !found.has(id));
+  if (!linkage) return undefined;
+  const ids = [...new Set(linkage.data.map(({ id }) => id))];
+  const inOrganization = new Set(
+    (await read(ids)).filter((one) => one.organization === organization).map(({ id }) => id),
+  );
+  const missing = ids.find((id) => !inOrganization.has(id));
   if (missing === undefined) return ids;
   throw unprocessable(
     `/data/relationships/${relationship}`,
@@ -57,7 +59,7 @@ interface Where {
   organization: string;
   relationship: keyof typeof relationships;
   what: string;
-  read(ids: string[]): Promise<Found[]>;
+  read(ids: string[]): Promise<ScopedRecord[]>;
 }
 
 /** @throws {ApiError} 400 or 422 */
@@ -66,24 +68,24 @@ export const readAgentPoolChange = async (
   organization: string,
   principal: Principal,
 ): Promise<Partial<AgentPoolSettings>> => {
-  const given = readData(request, { ...attributes, name: v.optional(agentPoolName) }, relationships, otherFields);
-  const seen = async (ids: string[]): Promise<Found[]> => {
+  const input = readData(request, { ...attributes, name: v.optional(agentPoolName) }, relationships, otherFields);
+  const visible = async (ids: string[]): Promise<ScopedRecord[]> => {
     const granted = await principal.onWorkspaces(organization, ids);
     return (await getWorkspaces(ids)).filter(({ id }) => granted(id).has('workspace:read'));
   };
-  const seenProjects = async (ids: string[]): Promise<Found[]> => {
+  const seenProjects = async (ids: string[]): Promise<ScopedRecord[]> => {
     const granted = await principal.onProjects(organization, ids);
     return (await getProjects(ids)).filter(({ id }) => granted(id).has('project:read'));
   };
   const workspaces = (relationship: 'allowed-workspaces' | 'excluded-workspaces') =>
-    idsOf(given.relationships[relationship], { organization, relationship, what: 'workspace', read: seen });
-  const projects = idsOf(given.relationships['allowed-projects'], {
+    idsOf(input.relationships[relationship], { organization, relationship, what: 'workspace', read: visible });
+  const projects = idsOf(input.relationships['allowed-projects'], {
     organization,
     relationship: 'allowed-projects',
     what: 'project',
     read: seenProjects,
   });
-  const { name, 'organization-scoped': scoped } = given.attributes;
+  const { name, 'organization-scoped': scoped } = input.attributes;
   const change = {
     name,
     organizationScoped: scoped === null ? true : scoped,

@@ -38,16 +38,16 @@ const documents = async (
   pools: AgentPool[],
 ): Promise<{ data: Resource[]; included?: Resource[] }> => {
   const included = include.of(request);
-  const found = await Promise.all(
+  const details = await Promise.all(
     pools.map(async (pool) => {
       const [agents, using] = await Promise.all([listAgents(pool.id), workspacesOfPool(pool.id)]);
       return { pool, agents, workspaces: await workspaceDocuments(principal, using) };
     }),
   );
-  const data = found.map(({ pool, agents, workspaces }) =>
+  const data = details.map(({ pool, agents, workspaces }) =>
     agentPoolDocument(pool, { agents, workspaceIds: workspaces.map(({ id }) => id) }),
   );
-  return included.size === 0 ? { data } : { data, included: found.flatMap(({ workspaces }) => workspaces) };
+  return included.size === 0 ? { data } : { data, included: details.flatMap(({ workspaces }) => workspaces) };
 };
 
 const single = async (context: Context<Subject>, pool: AgentPool): Promise<Answer> => {
@@ -63,9 +63,9 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
   if ((await listAgentPools(name)).length >= maxPools) {
     throw unprocessable('/data', `${name} has ${maxPools} agent pools, the maximum. Delete one first`);
   }
-  const made = await createAgentPool(name, await readNewAgentPool(request, name, principal));
-  if (!made) throw taken();
-  return single(context, made);
+  const pool = await createAgentPool(name, await readNewAgentPool(request, name, principal));
+  if (!pool) throw taken();
+  return single(context, pool);
 };
 
 type Fits = (pool: AgentPool) => boolean;
@@ -80,14 +80,14 @@ const usableBy = async ({ request, subject, principal }: Context<InOrganization>
   const workspaceName = one('workspaces');
   if (workspaceName) {
     const workspace = await findWorkspace(name, workspaceName.slice(0, 100));
-    const seen = workspace && (await principal.on({ organization: name, workspace })).has('workspace:read');
-    fits.push((pool) => !!seen && allows(pool, workspace));
+    const readsWorkspace = workspace && (await principal.on({ organization: name, workspace })).has('workspace:read');
+    fits.push((pool) => !!readsWorkspace && allows(pool, workspace));
   }
   const projectName = one('projects');
   if (projectName) {
     const [project] = await findProjects(name, [projectName.slice(0, 100)]);
-    const seen = project && (await principal.on({ organization: name, project })).has('project:read');
-    fits.push((pool) => !!seen && allows(pool, { projectId: project.id }));
+    const readsProject = project && (await principal.on({ organization: name, project })).has('project:read');
+    fits.push((pool) => !!readsProject && allows(pool, { projectId: project.id }));
   }
   return fits;
 };
@@ -129,9 +129,9 @@ const update = async (context: Context<AgentPool>): Promise<Answer> => {
   if (Object.keys(change).length === 0) return single(context, subject);
   const updated = await updateAgentPool(subject, change, editor);
   if (!updated) {
-    const found = await getAgentPool(subject.id);
-    if (!found) throw notFound('The agent pool was deleted at the same time.');
-    await checkIfMatch(request, found, 'agent pool');
+    const current = await getAgentPool(subject.id);
+    if (!current) throw notFound('The agent pool was deleted at the same time.');
+    await checkIfMatch(request, current, 'agent pool');
     throw taken();
   }
   return single(context, updated);

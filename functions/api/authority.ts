@@ -12,6 +12,8 @@ export interface AuditContext {
   organization: string;
   /** What the path's last parameter stands for, where that is a name. */
   id?: string;
+  /** The workspace it is in, or is. */
+  workspaceId?: string;
 }
 
 /** What a run may be shown of a subject: its organization, or the workspace whose current state it is. */

@@ -10,7 +10,7 @@ export const param = ({ params }: ApiRequest, name: string): string => params[na
 export const inOrganization = ({ organization }: Subject): Scope => ({ organization });
 /** What belongs to a workspace is seen with it. */
 export const inWorkspace = {
-  seen: 'workspace:read',
+  visibleWith: 'workspace:read',
   scope: ({ organization, workspaceId }: Subject & { workspaceId: string }): Scope => ({
     organization,
     workspace: workspaceId,

@@ -26,9 +26,9 @@ export const withEtag = (answer: Answer, record: Guarded): Answer => ({
 
 /** Whether the request has no If-Match, or one of this version. */
 const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
-  const given = request.header('if-match')?.trim() ?? '*';
+  const header = request.header('if-match')?.trim() ?? '*';
   // Proxies that compress make the ETag a weak one.
-  return given === '*' || given.split(',').some((tag) => tag.trim().replace(/^W\//, '') === tagOf(record));
+  return header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === tagOf(record));
 };
 
 /**
@@ -50,12 +50,12 @@ export const versionGuard = async <R extends Guarded, C extends object>(
   { request, principal }: Call,
   record: R,
   what: string,
-  change: (seen: R) => C,
-): Promise<(seen: R) => C & Pick<Edited, 'edited'>> => {
+  change: (current: R) => C,
+): Promise<(current: R) => C & Pick<Edited, 'edited'>> => {
   await checkIfMatch(request, record, what);
-  return (seen) => {
-    if (!matchesIfMatch(request, seen)) throw outdated(what);
-    return { ...change(seen), edited: { by: principal.userId, at: now() } };
+  return (current) => {
+    if (!matchesIfMatch(request, current)) throw outdated(what);
+    return { ...change(current), edited: { by: principal.userId, at: now() } };
   };
 };
 
@@ -63,5 +63,5 @@ export const versionGuard = async <R extends Guarded, C extends object>(
 export const editorOf = async ({ request, principal }: Call, record: Edited, what: string): Promise<Editor> => {
   await checkIfMatch(request, record, what);
   const { userId } = principal;
-  return request.header('if-match') === undefined ? { userId } : { userId, seen: record.edits ?? 0 };
+  return request.header('if-match') === undefined ? { userId } : { userId, edits: record.edits ?? 0 };
 };

@@ -5,14 +5,14 @@ import type { ApiRequest } from './request.ts';
  * The paths of an `include` parameter, in snake case.
  * @throws {ApiError} 400; clients look for the words "Invalid include parameter"
  */
-export const parseIncludes = <const P extends string>(value: string, known: readonly P[]): Set<P> => {
+export const parseIncludes = <const P extends string>(value: string, allowed: readonly P[]): Set<P> => {
   const paths = value
     .split(',')
     .map((path) => path.trim().replaceAll('-', '_'))
     .filter(Boolean);
   for (const path of paths) {
-    if (!(known as readonly string[]).includes(path)) {
-      throw badRequest(`Invalid include parameter: ${path.slice(0, 100)}. Known: ${known.join(', ')}.`, 'include');
+    if (!(allowed as readonly string[]).includes(path)) {
+      throw badRequest(`Invalid include parameter: ${path.slice(0, 100)}. Known: ${allowed.join(', ')}.`, 'include');
     }
   }
   return new Set(paths as P[]);

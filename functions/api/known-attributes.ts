@@ -69,13 +69,13 @@ export const notTaken = (
   if (!isObject(data)) return [];
   const collection = collectionAt(request.path);
   return (['attributes', 'relationships'] as const).flatMap((part) => {
-    const given = data[part];
-    if (!isObject(given)) return [];
-    return Object.entries(given).flatMap(([name, value]) => {
+    const members = data[part];
+    if (!isObject(members)) return [];
+    return Object.entries(members).flatMap(([name, value]) => {
       if (taken[part].includes(name)) return [];
-      const said = part === 'relationships' && isObject(value) && 'data' in value ? value.data : value;
+      const content = part === 'relationships' && isObject(value) && 'data' in value ? value.data : value;
       const linked = part === 'relationships' && isObject(value) && !('data' in value);
-      const problem = linked ? undefined : problemOf(name, said, part, others, collection, taken[part]);
+      const problem = linked ? undefined : problemOf(name, content, part, others, collection, taken[part]);
       if (!problem) return [];
       return [
         {

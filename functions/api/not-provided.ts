@@ -18,7 +18,6 @@ const features: Record<string, string[]> = {
     'users/*/github-app-oauth-tokens',
     'organizations/*/github-app-installations',
   ],
-  'directories of repositories': ['organizations/*/vcs/tree'],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'health assessments': [
     'assessments',

@@ -27,7 +27,7 @@ export interface Finder<S extends Subject> {
   parameter?: string;
   find(request: ApiRequest): Promise<S | undefined>;
   /** What it takes to see it: without that, it does not exist for the caller. */
-  seen: Permission | ((subject: S) => Permission);
+  visibleWith: Permission | ((subject: S) => Permission);
   /** What decides what the caller may do with it. */
   scope(subject: S): Scope;
   /** What of it Terraform in a run may be shown. Without this, a route does not know of runs' tokens. */
@@ -55,7 +55,7 @@ export interface Route {
   path: `/${string}`;
   access: Access;
   /** What it acts on; missing: the caller, or nothing in particular. */
-  finder?: Pick<Finder<never>, 'what' | 'seen'>;
+  finder?: Pick<Finder<never>, 'what' | 'visibleWith'>;
   /** Checked before the handler runs. */
   query?: QueryParameters;
   /** Of a body, in bytes, where it is not what limits.ts says. */
@@ -90,7 +90,7 @@ export const route = <S extends Subject>(
   handle: (context: Context<S>) => Promise<Answer>,
   query: QueryParameters = {},
 ): Route => {
-  const { what, parameter, find, seen, scope, shared, ofTask } = finder;
+  const { what, parameter, find, visibleWith, scope, shared, ofTask } = finder;
   const deed = auditActionOf(method, path);
   const answer = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
     const finding = find(request);
@@ -104,7 +104,9 @@ export const route = <S extends Subject>(
     if (organization) principal.standing(organization).catch(() => {});
     const subject = await finding;
     const id = deed.parameter === 'name' && subject && 'id' in subject ? String(subject.id) : undefined;
-    const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id };
+    const workspace = subject && scope(subject).workspace;
+    const workspaceId = typeof workspace === 'object' ? workspace.id : workspace;
+    const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id, workspaceId };
     const refuse = async (): Promise<never> => {
       // Reads of what the caller may not see are recorded as little as those of what is not there.
       await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(doing)]);
@@ -121,7 +123,7 @@ export const route = <S extends Subject>(
           ? grantedToTask
           : noPermissions
         : await principal.on(scope(subject));
-    if (!granted.has(typeof seen === 'function' ? seen(subject) : seen)) return refuse();
+    if (!granted.has(typeof visibleWith === 'function' ? visibleWith(subject) : visibleWith)) return refuse();
     const act = async () => {
       checkParameters(request.query, query);
       return handle({ request, principal, subject, granted });

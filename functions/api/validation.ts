@@ -92,7 +92,7 @@ export const setting = <S extends v.GenericSchema>(schema: S) => v.optional(v.nu
 export const typeOf = <T extends string>(...types: [T, ...T[]]) =>
   v.pipe(
     v.optional(v.nullable(v.string()), types[0]),
-    v.transform((given) => given || types[0]),
+    v.transform((type) => type || types[0]),
     v.picklist(types, `must be ${types.map((type) => `"${type}"`).join(' or ')}`),
   );
 
@@ -118,8 +118,8 @@ export const relatedIn = <T extends string>(
 
 /** One that has to be there. @throws {ApiError} 400 or 422 */
 export const requiredIn = <T extends string>(request: ApiRequest, name: string, ...types: [T, ...T[]]): string => {
-  const found = relatedIn(request, name, ...types);
-  if (found) return found.id;
+  const resource = relatedIn(request, name, ...types);
+  if (resource) return resource.id;
   throw unprocessable(`/data/relationships/${name}`, `${name}: is missing`);
 };
 

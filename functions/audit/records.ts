@@ -26,7 +26,7 @@ export interface AuditEvent {
   allowed: boolean;
   /** The status that was answered if nothing came of it. */
   failed?: number;
-  /** What there is to know of the platform's own doings. */
+  /** The workspace it is in; for what the platform did with a run, its name too. */
   meta?: Record<string, string>;
 }
 
@@ -39,8 +39,8 @@ const expiresAt = (at: string): number => Math.floor(Date.parse(at) / 1000) + en
 
 /** 1 write. May be repeated: what is there stays. */
 export const keepEvent = async (event: AuditEvent): Promise<void> => {
-  const { failed, ...kept } = event;
-  await create({ ...keys.auditEvent(event), ...kept, expiresAt: expiresAt(event.at) });
+  const { failed, ...stored } = event;
+  await create({ ...keys.auditEvent(event), ...stored, expiresAt: expiresAt(event.at) });
 };
 
 /** That nothing came of it. A note beside the event, which stays as it is. 1 write. */
@@ -70,16 +70,29 @@ export const keepRunEvent = (run: Run, action: string, at = new Date().toISOStri
     meta: { workspace_id: run.workspaceId, workspace: run.workspaceName },
   });
 
+/** What the platform does for somebody who asked for it elsewhere; the same for the same origin. 1 write. */
+export const keepRequestedEvent = (
+  event: Pick<AuditEvent, 'at' | 'organization' | 'actor' | 'resource' | 'action' | 'meta'>,
+  origin: string,
+): Promise<void> => keepEvent({ ...event, id: derivedUuid(origin), by: 'platform', allowed: true });
+
 const pieceSize = 250;
 
-type Kept = Failure | (AuditEvent & Key);
+type StoredEvent = Failure | (AuditEvent & Key);
 
 /** Which way a trail is read: the oldest first, or the newest. */
 export type Direction = 'forward' | 'backward';
 
-async function* itemsIn(pk: string, from: string, direction: Direction): AsyncGenerator<Kept> {
+async function* itemsIn(pk: string, from: string, direction: Direction): AsyncGenerator<StoredEvent> {
   for (let after: string | undefined, more = true; more; ) {
-    const items = await query<Kept>({ pk, from, to: '~', after, limit: pieceSize, reverse: direction === 'backward' });
+    const items = await query<StoredEvent>({
+      pk,
+      from,
+      to: '~',
+      after,
+      limit: pieceSize,
+      reverse: direction === 'backward',
+    });
     yield* items;
     more = items.length === pieceSize;
     after = items.at(-1)?.sk;
@@ -143,8 +156,8 @@ export async function* eventsSince(
   since: string,
   direction: Direction = 'forward',
 ): AsyncGenerator<AuditEvent> {
-  const kept = new Date(Date.now() - environment.auditRetentionDays * dayMs).toISOString();
-  const from = since > kept ? since : kept;
+  const oldest = new Date(Date.now() - environment.auditRetentionDays * dayMs).toISOString();
+  const from = since > oldest ? since : oldest;
   const days = daysFrom(from);
   for (const date of direction === 'forward' ? days : days.reverse()) {
     const shards = Array.from({ length: auditShards }, (_, shard) => keys.auditShard(organization, date, shard));

@@ -6,7 +6,8 @@ import { type Call, type Route, userRoute } from '../api/route.ts';
 import { membershipsOf } from '../people/accounts/memberships.ts';
 import { getUsers } from '../people/accounts/users.ts';
 import { getOrganization } from '../people/organizations/records.ts';
-import { auditEventDocument } from './document.ts';
+import { getWorkspaces } from '../workspaces/records.ts';
+import { auditEventDocument, outcomeOf } from './document.ts';
 import { type AuditEvent, type Direction, eventsSince } from './records.ts';
 
 /** As many as HCP Terraform has at most, and when nothing is said. */
@@ -31,6 +32,25 @@ const directionIn = ({ query }: ApiRequest): Direction => {
   if (sort === 'timestamp') return 'forward';
   if (sort === '-timestamp') return 'backward';
   throw badRequest('sort must be timestamp or -timestamp.', 'sort');
+};
+
+const outcomes = ['allowed', 'refused', 'failed'] as const;
+
+/** Which events are wanted. They are read and passed over, since a trail is kept in the order of time alone. */
+const filterIn = ({ query }: ApiRequest): ((event: AuditEvent) => boolean) => {
+  const [actor, type, action, workspace, outcome] = [
+    'filter[actor][id]',
+    'filter[resource][type]',
+    'filter[action]',
+    'filter[workspace][id]',
+    'filter[outcome]',
+  ].map((name) => query.get(name) || undefined);
+  return (event) =>
+    (!actor || event.actor === actor) &&
+    (!type || event.resource.type === type) &&
+    (!action || event.action === action) &&
+    (!workspace || event.resource.id === workspace || event.meta?.workspace_id === workspace) &&
+    (!outcome || outcomeOf(event) === outcome);
 };
 
 /** The path names none: a token of an organization is of one; whoever belongs to several has to say which. */
@@ -64,6 +84,22 @@ const namesOf = async (events: AuditEvent[]): Promise<Map<string, string>> => {
   return names;
 };
 
+const namelessWorkspace = ({ meta, resource }: AuditEvent): string | undefined => {
+  if (meta?.workspace !== undefined) return undefined;
+  return meta?.workspace_id ?? (resource.type === 'workspace' ? (resource.id ?? undefined) : undefined);
+};
+
+/** Each event that names its workspace by id alone with its name, as long as there is one. A read of a batch. */
+const withWorkspaceNames = async (events: AuditEvent[]): Promise<AuditEvent[]> => {
+  const ids = new Set(events.flatMap((event) => namelessWorkspace(event) ?? []));
+  const names = new Map((await getWorkspaces([...ids])).map(({ id, name }) => [id, name]));
+  return events.map((event) => {
+    const id = namelessWorkspace(event);
+    const workspace = id && names.get(id);
+    return workspace ? { ...event, meta: { ...event.meta, workspace_id: id, workspace } } : event;
+  });
+};
+
 const readTrail = async (call: Call): Promise<Answer> => {
   const { request } = call;
   const { page, size } = pageOf(request, pageSize, pageSize);
@@ -75,18 +111,30 @@ const readTrail = async (call: Call): Promise<Answer> => {
   }
   const since = timeIn(request);
   const direction = directionIn(request);
+  const isWanted = filterIn(request);
   const organization = await organizationOf(call);
   const events: AuditEvent[] = [];
-  let seen = 0;
+  let matched = 0;
+  let read = 0;
+  let searchedUntil: string | null = null;
   for await (const event of eventsSince(organization, since, direction)) {
-    if (++seen > page * size) break;
-    if (seen > (page - 1) * size) events.push(event);
+    if (++read > maxEvents) {
+      searchedUntil = event.at;
+      break;
+    }
+    if (!isWanted(event)) continue;
+    if (++matched > page * size) break;
+    if (matched > (page - 1) * size) events.push(event);
   }
-  const [record, names] = await Promise.all([getOrganization(organization), namesOf(events)]);
-  const total = totalOf({ page, size }, seen, seen > page * size);
+  const [record, names, named] = await Promise.all([
+    getOrganization(organization),
+    namesOf(events),
+    withWorkspaceNames(events),
+  ]);
+  const total = totalOf({ page, size }, matched, matched > page * size);
   const pages = Math.max(1, Math.ceil(total / size));
   const organizationId = record?.externalId ?? null;
-  const data = events.map((event) =>
+  const data = named.map((event) =>
     auditEventDocument(event, { organizationId, actor: names.get(event.actor) ?? null }),
   );
   const pagination = {
@@ -95,6 +143,8 @@ const readTrail = async (call: Call): Promise<Answer> => {
     next_page: page < pages ? page + 1 : null,
     total_pages: pages,
     total_count: total,
+    // Only where a filter passes over more events than one request reads.
+    ...(searchedUntil === null ? {} : { searched_until: searchedUntil }),
   };
   return json(200, { data, pagination }, 'application/json');
 };
@@ -104,5 +154,10 @@ export const auditTrailRoutes: Route[] = [
     since: 'text',
     sort: 'text',
     'filter[organization][name]': 'text',
+    'filter[actor][id]': 'text',
+    'filter[resource][type]': 'text',
+    'filter[action]': 'text',
+    'filter[workspace][id]': 'text',
+    'filter[outcome]': { one: outcomes },
   }),
 ];

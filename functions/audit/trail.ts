@@ -13,7 +13,10 @@ import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
  * is secret. Never anything of a body, a query or an answer.
  */
 
-const eventOf = ({ request, principal, deed, organization, id }: AuditContext, allowed: boolean): AuditEvent => ({
+const eventOf = (
+  { request, principal, deed, organization, id, workspaceId }: AuditContext,
+  allowed: boolean,
+): AuditEvent => ({
   id: randomUUID(),
   at: new Date().toISOString(),
   organization,
@@ -26,6 +29,7 @@ const eventOf = ({ request, principal, deed, organization, id }: AuditContext, a
   resource: { type: deed.type, id: id ?? (deed.parameter ? (request.params[deed.parameter] ?? null) : null) },
   action: deed.action,
   allowed,
+  ...(workspaceId ? { meta: { workspace_id: workspaceId } } : {}),
 });
 
 /** 1 write. */
@@ -39,18 +43,20 @@ const withAuditEvents = async (
   { deed, method }: { deed: AuditAction; method: string },
   handle: () => Promise<Answer>,
 ): Promise<Answer> => {
-  let kept: AuditEvent[] = [];
+  let drafts: AuditEvent[] = [];
   const record: ChangeRecord = {
     ids: [],
     keep: async () => {
-      const made = deed.creates ? record.ids[0] : undefined;
-      kept = (await events()).map((event) => (made ? { ...event, resource: { ...event.resource, id: made } } : event));
-      await Promise.all(kept.map(keepEvent));
+      const createdId = deed.creates ? record.ids[0] : undefined;
+      drafts = (await events()).map((event) =>
+        createdId ? { ...event, resource: { ...event.resource, id: createdId } } : event,
+      );
+      await Promise.all(drafts.map(keepEvent));
     },
   };
   const failed = async (status: number): Promise<void> => {
     await record.kept;
-    await Promise.all(kept.map((event) => keepFailure(event, status)));
+    await Promise.all(drafts.map((event) => keepFailure(event, status)));
   };
   // Who reads changes nothing, and it is recorded all the same.
   const reading = method === 'GET' ? keepRecord(record) : undefined;

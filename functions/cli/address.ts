@@ -63,10 +63,10 @@ export const findToken = (
   local: LocalPlatform | undefined,
   env: NodeJS.ProcessEnv = process.env,
 ): { token: string; from: string } => {
-  const given = chosen(address) && env.TFE_TOKEN;
-  if (given) return { token: given, from: 'TFE_TOKEN' };
-  const found = terraformToken(address.host);
-  if (found) return found;
+  const token = chosen(address) && env.TFE_TOKEN;
+  if (token) return { token: token, from: 'TFE_TOKEN' };
+  const stored = terraformToken(address.host);
+  if (stored) return stored;
   if (local && isAt(local, address.host)) return { token: local.token, from: local.path };
   const unused = env.TFE_TOKEN ? ' TFE_TOKEN is used only with TFE_ADDRESS or --host.' : '';
   const hidden =

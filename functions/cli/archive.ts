@@ -37,12 +37,12 @@ class FolderArchive {
       return;
     }
     // A link that leads nowhere is left out.
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isDirectory()) {
+    const stats = await stat(path).catch(() => undefined);
+    if (stats?.isDirectory()) {
       // What is in an ignored folder may still be wanted: `!.terraform/modules/`.
       if (!this.#ignore.ignores(`${name}/`) || name === '.terraform') await this.folder(path, name, above);
-    } else if (found?.isFile() && !this.#ignore.ignores(name)) {
-      this.#archive.entry({ name, mode: found.mode }, await readFile(path));
+    } else if (stats?.isFile() && !this.#ignore.ignores(name)) {
+      this.#archive.entry({ name, mode: stats.mode }, await readFile(path));
     }
   }
 

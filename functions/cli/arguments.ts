@@ -90,13 +90,19 @@ const optionsOf = (command: Command): Record<string, Option> => ({ ...command.op
 const seeHelp = ({ name }: Command): string => `See: ${program} ${name} --help`;
 
 const checkOptions = (command: Command, args: string[]): void => {
-  const known = optionsOf(command);
-  const { tokens } = parseArgs({ args, options: configOf(known), strict: false, allowPositionals: true, tokens: true });
+  const options = optionsOf(command);
+  const { tokens } = parseArgs({
+    args,
+    options: configOf(options),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
-    const option = known[token.name];
+    const option = options[token.name];
     if (!option) {
-      const meant = nearest(token.name, Object.keys(known));
+      const meant = nearest(token.name, Object.keys(options));
       const advice = meant ? `Did you mean --${meant}?` : seeHelp(command);
       throw wrongUsage(`${program} ${command.name} has no option ${token.rawName}. ${advice}`);
     }
@@ -118,8 +124,8 @@ const configOf = (options: Record<string, Option>) =>
   );
 
 /** @throws {CommandError} that names what is wrong with it, and what would be right */
-export const parse = (command: Command, given: string[]): Call => {
-  const args = dashed(given);
+export const parse = (command: Command, words: string[]): Call => {
+  const args = dashed(words);
   checkOptions(command, args);
   const options = configOf(optionsOf(command));
   // What is left to go wrong is a value that looks like an option: `--message --json`.

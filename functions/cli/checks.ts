@@ -88,7 +88,7 @@ const judged = (status: string): boolean => !['pending', 'queued', 'running'].in
 
 /** Of OPA's policies; undefined when there are none or they are not judged yet. */
 export const evaluation = async (client: Client, stages: Resource<'task-stages'>[]): Promise<Policies | undefined> => {
-  const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((found) => found !== undefined);
+  const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((id) => id !== undefined);
   if (!id) return undefined;
   const { status } = (await client.get(`/policy-evaluations/${id}`)).attributes;
   if (!judged(status)) return undefined;

@@ -50,16 +50,16 @@ const child = (block: Block | undefined, type: string): Block | undefined =>
 /** Terraform fills what its block leaves open from the environment (Terraform: cloud block, environment variables). */
 export const readCloudBlock = (folder: string, env: NodeJS.ProcessEnv = process.env): CloudBlock => {
   const terraform = blocksIn(folder, 'terraform');
-  const found = terraform
+  const cloud = terraform
     .flatMap(({ blocks }) => blocks)
     .find(({ type, labels }) => type === 'cloud' || (type === 'backend' && labels[0] === 'remote'));
-  const workspaces = child(found, 'workspaces');
+  const workspaces = child(cloud, 'workspaces');
   const prefix = literal(workspaces, 'prefix') ?? '';
   // What `terraform workspace select` has kept.
-  const selected = env.TF_WORKSPACE || (found ? read(join(folder, '.terraform', 'environment')).trim() : '');
+  const selected = env.TF_WORKSPACE || (cloud ? read(join(folder, '.terraform', 'environment')).trim() : '');
   return {
-    host: literal(found, 'hostname') ?? (env.TF_CLOUD_HOSTNAME || undefined),
-    organization: literal(found, 'organization') ?? (env.TF_CLOUD_ORGANIZATION || undefined),
+    host: literal(cloud, 'hostname') ?? (env.TF_CLOUD_HOSTNAME || undefined),
+    organization: literal(cloud, 'organization') ?? (env.TF_CLOUD_ORGANIZATION || undefined),
     workspace: literal(workspaces, 'name') ?? (selected ? `${prefix}${selected}` : undefined),
   };
 };

@@ -8,6 +8,7 @@ import { runCommands } from './commands/runs.ts';
 import { start, watch } from './commands/start.ts';
 import { stateCommands } from './commands/state.ts';
 import { variableCommands } from './commands/variables.ts';
+import { versionControlCommands } from './commands/version-control.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
 import { wrongUsage } from './exit.ts';
 import { nearest } from './nearest-word.ts';
@@ -22,6 +23,7 @@ export const commands: Command[] = [
   ...actCommands,
   ...variableCommands,
   ...stateCommands,
+  ...versionControlCommands,
   open,
   agent,
   ...platformCommands,
@@ -35,13 +37,15 @@ export const findCommand = (args: string[]): { command: Command; rest: string[] 
   const single = commands.find(({ name }) => name === first);
   if (single) return { command: single, rest: args.slice(1) };
   const group = groupOf(first);
-  const found = group.find(({ name }) => name === `${first} ${second}`);
-  if (found) return { command: found, rest: args.slice(2) };
+  const command = group.find(({ name }) => name === `${first} ${second}`);
+  if (command) return { command: command, rest: args.slice(2) };
   if (group.length > 0 && (second === '' || second.startsWith('-'))) return undefined;
-  const known = group.length > 0 ? group : commands;
+  const candidates = group.length > 0 ? group : commands;
   const typed = group.length > 0 ? `${first} ${second}` : first;
   const words =
-    group.length > 0 ? known.map(({ name }) => name) : [...new Set(known.map(({ name }) => name.split(' ')[0] ?? ''))];
+    group.length > 0
+      ? candidates.map(({ name }) => name)
+      : [...new Set(candidates.map(({ name }) => name.split(' ')[0] ?? ''))];
   const meant = nearest(typed, words);
   const advice = meant
     ? `Did you mean: ${program} ${meant}`

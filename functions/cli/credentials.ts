@@ -9,7 +9,7 @@ import { CommandError } from './exit.ts';
  * credentials; `terraform login`).
  */
 
-interface Kept {
+interface CredentialsFile {
   credentials?: Record<string, { token?: string }>;
 }
 
@@ -26,12 +26,12 @@ const readText = (path: string): string | undefined => {
 };
 
 /** @throws {CommandError} when it is not what Terraform writes: then it is not touched either */
-const readKept = (): Kept => {
+const readKept = (): CredentialsFile => {
   const text = readText(credentialsFile());
   if (text === undefined) return {};
   try {
-    const kept: unknown = JSON.parse(text);
-    if (typeof kept === 'object' && kept !== null && !Array.isArray(kept)) return kept as Kept;
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as CredentialsFile;
   } catch {
     // Said below.
   }
@@ -39,12 +39,12 @@ const readKept = (): Kept => {
 };
 
 /** Replaced as a whole, so that nobody ever reads half of it; for its owner only. */
-const writeKept = (kept: Kept): void => {
+const writeKept = (credentials: CredentialsFile): void => {
   const path = credentialsFile();
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const next = `${path}.${process.pid}`;
   try {
-    writeFileSync(next, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    writeFileSync(next, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(next, path);
   } finally {
     rmSync(next, { force: true });
@@ -54,16 +54,16 @@ const writeKept = (kept: Kept): void => {
 export const keptToken = (host: string): string | undefined => readKept().credentials?.[host]?.token;
 
 export const keepToken = (host: string, token: string): void => {
-  const kept = readKept();
-  writeKept({ ...kept, credentials: { ...kept.credentials, [host]: { token } } });
+  const stored = readKept();
+  writeKept({ ...stored, credentials: { ...stored.credentials, [host]: { token } } });
 };
 
 /** @returns whether there was one */
 export const forgetToken = (host: string): boolean => {
-  const kept = readKept();
-  if (!kept.credentials?.[host]) return false;
-  const { [host]: _, ...others } = kept.credentials;
-  writeKept({ ...kept, credentials: others });
+  const stored = readKept();
+  if (!stored.credentials?.[host]) return false;
+  const { [host]: _, ...others } = stored.credentials;
+  writeKept({ ...stored, credentials: others });
   return true;
 };
 
@@ -85,7 +85,7 @@ export interface FoundToken {
   from: string;
 }
 
-const found = (token: string | undefined, from: string): FoundToken | undefined =>
+const tokenFrom = (token: string | undefined, from: string): FoundToken | undefined =>
   token ? { token, from } : undefined;
 
 /** As Terraform finds it: with a configuration named in the environment, it looks nowhere else. */
@@ -93,9 +93,9 @@ export const terraformToken = (host: string): FoundToken | undefined => {
   const named = process.env.TF_CLI_CONFIG_FILE;
   const settings = named || join(home(), '.terraformrc');
   return (
-    found(process.env[tokenVariable(host)], tokenVariable(host)) ??
-    found(configuredToken(host, settings), settings) ??
-    (named ? undefined : found(keptToken(host), credentialsFile()))
+    tokenFrom(process.env[tokenVariable(host)], tokenVariable(host)) ??
+    tokenFrom(configuredToken(host, settings), settings) ??
+    (named ? undefined : tokenFrom(keptToken(host), credentialsFile()))
   );
 };
 

@@ -24,7 +24,7 @@ const connectionFailure = (error: TypeError): string => {
   return `Can’t reach ${error instanceof UnreachableError ? error.url : 'the server'} (${reason}). Check that it is running, or give another --host`;
 };
 
-const said = ({ status, errors, message }: ApiError): Failure['errors'] => {
+const errorsOf = ({ status, errors, message }: ApiError): Failure['errors'] => {
   if (status !== 401) return errors.length ? errors : [{ title: message }];
   return [{ title: `Your token has expired or was revoked. Sign in again: ${program} login` }];
 };
@@ -32,7 +32,7 @@ const said = ({ status, errors, message }: ApiError): Failure['errors'] => {
 /** What to tell, and to end with. */
 export const failureOf = (error: unknown): Failure => {
   if (error instanceof CommandError) return { code: error.exitCode, errors: [{ title: error.message }] };
-  if (error instanceof ApiError) return { code: codeOf(error.status), errors: said(error) };
+  if (error instanceof ApiError) return { code: codeOf(error.status), errors: errorsOf(error) };
   if (error instanceof TypeError && error.cause)
     return { code: exit.failed, errors: [{ title: connectionFailure(error) }] };
   const { code, path, stack } = error as NodeJS.ErrnoException;

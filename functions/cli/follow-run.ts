@@ -62,14 +62,14 @@ class Attended {
     const interrupted = () => void this.#interrupted();
     process.on('SIGINT', interrupted);
     try {
-      const seen = await watchRun(this.#client, this.#id, {
+      const snapshot = await watchRun(this.#client, this.#id, {
         emit: (event) => this.#tell(event),
         decide: (now) => this.#decide(now),
         waitsFor: (run) => holderOf(this.#client, run),
         onlyNew: this.#options.onlyNew,
         signal: this.#left.signal,
       });
-      return await this.#end(seen);
+      return await this.#end(snapshot);
     } finally {
       this.#progress.end();
       process.off('SIGINT', interrupted);
@@ -81,25 +81,25 @@ class Attended {
     else this.#emit(event);
   }
 
-  async #end(seen: RunSnapshot): Promise<ExitCode> {
+  async #end(snapshot: RunSnapshot): Promise<ExitCode> {
     this.#progress.set('');
-    if (this.#left.signal.aborted && !isFinalRun(seen.run)) {
-      this.#goesOn(seen);
+    if (this.#left.signal.aborted && !isFinalRun(snapshot.run)) {
+      this.#goesOn(snapshot);
       return exit.interrupted;
     }
-    const end = endOf(seen);
+    const end = endOf(snapshot);
     this.#tell(end);
     if (this.#options.json) return end['exit-code'];
-    for (const line of await adviceOn(this.#client, seen)) print(line);
+    for (const line of await adviceOn(this.#client, snapshot)) print(line);
     return end['exit-code'];
   }
 
-  #goesOn(seen: RunSnapshot): void {
+  #goesOn(snapshot: RunSnapshot): void {
     const commands = [
       ['  Watch again', `${program} runs watch ${this.#id}`],
       ['  Cancel', `${program} runs cancel ${this.#id}`],
     ];
-    const now = waitsForPerson(seen) ? 'The run is still waiting for a decision.' : 'The run continues.';
+    const now = waitsForPerson(snapshot) ? 'The run is still waiting for a decision.' : 'The run continues.';
     say([`\nStopped watching. ${now}`, '', ...columns(commands)].join('\n'));
   }
 
@@ -115,18 +115,18 @@ class Attended {
     }
   }
 
-  async #decide(seen: RunSnapshot): Promise<'stay' | 'leave'> {
+  async #decide(snapshot: RunSnapshot): Promise<'stay' | 'leave'> {
     if (this.#options.wait) return 'stay';
     if (this.#options.json || !isAttended()) return 'leave';
-    if (waitsForOthers(seen)) return 'leave';
-    const answer = await this.#answer(questionOn(seen));
-    const override = seen.override && answer === 'override' ? seen.override : undefined;
+    if (waitsForOthers(snapshot)) return 'leave';
+    const answer = await this.#answer(questionOn(snapshot));
+    const override = snapshot.override && answer === 'override' ? snapshot.override : undefined;
     const reason = override && (await this.#answer(`Reason: ${dim('Recorded in the run’s timeline')}\n> `));
     if (!answer || reason === '' || (override && reason === undefined)) return 'leave';
     try {
       if (override) await this.#client.call('POST', override, { comment: reason });
       else if (answer === 'discard') await this.#client.act(this.#id, 'discard');
-      else if (answer === 'yes' && !seen.override) await this.#client.act(this.#id, 'apply');
+      else if (answer === 'yes' && !snapshot.override) await this.#client.act(this.#id, 'apply');
       else return 'leave';
     } catch (error) {
       // Two people at once: what the other one did is seen next.

@@ -25,9 +25,9 @@ export const findLocalPlatform = (folder = process.cwd(), env = process.env): Lo
     ? [resolve(env.STEPFORM_DATA)]
     : [...upwards(resolve(folder)), checkout].map((above) => join(above, '.stepform'));
   const path = folders.map((data) => join(data, 'local.json')).find((file) => existsSync(file));
-  const found = path ? { ...(JSON.parse(readFileSync(path, 'utf8')) as LocalPlatform), path } : undefined;
+  const platform = path ? { ...(JSON.parse(readFileSync(path, 'utf8')) as LocalPlatform), path } : undefined;
   // A folder that came from elsewhere must not say where configurations are sent.
-  return found && loopback.test(new URL(found.url).hostname) ? found : undefined;
+  return platform && loopback.test(new URL(platform.url).hostname) ? platform : undefined;
 };
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -13,8 +13,8 @@ import { print, printJson, say } from './terminal.ts';
 const helpOn = (words: string[]): string => {
   if (words[0] === 'exit-codes') return exitHelp();
   if (words[0] === 'json') return jsonHelp();
-  const found = words.length ? findCommand(words) : undefined;
-  if (found) return commandHelp(found.command);
+  const match = words.length ? findCommand(words) : undefined;
+  if (match) return commandHelp(match.command);
   return words[0] ? groupHelp(words[0], groupOf(words[0])) : generalHelp(commands);
 };
 
@@ -28,17 +28,17 @@ const run = async (args: string[]): Promise<ExitCode> => {
     print(args.includes('--json') ? JSON.stringify({ version: version() }) : `stepform ${version()}`);
     return exit.done;
   }
-  const found = findCommand(args);
-  if (!found) {
+  const match = findCommand(args);
+  if (!match) {
     print(helpOn([first]));
     return args.includes('--help') || args.includes('-h') ? exit.done : exit.usage;
   }
-  const call = parse(found.command, found.rest);
+  const call = parse(match.command, match.rest);
   if (call.flag('help')) {
-    print(commandHelp(found.command));
+    print(commandHelp(match.command));
     return exit.done;
   }
-  return (await found.command.run(call, new Session(call))) ?? exit.done;
+  return (await match.command.run(call, new Session(call))) ?? exit.done;
 };
 
 // `stepform runs list | head` has read enough.

@@ -15,8 +15,8 @@ const distance = (a: string, b: string): number => {
 };
 
 /** The known word that was probably meant: at most a third of it is wrong, or it begins so. */
-export const nearest = (typed: string, known: string[]): string | undefined => {
-  const [best] = known
+export const nearest = (typed: string, words: string[]): string | undefined => {
+  const [best] = words
     .map((word) => ({ word, far: word.startsWith(typed) && typed.length > 1 ? 0.5 : distance(typed, word) }))
     .sort((a, b) => a.far - b.far);
   return best && best.far <= Math.max(1, Math.floor(best.word.length / 3)) ? best.word : undefined;

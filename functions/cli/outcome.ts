@@ -27,10 +27,10 @@ export const exitCodeOf = ({ run, policyFailed }: Pick<RunSnapshot, 'run' | 'pol
 };
 
 /** How a watch ends. */
-export const endOf = (seen: RunSnapshot): Extract<WatchEvent, { event: 'end' }> => {
-  const { run } = seen;
+export const endOf = (snapshot: RunSnapshot): Extract<WatchEvent, { event: 'end' }> => {
+  const { run } = snapshot;
   const { name } = displayStatus(factsOf(run));
-  return { event: 'end', status: run.attributes.status, name, 'exit-code': exitCodeOf(seen), run };
+  return { event: 'end', status: run.attributes.status, name, 'exit-code': exitCodeOf(snapshot), run };
 };
 
 const verbs = {
@@ -78,10 +78,10 @@ export const waitsForPerson = ({ run, override }: RunSnapshot): boolean =>
   override !== undefined || run.attributes.actions['is-confirmable'];
 
 /** What to do next, for people. 1 request when the run has failed: another one is of the same workspace. */
-export const adviceOn = async (client: Client, seen: RunSnapshot): Promise<string[]> => {
-  const hasFailed = statuses[seen.run.attributes.status as RunStatus].final === 'failed';
-  const workspace = hasFailed ? await workspaceOf(client, seen.run) : '';
-  const others = waitsForOthers(seen);
-  const steps = nextSteps(seen, workspace).map(([what, command]) => [`  ${what}`, bold(command)]);
+export const adviceOn = async (client: Client, snapshot: RunSnapshot): Promise<string[]> => {
+  const hasFailed = statuses[snapshot.run.attributes.status as RunStatus].final === 'failed';
+  const workspace = hasFailed ? await workspaceOf(client, snapshot.run) : '';
+  const others = waitsForOthers(snapshot);
+  const steps = nextSteps(snapshot, workspace).map(([what, command]) => [`  ${what}`, bold(command)]);
   return [...(others ? [others] : []), ...(steps.length ? ['', ...columns(steps)] : [])];
 };

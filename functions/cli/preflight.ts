@@ -98,9 +98,9 @@ export const preflight = async (): Promise<Preflight> => {
   let account: string | undefined;
   if (region && credentials) {
     try {
-      const found = await accountOf(region, credentials);
-      if (typeof found === 'string') account = found;
-      else missing.push(found);
+      const answer = await accountOf(region, credentials);
+      if (typeof answer === 'string') account = answer;
+      else missing.push(answer);
       const bootstrap = account && (await bootstrapOf(region, credentials, account));
       if (bootstrap) missing.push(bootstrap);
     } catch (error) {

@@ -44,7 +44,7 @@ const forgetTyped = async (): Promise<void> => {
   if (interrupted) throw new CommandError('', exit.interrupted);
 };
 
-const asked = async (question: string, output: NodeJS.WritableStream): Promise<string> => {
+const readLine = async (question: string, output: NodeJS.WritableStream): Promise<string> => {
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   const gone = new AbortController();
   // Neither Ctrl-C nor the end of what is typed answers a question.
@@ -61,7 +61,7 @@ const asked = async (question: string, output: NodeJS.WritableStream): Promise<s
 /** @throws {CommandError} when Ctrl-C is the answer */
 export const ask = async (question: string): Promise<string> => {
   await forgetTyped();
-  return asked(question, process.stderr);
+  return readLine(question, process.stderr);
 };
 
 /** Without showing what is typed. */
@@ -69,7 +69,7 @@ const askSecret = async (question: string): Promise<string> => {
   await forgetTyped();
   process.stderr.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const answer = await asked('', nowhere);
+  const answer = await readLine('', nowhere);
   process.stderr.write('\n');
   return answer;
 };

@@ -49,9 +49,9 @@ export const lastOfEach = (variables: RunVariable[]): RunVariable[] => [
 ];
 
 /** @throws {CommandError} */
-export const runVariables = (given: string[], folder: string): RunVariable[] => {
-  const declared = given.length ? declaredVariables(folder) : new Map<string, string | undefined>();
-  return given.map((text) => {
+export const runVariables = (options: string[], folder: string): RunVariable[] => {
+  const declared = options.length ? declaredVariables(folder) : new Map<string, string | undefined>();
+  return options.map((text) => {
     const at = text.indexOf('=');
     if (at < 1) throw wrongUsage(`--var ${text}: give it as name=value`);
     const key = text.slice(0, at).trim();

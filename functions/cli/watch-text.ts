@@ -32,8 +32,8 @@ const failed = red('✗');
 
 const taskLine = ({ task, status, 'enforcement-level': level, message, url }: TaskResult): string => {
   const mark = status === 'passed' ? passed : level === 'advisory' ? yellow('!') : failed;
-  const said = message ? `: ${plain(message)}` : '';
-  return `  ${mark} ${bold(plain(task))} ${dim(`(${level})`)} ${status}${said}${url ? `  ${dim(plain(url))}` : ''}`;
+  const suffix = message ? `: ${plain(message)}` : '';
+  return `  ${mark} ${bold(plain(task))} ${dim(`(${level})`)} ${status}${suffix}${url ? `  ${dim(plain(url))}` : ''}`;
 };
 
 /** More than that are on the page. */

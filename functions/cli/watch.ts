@@ -24,7 +24,7 @@ export type WatchEvent =
 export interface Watching {
   emit(event: WatchEvent): void;
   /** The run waits for a person. `stay`: it was decided, or somebody else may decide. */
-  decide(seen: RunSnapshot): Promise<'stay' | 'leave'>;
+  decide(snapshot: RunSnapshot): Promise<'stay' | 'leave'>;
   /** Leaves out what Terraform had said before. */
   onlyNew?: boolean;
   /** Why the run waits for its turn; asked now and then. */

@@ -51,8 +51,8 @@ export class ApiError extends Error {
     } catch {
       // Not every answer on the way is JSON.
     }
-    const said = errors.map(({ title, detail }) => (detail ? `${title}: ${detail}` : title)).join('; ');
-    super(`${method} ${path}: ${status} ${said || body.slice(0, 300)}`);
+    const reasons = errors.map(({ title, detail }) => (detail ? `${title}: ${detail}` : title)).join('; ');
+    super(`${method} ${path}: ${status} ${reasons || body.slice(0, 300)}`);
     this.status = status;
     this.errors = errors;
   }
@@ -152,20 +152,20 @@ export class Client {
 
   /** At most so many of a list, however many pages they are on. */
   async some<T extends ResourceType = Open>(path: string, limit: number): Promise<Listed<T> & { more: boolean }> {
-    const found: Listed<T> = { data: [], included: [] };
+    const listed: Listed<T> = { data: [], included: [] };
     let page: number | null = 1;
-    while (page && found.data.length < limit) {
+    while (page && listed.data.length < limit) {
       const mark = path.includes('?') ? '&' : '?';
       const size = Math.min(limit, 100);
       const answer: Document<Resource<T>[]> = await this.call(
         'GET',
         `${path}${mark}page[size]=${size}&page[number]=${page}`,
       );
-      found.data.push(...answer.data);
-      found.included.push(...(answer.included ?? []));
+      listed.data.push(...answer.data);
+      listed.included.push(...(answer.included ?? []));
       page = answer.meta?.pagination?.['next-page'] ?? null;
     }
-    return { ...found, data: found.data.slice(0, limit), more: page !== null || found.data.length > limit };
+    return { ...listed, data: listed.data.slice(0, limit), more: page !== null || listed.data.length > limit };
   }
 
   async create(

@@ -16,6 +16,7 @@ export type Place =
 /** What an organization has, by the path of each below it. */
 const organizationPaths = {
   workspaces: ['workspaces'],
+  overview: ['overview'],
   queue: ['runs'],
   projects: ['projects'],
   'variable-sets': ['variable-sets'],
@@ -42,10 +43,10 @@ const singles = {
 export type SingleView = keyof typeof singles;
 
 const single = (organization: string, list: OrganizationView, id: string): Place => {
-  const found = (Object.keys(singles) as SingleView[]).find(
+  const match = (Object.keys(singles) as SingleView[]).find(
     (view) => singles[view][0] === list && id.startsWith(singles[view][1]),
   );
-  return found ? { view: found, organization, id } : { view: 'nowhere' };
+  return match ? { view: match, organization, id } : { view: 'nowhere' };
 };
 
 const ofOrganization = (organization: string, parts: string[]): Place | undefined => {

@@ -25,14 +25,14 @@ export const ingressAttributes = v.pipe(
     'sender-username': words(255),
   }),
   v.transform(
-    (given): Ingress => ({
-      commitSha: given['commit-sha'].toLowerCase(),
-      commitMessage: given['commit-message'],
-      commitUrl: given['commit-url'],
-      branch: given.branch,
-      identifier: given.identifier,
-      cloneUrl: given['clone-url'],
-      senderUsername: given['sender-username'],
+    (ingress): Ingress => ({
+      commitSha: ingress['commit-sha'].toLowerCase(),
+      commitMessage: ingress['commit-message'],
+      commitUrl: ingress['commit-url'],
+      branch: ingress.branch,
+      identifier: ingress.identifier,
+      cloneUrl: ingress['clone-url'],
+      senderUsername: ingress['sender-username'],
     }),
   ),
 );

@@ -30,36 +30,36 @@ const pathOf = ({ name, isFile }: TarEntry): string =>
  * @param directory relative to the configuration's root, empty for that
  */
 export const findReadme = async (archive: Buffer, directory: string): Promise<Buffer | undefined> => {
-  const wanted = `${directory ? `${directory}/` : ''}readme.md`.toLowerCase();
+  const readmePath = `${directory ? `${directory}/` : ''}readme.md`.toLowerCase();
   const take = async ({ content }: TarEntry) => (await content()).subarray(0, readmeBytes);
-  let found: Buffer | undefined;
+  let readme: Buffer | undefined;
   let entries = 0;
   try {
     for await (const entry of tarEntries(gunzip(archive, { bytes: bounds.unpackedBytes, ms: bounds.milliseconds }))) {
       if (++entries > bounds.entries) break;
       const path = pathOf(entry);
-      if (path === wanted) return await take(entry);
-      if (path === 'readme.md') found = await take(entry);
+      if (path === readmePath) return await take(entry);
+      if (path === 'readme.md') readme = await take(entry);
     }
   } catch (error) {
     // What is wrong with an archive, whoever runs Terraform with it is told.
     if (!isArchiveFault(error)) throw error;
   }
-  return found;
+  return readme;
 };
 
 /** Looks into the archive, and keeps what it found. 2 requests to S3 and 1 write. */
 const keepReadme = async (version: ConfigurationVersion, directory: string): Promise<string | undefined> => {
   const archive = await getObject(archiveOf(version).key, { from: 0, length: bounds.packedBytes });
-  const found = archive && (await findReadme(archive, directory));
-  const key = found ? objects.readme(version.id, digestOf(`${directory}\n${version.archive?.sha256 ?? ''}`)) : null;
-  if (found && key) await putObject(key, new Uint8Array(found), 'text/markdown');
+  const readme = archive && (await findReadme(archive, directory));
+  const key = readme ? objects.readme(version.id, digestOf(`${directory}\n${version.archive?.sha256 ?? ''}`)) : null;
+  if (readme && key) await putObject(key, new Uint8Array(readme), 'text/markdown');
   await update(keys.configurationVersion(version.id), {
     set: { readme: { directory, key } },
     condition: 'status = :uploaded',
     values: { ':uploaded': 'uploaded' },
   });
-  return found?.toString('utf8');
+  return readme?.toString('utf8');
 };
 
 /**

@@ -1,4 +1,4 @@
-import type { Ingress } from '../run/run.ts';
+import type { Ingress, Run } from '../run/run.ts';
 import { copyObject, type Peek, peekObject, presignUpload } from '../store/bucket.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
@@ -56,6 +56,8 @@ export interface ConfigurationVersion {
   archive?: Archive;
   /** Of one from version control: the commit's record (version-control/archives.ts), and what changed, as far as that was asked. */
   commitArchive?: string;
+  /** Which runs of it count for the commit's status. */
+  commit?: Run['commit'];
   changedFiles?: string[];
   /** Found in the archive, for that working directory; `key` is null when there is none. */
   readme?: { directory: string; key: string | null };
@@ -89,11 +91,13 @@ const uploadName = (id: string): string => `${id}.tar.gz`;
 export const configurationUploadUrl = ({ id }: ConfigurationVersion): Promise<string> =>
   presignUpload(uploadName(id), uploadSeconds);
 
-export const createConfigurationVersion = async (given: NewConfigurationVersion): Promise<ConfigurationVersion> => {
+export const createConfigurationVersion = async (
+  attributes: NewConfigurationVersion,
+): Promise<ConfigurationVersion> => {
   const createdAt = new Date().toISOString();
   const id = newId('cv');
   const version: ConfigurationVersion = {
-    ...given,
+    ...attributes,
     id,
     uploadKey: objects.upload(uploadName(id)),
     status: 'pending',
@@ -112,10 +116,13 @@ export const createConfigurationVersion = async (given: NewConfigurationVersion)
 };
 
 /** One whose content was accepted elsewhere. 3 writes. */
-export const adoptArchive = async (given: NewConfigurationVersion, archive: Archive): Promise<ConfigurationVersion> => {
+export const adoptArchive = async (
+  attributes: NewConfigurationVersion,
+  archive: Archive,
+): Promise<ConfigurationVersion> => {
   const at = new Date().toISOString();
   const version: ConfigurationVersion = {
-    ...given,
+    ...attributes,
     id: newId('cv'),
     archive,
     status: 'uploaded',
@@ -137,18 +144,18 @@ export const adoptArchive = async (given: NewConfigurationVersion, archive: Arch
  * decides which is the workspace's newest.
  */
 export const createCommitVersion = async (
-  given: Omit<ConfigurationVersion, 'uploadKey' | 'runId' | 'statusTimestamps'>,
+  attributes: Omit<ConfigurationVersion, 'uploadKey' | 'runId' | 'statusTimestamps'>,
 ): Promise<ConfigurationVersion> => {
   const version: ConfigurationVersion = {
-    ...given,
+    ...attributes,
     runId: newId('run'),
-    statusTimestamps: { 'queued-at': given.createdAt, 'fetching-at': given.createdAt },
+    statusTimestamps: { 'queued-at': attributes.createdAt, 'fetching-at': attributes.createdAt },
   };
   const { id, workspaceId, createdAt } = version;
   await put({ ...keys.workspaceConfigurationVersion(workspaceId, createdAt, id), configurationVersionId: id });
   if (await create({ ...keys.configurationVersion(id), ...version })) {
     await countOne(workspaceId, 'configurationVersionCount');
-    if (!version.speculative) await becomeCurrent(version);
+    if (!version.speculative && !version.provisional) await becomeCurrent(version);
     return version;
   }
   return (await getConfigurationVersion(id)) ?? version;
@@ -266,8 +273,8 @@ export const latestConfigurationVersion = async (workspaceId: string): Promise<C
   for (let after: string | undefined, more = true; more; ) {
     const range = { pk, prefix: 'CV#', after, reverse: true, limit: pieceSize };
     const pointers = await query<Pointer & { sk: string }>(range);
-    const found = await latestOf(pointers);
-    if (found) return found;
+    const latest = await latestOf(pointers);
+    if (latest) return latest;
     more = pointers.length === pieceSize;
     after = pointers.at(-1)?.sk;
   }

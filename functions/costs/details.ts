@@ -80,14 +80,14 @@ const matchedDetail = (one: MatchedResource): MatchedDetail => ({
 export const detailsOf = ({ matched, unmatched }: Estimate): Details => {
   const rows = new Map(matched.map((one) => [one, matchedDetail(one)]));
   const ranked = [...matched].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0));
-  const kept = new Set(
+  const largest = new Set(
     fitting(
       ranked.map((one) => rows.get(one)),
       budgets.matched,
     ),
   );
   return {
-    matched: [...rows.values()].filter((row) => kept.has(row)),
+    matched: [...rows.values()].filter((row) => largest.has(row)),
     unmatched: fitting(
       unmatched.map((one) => ({ ...shown(one), reason: one.reason.slice(0, 300) })),
       budgets.unmatched,

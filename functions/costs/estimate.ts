@@ -48,12 +48,12 @@ export const billsOf = (plan: Plan, ownRegion: string): Billed[] => {
         ? { resource }
         : { resource, reason: `estimates do not know resources of type ${resource.type.slice(0, 100)}` };
     }
-    const known = regionOf(resource, resource.after ?? resource.before);
-    const billed: Billed = { resource, region: known ?? ownRegion, regionAssumed: known === undefined };
+    const ownedRegion = regionOf(resource, resource.after ?? resource.before);
+    const billed: Billed = { resource, region: ownedRegion ?? ownRegion, regionAssumed: ownedRegion === undefined };
     const side = (name: Side): Bill | undefined => {
       const values = resource[name];
       if (!values) return undefined;
-      const region = (name === 'before' ? regionOf(resource, values) : known) ?? ownRegion;
+      const region = (name === 'before' ? regionOf(resource, values) : ownedRegion) ?? ownRegion;
       const unknown = name === 'after' ? resource.afterUnknown : {};
       return billOf(pricer, new Values(values, unknown), region, relatedTo(resource, name));
     };
@@ -73,8 +73,8 @@ export const pricesIn = (bills: readonly Billed[]): Price[] => {
   const counted = new Map<string, { price: Price; uses: number }>();
   for (const { prior, proposed } of bills) {
     for (const { price } of [...(prior?.charges ?? []), ...(proposed?.charges ?? [])]) {
-      const known = counted.get(keyOf(price));
-      if (known) known.uses++;
+      const counter = counted.get(keyOf(price));
+      if (counter) counter.uses++;
       else counted.set(keyOf(price), { price, uses: 1 });
     }
   }

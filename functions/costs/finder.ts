@@ -10,8 +10,8 @@ export const costEstimate: Finder<Run> = {
   parameter: 'estimate',
   find: async (request) => {
     const id = param(request, 'estimate');
-    const found = costEstimateId(runIdOf(id)) === id ? await getRun(runIdOf(id)) : undefined;
-    return found?.costEstimate && found;
+    const run = costEstimateId(runIdOf(id)) === id ? await getRun(runIdOf(id)) : undefined;
+    return run?.costEstimate && run;
   },
   ...inWorkspace,
 };

@@ -115,13 +115,13 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 /** Names and sizes are short, and blocks are lists: tags, scripts and policies are most of a resource, and no price. */
 const maxText = 300;
 const lean = (values: Json): Json => {
-  const kept: Json = {};
+  const copy: Json = {};
   for (const [name, value] of Object.entries(values)) {
     if (isObject(value) || (typeof value === 'string' && value.length > maxText)) continue;
     // Not by assignment, for which `__proto__` is no name like others.
-    Object.defineProperty(kept, name, { value, enumerable: true });
+    Object.defineProperty(copy, name, { value, enumerable: true });
   }
-  return kept;
+  return copy;
 };
 
 const planned = (entry: unknown): PlannedResource | undefined => {

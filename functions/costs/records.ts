@@ -49,9 +49,9 @@ const estimatePlan = async (run: Run): Promise<Outcome> => {
   }
   try {
     const bills = billsOf(readPlan(json, priced), environment.region);
-    const made = estimate(bills, await quotesFor(pricesIn(bills)));
-    await putCostDetails(id, detailsOf(made));
-    return summary(made);
+    const costs = estimate(bills, await quotesFor(pricesIn(bills)));
+    await putCostDetails(id, detailsOf(costs));
+    return summary(costs);
   } catch (error) {
     if (error instanceof PlanJsonError) return errored(error.message);
     throw error;

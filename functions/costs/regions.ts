@@ -38,19 +38,19 @@ export const withoutKeys = (address: string): string => {
 
 /** The resources of a configuration, by their addresses in it. */
 export const configuredResources = ({ configuration }: Plan): Map<string, Json> => {
-  const found = new Map<string, Json>();
+  const configurations = new Map<string, Json>();
   const open: [string, unknown][] = [['', configuration.root_module]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [path, module] = next;
     if (!isObject(module)) continue;
     for (const resource of Array.isArray(module.resources) ? module.resources : []) {
-      if (isObject(resource)) found.set(`${path}${resource.type}.${resource.name}`, resource);
+      if (isObject(resource)) configurations.set(`${path}${resource.type}.${resource.name}`, resource);
     }
     for (const [name, call] of Object.entries(isObject(module.module_calls) ? module.module_calls : {})) {
       if (isObject(call)) open.push([`${path}module.${name}.`, call.module]);
     }
   }
-  return found;
+  return configurations;
 };
 
 export const configurationAddress = ({ moduleAddress, type, name }: PlannedResource): string =>
@@ -72,8 +72,8 @@ const regionOfProvider = (plan: Plan, provider: unknown): string | undefined => 
   // Variables of other modules are not in the plan.
   if (constant || !isObject(provider) || provider.module_address || !Array.isArray(region.references)) return constant;
   for (const reference of region.references) {
-    const found = asRegion(typeof reference === 'string' ? variable(plan, reference) : undefined);
-    if (found) return found;
+    const region = asRegion(typeof reference === 'string' ? variable(plan, reference) : undefined);
+    if (region) return region;
   }
   return undefined;
 };

@@ -59,12 +59,12 @@ export const relationFinder = (
   };
 
   /** Names found in an expression: all instances of a resource share it. */
-  const known = new Map<unknown, string | undefined>();
+  const nameByExpression = new Map<unknown, string | undefined>();
   const configuredFor = (resource: PlannedResource, attribute: string, type: string): PlannedResource | undefined => {
     const expressions = configured.get(configurationAddress(resource))?.expressions;
     const expression = isObject(expressions) ? expressions[attribute] : undefined;
-    if (!known.has(expression)) known.set(expression, nameReferredTo(expression, type));
-    const name = known.get(expression);
+    if (!nameByExpression.has(expression)) nameByExpression.set(expression, nameReferredTo(expression, type));
+    const name = nameByExpression.get(expression);
     if (name === undefined) return undefined;
     const where = place(resource.moduleAddress, `${type}.${name}`);
     return byPlace.get(where) ?? byIndex.get(indexed(where, resource.index));
@@ -74,8 +74,8 @@ export const relationFinder = (
     const value = resource[side]?.[attribute];
     const block = Array.isArray(value) && isObject(value[0]) ? value[0] : undefined;
     const values = block ? identifiers.map((one) => block[one]) : [value];
-    const found =
+    const related =
       values.map((one) => named(side, type, one)).find((one) => one) ?? configuredFor(resource, attribute, type);
-    return found && valuesOf(found, side);
+    return related && valuesOf(related, side);
   };
 };

@@ -22,8 +22,8 @@ export const relatedToRuns = async (
 ): Promise<Resource[] | undefined> => {
   const include = runIncludes.of(request);
   if (include.size === 0) return undefined;
-  const some = async <T>(wanted: boolean, ids: string[], read: (id: string) => Promise<T | undefined>) =>
-    wanted ? (await Promise.all([...new Set(ids)].map(read))).filter((record) => record !== undefined) : [];
+  const some = async <T>(included: boolean, ids: string[], read: (id: string) => Promise<T | undefined>) =>
+    included ? (await Promise.all([...new Set(ids)].map(read))).filter((record) => record !== undefined) : [];
   const versionIds = runs.map((one) => one.configurationVersionId);
   const [workspaces, versions, users] = await Promise.all([
     some(

@@ -92,14 +92,14 @@ export const relatedToWorkspaces = async (
   all: ShownWorkspace[],
   granted: (workspaceId: string) => Granted,
 ): Promise<Related | undefined> => {
-  const asked = workspaceIncludes.of(request);
-  if (asked.size === 0) return undefined;
-  const may = (name: Include, id: string) => asked.has(name) && granted(id).has(includePermissions[name]);
+  const includes = workspaceIncludes.of(request);
+  if (includes.size === 0) return undefined;
+  const may = (name: Include, id: string) => includes.has(name) && granted(id).has(includePermissions[name]);
   const workspaces = all.map(({ workspace }) => workspace);
   const ids = (name: Include, of: (workspace: Workspace) => string | undefined) =>
     workspaces.filter(({ id }) => may(name, id)).map(of);
   const each = async <T>(name: Include, read: (workspace: Workspace) => Promise<T[]>): Promise<T[][]> =>
-    asked.has(name) ? Promise.all(workspaces.map((one) => (may(name, one.id) ? read(one) : []))) : [];
+    includes.has(name) ? Promise.all(workspaces.map((one) => (may(name, one.id) ? read(one) : []))) : [];
   const [homes, projects, { runs, having }, users, versions, outputs, readmes, variables] = await Promise.all([
     read(
       ids('organization', ({ organization }) => organization),
@@ -108,7 +108,7 @@ export const relatedToWorkspaces = async (
     read([...ids('project', projectIdOf), ...ids('effective_tag_bindings', projectIdOf)], getProject),
     runsOf(
       all.filter(({ workspace }) => granted(workspace.id).has('run:read')),
-      (name) => asked.has(name),
+      (name) => includes.has(name),
     ),
     read(
       ids('locked_by', ({ lock }) => (lock?.kind === 'user' ? lock.userId : undefined)),
@@ -142,12 +142,12 @@ export const relatedToWorkspaces = async (
   return {
     included: [
       ...(home ? [organizationDocument(home, await principal.on({ organization: home.name }))] : []),
-      ...(asked.has('project') ? await projectDocuments(principal, projects) : []),
+      ...(includes.has('project') ? await projectDocuments(principal, projects) : []),
       ...runs.map((run) => runDocument(run, { granted: granted(run.workspaceId), userId: principal.userId })),
       ...having('plan').map((run) => planDocument(run, baseUrl)),
       ...having('apply').map((run) => applyDocument(run, baseUrl)),
       ...configurations.map((version) => configurationVersionDocument(version)),
-      ...(commitIncludes.some((name) => asked.has(name)) ? ingressDocuments(configurations) : []),
+      ...(commitIncludes.some((name) => includes.has(name)) ? ingressDocuments(configurations) : []),
       ...pools,
       ...users.map((user) => userDocument(user)),
       ...versions.map((version) => stateVersionDocument(version, { baseUrl, granted: granted(version.workspaceId) })),
@@ -160,7 +160,7 @@ export const relatedToWorkspaces = async (
           ...toMany('outputs', 'workspace-outputs', outputs[i]),
           ...toMany('effective-tag-bindings', 'effective-tag-bindings', tags[i]),
           ...toMany('vars', 'vars', vars[i]),
-          ...(asked.has('readme') ? { readme: one('workspace-readme', readmes[i]?.[0]?.id) } : {}),
+          ...(includes.has('readme') ? { readme: one('workspace-readme', readmes[i]?.[0]?.id) } : {}),
         },
       ]),
     ),

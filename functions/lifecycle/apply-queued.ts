@@ -1,14 +1,14 @@
 import { recheckAutomaticApply } from '../orchestration/automatic-apply.ts';
-import { launchRunner } from '../orchestration/launcher.ts';
 import { enterState } from '../orchestration/progress.ts';
+import { launchFirst } from '../orchestration/warm-offers.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Minimum lease left for a standing-by runner to be offered the apply. */
 const marginMs = 3_000;
 
 /**
- * Offers the apply to the runner that stands by after the plan; without one, starts a runner. Exits early if another
- * state comes first, e.g. a confirmation because the run's authors may not apply any more.
+ * Offers the apply to the runner that stands by after the plan; without one, takes one that stands ready or starts one.
+ * Exits early if another state comes first, e.g. a confirmation because the run's authors may not apply any more.
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const now = new Date();
@@ -19,5 +19,5 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
         ? { 'apply.offeredAt': now.toISOString() }
         : {},
   });
-  if (run.status === 'apply_queued' && !run.apply.offeredAt) await launchRunner(run, 'apply');
+  if (run.status === 'apply_queued' && !run.apply.offeredAt) await launchFirst(run, 'apply');
 };

@@ -26,12 +26,12 @@ const noMail =
 
 const destinationType = v.pipe(
   v.string(),
-  v.check((given) => given !== 'email', noMail),
+  v.check((type) => type !== 'email', noMail),
   v.check(
-    (given) => given === 'email' || (destinationTypes as readonly string[]).includes(given),
+    (type) => type === 'email' || (destinationTypes as readonly string[]).includes(type),
     `must be one of ${destinationTypes.join(', ')}`,
   ),
-  v.transform((given) => given as DestinationType),
+  v.transform((type) => type as DestinationType),
 );
 
 /** What HCP Terraform tells people of besides, and nothing here ever does. */
@@ -42,13 +42,13 @@ const neverFired: Record<string, string> = {
   change_request: 'this platform has no change requests',
 };
 
-const isKnown = (given: string): given is NotificationTrigger =>
-  (notificationTriggers as readonly string[]).includes(given);
+const isKnown = (trigger: string): trigger is NotificationTrigger =>
+  (notificationTriggers as readonly string[]).includes(trigger);
 
-const problemOf = (given: string): string => {
-  const reason = neverFired[given.split(':')[0] ?? ''];
-  return reason && given.includes(':')
-    ? `${given} is never sent: ${reason}. Remove it`
+const problemOf = (trigger: string): string => {
+  const reason = neverFired[trigger.split(':')[0] ?? ''];
+  return reason && trigger.includes(':')
+    ? `${trigger} is never sent: ${reason}. Remove it`
     : `must be of ${notificationTriggers.join(', ')}`;
 };
 
@@ -56,10 +56,10 @@ const problemOf = (given: string): string => {
 const triggers = v.pipe(
   v.array(text(100)),
   v.rawCheck(({ dataset, addIssue }) => {
-    const wrong = dataset.typed ? dataset.value.find((given) => !isKnown(given)) : undefined;
+    const wrong = dataset.typed ? dataset.value.find((trigger) => !isKnown(trigger)) : undefined;
     if (wrong !== undefined) addIssue({ message: problemOf(wrong) });
   }),
-  v.transform((given) => notificationTriggers.filter((one) => given.includes(one))),
+  v.transform((triggers) => notificationTriggers.filter((one) => triggers.includes(one))),
 );
 
 const name = v.pipe(text(250), v.regex(/\S/, 'is empty'));
@@ -72,7 +72,7 @@ const settings = {
 };
 
 /** An empty token is none: clients send one to take it away. */
-const tokenOf = (given: string | null | undefined): string | null | undefined => (given === '' ? null : given);
+const tokenOf = (token: string | null | undefined): string | null | undefined => (token === '' ? null : token);
 
 const checkToken = (type: DestinationType, token: string | null | undefined): void => {
   if (!token || type === 'generic') return;
@@ -121,7 +121,7 @@ export const readNotificationChange = (
       'destination-type': v.optional(
         v.pipe(
           v.string(),
-          v.check((given) => given === type, `is ${type} and cannot be changed; create another configuration`),
+          v.check((value) => value === type, `is ${type} and cannot be changed; create another configuration`),
         ),
       ),
       url: v.optional(outboundUrl),

@@ -50,8 +50,10 @@ export const getNotification = (id: string): Promise<NotificationConfiguration |
 
 /** The oldest first. 1 read. */
 export const listNotifications = async ({ notifications }: Workspace): Promise<NotificationConfiguration[]> => {
-  const found = await batchGet<NotificationConfiguration & Key>([...(notifications ?? [])].map(keys.notification));
-  return found.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  const configurations = await batchGet<NotificationConfiguration & Key>(
+    [...(notifications ?? [])].map(keys.notification),
+  );
+  return configurations.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 };
 
 /** What to sign with; undefined when nothing is signed. 1 KMS request. */
@@ -82,17 +84,24 @@ export const createNotification = async (
 ): Promise<NotificationConfiguration | undefined> => {
   const at = now();
   const { organization, id: workspaceId } = workspace;
-  const made: NotificationConfiguration = { ...settings, id, organization, workspaceId, createdAt: at, updatedAt: at };
-  if (token) made.sealedToken = await seal(token, contextOf(made));
+  const configuration: NotificationConfiguration = {
+    ...settings,
+    id,
+    organization,
+    workspaceId,
+    createdAt: at,
+    updatedAt: at,
+  };
+  if (token) configuration.sealedToken = await seal(token, contextOf(configuration));
   // The workspace first: an id that leads nowhere is harmless, a configuration that no run looks for is not.
-  const known = await update(keys.workspace(workspaceId), {
+  const owner = await update(keys.workspace(workspaceId), {
     add: { notifications: new Set([id]) },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
-  if (!known) return undefined;
-  await create({ ...keys.notification(id), ...made });
+  if (!owner) return undefined;
+  await create({ ...keys.notification(id), ...configuration });
   if (!workspace.notifications) await enableForOpenRuns(workspace);
-  return made;
+  return configuration;
 };
 
 /** Undefined when it is gone, or was changed since the editor looked. */
@@ -101,7 +110,7 @@ export const updateNotification = async (
   { token, ...change }: Partial<NotificationValues>,
   editor: Editor,
 ): Promise<NotificationConfiguration | undefined> => {
-  const wanted: Change = {
+  const edit: Change = {
     set: {
       ...change,
       updatedAt: now(),
@@ -110,7 +119,7 @@ export const updateNotification = async (
     remove: token === null ? ['sealedToken'] : [],
     condition: 'attribute_exists(pk)',
   };
-  return update<NotificationConfiguration>(keys.notification(configuration.id), asEdit(wanted, editor));
+  return update<NotificationConfiguration>(keys.notification(configuration.id), asEdit(edit, editor));
 };
 
 /** May be repeated. */
@@ -139,12 +148,12 @@ export const keepResponse = async (
     const before = await getNotification(id);
     if (!before) return undefined;
     const { deliveries, responses = [] } = before;
-    const kept = await update<NotificationConfiguration>(keys.notification(id), {
+    const updated = await update<NotificationConfiguration>(keys.notification(id), {
       set: { responses: [response, ...responses].slice(0, maxResponses), deliveries: (deliveries ?? 0) + 1 },
       condition: deliveries ? 'deliveries = :deliveries' : 'attribute_exists(pk) AND attribute_not_exists(deliveries)',
       values: deliveries ? { ':deliveries': deliveries } : {},
     });
-    if (kept) return kept;
+    if (updated) return updated;
   }
   return getNotification(id);
 };

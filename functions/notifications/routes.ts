@@ -49,11 +49,11 @@ const verify = (
 /** @throws {ApiError} 400 (HCP API: notification configurations) when it did not answer as it should */
 const checkVerified = ({ response }: Delivery): void => {
   if (response.successful) return;
-  const said = response.code ? `it answered ${response.code}` : response.body;
+  const reason = response.code ? `it answered ${response.code}` : response.body;
   throw new ApiError(400, [
     {
       title: 'verification failed',
-      detail: `The destination did not answer the verification request with 2xx: ${said}. Check the URL, or disable the configuration and enable it later.`,
+      detail: `The destination did not answer the verification request with 2xx: ${reason}. Check the URL, or disable the configuration and enable it later.`,
       source: { pointer: '/data/attributes/url' },
     },
   ]);
@@ -63,7 +63,7 @@ const shown = (configuration: NotificationConfiguration): Answer =>
   withEtag(ok(notificationDocument(configuration)), configuration);
 
 const create = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const given = readNewNotification(request);
+  const values = readNewNotification(request);
   if ((subject.notifications?.size ?? 0) >= maxNotifications) {
     throw unprocessable(
       '/data',
@@ -71,11 +71,17 @@ const create = async ({ request, subject }: Context<Workspace>): Promise<Answer>
     );
   }
   const id = newId('nc');
-  const asked = given.enabled ? await verify({ ...given, id, token: given.token ?? undefined }, request) : undefined;
-  if (asked) checkVerified(asked);
-  const made = await createNotification(subject, id, given);
-  if (!made) throw notFound(`Workspace ${subject.name} was deleted at the same time.`);
-  return created(notificationDocument(asked ? ((await keepResponse(id, asked.response)) ?? made) : made));
+  const verification = values.enabled
+    ? await verify({ ...values, id, token: values.token ?? undefined }, request)
+    : undefined;
+  if (verification) checkVerified(verification);
+  const configuration = await createNotification(subject, id, values);
+  if (!configuration) throw notFound(`Workspace ${subject.name} was deleted at the same time.`);
+  return created(
+    notificationDocument(
+      verification ? ((await keepResponse(id, verification.response)) ?? configuration) : configuration,
+    ),
+  );
 };
 
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
@@ -98,8 +104,8 @@ const changed = async (
 ): Promise<Answer> => {
   const updated = await updateNotification(subject, change, editor);
   if (updated) return shown(updated);
-  const found = await getNotification(subject.id);
-  if (found) await checkIfMatch(request, found, 'notification configuration');
+  const current = await getNotification(subject.id);
+  if (current) await checkIfMatch(request, current, 'notification configuration');
   throw gone();
 };
 
@@ -109,9 +115,9 @@ const update = async (context: Context<NotificationConfiguration>): Promise<Answ
   const change = readNotificationChange(request, subject);
   if (isNews(subject, change)) {
     const token = change.token === undefined ? await openToken(subject) : (change.token ?? undefined);
-    const asked = await verify({ ...subject, ...change, token }, request);
-    await keepResponse(subject.id, asked.response);
-    checkVerified(asked);
+    const verification = await verify({ ...subject, ...change, token }, request);
+    await keepResponse(subject.id, verification.response);
+    checkVerified(verification);
   }
   return changed(context, change, editor);
 };
@@ -120,11 +126,11 @@ const verified = async ({
   request,
   subject,
 }: Context<NotificationConfiguration>): Promise<NotificationConfiguration> => {
-  const asked = await verify({ ...subject, token: await openToken(subject) }, request);
-  const kept = await keepResponse(subject.id, asked.response);
-  checkVerified(asked);
-  if (!kept) throw gone();
-  return kept;
+  const verification = await verify({ ...subject, token: await openToken(subject) }, request);
+  const updated = await keepResponse(subject.id, verification.response);
+  checkVerified(verification);
+  if (!updated) throw gone();
+  return updated;
 };
 
 const enable = async (context: Context<NotificationConfiguration>): Promise<Answer> => {

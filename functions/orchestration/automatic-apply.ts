@@ -23,9 +23,11 @@ export const authorsOf = (
 export const mayAllApply = async (
   userIds: readonly string[],
   { organization, workspace }: { organization: string; workspace: Workspace | string },
-  known: Record<string, Granted> = {},
+  alreadyRead: Record<string, Granted> = {},
 ): Promise<boolean> => {
-  const granted = await Promise.all(userIds.map((id) => known[id] ?? grantsOfUser(id).on({ organization, workspace })));
+  const granted = await Promise.all(
+    userIds.map((id) => alreadyRead[id] ?? grantsOfUser(id).on({ organization, workspace })),
+  );
   return granted.every((one) => one.has('run:apply'));
 };
 

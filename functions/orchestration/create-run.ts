@@ -63,11 +63,11 @@ const repeated = async (id: string): Promise<Run | undefined> => {
  * Freezes variables and checks, then creates and starts the run. automatic-apply.ts decides whether it may apply without a
  * confirmation. The run emits JSON lines only for the one client that renders them.
  */
-export const queueRun = async (wanted: RunRequest): Promise<Run> => {
-  const { workspace, version, options, createdBy, granted, source, trigger, rendersLogs = true } = wanted;
-  const existing = wanted.id ? await repeated(wanted.id) : undefined;
+export const queueRun = async (request: RunRequest): Promise<Run> => {
+  const { workspace, version, options, createdBy, granted, source, trigger, rendersLogs = true } = request;
+  const existing = request.id ? await repeated(request.id) : undefined;
   if (existing) return existing;
-  const id = wanted.id ?? newId('run');
+  const id = request.id ?? newId('run');
   const planOnly = options.planOnly || version.speculative;
   const [inputsKey, checks] = await Promise.all([
     freezeVariables(workspace, id, options.variables),
@@ -79,7 +79,7 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     }),
   ]);
   const appliesFor = authorsOf(createdBy, version, trigger);
-  const wantsApply = trigger ? workspace.autoApplyRunTrigger : (wanted.autoApply ?? workspace.autoApply);
+  const wantsApply = trigger ? workspace.autoApplyRunTrigger : (request.autoApply ?? workspace.autoApply);
   const automatic =
     (wantsApply || options.allowEmptyApply) &&
     !planOnly &&
@@ -92,15 +92,16 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     ...(automatic ? { appliesFor } : {}),
     id,
     trigger,
-    commit: wanted.commit,
-    move: wanted.move,
+    // A run that is started again counts for its commit; one that an apply elsewhere sets off says nothing of it.
+    commit: request.commit ?? (trigger ? undefined : version.commit),
+    move: request.move,
     configurationVersionId: version.id,
     archive: version.archive,
     ingress: version.ingress,
     createdBy,
     source,
     structuredOutput: source === 'terraform+cloud' && rendersLogs && workspace.structuredRunOutputEnabled,
-    terraformVersion: wanted.terraformVersion ?? workspace.terraformVersion,
+    terraformVersion: request.terraformVersion ?? workspace.terraformVersion,
     inputsKey,
     ...checks,
   });

@@ -33,11 +33,11 @@ export const handler = async ({ detail }: StatusChange): Promise<void> => {
 };
 
 const reason = ({ status, error, cause }: StatusChange['detail']): string => {
-  const said = [error, cause].filter(Boolean).join(': ');
+  const reason = [error, cause].filter(Boolean).join(': ');
   const how = {
     ABORTED: 'was stopped by an operator',
     TIMED_OUT: 'exceeded the maximum duration of a run',
     FAILED: 'failed',
   }[status];
-  return `Its execution ${how ?? `ended as ${status}`}${said ? ` (${said})` : ''}.`;
+  return `Its execution ${how ?? `ended as ${status}`}${reason ? ` (${reason})` : ''}.`;
 };

@@ -5,9 +5,10 @@ import { resume } from '../run/lifecycle.ts';
 import { phaseSeconds } from '../run/limits.ts';
 import type { Run } from '../run/run.ts';
 import { openTaskTokens } from '../run-tasks/stages.ts';
+import { directly } from '../store/direct-calls.ts';
 import { answerWait, extendWait } from './task-tokens.ts';
 
-const client = new SFNClient({});
+const client = new SFNClient(directly('states'));
 
 /** The items of the machine's Map states, by stage. */
 const taskResultsOf = ({ checks }: Run): Record<string, string[]> | undefined =>

@@ -8,6 +8,7 @@ import {
 import { environment } from '../environment.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { updateRun } from '../runs/records.ts';
+import { directly } from '../store/direct-calls.ts';
 import { hashSecret } from '../store/id.ts';
 import { isOffered, offerJob } from './agent-jobs.ts';
 import { newClaim } from './claims.ts';
@@ -18,7 +19,7 @@ import { newClaim } from './claims.ts';
  * else (protocols/runner.ts).
  */
 
-const client = new ECSClient({});
+const client = new ECSClient(directly('ecs'));
 
 /** ECS has no capacity for another container now; the machine retries. */
 export class CapacityUnavailableError extends Error {
@@ -36,7 +37,7 @@ export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> =>
   const { secret, set } = newClaim(phase);
   const claimed = await updateRun(run.id, {
     set,
-    remove: [`${phase}.offeredAt`],
+    remove: [`${phase}.offeredAt`, `${phase}.warm`],
     condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(cancel)`,
   });
   if (claimed) await startRunner(claimed, phase, secret);
@@ -52,15 +53,33 @@ const noRoom = ({ name, message }: Error): boolean =>
  * @throws {CapacityUnavailableError}
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
+  const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`);
+  // The runner may have claimed already. But if the run is final, or the claim was replaced, nothing would stop this
+  // container, or its exit would count as that of the working one.
+  const known = await updateRun(run.id, {
+    set: { [`${phase}.taskArn`]: taskArn },
+    condition: `${phase}.claimHash = :claim`,
+    values: { ':claim': hashSecret(secret) },
+  });
+  if (!known) await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
+};
+
+/**
+ * @param startedBy run or warm runner that the container is for
+ * @param claim what it presents first
+ * @returns its ARN
+ * @throws {CapacityUnavailableError}
+ */
+export const runContainer = async (startedBy: string, claim: string): Promise<string> => {
   const refused = (why: string) =>
-    new CapacityUnavailableError(`The container for the ${phase} could not be started of ${run.id}: ${why}`);
+    new CapacityUnavailableError(`The container for ${startedBy} could not be started: ${why}`);
   const answer = await client
     .send(
       new RunTaskCommand({
         cluster: environment.clusterArn,
         taskDefinition: environment.taskDefinitionArn,
         launchType: 'FARGATE',
-        startedBy: run.id,
+        startedBy,
         networkConfiguration: {
           awsvpcConfiguration: {
             subnets: environment.subnets,
@@ -74,7 +93,7 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
               name: environment.containerName,
               environment: [
                 { name: 'STEPFORM_URL', value: environment.publicUrl },
-                { name: 'STEPFORM_CLAIM', value: `${run.id}.${phase}.${secret}` },
+                { name: 'STEPFORM_CLAIM', value: claim },
               ],
             },
           ],
@@ -89,14 +108,7 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
     const why = answer.failures?.map(({ reason, detail }) => detail ?? reason).join('; ') ?? 'no task was started';
     throw refused(why);
   }
-  // The runner may have claimed already. But if the run is final, or the claim was replaced, nothing would stop this
-  // container, or its exit would count as that of the working one.
-  const known = await updateRun(run.id, {
-    set: { [`${phase}.taskArn`]: taskArn },
-    condition: `${phase}.claimHash = :claim`,
-    values: { ':claim': hashSecret(secret) },
-  });
-  if (!known) await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
+  return taskArn;
 };
 
 /** Every container of a run that ECS still lists, also one whose ARN was never written. */
@@ -109,9 +121,15 @@ export const runnersOf = async (runId: string): Promise<string[]> => {
   return lists.flatMap(({ taskArns = [] }) => taskArns);
 };
 
+export interface Container {
+  arn: string;
+  startedBy: string;
+  createdAt?: string;
+}
+
 /** Running containers that were not told to stop. */
-export const runningContainers = async (): Promise<{ arn: string; startedBy: string; createdAt?: string }[]> => {
-  const found: { arn: string; startedBy: string; createdAt?: string }[] = [];
+export const runningContainers = async (): Promise<Container[]> => {
+  const found: Container[] = [];
   const cluster = environment.clusterArn;
   for (let nextToken: string | undefined, first = true; first || nextToken; first = false) {
     const page = await client.send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));

@@ -139,17 +139,17 @@ const rendersLogs = (request: ApiRequest): boolean =>
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
-  const given = readData(request, attributes, relationships, otherFields);
-  const options = { ...defaultOptions, ...settingsFrom(given.attributes, defaultOptions) };
+  const input = readData(request, attributes, relationships, otherFields);
+  const options = { ...defaultOptions, ...settingsFrom(input.attributes, defaultOptions) };
   const source = sourceOf(request);
   const fromTerraform = source === 'terraform' || source === 'terraform+cloud';
-  if (!given.attributes.message && source !== 'tfe-api') {
+  if (!input.attributes.message && source !== 'tfe-api') {
     options.message = fromTerraform ? 'Triggered via CLI' : 'Triggered via UI';
   }
   checkTogether(workspace, options);
-  const versionId = given.relationships['configuration-version']?.data?.id;
+  const versionId = input.relationships['configuration-version']?.data?.id;
   const version = await findVersion(workspace, versionId);
-  const terraformVersion = given.attributes['terraform-version'] ?? undefined;
+  const terraformVersion = input.attributes['terraform-version'] ?? undefined;
   if (terraformVersion && !options.planOnly && !version.speculative) {
     throw unprocessable(pointer('terraform-version'), 'terraform-version: only plan-only runs can set it');
   }
@@ -161,7 +161,7 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
     source,
     rendersLogs: rendersLogs(request),
     terraformVersion,
-    autoApply: given.attributes['auto-apply'] ?? undefined,
+    autoApply: input.attributes['auto-apply'] ?? undefined,
     // The command line makes a configuration version for one run, and repeats what was not answered.
     ...(versionId !== undefined && fromTerraform && version.source === source ? { id: version.runId } : {}),
   };

@@ -10,11 +10,11 @@ import { readNewRun } from './new-run-input.ts';
 
 const create = async ({ request, subject, granted, principal }: Context<Workspace>): Promise<Answer> => {
   const { userId } = principal;
-  const { id, ...wanted } = await readNewRun(request, subject);
+  const { id, ...requested } = await readNewRun(request, subject);
   if (
-    wanted.options.isDestroy &&
-    !wanted.options.planOnly &&
-    !wanted.version.speculative &&
+    requested.options.isDestroy &&
+    !requested.options.planOnly &&
+    !requested.version.speculative &&
     !granted.has('run:apply')
   ) {
     throw forbidden(
@@ -22,10 +22,10 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
     );
   }
   // Only the uploader may create the run that a configuration was uploaded for.
-  const own = wanted.version.createdBy === userId ? { id } : {};
-  const made = await queueRun({ ...wanted, ...own, workspace: subject, createdBy: userId, granted });
-  const document = runDocument(made, { granted, userId });
-  const events = { ...document.relationships?.['run-events'], ...many('run-events', [createdEventId(made)]) };
+  const own = requested.version.createdBy === userId ? { id } : {};
+  const run = await queueRun({ ...requested, ...own, workspace: subject, createdBy: userId, granted });
+  const document = runDocument(run, { granted, userId });
+  const events = { ...document.relationships?.['run-events'], ...many('run-events', [createdEventId(run)]) };
   return created({ ...document, relationships: { ...document.relationships, 'run-events': events } });
 };
 
@@ -33,7 +33,7 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
 const workspaceOfNewRun: Finder<Workspace> = {
   what: 'workspace',
   find: async (request) => getWorkspace(requiredIn(request, 'workspace', 'workspaces')),
-  seen: 'workspace:read',
+  visibleWith: 'workspace:read',
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
 };
 

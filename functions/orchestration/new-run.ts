@@ -35,6 +35,7 @@ export interface NewRun extends RunOptions {
 
 /** Of a branch that a workspace follows, by its number. */
 export interface FollowedMove {
+  repository: string;
   follows: string;
   n: number;
 }
@@ -49,12 +50,12 @@ export class OutdatedCommitError extends Error {
  * {@link enqueue} again. 7 writes, 1 StartExecution, however long the queue is.
  */
 export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
-  const { id = newId('run'), move: _, ...given } = options;
+  const { id = newId('run'), move: _, ...rest } = options;
   const workspace = await countRun(workspaceId, id, options);
   const createdAt = now();
   const agentPool = await agentPoolOf(workspace);
   const run: Run = {
-    ...given,
+    ...rest,
     ...(agentPool ? { agentPool } : {}),
     ...(workspace.notifications ? { notifies: true } : {}),
     ...(workspace.engine ? { engine: workspace.engine } : {}),
@@ -70,17 +71,23 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
     logSecret: newSecret(),
     plan: { status: 'pending', statusTimestamps: {} },
     apply: { status: 'pending', statusTimestamps: {} },
-    ...(given.checks ? { verdicts: {}, overrides: {} } : {}),
+    ...(rest.checks ? { verdicts: {}, overrides: {} } : {}),
   };
   if (!(await create({ ...keys.run(id), ...run, ...dueIn(id, 60) }))) {
-    const known = (await getRun(id)) as Run;
+    const stored = (await getRun(id)) as Run;
     // A concurrent request has created the run with another number. The same number means that the SDK repeated this
     // write because its response was lost.
-    if (known.number !== run.number) return known;
+    if (stored.number !== run.number) return stored;
   }
   await enqueue(run);
   return run;
 };
+
+/** Nothing newer was pushed, and no pull request was applied that is not merged yet: a run would undo that. */
+const stillFollows =
+  'vcsFollows = :follows AND vcsMoves = :n AND (attribute_not_exists(vcsPull) OR vcsPull.repository <> :repository)';
+const isNewest = ({ vcsFollows, vcsMoves, vcsPull }: Workspace, { follows, n, repository }: FollowedMove): boolean =>
+  vcsFollows === follows && vcsMoves === n && vcsPull?.repository !== repository;
 
 /**
  * Assigns the run's number: the workspace's `runCount`. The item names the run that has the last number, so that an SDK
@@ -92,13 +99,16 @@ const countRun = async (workspaceId: string, id: string, { planOnly, move }: New
     const counted = await update<Workspace>(key, {
       add: { runCount: 1, ...(planOnly ? { planOnlyCount: 1 } : {}) },
       set: { countedRunId: id },
-      condition: `attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(countedRunId) OR countedRunId <> :id)${move ? ' AND vcsFollows = :follows AND vcsMoves = :n' : ''}`,
-      values: { ':id': id, ...(move ? { ':follows': move.follows, ':n': move.n } : {}) },
+      condition: `attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(countedRunId) OR countedRunId <> :id)${move ? ` AND ${stillFollows}` : ''}`,
+      values: {
+        ':id': id,
+        ...(move ? { ':follows': move.follows, ':n': move.n, ':repository': move.repository } : {}),
+      },
     });
     const workspace = counted ?? (await get<Workspace>(key));
     if (!workspace || workspace.deletedAt) throw new Error(`workspace ${workspaceId} does not exist`);
     if (workspace.countedRunId === id) return workspace;
-    if (move && (workspace.vcsFollows !== move.follows || workspace.vcsMoves !== move.n)) {
+    if (move && !isNewest(workspace, move)) {
       throw new OutdatedCommitError(`workspace ${workspaceId} has moved on`);
     }
   }

@@ -31,9 +31,12 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
   if (name !== 'plan' && name !== 'apply') return undefined;
   const run = await getRun(runId);
   if (!run || isFinal(run.status) || !same(run[name].claimHash, hashSecret(secret))) return undefined;
+  const { claimHash, warm } = run[name];
   return take(run, name, nonce, {
     condition: `${name}.claimHash = :claim`,
-    values: { ':claim': hashSecret(secret) },
+    values: { ':claim': claimHash },
+    // One that stood ready was not started for this run: that it is the run's is written with its claim.
+    set: warm && warm.keyHash === claimHash ? { [`${name}.taskArn`]: warm.taskArn } : undefined,
   });
 };
 
@@ -95,7 +98,7 @@ export const reportPhase = async (
     },
     condition: `attribute_not_exists(${phase}.report)`,
   });
-  const known = reported ?? (await getRun(run.id));
-  if (known) await deliver(known);
-  return holds && !!known?.plan.heldUntil;
+  const current = reported ?? (await getRun(run.id));
+  if (current) await deliver(current);
+  return holds && !!current?.plan.heldUntil;
 };

@@ -37,9 +37,9 @@ const enter = async (
   const last = notSuperseded('wait.order', order);
   let status = 'missing';
   for (let i = 0; i < tries; i++) {
-    const found = await getRun(runId);
-    if (!found) throw new Error(`run ${runId} does not exist`);
-    const before = await recheck(found);
+    const stored = await getRun(runId);
+    if (!stored) throw new Error(`run ${runId} does not exist`);
+    const before = await recheck(stored);
     status = before.status;
     const entry = entryOf(state, before);
     const repeat = status === entry.status;

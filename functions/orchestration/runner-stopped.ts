@@ -3,6 +3,7 @@ import { isFinal } from '../run/status.ts';
 import { getRun, updateRun } from '../runs/records.ts';
 import { launchRunner } from './launcher.ts';
 import { endPhase } from './lost-runners.ts';
+import { getWarmRunner, isWarmRunner, retire } from './warm-runners.ts';
 
 /** Detail of EventBridge's "ECS Task State Change" with lastStatus STOPPED. */
 interface TaskStopped {
@@ -21,8 +22,15 @@ interface TaskStopped {
  * missed beat.
  */
 export const handler = async ({ detail }: TaskStopped): Promise<void> => {
-  const run = detail.startedBy ? await getRun(detail.startedBy) : undefined;
-  if (!run || isFinal(run.status)) return;
+  const { startedBy = '' } = detail;
+  const warm = isWarmRunner(startedBy);
+  const runId = warm ? (await getWarmRunner(startedBy))?.reserved?.runId : startedBy;
+  const run = runId ? await getRun(runId) : undefined;
+  if (run && !isFinal(run.status)) await endWork(run, detail);
+  if (warm) await retire(startedBy);
+};
+
+const endWork = async (run: Run, detail: TaskStopped['detail']): Promise<void> => {
   for (const phase of ['plan', 'apply'] as const) {
     if (run[phase].taskArn === detail.taskArn && !run[phase].report) await endPhase(run, phase, reasonOf(detail));
   }

@@ -1,8 +1,10 @@
+import { environment } from '../environment.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal, timestampKey } from '../run/status.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet } from '../store/table.ts';
-import { runningContainers, stopRunner } from './launcher.ts';
+import { type Container, runningContainers, stopRunner } from './launcher.ts';
+import { getWarmRunners, isWarmRunner, type WarmRunner } from './warm-runners.ts';
 
 /**
  * Containers that nobody waits for: a runner goes by itself when its work is done, unless it hangs, and then it costs until
@@ -16,11 +18,19 @@ const atOnce = 100;
 const before = (time: string | undefined, now: number): boolean => !!time && Date.parse(time) < now - graceMs;
 
 /** Also one that stood by after the plan, and was offered nothing. */
-const isStray = (arn: string, createdAt: string | undefined, run: Run | undefined, now: number): boolean => {
+const isStray = ({ arn, createdAt }: Container, run: Run | undefined, now: number): boolean => {
   if (!run) return before(createdAt, now);
   if (isFinal(run.status)) return before(run.statusTimestamps[timestampKey(run.status)], now);
   const { plan, apply } = run;
   return !!plan.report && plan.taskArn === arn && apply.taskArn !== arn && before(plan.heldUntil, now);
+};
+
+/** One that stands ready goes by itself once it is retired; one that its run never took does so too. */
+const isWarmStray = (container: Container, warm: WarmRunner, run: Run | undefined, now: number): boolean => {
+  const { reserved, retiredAt } = warm;
+  if (!reserved) return retiredAt ? before(retiredAt, now) : !environment.warmRunners && before(warm.startedAt, now);
+  const isTaken = run?.plan.taskArn === container.arn || run?.apply.taskArn === container.arn;
+  return before(reserved.at, now) && (!isTaken || isStray(container, run, now));
 };
 
 /** Asks them to go. 1 request to ECS when there is no container at all. @returns what each was started for */
@@ -29,11 +39,18 @@ export const stopStrayRunners = async (now = Date.now()): Promise<string[]> => {
   const containers = await runningContainers();
   for (let i = 0; i < containers.length; i += atOnce) {
     const some = containers.slice(i, i + atOnce);
-    const ids = [...new Set(some.map(({ startedBy }) => startedBy))];
-    const runs = await batchGet<Run & Key>(ids.map(keys.run));
-    const byId = new Map(runs.map((run) => [run.id, run]));
-    for (const { arn, startedBy, createdAt } of some) {
-      if (!isStray(arn, createdAt, byId.get(startedBy), now)) continue;
+    const starters = [...new Set(some.map(({ startedBy }) => startedBy))];
+    const warmIds = starters.filter(isWarmRunner);
+    const warm = new Map((warmIds.length ? await getWarmRunners(warmIds) : []).map((one) => [one.id, one]));
+    const runIdOf = ({ startedBy }: Container) => warm.get(startedBy)?.reserved?.runId ?? startedBy;
+    const runIds = [...new Set(some.map(runIdOf))].filter((id) => !isWarmRunner(id));
+    const runs = runIds.length ? await batchGet<Run & Key>(runIds.map(keys.run)) : [];
+    const runById = new Map(runs.map((run) => [run.id, run]));
+    for (const container of some) {
+      const { arn, startedBy } = container;
+      const own = warm.get(startedBy);
+      const run = runById.get(runIdOf(container));
+      if (!(own ? isWarmStray(container, own, run, now) : isStray(container, run, now))) continue;
       await stopRunner(arn, 'no run needs this runner');
       stopped.push(startedBy);
     }

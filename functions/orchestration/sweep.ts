@@ -7,6 +7,7 @@ import { isFinal } from '../run/status.ts';
 import { listTaskResults } from '../run-tasks/stages.ts';
 import { getRun, updateRun } from '../runs/records.ts';
 import { invokeLater } from '../store/aws.ts';
+import { directly } from '../store/direct-calls.ts';
 import { dueAttributes, dueIn, dueShard, dueShards } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
@@ -25,6 +26,7 @@ import { discardStale, isStale } from './saved-plans.ts';
 import { stopStrayRunners } from './stray-runners.ts';
 import { deliverResult } from './task-results.ts';
 import { queueTriggeredRuns } from './triggered-runs.ts';
+import { keepWarmRunners } from './warm-runners.ts';
 
 /**
  * Repair without people, every minute: looks at exactly those items whose time has come without their having moved on.
@@ -32,7 +34,7 @@ import { queueTriggeredRuns } from './triggered-runs.ts';
  * In a healthy system it reads eight empty index partitions, and asks ECS what runs.
  */
 
-const client = new SFNClient({});
+const client = new SFNClient(directly('states'));
 const perShard = 50;
 /** At most so often at a run that is well. */
 const wellSeconds = 5 * 60;
@@ -58,6 +60,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
       if (!(error instanceof RunnerStillStoppingError)) logError('repair failed', error, { item: key.pk });
     }
   }
+  await keepWarmRunners().catch((error) => logError('warm runners could not be kept', error));
   for (const runId of await stopStrayRunners()) {
     repaired++;
     logRepair('container stopped', runId);

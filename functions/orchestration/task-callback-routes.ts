@@ -21,36 +21,36 @@ const pointer = '/data/relationships/outcomes/data';
 /** What is written of it, with its outcomes put away first. */
 const changeOf = async (result: TaskResult, { message, url, outcomes }: TaskCallback) => {
   if (outcomes.length === 0) return { message, url };
-  const kept = await keepOutcomes(result, outcomes);
-  if ('tooMany' in kept) {
+  const stored = await keepOutcomes(result, outcomes);
+  if ('tooMany' in stored) {
     throw unprocessable(
       pointer,
-      `outcomes: a task result has at most ${maxOutcomes}, these would make ${kept.tooMany}`,
+      `outcomes: a task result has at most ${maxOutcomes}, these would make ${stored.tooMany}`,
     );
   }
-  if ('tooLarge' in kept) {
+  if ('tooLarge' in stored) {
     throw unprocessable(pointer, `outcomes: a task result can have at most ${maxOutcomeBytes} bytes of outcomes`);
   }
-  return { message, url, ...kept };
+  return { message, url, ...stored };
 };
 
 /** Two callbacks at once, or one and a time limit, may come in each other's way; a few tries are plenty. */
 const maxTries = 10;
 
-const record = async (id: string, run: Run | undefined, said: TaskCallback): Promise<TaskResult> => {
+const record = async (id: string, run: Run | undefined, callback: TaskCallback): Promise<TaskResult> => {
   const runIsOver = !run || run.cancel !== undefined || isFinal(run.status);
   for (let n = 0; n < maxTries; n++) {
     const result = await getTaskResult(id);
     if (!result) throw unauthorized();
-    const decision = decideCallback(result.status, said.status, { runIsOver });
+    const decision = decideCallback(result.status, callback.status, { runIsOver });
     if (decision === 'repeat') return result;
     if (decision === 'conflict') {
       throw conflict(
         `Task result ${id} is already ${result.status} and cannot be changed${result.message ? `: ${result.message}` : '.'}`,
       );
     }
-    const status = decision === 'unreachable' ? 'unreachable' : said.status;
-    const changed = await changeTaskResult(result, status, await changeOf(result, said));
+    const status = decision === 'unreachable' ? 'unreachable' : callback.status;
+    const changed = await changeTaskResult(result, status, await changeOf(result, callback));
     if (changed) return changed;
   }
   throw unavailable(`Too many callbacks for task result ${id} came at the same time. Retry.`);

@@ -6,10 +6,11 @@ import {
   SFNClient,
 } from '@aws-sdk/client-sfn';
 import type { Resume } from '../run/lifecycle.ts';
+import { directly } from '../store/direct-calls.ts';
 
 /** Answers to executions that wait with a task token: for a run, or for one of its run tasks. Each may be repeated. */
 
-const client = new SFNClient({});
+const client = new SFNClient(directly('states'));
 
 /** False when the token is no longer valid: it was answered, timed out, or its execution has ended. */
 const send = async (answer: Promise<unknown>): Promise<boolean> => {

@@ -24,11 +24,11 @@ const identify = (head: string): Omit<UnsavedState, 'runId'> | undefined => {
  */
 export const findUnsaved = async ({ id, workspaceId, apply }: Run): Promise<Run['unsaved']> => {
   const left = objects.leftState(id);
-  const [found, workspace] = await Promise.all([peekObject(left, headBytes), getWorkspace(workspaceId)]);
-  const known = apply.report?.unsavedState ?? (found && identify(found.head.toString('utf8')));
-  if (!known) return undefined;
-  if (covers(workspace?.state, { runId: id, ...known })) return undefined;
-  const copy = found?.size ? found.etag.replaceAll(/\W/g, '') : undefined;
-  const sha256 = copy && (await copyObject(left, objects.erroredState(workspaceId, id, copy), found?.etag));
-  return { runId: id, ...known, ...(sha256 ? { stored: true, copy, sha256 } : { stored: false }) };
+  const [object, workspace] = await Promise.all([peekObject(left, headBytes), getWorkspace(workspaceId)]);
+  const identity = apply.report?.unsavedState ?? (object && identify(object.head.toString('utf8')));
+  if (!identity) return undefined;
+  if (covers(workspace?.state, { runId: id, ...identity })) return undefined;
+  const copy = object?.size ? object.etag.replaceAll(/\W/g, '') : undefined;
+  const sha256 = copy && (await copyObject(left, objects.erroredState(workspaceId, id, copy), object?.etag));
+  return { runId: id, ...identity, ...(sha256 ? { stored: true, copy, sha256 } : { stored: false }) };
 };

@@ -11,20 +11,22 @@ import { completeClientEnd, completeTokenEnd } from '../version-control/complete
 import { handleDelivery } from '../version-control/handle.ts';
 import type { Doings } from '../version-control/handling.ts';
 import { settleRepository } from '../version-control/webhooks.ts';
+import { getWorkspace } from '../workspaces/records.ts';
 import { defaultOptions, queueRun } from './create-run.ts';
-import { cancelRun } from './decisions.ts';
+import { applyRun, cancelRun, discardRun } from './decisions.ts';
 import { OutdatedCommitError } from './new-run.ts';
+import { discardStale, isStale } from './saved-plans.ts';
 
 /** What happens at version control, and what is left to do there. */
 
 const doings: Doings = {
-  queueRun: async ({ message, planOnly, ...wanted }) => {
+  queueRun: async ({ message, planOnly, savePlan = false, by, ...request }) => {
     try {
       await queueRun({
-        ...wanted,
-        options: { ...defaultOptions, message, planOnly },
-        createdBy: versionControl,
-        granted: noPermissions,
+        ...request,
+        options: { ...defaultOptions, message, planOnly, savePlan },
+        createdBy: by?.userId ?? versionControl,
+        granted: by?.granted ?? noPermissions,
         source: 'tfe-configuration-version',
       });
       return true;
@@ -35,8 +37,19 @@ const doings: Doings = {
   },
   cancelOutdated: async (runId, why) => {
     const run = await getRun(runId);
-    if (!run?.planOnly || isFinal(run.status)) return;
-    await cancelRun(run, versionControl, `Canceled automatically: ${why}`);
+    if (!run?.ingress?.pullRequest || !(run.planOnly || run.savePlan) || isFinal(run.status)) return;
+    // What is being applied goes on.
+    if (run.decision) return;
+    if (run.status === 'planned_and_saved') await discardRun(run, versionControl, `Discarded automatically: ${why}`);
+    else await cancelRun(run, versionControl, `Canceled automatically: ${why}`);
+  },
+  applyPlan: async (run, userId) => {
+    const workspace = await getWorkspace(run.workspaceId);
+    if (!workspace || isStale(run, workspace)) {
+      await discardStale(run.id);
+      return 'stale';
+    }
+    return applyRun(run, userId, 'Asked for in a comment on the pull request.');
   },
 };
 

@@ -68,12 +68,12 @@ const changeTags = async (
 /** Takes tags from every workspace that has them. */
 const removeTags = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   const name = subject.organization;
-  const wanted = check(listed('tags'), request.json() ?? {}).data.map(({ id }) => id);
+  const tagIds = check(listed('tags'), request.json() ?? {}).data.map(({ id }) => id);
   const byId = new Map([...(await tagKeysOf(name))].map((key) => [tagDocument(name, key).id, key]));
-  for (const [i, id] of wanted.entries()) {
+  for (const [i, id] of tagIds.entries()) {
     if (!byId.has(id)) throw unprocessable(`/data/${i}/id`, `id: tag ${id} not found in ${name}`);
   }
-  const removed = new Set(wanted.map((id) => byId.get(id)));
+  const removed = new Set(tagIds.map((id) => byId.get(id)));
   for await (const entries of eachTagged(name)) {
     const ids = entries
       .filter(({ tags }) => tags.some(({ key }) => removed.has(key)))
@@ -99,7 +99,7 @@ const firstWorkspace: Finder<Workspace> = {
     const [first] = readWorkspaces(request);
     return first === undefined ? undefined : getWorkspace(first);
   },
-  seen: 'workspace:read',
+  visibleWith: 'workspace:read',
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
 };
 

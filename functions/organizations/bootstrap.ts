@@ -36,23 +36,23 @@ export interface Bootstrapped {
 }
 
 /** @throws {Error} */
-const checkNames = async ({ organization, username: wanted }: v.InferOutput<typeof input>): Promise<void> => {
+const checkNames = async ({ organization, username }: v.InferOutput<typeof input>): Promise<void> => {
   if (await isNameTaken(organization)) {
     throw new Error(
       `Organization ${organization} was deleted, and names of deleted organizations cannot be reused. Choose another name.`,
     );
   }
-  if (wanted !== undefined && (isReserved(wanted) || (await holderOfUsername(wanted)))) {
-    throw new Error(`username: ${wanted} has already been taken. Send another one, or omit it.`);
+  if (username !== undefined && (isReserved(username) || (await holderOfUsername(username)))) {
+    throw new Error(`username: ${username} has already been taken. Send another one, or omit it.`);
   }
 };
 
-const ownerOf = async (given: v.InferOutput<typeof input>): Promise<string> => {
-  const existing = await getOrganization(given.organization);
+const ownerOf = async (request: v.InferOutput<typeof input>): Promise<string> => {
+  const existing = await getOrganization(request.organization);
   if (existing) {
-    if (!given.rotate) {
+    if (!request.rotate) {
       throw new Error(
-        `Organization ${given.organization} exists. Send "rotate": true for another one-time secret of its owner.`,
+        `Organization ${request.organization} exists. Send "rotate": true for another one-time secret of its owner.`,
       );
     }
     // Completes what a first attempt that was cut off left out.
@@ -60,12 +60,12 @@ const ownerOf = async (given: v.InferOutput<typeof input>): Promise<string> => {
     if (!existing.isOperators) await markAsOperators(existing);
     return existing.createdBy;
   }
-  await checkNames(given);
-  const name = given.username ?? given.email.split('@')[0] ?? 'owner';
-  const user = await createUser({ username: name, email: given.email });
-  const settings = { ...defaultOrganizationSettings, email: given.email };
-  if (!(await createOrganization(given.organization, settings, user.id, { isOperators: true }))) {
-    throw new Error(`Organization ${given.organization} was created by another request at the same time.`);
+  await checkNames(request);
+  const name = request.username ?? request.email.split('@')[0] ?? 'owner';
+  const user = await createUser({ username: name, email: request.email });
+  const settings = { ...defaultOrganizationSettings, email: request.email };
+  if (!(await createOrganization(request.organization, settings, user.id, { isOperators: true }))) {
+    throw new Error(`Organization ${request.organization} was created by another request at the same time.`);
   }
   return user.id;
 };

@@ -18,7 +18,7 @@ export const createOrganization = async (
   createdBy: string,
   { isOperators }: Pick<Organization, 'isOperators'> = {},
 ): Promise<Organization | undefined> => {
-  const wanted: Organization = {
+  const newOrganization: Organization = {
     ...settings,
     isOperators,
     name,
@@ -27,8 +27,8 @@ export const createOrganization = async (
     createdBy,
     defaultProjectId: newId('prj'),
   };
-  const created = await create({ ...keys.organization(name), ...wanted });
-  const organization = created ? wanted : await getOrganization(name);
+  const created = await create({ ...keys.organization(name), ...newOrganization });
+  const organization = created ? newOrganization : await getOrganization(name);
   if (!organization || organization.createdBy !== createdBy) return undefined;
   if (!created && (await getMembership(createdBy, name))) return undefined;
   await addProject({

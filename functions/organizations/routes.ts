@@ -81,6 +81,7 @@ const settings = {
   'send-passing-statuses-for-untriggered-speculative-plans': setting(v.boolean()),
   'aggregated-commit-status-enabled': setting(v.boolean()),
   'speculative-plan-management-enabled': setting(v.boolean()),
+  'pull-request-comments-enabled': setting(v.boolean()),
   'allow-force-delete-workspaces': setting(v.boolean()),
   'user-tokens-enabled': setting(v.boolean()),
   'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
@@ -95,14 +96,14 @@ const relationships = { 'default-agent-pool': v.optional(toOne('agent-pools')) }
 /** Completes what was said of the execution mode by what was said of its pool. */
 const settlePool = async (
   change: Partial<OrganizationSettings>,
-  given: { data: { id: string } | null } | undefined,
+  relationship: { data: { id: string } | null } | undefined,
   current: Pick<Organization, 'name'> & Partial<Organization>,
 ): Promise<void> => {
-  if (!change.defaultExecutionMode && !given) return;
+  if (!change.defaultExecutionMode && !relationship) return;
   change.defaultAgentPoolId = await defaultAgentPool({
     organization: current.name,
     mode: change.defaultExecutionMode ?? current.defaultExecutionMode ?? 'remote',
-    given: given && (given.data?.id ?? null),
+    requested: relationship && (relationship.data?.id ?? null),
     current: current.defaultAgentPoolId,
     pointer: '/data/relationships/default-agent-pool',
   });
@@ -139,13 +140,13 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
     );
   }
   const { attributes } = readData(request, { ...settings, name: organizationName, email }, {}, otherFields);
-  const given: OrganizationSettings = {
+  const newSettings: OrganizationSettings = {
     ...defaultOrganizationSettings,
     ...settingsFrom(attributes, defaultOrganizationSettings),
     email: attributes.email,
   };
-  await settlePool(given, undefined, { name: attributes.name });
-  const organization = await createOrganization(attributes.name, given, principal.userId);
+  await settlePool(newSettings, undefined, { name: attributes.name });
+  const organization = await createOrganization(attributes.name, newSettings, principal.userId);
   if (!organization) throw unprocessable('/data/attributes/name', 'Name has already been taken');
   return created(organizationDocument(organization, await principal.on({ organization: organization.name })));
 };
@@ -185,8 +186,8 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
     ? await withPool(() => updateOrganization(subject.record, change, editor))
     : subject.record;
   if (!organization) {
-    const found = await getOrganization(subject.organization);
-    if (found) await checkIfMatch(request, found, 'organization');
+    const current = await getOrganization(subject.organization);
+    if (current) await checkIfMatch(request, current, 'organization');
     throw notFound('The organization was deleted at the same time.');
   }
   if (change.userTokensEnabled !== undefined) await carryUserTokens(organization);

@@ -17,9 +17,9 @@ const maxBytes = 512 * 1024;
 export const guardedFetch = async (url: string, { method, headers, body }: FetchOptions): Promise<Response> => {
   const request = { method: method as OutboundRequest['method'], url, headers, body: body?.toString() };
   const answer = await send(request, { maxBytes });
-  const kept = Object.entries(answer.headers).flatMap(([name, value]) =>
+  const headerPairs = Object.entries(answer.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as [string, string]] : [],
   );
   const empty = answer.status === 204 || answer.status === 304;
-  return new Response(empty ? null : new Uint8Array(answer.body), { status: answer.status, headers: kept });
+  return new Response(empty ? null : new Uint8Array(answer.body), { status: answer.status, headers: headerPairs });
 };

@@ -62,11 +62,11 @@ export const deliverNotification = async (
   try {
     const answer = await send({ method: 'POST', url, headers, body });
     const successful = answer.status >= 200 && answer.status < 300;
-    const said = answer.body.toString('utf8').replaceAll('\0', '').slice(0, maxBody);
+    const text = answer.body.toString('utf8').replaceAll('\0', '').slice(0, maxBody);
     const response = {
       url,
       code: String(answer.status),
-      body: said,
+      body: text,
       headers: shown(answer.headers),
       sentAt,
       successful,

@@ -104,10 +104,10 @@ export const inTime = async <T>(work: Promise<T>, deadline: number): Promise<T> 
 /** Answers with what was checked, whatever is asked. */
 export const pinned =
   (addresses: Address[]): LookupFunction =>
-  (_hostname, options, found) => {
+  (_hostname, options, callback) => {
     const [first] = addresses as [Address];
-    if (options.all) found(null, addresses);
-    else found(null, first.address, first.family);
+    if (options.all) callback(null, addresses);
+    else callback(null, first.address, first.family);
   };
 
 interface Bounds {

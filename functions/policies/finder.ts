@@ -8,7 +8,7 @@ export const policy: Finder<Policy> = {
   what: 'policy',
   parameter: 'policy',
   find: (request) => getPolicy(param(request, 'policy')),
-  seen: 'policy:read',
+  visibleWith: 'policy:read',
   scope: inOrganization,
 };
 
@@ -16,7 +16,7 @@ export const policySet: Finder<PolicySet> = {
   what: 'policy set',
   parameter: 'policySet',
   find: (request) => getPolicySet(param(request, 'policySet')),
-  seen: 'policy:read',
+  visibleWith: 'policy:read',
   scope: inOrganization,
 };
 
@@ -25,9 +25,9 @@ export const policySetVersion: Finder<PolicySetVersion> = {
   what: 'policy set version',
   parameter: 'policySetVersion',
   find: async (request) => {
-    const found = await getPolicySetVersion(param(request, 'policySetVersion'));
-    return found && (await getPolicySet(found.policySetId)) ? found : undefined;
+    const version = await getPolicySetVersion(param(request, 'policySetVersion'));
+    return version && (await getPolicySet(version.policySetId)) ? version : undefined;
   },
-  seen: 'policy:read',
+  visibleWith: 'policy:read',
   scope: inOrganization,
 };

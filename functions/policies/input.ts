@@ -35,17 +35,17 @@ const settings = {
   enforce: v.nullish(v.array(v.object({ mode: v.nullish(v.string()) }))),
 };
 
-type Given = { 'enforcement-level'?: string | null; enforce?: { mode?: string | null }[] | null };
+type LevelInput = { 'enforcement-level'?: string | null; enforce?: { mode?: string | null }[] | null };
 
-const levelOf = (given: Given, ofKind: PolicyKind): EnforcementLevel | undefined => {
-  const mode = given.enforce?.[0]?.mode;
-  const [level, pointer] = given['enforcement-level']
-    ? [given['enforcement-level'], 'enforcement-level']
+const levelOf = (attributes: LevelInput, ofKind: PolicyKind): EnforcementLevel | undefined => {
+  const mode = attributes.enforce?.[0]?.mode;
+  const [level, pointer] = attributes['enforcement-level']
+    ? [attributes['enforcement-level'], 'enforcement-level']
     : [mode, 'enforce/0/mode'];
   if (level === undefined || level === null) return undefined;
   const levels: readonly EnforcementLevel[] = enforcementLevels[ofKind];
-  const found = levels.find((one) => one === level);
-  if (found) return found;
+  const valid = levels.find((one) => one === level);
+  if (valid) return valid;
   throw unprocessable(
     `/data/attributes/${pointer}`,
     `${pointer.split('/')[0]}: must be, for kind ${ofKind}, one of ${levels.join(', ')}`,
@@ -107,9 +107,9 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
       `policies: policy set ${set.name} gets its policies from uploaded versions; upload a new version`,
     );
   }
-  const found = await getPolicies(ids);
+  const policies = await getPolicies(ids);
   const fits = new Set(
-    found.filter((one) => one.organization === set.organization && one.kind === set.kind).map(({ id }) => id),
+    policies.filter((one) => one.organization === set.organization && one.kind === set.kind).map(({ id }) => id),
   );
   const missing = ids.find((id) => !fits.has(id));
   if (missing !== undefined) {

@@ -33,19 +33,19 @@ export const getPolicy = (id: string): Promise<Policy | undefined> => get<Policy
 
 /** In the order of the ids; missing ones are left out. */
 export const getPolicies = async (ids: string[]): Promise<Policy[]> => {
-  const found: Policy[] = [];
+  const policies: Policy[] = [];
   for (let i = 0; i < ids.length; i += 100) {
-    found.push(...(await batchGet<Policy & Key>(ids.slice(i, i + 100).map(keys.policy))));
+    policies.push(...(await batchGet<Policy & Key>(ids.slice(i, i + 100).map(keys.policy))));
   }
-  return found;
+  return policies;
 };
 
 /** Undefined when the organization has a policy of that name. */
 export const createPolicy = async (
-  given: PolicySettings & Pick<Policy, 'organization' | 'name' | 'kind'>,
+  settings: PolicySettings & Pick<Policy, 'organization' | 'name' | 'kind'>,
 ): Promise<Policy | undefined> => {
   const at = now();
-  const policy: Policy = { ...given, id: newId('pol'), createdAt: at, updatedAt: at };
+  const policy: Policy = { ...settings, id: newId('pol'), createdAt: at, updatedAt: at };
   const bears = async (holder: string) => (await getPolicy(holder)) !== undefined;
   if (!(await claimUnique(keys.policyName(policy.organization, policy.name), policy.id, bears))) return undefined;
   await create({ ...keys.policy(policy.id), ...policy });
@@ -87,9 +87,9 @@ export const notePolicySets = async (id: string, setId: string, has: boolean): P
 
 /** Ids in the order of names. */
 export const listPolicyNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
-  const found = await queryAll<{ sk: string; holder: string }>({
+  const pointers = await queryAll<{ sk: string; holder: string }>({
     pk: keys.organization(organization).pk,
     prefix: 'POLICY#',
   });
-  return found.map(({ sk, holder }) => ({ id: holder, name: sk.slice('POLICY#'.length) }));
+  return pointers.map(({ sk, holder }) => ({ id: holder, name: sk.slice('POLICY#'.length) }));
 };

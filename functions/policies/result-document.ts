@@ -1,4 +1,4 @@
-import { many, one } from '../api/answer.ts';
+import { many, one, type Resource } from '../api/answer.ts';
 import { pendingOverride } from '../run/actions.ts';
 import { type PolicySetOutcome, resultCount } from '../run/policies.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import type { Run } from '../run/run.ts';
 import { taskStageId } from '../run/task-stages.ts';
 import type { Viewer } from '../runs/document.ts';
-import { type PolicyResult, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
+import { getPolicyResult, type PolicyResult, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
 
 /** Whoever let failed policies pass, and why; ours. */
 const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {
@@ -40,13 +40,13 @@ const setAttributes = (set: PolicySetOutcome) => ({
 /** `kept` and `sets` are what was judged, if it was; they show once the status says so. */
 export const policyCheckDocument = (
   run: Run,
-  kept: PolicyResult | undefined,
+  stored: PolicyResult | undefined,
   sets: PolicySetOutcome[],
   { granted }: Pick<Viewer, 'granted'>,
 ) => {
   const id = policyCheckId(run.id);
   const status = policyCheckStatus(run);
-  const result = isJudged(status) ? kept : undefined;
+  const result = isJudged(status) ? stored : undefined;
   const count = result?.count ?? {};
   const failed = (count['advisory-failed'] ?? 0) + (count['soft-failed'] ?? 0) + (count['hard-failed'] ?? 0);
   return {
@@ -89,10 +89,10 @@ export const policyCheckDocument = (
 
 const noCount = resultCount([]);
 
-export const policyEvaluationDocument = (run: Run, kept: PolicyResult | undefined, sets: number) => {
+export const policyEvaluationDocument = (run: Run, stored: PolicyResult | undefined, sets: number) => {
   const id = policyEvaluationId(run.id);
   const status = policyEvaluationStatus(run);
-  const result = isJudged(status) ? kept : undefined;
+  const result = isJudged(status) ? stored : undefined;
   const verdict = result && (result.verdict === 'passed' ? 'passed' : 'failed');
   return {
     id,
@@ -116,6 +116,12 @@ export const policyEvaluationDocument = (run: Run, kept: PolicyResult | undefine
     },
     links: { self: `/api/v2/policy-evaluations/${id}` },
   };
+};
+
+/** 1 read. */
+export const evaluationDocument = async (run: Run): Promise<Resource> => {
+  const result = await getPolicyResult(run.id, 'evaluation');
+  return policyEvaluationDocument(run, result, result?.setCount ?? 0);
 };
 
 /** `number`: the set's place among the sets of its evaluation, from 0. */

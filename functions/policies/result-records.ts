@@ -60,9 +60,9 @@ export const keepPolicyResult = async (
   const content = JSON.stringify(sets);
   const detailsKey = objects.policyResult(result.runId, what, digestOf(content));
   await putObject(detailsKey, content, 'application/json');
-  const kept: PolicyResult = { ...result, detailsKey };
-  if (await create({ ...keys.policyResult(result.runId, what), ...kept })) return kept;
-  return (await getPolicyResult(result.runId, what)) ?? kept;
+  const stored: PolicyResult = { ...result, detailsKey };
+  if (await create({ ...keys.policyResult(result.runId, what), ...stored })) return stored;
+  return (await getPolicyResult(result.runId, what)) ?? stored;
 };
 
 /** What each set said; nothing once that has expired (infra/settings.ts: runRetentionDays). */

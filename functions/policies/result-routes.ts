@@ -15,7 +15,7 @@ import { getRun } from '../runs/records.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { checkOutput } from './engine/check-output.ts';
-import { policyCheckDocument, policyEvaluationDocument, policySetOutcomeDocument } from './result-document.ts';
+import { evaluationDocument, policyCheckDocument, policySetOutcomeDocument } from './result-document.ts';
 import {
   getPolicyResult,
   policyEvaluationId,
@@ -26,9 +26,8 @@ import {
 
 /** What policies said of a run: its policy check, and the policy evaluation of its post-plan stage. */
 
-const withCheck = (found: Run | undefined): Run | undefined => (found?.checks?.policyCheck ? found : undefined);
-const withEvaluation = (found: Run | undefined): Run | undefined =>
-  found?.checks?.policyEvaluation ? found : undefined;
+const withCheck = (run: Run | undefined): Run | undefined => (run?.checks?.policyCheck ? run : undefined);
+const withEvaluation = (run: Run | undefined): Run | undefined => (run?.checks?.policyEvaluation ? run : undefined);
 
 const policyCheck: Finder<Run> = {
   what: 'policy check',
@@ -70,23 +69,23 @@ const include = includable('run', 'run.workspace');
 
 /** The run says nothing of its checks here: a cycle of included documents breaks clients. */
 const related = async ({ request, subject, granted, principal }: Context<Run>): Promise<Resource[] | undefined> => {
-  const asked = include.of(request);
-  if (asked.size === 0) return undefined;
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
   const document = runDocument(subject, { granted, userId: principal.userId });
-  const home = asked.has('run.workspace') ? await getWorkspace(subject.workspaceId) : undefined;
+  const home = includes.has('run.workspace') ? await getWorkspace(subject.workspaceId) : undefined;
   const { 'policy-checks': _, ...relationships } = document.relationships ?? {};
   return [{ ...document, relationships }, ...(home ? [withoutRun(workspaceDocument(home, granted))] : [])];
 };
 
 const withoutRun = (document: Resource): Resource => {
   const names = ['current-run', 'latest-run', 'locked-by'];
-  const kept = Object.entries(document.relationships ?? {}).filter(([name]) => !names.includes(name));
-  return { ...document, relationships: Object.fromEntries(kept) };
+  const relationships = Object.entries(document.relationships ?? {}).filter(([name]) => !names.includes(name));
+  return { ...document, relationships: Object.fromEntries(relationships) };
 };
 
 const checkDocument = async (subject: Run, context: Pick<Context<Run>, 'granted'>): Promise<Resource> => {
-  const kept = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
-  return policyCheckDocument(subject, kept, kept ? await readPolicySetOutcomes(kept) : [], context);
+  const result = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
+  return policyCheckDocument(subject, result, result ? await readPolicySetOutcomes(result) : [], context);
 };
 
 const listChecks = async (context: Context<Run>): Promise<Answer> => {
@@ -101,9 +100,9 @@ const readCheck = async (context: Context<Run>): Promise<Answer> =>
 
 /** Empty until it is judged. */
 const readOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
-  const kept = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
-  if (!kept) return plainText('');
-  const sets = await readPolicySetOutcomes(kept);
+  const result = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
+  if (!result) return plainText('');
+  const sets = await readPolicySetOutcomes(result);
   return plainText(sets.length ? checkOutput(sets) : 'The policy results have expired.\n');
 };
 
@@ -128,12 +127,6 @@ const override =
     return ok(await checkDocument((await getRun(subject.id)) ?? subject, context));
   };
 
-/** Also what comes along with a task stage that is asked to include them. */
-export const evaluationDocument = async (subject: Run): Promise<Resource> => {
-  const kept = await getPolicyResult(subject.id, 'evaluation');
-  return policyEvaluationDocument(subject, kept, kept?.setCount ?? 0);
-};
-
 const listEvaluations = async ({ request, subject }: Context<Run>): Promise<Answer> => {
   const named = readTaskStageId(request.params.stage ?? '');
   const all = named?.stage === 'post_plan' && withEvaluation(subject) ? [await evaluationDocument(subject)] : [];
@@ -142,8 +135,10 @@ const listEvaluations = async ({ request, subject }: Context<Run>): Promise<Answ
 };
 
 const outcomesOf = async (subject: Run): Promise<Resource[]> => {
-  const kept = isJudged(policyEvaluationStatus(subject)) ? await getPolicyResult(subject.id, 'evaluation') : undefined;
-  const sets = kept ? await readPolicySetOutcomes(kept) : [];
+  const result = isJudged(policyEvaluationStatus(subject))
+    ? await getPolicyResult(subject.id, 'evaluation')
+    : undefined;
+  const sets = result ? await readPolicySetOutcomes(result) : [];
   return sets.map((set, i) => policySetOutcomeDocument(subject.id, i, set));
 };
 
@@ -178,9 +173,9 @@ const listOutcomes = async ({ request, subject }: Context<Run>): Promise<Answer>
 };
 
 const readOutcome = async ({ request, subject }: Context<Run>): Promise<Answer> => {
-  const found = (await outcomesOf(subject)).find(({ id }) => id === request.params.policySetOutcome);
-  if (!found) throw notFound("Policy set outcome not found, or you don't have access.");
-  return ok(found);
+  const outcome = (await outcomesOf(subject)).find(({ id }) => id === request.params.policySetOutcome);
+  if (!outcome) throw notFound("Policy set outcome not found, or you don't have access.");
+  return ok(outcome);
 };
 
 export const policyResultRoutes = (overrideRun: OverrideRun): Route[] => [

@@ -27,7 +27,7 @@ const taken = () => unprocessable('/data/attributes/name', 'Name has already bee
 const gone = () => notFound('The policy was deleted at the same time.');
 
 const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
-  const { policy: wanted, policySetIds } = readNewPolicy(request, subject.organization);
+  const { policy: newPolicy, policySetIds } = readNewPolicy(request, subject.organization);
   const pointer = '/data/relationships/policy-sets';
   const sets = await getPolicySets(policySetIds);
   const missing = policySetIds.find(
@@ -35,14 +35,14 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
   );
   if (missing)
     throw unprocessable(pointer, `policy-sets: ${missing.slice(0, 100)} not found in ${subject.organization}`);
-  const made = await createPolicy(wanted);
-  if (!made) throw taken();
+  const policy = await createPolicy(newPolicy);
+  if (!policy) throw taken();
   for (const set of sets) {
-    await checkPolicies(set, [made.id], pointer);
-    if (!(await relate(set, 'policyIds', [made.id])))
+    await checkPolicies(set, [policy.id], pointer);
+    if (!(await relate(set, 'policyIds', [policy.id])))
       throw unprocessable(pointer, `policy-sets: ${set.name} has the maximum number of policies`);
   }
-  return created(policyDocument({ ...made, policySetIds: new Set(policySetIds) }));
+  return created(policyDocument({ ...policy, policySetIds: new Set(policySetIds) }));
 };
 
 const update = async ({ request, subject }: Context<Policy>): Promise<Answer> => {
@@ -80,17 +80,17 @@ const download = async ({ subject }: Context<Policy>): Promise<Answer> => {
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const names = await listPolicyNames(subject.organization);
   const all = searched(request, names).map(({ id }) => id);
-  const wanted = pageOf(request);
+  const page = pageOf(request);
   const kind = request.query.get('filter[kind]') || undefined;
   const sort = request.query.get('sort') || 'name';
   if (kind === undefined && sort === 'name') {
-    const shown = await getPolicies(pageSlice(all, wanted));
-    return list(request, wanted, all.length, shown.map(policyDocument));
+    const shown = await getPolicies(pageSlice(all, page));
+    return list(request, page, all.length, shown.map(policyDocument));
   }
   const fitting = (await getPolicies(all)).filter((one) => kind === undefined || one.kind === kind);
   if (sort.endsWith('updated-at')) fitting.sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
   if (sort.startsWith('-')) fitting.reverse();
-  return list(request, wanted, fitting.length, pageSlice(fitting, wanted).map(policyDocument));
+  return list(request, page, fitting.length, pageSlice(fitting, page).map(policyDocument));
 };
 
 export const searched = <T extends { name: string }>({ query }: ApiRequest, all: T[]): T[] => {

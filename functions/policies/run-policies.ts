@@ -72,8 +72,8 @@ const contentOf = async (
   };
 };
 
-const freeze = async (found: PolicySet): Promise<FrozenPolicySet | undefined> => {
-  const set = await withNewestVersion(found);
+const freeze = async (stored: PolicySet): Promise<FrozenPolicySet | undefined> => {
+  const set = await withNewestVersion(stored);
   const [content, parameters] = await Promise.all([contentOf(set), listVariables(set.id)]);
   return (
     content && {

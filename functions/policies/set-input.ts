@@ -37,8 +37,8 @@ const typeOf = (relation: Relation): 'policies' | 'workspaces' | 'projects' => {
 
 const path = v.pipe(
   text(500),
-  v.transform((given) => given.replace(/^\.?\/+|\/+$/g, '')),
-  v.check((given) => !given.split('/').includes('..'), 'must be a path inside the archive, without ".."'),
+  v.transform((path) => path.replace(/^\.?\/+|\/+$/g, '')),
+  v.check((path) => !path.split('/').includes('..'), 'must be a path inside the archive, without ".."'),
 );
 
 const toolVersion = v.pipe(
@@ -59,23 +59,23 @@ const settings = {
 
 const defaults = { description: null, global: false, overridable: false, policyToolVersion: null, policiesPath: null };
 
-type Given = { [name in keyof typeof settings]?: unknown };
+type SettingsInput = { [name in keyof typeof settings]?: unknown };
 
 /** What cannot be had here is refused, rather than kept and not done. */
-const checkProvided = (given: Given, ofKind: PolicySet['kind']): void => {
-  if (given['vcs-repo']) {
+const checkProvided = (attributes: SettingsInput, ofKind: PolicySet['kind']): void => {
+  if (attributes['vcs-repo']) {
     throw unprocessable(
       '/data/attributes/vcs-repo',
       'vcs-repo: version control connections are not supported. Upload versions of the policy set instead (POST policy-sets/…/versions)',
     );
   }
-  if ((given['tag-selectors'] as unknown[] | null | undefined)?.length) {
+  if ((attributes['tag-selectors'] as unknown[] | null | undefined)?.length) {
     throw unprocessable(
       '/data/attributes/tag-selectors',
       'tag-selectors: not supported. Attach workspaces or projects, or make the policy set global',
     );
   }
-  if (given['agent-enabled'] && ofKind === 'sentinel') {
+  if (attributes['agent-enabled'] && ofKind === 'sentinel') {
     throw unprocessable(
       '/data/attributes/agent-enabled',
       'agent-enabled: not supported, policies are evaluated in the policy check. Remove it, or use kind opa for policy evaluations',
@@ -83,8 +83,8 @@ const checkProvided = (given: Given, ofKind: PolicySet['kind']): void => {
   }
 };
 
-const settingsOf = (given: Record<string, unknown>): Partial<PolicySetSettings> =>
-  settingsFrom(given, { name: '', ...defaults }) as Partial<PolicySetSettings>;
+const settingsOf = (attributes: Record<string, unknown>): Partial<PolicySetSettings> =>
+  settingsFrom(attributes, { name: '', ...defaults }) as Partial<PolicySetSettings>;
 
 export interface Targets {
   relation: Relation;
@@ -103,9 +103,9 @@ const relationships = {
 const checkTargets = async (set: PolicySet, { relation, ids }: Targets, pointer: string): Promise<void> => {
   const type = typeOf(relation);
   if (type === 'policies') return checkPolicies(set, ids, pointer);
-  const found: { id: string; organization: string }[] =
+  const targets: { id: string; organization: string }[] =
     type === 'workspaces' ? await getWorkspaces(ids) : await getProjects(ids);
-  const there = new Set(found.filter((one) => one.organization === set.organization).map(({ id }) => id));
+  const there = new Set(targets.filter((one) => one.organization === set.organization).map(({ id }) => id));
   const missing = ids.find((id) => !there.has(id));
   if (missing !== undefined) {
     throw unprocessable(pointer, `${relation}: ${missing.slice(0, 100)} not found in organization ${set.organization}`);
@@ -114,28 +114,34 @@ const checkTargets = async (set: PolicySet, { relation, ids }: Targets, pointer:
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewPolicySet = async (request: ApiRequest, organization: string) => {
-  const { attributes, relationships: given } = readData(
+  const { attributes, relationships: related } = readData(
     request,
     { ...settings, name: policyName, kind },
     relationships,
     otherFields,
   );
   checkProvided(attributes, attributes.kind);
-  const wanted = { ...defaults, ...settingsOf(attributes), name: attributes.name, kind: attributes.kind, organization };
+  const policySet = {
+    ...defaults,
+    ...settingsOf(attributes),
+    name: attributes.name,
+    kind: attributes.kind,
+    organization,
+  };
   const targets = relations.flatMap((relation): Targets[] => {
-    const ids = given[relation]?.data.map(({ id }) => id);
+    const ids = related[relation]?.data.map(({ id }) => id);
     return ids ? [{ relation, ids: [...new Set(ids)] }] : [];
   });
   for (const target of targets) {
-    await checkTargets(wanted as unknown as PolicySet, target, `/data/relationships/${target.relation}`);
+    await checkTargets(policySet as unknown as PolicySet, target, `/data/relationships/${target.relation}`);
   }
-  return { wanted, targets };
+  return { settings: policySet, targets };
 };
 
 /** Sent back as they are they may come along. @throws {ApiError} 422 */
-const checkRelated = (set: PolicySet, given: Partial<Record<Relation, { data: { id: string }[] }>>): void => {
+const checkRelated = (set: PolicySet, linkages: Partial<Record<Relation, { data: { id: string }[] }>>): void => {
   for (const relation of relations) {
-    const ids = given[relation]?.data.map(({ id }) => id);
+    const ids = linkages[relation]?.data.map(({ id }) => id);
     const current: ReadonlySet<string> = set[related[relation]] ?? new Set();
     if (!ids || (ids.every((id) => current.has(id)) && new Set(ids).size === current.size)) continue;
     throw unprocessable(
@@ -149,9 +155,9 @@ const checkRelated = (set: PolicySet, given: Partial<Record<Relation, { data: { 
 export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partial<PolicySetSettings> => {
   const ofKind = v.optional(v.literal(set.kind, `is ${set.kind} and cannot be changed; create another policy set`));
   const entries = { ...settings, name: v.optional(policyName), kind: ofKind };
-  const { attributes, relationships: given } = readData(request, entries, relationships, otherFields);
+  const { attributes, relationships: related } = readData(request, entries, relationships, otherFields);
   checkProvided(attributes, set.kind);
-  checkRelated(set, given);
+  checkRelated(set, related);
   return settingsOf(attributes);
 };
 

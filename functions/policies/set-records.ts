@@ -68,11 +68,11 @@ export const getPolicySet = async (id: string): Promise<PolicySet | undefined> =
 
 /** In the order of the ids; missing ones are left out. */
 export const getPolicySets = async (ids: string[]): Promise<PolicySet[]> => {
-  const found: PolicySet[] = [];
+  const sets: PolicySet[] = [];
   for (let i = 0; i < ids.length; i += 100) {
-    found.push(...(await batchGet<PolicySet & Key>(ids.slice(i, i + 100).map(keys.policySet))).filter(living));
+    sets.push(...(await batchGet<PolicySet & Key>(ids.slice(i, i + 100).map(keys.policySet))).filter(living));
   }
-  return found;
+  return sets;
 };
 
 /** One write, which may be repeated. */
@@ -94,10 +94,10 @@ const releaseName = ({ organization, name, id }: PolicySet): Promise<boolean> =>
 
 /** Undefined when the organization has a set of that name. */
 export const createPolicySet = async (
-  given: PolicySetSettings & Pick<PolicySet, 'organization' | 'kind'>,
+  settings: PolicySetSettings & Pick<PolicySet, 'organization' | 'kind'>,
 ): Promise<PolicySet | undefined> => {
   const at = now();
-  const set: PolicySet = { ...given, id: newId('polset'), createdAt: at, updatedAt: at };
+  const set: PolicySet = { ...settings, id: newId('polset'), createdAt: at, updatedAt: at };
   if (!(await claimName(set))) return undefined;
   if (set.global) await point({ organization: set.organization }, set.id);
   await create({ ...keys.policySet(set.id), ...set });
@@ -178,8 +178,8 @@ export const deletePolicySet = async (set: PolicySet): Promise<void> => {
 /** Ids in the order of names. */
 export const listPolicySetNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
   const { pk } = keys.organization(organization);
-  const found = await queryAll<{ sk: string; holder: string }>({ pk, prefix: 'POLSET#' });
-  return found.map(({ sk, holder }) => ({ id: holder, name: sk.slice('POLSET#'.length) }));
+  const pointers = await queryAll<{ sk: string; holder: string }>({ pk, prefix: 'POLSET#' });
+  return pointers.map(({ sk, holder }) => ({ id: holder, name: sk.slice('POLSET#'.length) }));
 };
 
 type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;

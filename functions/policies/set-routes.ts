@@ -49,8 +49,8 @@ const add = async (set: PolicySet, { relation, ids }: Targets, pointer: string):
 };
 
 const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
-  const { wanted, targets } = await readNewPolicySet(request, subject.organization);
-  let set = await createPolicySet(wanted);
+  const { settings, targets } = await readNewPolicySet(request, subject.organization);
+  let set = await createPolicySet(settings);
   if (!set) throw taken();
   for (const target of targets) set = await add(set, target, `/data/relationships/${target.relation}`);
   return created(policySetDocument(set));
@@ -61,9 +61,9 @@ const update = async (context: Context<PolicySet>): Promise<Answer> => {
   const change = readPolicySetChange(request, subject);
   const updated = await updatePolicySet(subject, change, await editorOf(context, subject, 'policy set'));
   if (updated) return withEtag(ok(policySetDocument(updated)), updated);
-  const found = await getPolicySet(subject.id);
-  if (!found) throw notFound('The policy set was deleted at the same time.');
-  await checkIfMatch(request, found, 'policy set');
+  const current = await getPolicySet(subject.id);
+  if (!current) throw notFound('The policy set was deleted at the same time.');
+  await checkIfMatch(request, current, 'policy set');
   throw taken();
 };
 
@@ -92,13 +92,13 @@ const included = async (
   { request, principal }: Context<Subject>,
   sets: PolicySet[],
 ): Promise<Resource[] | undefined> => {
-  const asked = include.of(request);
-  if (asked.size === 0) return undefined;
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
   const some = (
     name: (typeof include.paths)[number],
     of: (set: PolicySet) => Iterable<string | undefined>,
   ): string[] =>
-    asked.has(name) ? [...new Set(sets.flatMap((set) => [...of(set)]))].filter((id) => id !== undefined) : [];
+    includes.has(name) ? [...new Set(sets.flatMap((set) => [...of(set)]))].filter((id) => id !== undefined) : [];
   const distinct = (...of: string[][]): string[] => [...new Set(of.flat())].slice(0, maxIncluded);
   const [policies, workspaces, projects, versions] = await Promise.all([
     getPolicies(distinct(some('policies', (set) => set.policyIds ?? []))),
@@ -136,7 +136,7 @@ const read = async (context: Context<PolicySet>): Promise<Answer> =>
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const all = searched(request, await listPolicySetNames(subject.organization)).map(({ id }) => id);
-  const wanted = pageOf(request);
+  const page = pageOf(request);
   const kind = request.query.get('filter[kind]') || null;
   const versioned = request.query.get('filter[versioned]') || null;
   const filtered = kind !== null || versioned !== null;
@@ -147,9 +147,9 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
           (versioned === null || (set.newestVersionId !== undefined) === (versioned === 'true')),
       )
     : [];
-  const shown = filtered ? pageSlice(fitting, wanted) : await getPolicySets(pageSlice(all, wanted));
+  const shown = filtered ? pageSlice(fitting, page) : await getPolicySets(pageSlice(all, page));
   const total = filtered ? fitting.length : all.length;
-  return list(request, wanted, total, shown.map(policySetDocument), await included(context, shown));
+  return list(request, page, total, shown.map(policySetDocument), await included(context, shown));
 };
 
 const base = '/policy-sets/{policySet}';

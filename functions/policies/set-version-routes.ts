@@ -56,11 +56,11 @@ const taken = () => unprocessable('/data/attributes/key', 'Key has already been 
 const maxParameters = 100;
 
 const createParameter = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
-  const given = readNewParameter(request);
+  const values = readNewParameter(request);
   if ((await listVariables(subject.id)).length >= maxParameters) {
     throw unprocessable('/data', `a policy set has at most ${maxParameters} parameters`);
   }
-  const parameter = await createVariable(subject.id, given);
+  const parameter = await createVariable(subject.id, values);
   if (!parameter) throw taken();
   return created(parameterDocument(parameter));
 };
@@ -75,7 +75,7 @@ const shown = (parameter: Variable): Answer => withEtag(ok(parameterDocument(par
 
 const updateParameter = async (context: Context<PolicySet>): Promise<Answer> => {
   const parameter = await find(context);
-  const change = (seen: Variable) => readParameterChange(context.request, seen);
+  const change = (current: Variable) => readParameterChange(context.request, current);
   const updated = await updateVariable(parameter, await versionGuard(context, parameter, 'parameter', change));
   if (!updated) throw taken();
   return shown(updated);

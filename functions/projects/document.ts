@@ -32,6 +32,6 @@ export const projectDocument = (project: Project, granted: Granted) => ({
 export const projectDocuments = (grants: Grants, projects: Project[]): Promise<Resource[]> =>
   byOrganization(projects, async (organization, some) => {
     const granted = await grants.onProjects(organization, some);
-    const seen = some.filter(({ id }) => granted(id).has('project:read'));
-    return seen.map((one) => projectDocument(one, granted(one.id)));
+    const visible = some.filter(({ id }) => granted(id).has('project:read'));
+    return visible.map((one) => projectDocument(one, granted(one.id)));
   });

@@ -18,9 +18,9 @@ export const inProjectOf = (
   ...organization,
   find: async (request) => {
     const named = relatedIn(request, relationship, ...types);
-    const found = await organization.find(request);
+    const home = await organization.find(request);
     const projectId = named?.type === 'projects' ? named.id : undefined;
-    return found && { ...found, projectId: projectId ?? otherwise?.(found.record) };
+    return home && { ...home, projectId: projectId ?? otherwise?.(home.record) };
   },
   scope: ({ organization: name, projectId, record }) =>
     projectId === undefined
@@ -32,6 +32,6 @@ export const project: Finder<Project> = {
   what: 'project',
   parameter: 'project',
   find: (request) => getProject(param(request, 'project')),
-  seen: 'project:read',
+  visibleWith: 'project:read',
   scope: (project) => ({ organization: project.organization, project }),
 };

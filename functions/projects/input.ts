@@ -38,7 +38,7 @@ const relationships = {
   'default-agent-pool': v.optional(toOne('agent-pools')),
 };
 
-type Given = ReturnType<typeof readChange>;
+type ProjectInput = ReturnType<typeof readChange>;
 
 const readChange = (request: ApiRequest) =>
   readData(request, { ...attributes, name: v.optional(projectName) }, relationships, otherFields);
@@ -50,27 +50,27 @@ const inherited = (home: Organization | undefined) => {
 
 /** What is given, and what follows from it: a mode of its own, or the organization's. */
 const changeOf = async (
-  { attributes: given, relationships: related }: Given,
+  { attributes: requested, relationships: related }: ProjectInput,
   organization: string,
   current: Partial<Project>,
 ) => {
   const change: Partial<Project> = {};
-  if (given.name !== undefined) change.name = given.name;
-  if (given.description !== undefined) change.description = given.description;
-  const mode = given['default-execution-mode'];
-  const overwrites = overwriteIn(given['setting-overwrites'], 'default-execution-mode', 'default-agent-pool');
-  const pool = given['default-agent-pool-id'] ?? related['default-agent-pool']?.data?.id;
+  if (requested.name !== undefined) change.name = requested.name;
+  if (requested.description !== undefined) change.description = requested.description;
+  const mode = requested['default-execution-mode'];
+  const overwrites = overwriteIn(requested['setting-overwrites'], 'default-execution-mode', 'default-agent-pool');
+  const pool = requested['default-agent-pool-id'] ?? related['default-agent-pool']?.data?.id;
   if (overwrites === false || mode === null) {
     const above = inherited(await getOrganization(organization));
     if (overwrites === false) checkFollows('default-execution-mode', mode, above.defaultExecutionMode);
     Object.assign(change, above);
-  } else if (mode !== undefined || overwrites || pool !== undefined || given['default-agent-pool-id'] === null) {
+  } else if (mode !== undefined || overwrites || pool !== undefined || requested['default-agent-pool-id'] === null) {
     change.inheritsExecutionMode = false;
     if (mode) change.defaultExecutionMode = mode;
     change.defaultAgentPoolId = await defaultAgentPool({
       organization,
       mode: mode ?? current.defaultExecutionMode ?? 'remote',
-      given: pool ?? given['default-agent-pool-id'],
+      requested: pool ?? requested['default-agent-pool-id'],
       current: current.defaultAgentPoolId,
       projectId: current.id,
       pointer: '/data/attributes/default-agent-pool-id',
@@ -87,8 +87,8 @@ export const readProjectChange = async (request: ApiRequest, project: Project): 
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewProject = async (request: ApiRequest, organization: string) => {
-  const given = readData(request, { ...attributes, name: projectName }, relationships, otherFields);
-  const { name } = given.attributes;
+  const input = readData(request, { ...attributes, name: projectName }, relationships, otherFields);
+  const { name } = input.attributes;
   const above = inherited(await getOrganization(organization));
-  return { description: null, ...above, ...(await changeOf(given, organization, above)), organization, name };
+  return { description: null, ...above, ...(await changeOf(input, organization, above)), organization, name };
 };

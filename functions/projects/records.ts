@@ -36,11 +36,11 @@ export const getProject = (id: string): Promise<Project | undefined> => get<Proj
 
 /** In the order of the ids; missing ones are left out. */
 export const getProjects = async (ids: string[]): Promise<Project[]> => {
-  const found: Project[] = [];
+  const projects: Project[] = [];
   for (let i = 0; i < ids.length; i += 100) {
-    found.push(...(await batchGet<Project & Key>(ids.slice(i, i + 100).map(keys.project))));
+    projects.push(...(await batchGet<Project & Key>(ids.slice(i, i + 100).map(keys.project))));
   }
-  return found;
+  return projects;
 };
 
 /** What the index of names has of a project. */
@@ -69,8 +69,8 @@ export const listProjects = async (
 ): Promise<ScanResult<Project>> => {
   const names = { ...namesOf(organization.name), descending };
   if (!fits) {
-    const found = await pageOfNames<ProjectName>(organization, 'project', names, paging);
-    return { ...found, items: await named(found.items) };
+    const listed = await pageOfNames<ProjectName>(organization, 'project', names, paging);
+    return { ...listed, items: await named(listed.items) };
   }
   const narrow = (entries: ProjectName[]) => entries.filter(({ name }) => fits(name));
   return findNames(names, { narrow, records: named }, paging);
@@ -96,8 +96,9 @@ export const addProject = async (project: Project): Promise<Project | undefined>
   return (await create({ ...keys.project(id), ...added })) ? added : undefined;
 };
 
-export const createProject = (given: ProjectSettings & Pick<Project, 'organization'>): Promise<Project | undefined> =>
-  addProject({ ...given, id: newId('prj'), createdAt: new Date().toISOString() });
+export const createProject = (
+  settings: ProjectSettings & Pick<Project, 'organization'>,
+): Promise<Project | undefined> => addProject({ ...settings, id: newId('prj'), createdAt: new Date().toISOString() });
 
 /**
  * Undefined when the new name is taken, the project is gone, or is not as the editor has seen it.

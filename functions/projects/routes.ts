@@ -34,9 +34,9 @@ const byName = (a: Project, b: Project): number => {
 
 /** Of those that teams were given something on: few enough to be read. */
 const within = async ({ subject, principal }: Context<InOrganization>, reach: Reach): Promise<Project[]> => {
-  const found = await getProjects([...reach.projectIds]);
-  const granted = await principal.onProjects(subject.organization, found);
-  return found.filter(({ id }) => granted(id).has('project:read'));
+  const reachable = await getProjects([...reach.projectIds]);
+  const granted = await principal.onProjects(subject.organization, reachable);
+  return reachable.filter(({ id }) => granted(id).has('project:read'));
 };
 
 const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
@@ -60,8 +60,8 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
   }
   const reach = await principal.reach(subject.organization, 'project:read');
   if (reach) {
-    const seen = await within(context, reach);
-    return answerAll(names ? seen.filter(({ name }) => names.includes(name)) : seen);
+    const visible = await within(context, reach);
+    return answerAll(names ? visible.filter(({ name }) => names.includes(name)) : visible);
   }
   if (names) return answerAll(await findProjects(subject.organization, names));
   const { items, total, more } = await listProjects(subject.record, page, { descending, ...(search ? { fits } : {}) });
@@ -69,10 +69,10 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
 };
 
 const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
-  const given = await readNewProject(request, subject.organization);
-  const made = await withPool(() => createProject(given));
-  if (!made) throw taken();
-  return created(projectDocument(made, granted));
+  const settings = await readNewProject(request, subject.organization);
+  const project = await withPool(() => createProject(settings));
+  if (!project) throw taken();
+  return created(projectDocument(project, granted));
 };
 
 const include = includable('effective_tag_bindings');
@@ -113,9 +113,9 @@ const update =
     if (Object.keys(change).length === 0) return read(context);
     const updated = await withPool(() => updateProject(subject, change, editor));
     if (!updated) {
-      const found = await getProject(subject.id);
-      if (!found) throw notFound('The project was deleted at the same time.');
-      await checkIfMatch(request, found, 'project');
+      const current = await getProject(subject.id);
+      if (!current) throw notFound('The project was deleted at the same time.');
+      await checkIfMatch(request, current, 'project');
       throw taken();
     }
     if (change.inheritsExecutionMode !== undefined) await carry(updated);

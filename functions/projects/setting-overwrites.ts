@@ -10,11 +10,11 @@ const at = '/data/attributes/setting-overwrites';
  * @throws {ApiError} 422 when they are to part
  */
 export const overwriteIn = <M extends string, P extends string>(
-  given: Partial<Record<M | P, boolean | null>> | null | undefined,
+  overwrites: Partial<Record<M | P, boolean | null>> | null | undefined,
   mode: M,
   pool: P,
 ): boolean | undefined => {
-  const [ofMode, ofPool] = [given?.[mode], given?.[pool]];
+  const [ofMode, ofPool] = [overwrites?.[mode], overwrites?.[pool]];
   if (typeof ofMode === 'boolean' && typeof ofPool === 'boolean' && ofMode !== ofPool) {
     throw unprocessable(
       `${at}/${pool}`,
@@ -30,10 +30,10 @@ export const overwriteIn = <M extends string, P extends string>(
  * @param unsaid what clients send that have nothing to say
  * @throws {ApiError} 422
  */
-export const checkFollows = (name: string, given: string | null | undefined, above: string, unsaid?: string): void => {
-  if (given === undefined || given === null || given === above || given === unsaid) return;
+export const checkFollows = (name: string, value: string | null | undefined, above: string, unsaid?: string): void => {
+  if (value === undefined || value === null || value === above || value === unsaid) return;
   throw unprocessable(
     `${at}/${name}`,
-    `${name}: false in setting-overwrites means the inherited value ${above}, but the attribute is ${given}; remove one of them`,
+    `${name}: false in setting-overwrites means the inherited value ${above}, but the attribute is ${value}; remove one of them`,
   );
 };

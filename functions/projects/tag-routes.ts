@@ -19,7 +19,7 @@ const write = async (
   tagsOf: (project: Project) => Tag[],
 ): Promise<Project> => {
   for (let project: Project | undefined = subject; project; project = await getProject(subject.id)) {
-    const editor = { userId, seen: project.edits ?? 0 };
+    const editor = { userId, edits: project.edits ?? 0 };
     const updated = await updateProject(project, { tags: distinct(tagsOf(project)) }, editor);
     if (updated) return updated;
   }

@@ -3,7 +3,7 @@
  * the workspace's variables ask for (HCP Terraform: dynamic provider credentials).
  */
 
-interface Asked {
+interface CredentialBase {
   /** Of several configurations of one provider; absent for the default one. */
   tag?: string;
   /** `aud` of the token. */
@@ -11,28 +11,28 @@ interface Asked {
 }
 
 /** A token alone, for whatever the configuration does with it. */
-export interface PlainCredential extends Asked {
+export interface PlainCredential extends CredentialBase {
   provider: 'token';
 }
 
-export interface AwsCredential extends Asked {
+export interface AwsCredential extends CredentialBase {
   provider: 'aws';
   roleArn: string;
 }
 
-export interface GcpCredential extends Asked {
+export interface GcpCredential extends CredentialBase {
   provider: 'gcp';
   serviceAccountEmail: string;
   /** `projects/<number>/locations/global/workloadIdentityPools/<pool>/providers/<id>` */
   workloadProvider: string;
 }
 
-export interface AzureCredential extends Asked {
+export interface AzureCredential extends CredentialBase {
   provider: 'azure';
   clientId: string;
 }
 
-export interface VaultCredential extends Asked {
+export interface VaultCredential extends CredentialBase {
   provider: 'vault';
   /** Without a slash at the end. */
   address: string;
@@ -45,7 +45,7 @@ export interface VaultCredential extends Asked {
   timeoutSeconds: number;
 }
 
-export interface KubernetesCredential extends Asked {
+export interface KubernetesCredential extends CredentialBase {
   provider: 'kubernetes';
 }
 

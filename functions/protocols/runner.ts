@@ -9,6 +9,7 @@ import type { BackedCredential, Signed } from './credential.ts';
  *
  * | call | body → answer |
  * |---|---|
+ * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another has registered, or it is none of ours |
  * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |
  * | `POST /heartbeat` | – → {@link Heartbeat}; with `?renew=errored-state` also a new address for that |
@@ -19,7 +20,7 @@ import type { BackedCredential, Signed } from './credential.ts';
  * | `POST /report` | {@link PhaseReport} → {@link ReportAnswer} |
  * | `POST /next` | – → {@link NextAnswer}; only while held after a plan |
  *
- * All but `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
+ * All but `ready` and `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
  * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
  */
 
@@ -27,6 +28,16 @@ export type { Artifact, PhaseName, PhaseReport };
 
 /** What is uploaded when the phase is reported and its token dead. */
 export type DeferredUpload = 'provider-schemas' | 'state-json';
+
+/** Of a runner that was started before a run needs it: `STEPFORM_CLAIM` is `warm-….<secret>` then. */
+export interface ReadyRequest {
+  claim: string;
+  /** Chosen by the runner: 32 random bytes in base64url. The first one counts, and becomes the claim of its run. */
+  key: string;
+}
+
+/** `claim`: to be presented with the key behind it, `<claim>.<key>`. */
+export type ReadyAnswer = { action: 'wait'; afterMs: number } | { action: 'claim'; claim: string } | { action: 'exit' };
 
 export interface ClaimRequest {
   claim: string;

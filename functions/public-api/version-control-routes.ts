@@ -1,11 +1,20 @@
 import { type Route, versioned } from '../api/route.ts';
+import { accountRoutes } from '../version-control/account-routes.ts';
 import { vcsEventRoutes } from '../version-control/event-routes.ts';
+import { hookRoutes } from '../version-control/hook-routes.ts';
 import { callbackRoutes, oauthFlowRoutes } from '../version-control/oauth-flow.ts';
 import { repositoryRoutes } from '../version-control/repository-routes.ts';
 import { connectionRoutes } from '../version-control/routes.ts';
 
 /** What the function VersionControl answers: connections, what they reach, and what came of webhooks. */
 export const versionControlRoutes: Route[] = [
-  ...versioned([...connectionRoutes, ...repositoryRoutes, ...oauthFlowRoutes, ...vcsEventRoutes]),
+  ...versioned([
+    ...connectionRoutes,
+    ...repositoryRoutes,
+    ...oauthFlowRoutes,
+    ...vcsEventRoutes,
+    ...hookRoutes,
+    ...accountRoutes,
+  ]),
   ...callbackRoutes,
 ];

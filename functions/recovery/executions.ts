@@ -3,8 +3,9 @@ import { ListExecutionsCommand, SFNClient, StopExecutionCommand } from '@aws-sdk
 import { environment } from '../environment.ts';
 import { isFinal } from '../run/status.ts';
 import { getRun } from '../runs/records.ts';
+import { directly } from '../store/direct-calls.ts';
 
-const client = new SFNClient({});
+const client = new SFNClient(directly('states'));
 
 /** Stops executions whose run has ended, or is not known any more. @returns their names */
 export const stopOrphanedExecutions = async (): Promise<string[]> => {

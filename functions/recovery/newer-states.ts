@@ -20,7 +20,7 @@ export interface NewerStates {
   statesLeft: { workspaceId: string; key: string; why: string }[];
 }
 
-interface Found {
+interface NewerState {
   workspaceId: string;
   id: string;
   key: string;
@@ -35,16 +35,16 @@ const stateKey = /^states\/(ws-\w+)\/(sv-\w+)\/([0-9a-f]{64})\.tfstate$/;
 const isSince = (at: string, since: string): boolean => Date.parse(at) + 1000 > Date.parse(since);
 
 /** The last state of each workspace among those that were stored since, and that the table does not know. */
-const findNewest = async (since: string): Promise<Found[]> => {
-  const newest = new Map<string, Found>();
+const findNewest = async (since: string): Promise<NewerState[]> => {
+  const newest = new Map<string, NewerState>();
   for await (const { key, modifiedAt: at } of listObjects('states/')) {
     const [, workspaceId = '', id = '', sha256 = ''] = stateKey.exec(key) ?? [];
     if (!workspaceId || !isSince(at, since)) continue;
-    const found = { workspaceId, id, key, sha256, at };
-    if ((newest.get(workspaceId)?.at ?? '') <= at) newest.set(workspaceId, found);
+    const state = { workspaceId, id, key, sha256, at };
+    if ((newest.get(workspaceId)?.at ?? '') <= at) newest.set(workspaceId, state);
   }
-  const known = await Promise.all([...newest.values()].map(({ id }) => getStateVersion(id)));
-  return [...newest.values()].filter((_, n) => known[n]?.status !== 'finalized');
+  const versions = await Promise.all([...newest.values()].map(({ id }) => getStateVersion(id)));
+  return [...newest.values()].filter((_, n) => versions[n]?.status !== 'finalized');
 };
 
 /** In whose name a state can be written: who holds the workspace, else the organization's owner, who locks it for that. */
@@ -74,7 +74,7 @@ const unlock = async (workspaceId: string, at: string): Promise<void> => {
 };
 
 /** @returns its serial, or why it stays where it is; undefined: there is nothing to do */
-const bringIn = async ({ workspaceId, key, sha256, at }: Found): Promise<number | string | undefined> => {
+const bringIn = async ({ workspaceId, key, sha256, at }: NewerState): Promise<number | string | undefined> => {
   const workspace = await getWorkspace(workspaceId);
   if (!workspace || workspace.deletedAt) return 'The workspace does not exist in the restored data.';
   // Somebody brought another one in since.
@@ -112,9 +112,9 @@ const bringIn = async ({ workspaceId, key, sha256, at }: Found): Promise<number 
 /** Makes each workspace's last state current again. Reads the list of all states, and the content of those. */
 export const bringInNewerStates = async (restoredTo: string): Promise<NewerStates> => {
   const states: NewerStates = { statesBroughtIn: [], statesLeft: [] };
-  for (const found of await findNewest(restoredTo)) {
-    const { workspaceId, key } = found;
-    const result = await bringIn(found);
+  for (const state of await findNewest(restoredTo)) {
+    const { workspaceId, key } = state;
+    const result = await bringIn(state);
     if (typeof result === 'number') states.statesBroughtIn.push({ workspaceId, serial: result });
     if (typeof result === 'string') states.statesLeft.push({ workspaceId, key, why: result });
   }

@@ -6,6 +6,6 @@ export const reservedTagKey: Finder<ReservedTagKey> = {
   what: 'reserved tag key',
   parameter: 'reservedTagKey',
   find: (request) => getReservedTagKey(param(request, 'reservedTagKey')),
-  seen: 'reserved-tag-key:read',
+  visibleWith: 'reserved-tag-key:read',
   scope: inOrganization,
 };

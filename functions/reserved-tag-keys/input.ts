@@ -10,7 +10,7 @@ import type { ReservedTagKeyValues } from './records.ts';
 const key = v.pipe(
   v.string(),
   v.check(
-    (given) => v.is(tagKey, given),
+    (key) => v.is(tagKey, key),
     'Key is invalid: at most 128 letters, digits, spaces and _ . : / = + - @, and no space at the beginning',
   ),
 );

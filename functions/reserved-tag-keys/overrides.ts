@@ -8,7 +8,7 @@ interface Tag {
 
 interface Tags {
   /** What the workspace is to have itself. */
-  wanted: Tag[];
+  requested: Tag[];
   /** What it has by now: that stays, whatever was reserved since. */
   present?: Tag[];
   /** What it has from its project. */
@@ -21,9 +21,9 @@ interface Tags {
  */
 export const checkOverrides = async (
   organization: string,
-  { wanted, present = [], inherited = [] }: Tags,
+  { requested, present = [], inherited = [] }: Tags,
 ): Promise<void> => {
-  const overriding = wanted.filter(
+  const overriding = requested.filter(
     ({ key, value }) =>
       !present.some((tag) => tag.key === key && tag.value === value) &&
       inherited.some((tag) => tag.key === key && tag.value !== value),

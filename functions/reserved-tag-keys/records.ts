@@ -28,14 +28,14 @@ export const getReservedTagKey = (id: string): Promise<ReservedTagKey | undefine
 /** In the order of keys. 1 query when there are none. */
 export const listReservedTagKeys = async (organization: string): Promise<ReservedTagKey[]> => {
   const names = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
-  const found: ReservedTagKey[] = [];
+  const reservedKeys: ReservedTagKey[] = [];
   for (let i = 0; i < names.length; i += 100) {
     const some = names.slice(i, i + 100);
     const records = await batchGet<ReservedTagKey & Key>(some.map(({ holder }) => keys.reservedTagKey(holder)));
     // A key that a change left behind is not its record's.
-    found.push(...records.filter((one) => some.some(({ sk }) => sk === `${prefix}${one.key}`)));
+    reservedKeys.push(...records.filter((one) => some.some(({ sk }) => sk === `${prefix}${one.key}`)));
   }
-  return found;
+  return reservedKeys;
 };
 
 const claim = ({ id, organization, key }: ReservedTagKey): Promise<boolean> =>
@@ -54,10 +54,10 @@ export const createReservedTagKey = async (
   values: ReservedTagKeyValues,
 ): Promise<ReservedTagKey | undefined> => {
   const at = now();
-  const made: ReservedTagKey = { ...values, id: newId('rtk'), organization, createdAt: at, updatedAt: at };
-  if (!(await claim(made))) return undefined;
-  await create({ ...keys.reservedTagKey(made.id), ...made });
-  return made;
+  const reservedKey: ReservedTagKey = { ...values, id: newId('rtk'), organization, createdAt: at, updatedAt: at };
+  if (!(await claim(reservedKey))) return undefined;
+  await create({ ...keys.reservedTagKey(reservedKey.id), ...reservedKey });
+  return reservedKey;
 };
 
 export const updateReservedTagKey = async (

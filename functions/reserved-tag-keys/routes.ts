@@ -18,13 +18,13 @@ import {
 const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
 
 const create = async ({ request, subject: { organization: name } }: Context<InOrganization>): Promise<Answer> => {
-  const given = readNewReservedTagKey(request);
+  const values = readNewReservedTagKey(request);
   if ((await listReservedTagKeys(name)).length >= maxReservedTagKeys) {
     throw unprocessable('/data', `${name} has ${maxReservedTagKeys} reserved tag keys, the maximum. Delete one first`);
   }
-  const made = await createReservedTagKey(name, given);
-  if (!made) throw taken();
-  return created(reservedTagKeyDocument(made));
+  const reservedKey = await createReservedTagKey(name, values);
+  if (!reservedKey) throw taken();
+  return created(reservedTagKeyDocument(reservedKey));
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {

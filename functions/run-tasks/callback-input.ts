@@ -10,8 +10,8 @@ import { maxMessage } from './results.ts';
 /** Becomes a link on the page, where anything but these could be a script. */
 const link = v.pipe(
   text(500),
-  v.check((given) => {
-    const protocol = URL.canParse(given) ? new URL(given).protocol : '';
+  v.check((url) => {
+    const protocol = URL.canParse(url) ? new URL(url).protocol : '';
     return protocol === 'https:' || protocol === 'http:';
   }, 'must be an http or https URL'),
 );
@@ -28,7 +28,7 @@ const tag = v.object({
 
 const tags = v.pipe(
   v.record(text(255), v.pipe(v.array(tag), v.maxLength(50, 'may have at most 50 tags'))),
-  v.check((given) => Object.keys(given).length <= 50, 'may have at most 50 names'),
+  v.check((tags) => Object.keys(tags).length <= 50, 'may have at most 50 names'),
 );
 
 const outcome = v.object({

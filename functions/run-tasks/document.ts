@@ -29,16 +29,16 @@ export const taskDocument = (task: Task, workspaceTaskIds: string[]) => ({
   links: { self: `/api/v2/tasks/${task.id}` },
 });
 
-export const workspaceTaskDocument = (made: WorkspaceTask) => ({
-  id: made.id,
+export const workspaceTaskDocument = (attachment: WorkspaceTask) => ({
+  id: attachment.id,
   type: 'workspace-tasks',
   attributes: {
-    'enforcement-level': made.enforcementLevel,
-    stage: made.stages[0],
-    stages: made.stages,
-    'created-at': made.createdAt,
-    'updated-at': made.updatedAt,
+    'enforcement-level': attachment.enforcementLevel,
+    stage: attachment.stages[0],
+    stages: attachment.stages,
+    'created-at': attachment.createdAt,
+    'updated-at': attachment.updatedAt,
   },
-  relationships: { task: one('tasks', made.taskId), workspace: one('workspaces', made.workspaceId) },
-  links: { self: `/api/v2/workspaces/${made.workspaceId}/tasks/${made.id}` },
+  relationships: { task: one('tasks', attachment.taskId), workspace: one('workspaces', attachment.workspaceId) },
+  links: { self: `/api/v2/workspaces/${attachment.workspaceId}/tasks/${attachment.id}` },
 });

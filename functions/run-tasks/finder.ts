@@ -6,6 +6,6 @@ export const task: Finder<Task> = {
   what: 'run task',
   parameter: 'task',
   find: (request) => getTask(param(request, 'task')),
-  seen: 'task:read',
+  visibleWith: 'task:read',
   scope: inOrganization,
 };

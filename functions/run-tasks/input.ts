@@ -22,7 +22,7 @@ const stage = v.picklist(taskStages);
 /** Each once, in the given order: a client that reads another order than it wrote takes that for a change. */
 const anyStages = v.pipe(
   v.array(stage),
-  v.transform((given): TaskStage[] => [...new Set(given)]),
+  v.transform((stages): TaskStage[] => [...new Set(stages)]),
 );
 const stages = v.pipe(anyStages, v.minLength(1, 'must name at least one stage'));
 const enforcementLevel = v.picklist(enforcementLevels);
@@ -53,20 +53,20 @@ type Global = v.InferOutput<(typeof settings)['global-configuration']>;
 
 const noGlobal: Task['global'] = { enabled: false, stages: [], enforcementLevel: 'advisory' };
 
-const globalOf = (given: Global, before: Task['global']): Task['global'] => {
-  if (given === undefined) return before;
-  if (given === null) return noGlobal;
-  const enabled = given.enabled ?? before.enabled;
-  const chosen = given.stages ?? before.stages;
+const globalOf = (change: Global, before: Task['global']): Task['global'] => {
+  if (change === undefined) return before;
+  if (change === null) return noGlobal;
+  const enabled = change.enabled ?? before.enabled;
+  const chosen = change.stages ?? before.stages;
   return {
     enabled,
     stages: enabled && chosen.length === 0 ? ['post_plan'] : chosen,
-    enforcementLevel: given['enforcement-level'] ?? before.enforcementLevel,
+    enforcementLevel: change['enforcement-level'] ?? before.enforcementLevel,
   };
 };
 
 /** An empty key is none: clients send one to take it away. */
-const keyOf = (given: string | null | undefined): string | null | undefined => (given === '' ? null : given);
+const keyOf = (key: string | null | undefined): string | null | undefined => (key === '' ? null : key);
 
 const at = '/data/attributes';
 
@@ -140,9 +140,9 @@ const workspaceSettings = {
 
 type GivenSettings = v.InferOutput<v.ObjectSchema<typeof workspaceSettings, undefined>>;
 
-const workspaceSettingsOf = (given: GivenSettings): Partial<WorkspaceTaskSettings> => ({
-  ...(given.stages || given.stage ? { stages: given.stages ?? [given.stage as TaskStage] } : {}),
-  ...(given['enforcement-level'] ? { enforcementLevel: given['enforcement-level'] } : {}),
+const workspaceSettingsOf = (settings: GivenSettings): Partial<WorkspaceTaskSettings> => ({
+  ...(settings.stages || settings.stage ? { stages: settings.stages ?? [settings.stage as TaskStage] } : {}),
+  ...(settings['enforcement-level'] ? { enforcementLevel: settings['enforcement-level'] } : {}),
 });
 
 /** @throws {ApiError} 400 or 422 */

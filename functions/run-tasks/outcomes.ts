@@ -53,11 +53,11 @@ export const readOutcomes = async ({ outcomesKey }: TaskResult): Promise<Outcome
  */
 export const keepOutcomes = async (
   result: TaskResult,
-  given: NewOutcome[],
+  outcomes: NewOutcome[],
 ): Promise<{ outcomesKey: string; outcomeCount: number } | { tooMany: number } | { tooLarge: number }> => {
   const createdAt = new Date().toISOString();
   const all = new Map((await readOutcomes(result)).map((outcome) => [outcome.id, outcome]));
-  for (const outcome of given) {
+  for (const outcome of outcomes) {
     const id = idOf(result.id, outcome.outcomeId);
     all.set(id, { ...outcome, id, createdAt: all.get(id)?.createdAt ?? createdAt });
   }

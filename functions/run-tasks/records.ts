@@ -50,11 +50,11 @@ export const getTask = (id: string): Promise<Task | undefined> => get<Task>(keys
 
 /** In the order of the ids; missing ones are left out. */
 export const getTasks = async (ids: string[]): Promise<Task[]> => {
-  const found: Task[] = [];
+  const tasks: Task[] = [];
   for (let i = 0; i < ids.length; i += 100) {
-    found.push(...(await batchGet<Task & Key>(ids.slice(i, i + 100).map(keys.task))));
+    tasks.push(...(await batchGet<Task & Key>(ids.slice(i, i + 100).map(keys.task))));
   }
-  return found;
+  return tasks;
 };
 
 /** In the order of names. */
@@ -123,12 +123,12 @@ export const updateTask = async (
   if (renamed && !(await claimName(next))) return undefined;
   const pointer = keys.globalTask(task.organization, task.id);
   if (next.global.enabled) await put({ ...pointer, taskId: task.id });
-  const wanted: Change = {
+  const edit: Change = {
     set: { ...change, updatedAt: now(), ...(hmacKey ? { sealedKey: await seal(hmacKey, contextOf(task)) } : {}) },
     remove: hmacKey === null ? ['sealedKey'] : [],
     condition: 'attribute_exists(pk)',
   };
-  const updated = await update<Task>(keys.task(task.id), asEdit(wanted, editor));
+  const updated = await update<Task>(keys.task(task.id), asEdit(edit, editor));
   if (updated && !updated.global.enabled) await remove(pointer);
   if (renamed) await releaseName(updated ? task : next);
   return updated;

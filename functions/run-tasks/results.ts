@@ -53,11 +53,11 @@ const keyOf = (id: string): Key | undefined => {
 type NewResult = Omit<TaskResult, 'status' | 'statusTimestamps' | 'createdAt' | 'updatedAt'>;
 
 /** A pending result, and where it belongs. */
-export const newTaskResult = (given: NewResult): { key: Key; result: TaskResult } => {
+export const newTaskResult = (values: NewResult): { key: Key; result: TaskResult } => {
   const at = now();
-  const key = keyOf(given.id);
-  if (!key) throw new Error(`${given.id} is not a task result id`);
-  return { key, result: { ...given, status: 'pending', statusTimestamps: {}, createdAt: at, updatedAt: at } };
+  const key = keyOf(values.id);
+  if (!key) throw new Error(`${values.id} is not a task result id`);
+  return { key, result: { ...values, status: 'pending', statusTimestamps: {}, createdAt: at, updatedAt: at } };
 };
 
 export const getTaskResult = async (id: string): Promise<TaskResult | undefined> => {

@@ -71,8 +71,8 @@ const single = async (context: Context<Subject>, record: Task): Promise<Answer> 
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
-const checkGlobal = async (name: string, wanted: Task['global'] | undefined): Promise<void> => {
-  if (!wanted?.enabled || (await countGlobalTasks(name)) < maxGlobalTasks) return;
+const checkGlobal = async (name: string, global: Task['global'] | undefined): Promise<void> => {
+  if (!global?.enabled || (await countGlobalTasks(name)) < maxGlobalTasks) return;
   const pointer = '/data/attributes/global-configuration';
   throw unprocessable(
     pointer,
@@ -85,11 +85,11 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
   if ((await countTasks(name)) >= maxTasks) {
     throw unprocessable('/data', `${name} has ${maxTasks} run tasks, the maximum. Delete one first`);
   }
-  const given = await readNewTask(context.request, name);
-  await checkGlobal(name, given.global);
-  const made = await createTask(name, given);
-  if (!made) throw taken();
-  return created(taskDocument(made, []));
+  const settings = await readNewTask(context.request, name);
+  await checkGlobal(name, settings.global);
+  const task = await createTask(name, settings);
+  if (!task) throw taken();
+  return created(taskDocument(task, []));
 };
 
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
@@ -106,9 +106,9 @@ const update = async (context: Context<Task>): Promise<Answer> => {
   if (!subject.global.enabled) await checkGlobal(subject.organization, change.global);
   const updated = await updateTask(subject, change, editor);
   if (!updated) {
-    const found = await getTask(subject.id);
-    if (!found) throw notFound('The run task was deleted at the same time.');
-    await checkIfMatch(request, found, 'run task');
+    const current = await getTask(subject.id);
+    if (!current) throw notFound('The run task was deleted at the same time.');
+    await checkIfMatch(request, current, 'run task');
     throw taken();
   }
   return single(context, updated);
@@ -144,16 +144,16 @@ const taskPointer = '/data/relationships/task';
 
 const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const { taskId, settings } = readNewWorkspaceTask(request);
-  const wanted = await getTask(taskId);
-  if (wanted?.organization !== subject.organization) {
+  const task = await getTask(taskId);
+  if (task?.organization !== subject.organization) {
     throw unprocessable(taskPointer, `task: run task ${taskId} not found in ${subject.organization}`);
   }
   if ((await listWorkspaceTasks(subject.id)).length >= maxWorkspaceTasks) {
     throw unprocessable('/data', `a workspace can have at most ${maxWorkspaceTasks} run tasks; remove one first`);
   }
-  const made = await createWorkspaceTask(subject.id, taskId, settings);
-  if (!made) throw unprocessable(taskPointer, `task: ${subject.name} already has run task ${wanted.name}`);
-  return created(workspaceTaskDocument(made));
+  const attachment = await createWorkspaceTask(subject.id, taskId, settings);
+  if (!attachment) throw unprocessable(taskPointer, `task: ${subject.name} already has run task ${task.name}`);
+  return created(workspaceTaskDocument(attachment));
 };
 
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
@@ -166,14 +166,14 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
   return list(request, page, all.length, shown.map(workspaceTaskDocument), included);
 };
 
-const found = async ({ request, subject }: Context<Workspace>): Promise<WorkspaceTask> => {
+const attachmentOf = async ({ request, subject }: Context<Workspace>): Promise<WorkspaceTask> => {
   const one = await getWorkspaceTask(subject.id, request.params.wstask ?? '');
   if (!one) throw notFound(`Run task not found in workspace ${subject.name}.`);
   return one;
 };
 
 const change = async (context: Context<Workspace>): Promise<Answer> => {
-  const updated = await updateWorkspaceTask(await found(context), readWorkspaceTaskChange(context.request));
+  const updated = await updateWorkspaceTask(await attachmentOf(context), readWorkspaceTaskChange(context.request));
   if (!updated) throw notFound(`Run task not found in workspace ${context.subject.name}.`);
   return ok(workspaceTaskDocument(updated));
 };
@@ -194,11 +194,11 @@ export const taskRoutes: Route[] = [
   route('POST', ofWorkspace, 'workspace:manage-tasks', workspace, attach),
   route('GET', ofWorkspace, 'workspace:read', workspace, listOfWorkspace, { include: workspaceTaskIncludes }),
   route('GET', `${ofWorkspace}/{wstask}`, 'workspace:read', workspace, async (context) =>
-    ok(workspaceTaskDocument(await found(context))),
+    ok(workspaceTaskDocument(await attachmentOf(context))),
   ),
   route('PATCH', `${ofWorkspace}/{wstask}`, 'workspace:manage-tasks', workspace, change),
   route('DELETE', `${ofWorkspace}/{wstask}`, 'workspace:manage-tasks', workspace, async (context) => {
-    await deleteWorkspaceTask(await found(context));
+    await deleteWorkspaceTask(await attachmentOf(context));
     return noContent();
   }),
 ];

@@ -5,7 +5,7 @@ import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
-import { evaluationDocument } from '../policies/result-routes.ts';
+import { evaluationDocument } from '../policies/result-document.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import type { Run } from '../run/run.ts';
 import type { Overridable } from '../run/status.ts';
@@ -35,9 +35,9 @@ const taskStage: Finder<Stage> = {
   parameter: 'stage',
   find: async ({ params }) => {
     const named = readTaskStageId(params.stage ?? '');
-    const found = named && (await getRun(named.runId));
-    if (!named || !found || !stagesOf(found).includes(named.stage)) return undefined;
-    return { organization: found.organization, workspaceId: found.workspaceId, run: found, stage: named.stage };
+    const run = named && (await getRun(named.runId));
+    if (!named || !run || !stagesOf(run).includes(named.stage)) return undefined;
+    return { organization: run.organization, workspaceId: run.workspaceId, run: run, stage: named.stage };
   },
   ...inWorkspace,
 };
@@ -51,14 +51,14 @@ interface Result {
 }
 
 const withRun = async (result: TaskResult | undefined): Promise<Result | undefined> => {
-  const found = result && (await getRun(result.runId));
-  if (!found || !listed(found, result)) return undefined;
-  return { organization: found.organization, workspaceId: found.workspaceId, run: found, result };
+  const run = result && (await getRun(result.runId));
+  if (!run || !listed(run, result)) return undefined;
+  return { organization: run.organization, workspaceId: run.workspaceId, run: run, result };
 };
 
 /** One that its run does not list was made by a creation that another one overtook. */
-const listed = (found: StageFacts, { id, stage }: TaskResult): boolean =>
-  found.checks?.tasks?.[stage]?.taskResultIds.includes(id) ?? false;
+const listed = (run: StageFacts, { id, stage }: TaskResult): boolean =>
+  run.checks?.tasks?.[stage]?.taskResultIds.includes(id) ?? false;
 
 const taskResult: Finder<Result> = {
   what: 'task result',
@@ -82,22 +82,22 @@ const include = includable('run', 'run.workspace', 'task_results', 'policy_evalu
 /** What comes along with stages of one run. A cycle of included documents breaks clients: the run's workspace names no run. */
 const related = async (
   { request, granted, principal }: Context<Stage> | Context<Run>,
-  found: Run,
+  run: Run,
   stages: TaskStage[],
 ): Promise<Resource[] | undefined> => {
-  const asked = include.of(request);
-  if (asked.size === 0) return undefined;
-  const judged = asked.has('policy_evaluations') && stages.includes('post_plan') && found.checks?.policyEvaluation;
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
+  const judged = includes.has('policy_evaluations') && stages.includes('post_plan') && run.checks?.policyEvaluation;
   const [results, home, evaluation] = await Promise.all([
-    asked.has('task_results') ? listTaskResults(found, stages.length === 1 ? stages[0] : undefined) : [],
-    asked.has('run.workspace') ? getWorkspace(found.workspaceId) : undefined,
-    judged ? evaluationDocument(found) : undefined,
+    includes.has('task_results') ? listTaskResults(run, stages.length === 1 ? stages[0] : undefined) : [],
+    includes.has('run.workspace') ? getWorkspace(run.workspaceId) : undefined,
+    judged ? evaluationDocument(run) : undefined,
   ]);
   const viewer = { granted, userId: principal.userId };
   return [
-    ...results.map((result) => taskResultDocument(result, found)),
+    ...results.map((result) => taskResultDocument(result, run)),
     ...(evaluation ? [evaluation] : []),
-    ...(asked.has('run') ? [withoutStages(runDocument(found, viewer))] : []),
+    ...(includes.has('run') ? [withoutStages(runDocument(run, viewer))] : []),
     ...(home ? [withoutRun(workspaceDocument(home, granted))] : []),
   ];
 };
@@ -119,8 +119,8 @@ const listOfRun = async (context: Context<Run>): Promise<Answer> => {
 };
 
 const readStage = async (context: Context<Stage>): Promise<Answer> => {
-  const { run: found, stage } = context.subject;
-  return ok(taskStageDocument(found, stage, context), await related(context, found, [stage]));
+  const { run, stage } = context.subject;
+  return ok(taskStageDocument(run, stage, context), await related(context, run, [stage]));
 };
 
 /** Lets failed policies pass, for whoever may (orchestration/decisions.ts). */
@@ -131,21 +131,21 @@ const override =
   (overrideRun: OverrideRun) =>
   async (context: Context<Stage>): Promise<Answer> => {
     const { request, subject, principal } = context;
-    const { run: found, stage } = subject;
-    const status = taskStageStatus(found, stage);
+    const { run, stage } = subject;
+    const status = taskStageStatus(run, stage);
     const comment = readComment(request);
     // Clients repeat a POST whose answer was lost.
-    const repeated = stage === 'post_plan' && found.overrides?.policyEvaluation?.by === principal.userId;
+    const repeated = stage === 'post_plan' && run.overrides?.policyEvaluation?.by === principal.userId;
     const accepted =
       status === 'awaiting_override' &&
-      (await overrideRun(found, 'policyEvaluation', principal.userId, comment)) === 'accepted';
+      (await overrideRun(run, 'policyEvaluation', principal.userId, comment)) === 'accepted';
     if (!accepted && !repeated) {
       throw conflict(
         `This task stage is ${status}: only one that awaits an override can be overridden. A failed mandatory run task cannot be overridden: make it advisory or fix its findings, then start a new run.`,
         'transition not allowed',
       );
     }
-    return ok(taskStageDocument((await getRun(found.id)) ?? found, stage, context));
+    return ok(taskStageDocument((await getRun(run.id)) ?? run, stage, context));
   };
 
 const readResult = async ({ subject }: Context<Result>): Promise<Answer> =>

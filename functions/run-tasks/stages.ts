@@ -28,35 +28,38 @@ export interface StageRun {
   planOnly: boolean;
 }
 
-interface Wanted {
+interface Attachment {
   task: Task;
   workspaceTaskId?: string;
   enforcementLevel: EnforcementLevel;
 }
 
 /** Of a task that a stage has twice, of the workspace and globally, the stricter one counts. */
-const stricter = (a: Wanted | undefined, b: Wanted): Wanted =>
+const stricter = (a: Attachment | undefined, b: Attachment): Attachment =>
   a && (a.enforcementLevel === 'mandatory' || b.enforcementLevel === 'advisory') ? a : b;
 
-const wantedTasks = async ({ organization, workspaceId }: StageRun): Promise<Map<TaskStage, Map<string, Wanted>>> => {
+const wantedTasks = async ({
+  organization,
+  workspaceId,
+}: StageRun): Promise<Map<TaskStage, Map<string, Attachment>>> => {
   const [own, global] = await Promise.all([listWorkspaceTasks(workspaceId), listGlobalTasks(organization)]);
   const tasks = new Map((await getTasks(own.map(({ taskId }) => taskId))).map((task) => [task.id, task]));
   const all = [
     ...own.flatMap(({ id, taskId, stages, enforcementLevel }) => {
       const task = tasks.get(taskId);
-      return task ? [{ stages, wanted: { task, workspaceTaskId: id, enforcementLevel } as Wanted }] : [];
+      return task ? [{ stages, attachment: { task, workspaceTaskId: id, enforcementLevel } as Attachment }] : [];
     }),
     ...global.map((task) => ({
       stages: task.global.stages,
-      wanted: { task, enforcementLevel: task.global.enforcementLevel } as Wanted,
+      attachment: { task, enforcementLevel: task.global.enforcementLevel } as Attachment,
     })),
   ];
-  const byStage = new Map<TaskStage, Map<string, Wanted>>();
-  for (const { stages, wanted } of all) {
-    if (!wanted.task.enabled || wanted.task.organization !== organization) continue;
+  const byStage = new Map<TaskStage, Map<string, Attachment>>();
+  for (const { stages, attachment } of all) {
+    if (!attachment.task.enabled || attachment.task.organization !== organization) continue;
     for (const stage of stages) {
-      const ofStage = byStage.get(stage) ?? new Map<string, Wanted>();
-      ofStage.set(wanted.task.id, stricter(ofStage.get(wanted.task.id), wanted));
+      const ofStage = byStage.get(stage) ?? new Map<string, Attachment>();
+      ofStage.set(attachment.task.id, stricter(ofStage.get(attachment.task.id), attachment));
       byStage.set(stage, ofStage);
     }
   }
@@ -70,10 +73,10 @@ const wantedTasks = async ({ organization, workspaceId }: StageRun): Promise<Map
  * repeated, or cut off, anywhere.
  */
 export const freezeTaskStages = async (run: StageRun): Promise<{ stages: FrozenTaskStages }> => {
-  const wanted = await wantedTasks(run);
+  const attachments = await wantedTasks(run);
   const stages: FrozenTaskStages = {};
   for (const stage of taskStages) {
-    const ofStage = [...(wanted.get(stage)?.values() ?? [])].sort((a, b) => (a.task.name < b.task.name ? -1 : 1));
+    const ofStage = [...(attachments.get(stage)?.values() ?? [])].sort((a, b) => (a.task.name < b.task.name ? -1 : 1));
     if (ofStage.length === 0 || (run.planOnly && stage.endsWith('_apply'))) continue;
     const results = ofStage.map(({ task, workspaceTaskId, enforcementLevel }) =>
       newTaskResult({
@@ -97,8 +100,8 @@ export const freezeTaskStages = async (run: StageRun): Promise<{ stages: FrozenT
 /** Of one stage, in the run's order; or of all. 1 query. */
 export const listTaskResults = async (run: StageFacts, stage?: TaskStage): Promise<TaskResult[]> => {
   const prefix = `TASKRESULT#${stage ? digitOf(stage) : ''}`;
-  const found = await queryAll<TaskResult>({ pk: keys.run(run.id).pk, prefix });
-  const byId = new Map(found.map((result) => [result.id, result]));
+  const stored = await queryAll<TaskResult>({ pk: keys.run(run.id).pk, prefix });
+  const byId = new Map(stored.map((result) => [result.id, result]));
   const stages = stage ? [stage] : taskStages;
   const ids = stages.flatMap((one) => run.checks?.tasks?.[one]?.taskResultIds ?? []);
   return ids.flatMap((id) => byId.get(id) ?? []);

@@ -34,10 +34,10 @@ export const listWorkspaceTasks = (workspaceId: string): Promise<WorkspaceTask[]
 /** Every workspace that has the task, as it has it. */
 export const listTaskWorkspaces = async (taskId: string): Promise<WorkspaceTask[]> => {
   const pointers = await queryAll<{ workspaceId: string }>({ pk: keys.task(taskId).pk, prefix: 'WSTASK#' });
-  const found = await Promise.all(
+  const attachments = await Promise.all(
     pointers.map(({ workspaceId }) => getWorkspaceTask(workspaceId, idOf(workspaceId, taskId))),
   );
-  return found.filter((one) => one !== undefined);
+  return attachments.filter((one) => one !== undefined);
 };
 
 export const isTaskInUse = async (taskId: string): Promise<boolean> => {
@@ -52,7 +52,7 @@ export const createWorkspaceTask = async (
   settings: WorkspaceTaskSettings,
 ): Promise<WorkspaceTask | undefined> => {
   const at = now();
-  const made: WorkspaceTask = {
+  const attachment: WorkspaceTask = {
     ...settings,
     id: idOf(workspaceId, taskId),
     workspaceId,
@@ -61,7 +61,7 @@ export const createWorkspaceTask = async (
     updatedAt: at,
   };
   await put({ ...keys.taskWorkspace(taskId, workspaceId), workspaceId });
-  return (await create({ ...keys.workspaceTask(workspaceId, made.id), ...made })) ? made : undefined;
+  return (await create({ ...keys.workspaceTask(workspaceId, attachment.id), ...attachment })) ? attachment : undefined;
 };
 
 /** Undefined when it is gone. */

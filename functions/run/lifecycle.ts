@@ -158,8 +158,8 @@ export const resume = (run: Run): Resume | undefined => {
       // Accepted on the way here, when the way on had been decided already; so below.
       if (run.cancel) return canceled(run);
       if (run.decision?.action === 'discard') return discarded(run);
-      const asked = statuses[run.status].overrides;
-      return asked && run.overrides?.[asked] ? { output: { next: nextStep(run) } } : undefined;
+      const override = statuses[run.status].overrides;
+      return override && run.overrides?.[override] ? { output: { next: nextStep(run) } } : undefined;
     }
     case 'NeedsConfirmation':
     case 'PlannedAndSaved':

@@ -29,15 +29,15 @@ const headline = (payload: NotificationPayload): string =>
 
 /** Slack: Block Kit, by an incoming webhook. `text` is what notifications of the client show. */
 const slack = (payload: NotificationPayload): object => {
-  const said = escaped(headline(payload));
-  const text = payload.run_url ? `<${encodeURI(payload.run_url)}|${said}>` : said;
+  const title = escaped(headline(payload));
+  const text = payload.run_url ? `<${encodeURI(payload.run_url)}|${title}>` : title;
   const fields = facts(payload).map(([name, value]) => ({
     type: 'plain_text',
     text: `${name}: ${line(value)}`,
     emoji: false,
   }));
   return {
-    text: said,
+    text: title,
     unfurl_links: false,
     blocks: [
       { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } },
@@ -54,14 +54,14 @@ const colors: Record<string, string> = {
 
 /** Microsoft Teams: a MessageCard, by an incoming webhook. */
 const teams = (payload: NotificationPayload): object => {
-  const said = escaped(headline(payload));
+  const title = escaped(headline(payload));
   const uri = payload.run_url && encodeURI(payload.run_url);
   return {
     '@type': 'MessageCard',
     '@context': 'https://schema.org/extensions',
     themeColor: colors[payload.notifications[0]?.trigger ?? ''] ?? '0969DA',
-    summary: said,
-    title: said,
+    summary: title,
+    title: title,
     sections: [{ markdown: false, facts: facts(payload).map(([name, value]) => ({ name, value: escaped(value) })) }],
     ...(uri
       ? { potentialAction: [{ '@type': 'OpenUri', name: 'Open the run', targets: [{ os: 'default', uri }] }] }

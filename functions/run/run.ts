@@ -145,6 +145,8 @@ export interface Phase {
   tokenHash?: string;
   /** SHA-256 of the token that Terraform shows to the public API (runs/state-tokens.ts). */
   stateTokenHash?: string;
+  /** The runner that stood ready and was offered it: its key, as a claim, and its ECS task. */
+  warm?: { keyHash: string; taskArn: string };
   /** ECS task that works on it. */
   taskArn?: string;
   /** Agent that took it from its pool's queue, and until when it may be expected to begin. */

@@ -9,10 +9,10 @@ export type CallbackDecision = 'record' | 'repeat' | 'unreachable' | 'conflict';
 
 export const decideCallback = (
   status: TaskResultStatus,
-  said: ReportedStatus,
+  reported: ReportedStatus,
   { runIsOver }: { runIsOver: boolean },
 ): CallbackDecision => {
   if (!isResultFinal(status)) return runIsOver ? 'unreachable' : 'record';
-  if (status === said || status === 'unreachable') return 'repeat';
+  if (status === reported || status === 'unreachable') return 'repeat';
   return status === 'canceled' ? 'unreachable' : 'conflict';
 };

@@ -5,12 +5,14 @@ import { keepRunEvent } from '../audit/records.ts';
 import { environment } from '../environment.ts';
 import { deliver } from '../orchestration/execution.ts';
 import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../orchestration/phases.ts';
+import { answerWarmRunner } from '../orchestration/warm-offers.ts';
 import {
   type ErroredStateAnswer,
   type Heartbeat,
   type Job,
   maxInlineStateBytes,
   type NextAnswer,
+  type ReadyAnswer,
   type ReportAnswer,
   type StateVersionAnswer,
   type UploadsAnswer,
@@ -41,6 +43,10 @@ const stateIdentity = v.object({
   md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
 });
 const bodies = {
+  ready: v.object({
+    claim: v.pipe(v.string(), v.regex(/^warm-[A-Za-z0-9]{16}\.[A-Za-z0-9_-]{43}$/, 'not the claim of a warm runner')),
+    key: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url')),
+  }),
   claim: v.object({ claim: v.pipe(v.string(), v.maxLength(200)), nonce: v.pipe(v.string(), v.maxLength(100)) }),
   uploads: v.object({ artifacts: v.pipe(v.array(v.picklist(artifacts)), v.maxLength(artifacts.length)) }),
   stateVersion: v.object({
@@ -71,6 +77,13 @@ const bodies = {
 
 type Event = APIGatewayProxyEventV2;
 
+const ready = async (event: Event): Promise<ReadyAnswer> => {
+  const { claim, key } = parse(bodies.ready, event);
+  const answer = await answerWarmRunner(claim, key);
+  if (!answer) throw new ProtocolError(410, 'claim rejected: another runner has registered with it, or it is unknown');
+  return answer;
+};
+
 const claim = async (event: Event): Promise<Job> => {
   const { claim, nonce } = parse(bodies.claim, event);
   const claimed = await claimPhase(claim, nonce);
@@ -98,15 +111,15 @@ const log = async ({ run, phase }: Caller, event: Event) => {
 };
 
 const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAnswer> => {
-  const wanted = parse(bodies.uploads, event).artifacts;
+  const artifacts = parse(bodies.uploads, event).artifacts;
   const urls = await Promise.all(
-    wanted.map(async (artifact) => [artifact, await artifactUrl(run.id, phase, artifact)]),
+    artifacts.map(async (artifact) => [artifact, await artifactUrl(run.id, phase, artifact)]),
   );
   return { urls: Object.fromEntries(urls) };
 };
 
 const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
-  const { content: base64, ...wanted } = parse(bodies.stateVersion, event);
+  const { content: base64, ...values } = parse(bodies.stateVersion, event);
   const content = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   const workspace = await getWorkspace(run.workspaceId);
@@ -116,7 +129,7 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
     runId: run.id,
     userId: run.createdBy,
     force: false,
-    ...wanted,
+    ...values,
     ...(content ? { sha256: sha256Of(content) } : {}),
   });
   if ('conflict' in created) throw new ProtocolError(409, created.conflict);
@@ -134,12 +147,12 @@ const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer>
 };
 
 const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {
-  const said = parse(bodies.report, event);
-  const unsaid = said.artifacts?.find((artifact) => !said.checksums?.[artifact]);
+  const report = parse(bodies.report, event);
+  const unsaid = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
   if (unsaid) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unsaid} is missing`);
   const [holds, version] = await Promise.all([
-    reportPhase(run, phase, said, run.agentPool ? 0 : environment.holdSeconds),
-    said.stateVersionId ? getStateVersion(said.stateVersionId) : undefined,
+    reportPhase(run, phase, report, run.agentPool ? 0 : environment.holdSeconds),
+    report.stateVersionId ? getStateVersion(report.stateVersionId) : undefined,
   ]);
   const own = version?.runId === run.id ? version : undefined;
   return { next: holds ? 'hold' : 'exit', laterUrls: await laterUrls(run, phase, own) };
@@ -172,13 +185,13 @@ const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
 
 /** The run once the machine has made of it what it is about to, if that is soon: one request in place of many. */
 const settled = async (run: Run): Promise<Run> => {
-  let known = run;
+  let current = run;
   const end = Date.now() + maxWaitMs;
-  for (let pause = firstPauseMs; isAwaitingOffer(known) && Date.now() + pause < end; pause *= pauseGrowth) {
+  for (let pause = firstPauseMs; isAwaitingOffer(current) && Date.now() + pause < end; pause *= pauseGrowth) {
     await sleep(pause);
-    known = (await getRun(run.id)) ?? known;
+    current = (await getRun(run.id)) ?? current;
   }
-  return known;
+  return current;
 };
 
 const isAwaitingOffer = (run: Run): boolean => !run.apply.offeredAt && !run.apply.claimHash && isAboutToApply(run);
@@ -198,6 +211,7 @@ const checkPhase = ({ run, phase }: Caller, call: string): void => {
 const route = async (event: Event): Promise<unknown> => {
   const call = event.rawPath.replace(/^\/runner\/v1\//, '');
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
+  if (call === 'ready') return ready(event);
   if (call === 'claim') return claim(event);
   const caller = await authenticate(event.headers.authorization);
   checkPhase(caller, call);

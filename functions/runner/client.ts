@@ -5,6 +5,8 @@ import type {
   Job,
   NextAnswer,
   PhaseReport,
+  ReadyAnswer,
+  ReadyRequest,
   ReportAnswer,
   StateVersionAnswer,
   StateVersionRequest,
@@ -42,24 +44,39 @@ const outcome = <T>(path: string, { status, body }: Answer): T => {
   throw new RefusedError(message, status);
 };
 
+const postPlainly = <T>(
+  path: string,
+  { url, body, onSent }: { url: string; body: object; onSent?: () => void },
+  patience: RetryBound,
+): Promise<T> =>
+  retrying(
+    async () =>
+      outcome<T>(
+        path,
+        await send(endpoint(url, path), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: Buffer.from(JSON.stringify(body)),
+          onSent,
+          signal: patience.signal,
+        }),
+      ),
+    patience,
+  );
+
 /**
  * Exchanges the claim for a job. `onSent` is called once the request is on its way, each time it is sent.
  * @throws {TokenDeadError} when the run has ended or another runner has it
  */
-export const claimJob = (url: string, request: ClaimRequest, onSent: () => void): Promise<Job> =>
-  retrying(
-    async () =>
-      outcome<Job>(
-        'claim',
-        await send(endpoint(url, 'claim'), {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: Buffer.from(JSON.stringify(request)),
-          onSent,
-        }),
-      ),
-    retryFor(claimMs),
-  );
+export const claimJob = (url: string, body: ClaimRequest, onSent?: () => void): Promise<Job> =>
+  postPlainly('claim', { url, body, onSent }, retryFor(claimMs));
+
+/**
+ * What a runner that stands ready is to do.
+ * @throws {TokenDeadError} when another has registered in its place
+ */
+export const askForWork = (url: string, body: ReadyRequest, patience: RetryBound): Promise<ReadyAnswer> =>
+  postPlainly('ready', { url, body }, patience);
 
 /**
  * The control plane, for one phase. Every call is repeated until it is answered, given up, or the token turns out dead.

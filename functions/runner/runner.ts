@@ -8,6 +8,7 @@ import type { Control } from './control.ts';
 import { TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
 import type { Settings } from './settings.ts';
+import { awaitOffer, isWarm } from './standing-ready.ts';
 import { takeUsers, type Users } from './terraform/users.ts';
 import type { JobDirectory } from './workspace/job-directory.ts';
 import type { Handover } from './workspace/record.ts';
@@ -21,12 +22,14 @@ const maxAskMs = 10_000;
 const idlePauseMs = 500;
 
 /**
- * One runner's life: a claim, its phase, and, when it stands by after a plan and is asked to, the apply.
+ * One runner's life: a claim, when it stood ready the wait for one before it, its phase, and, when it stands by after a plan and is asked to, the apply.
  */
 export class Runner {
   readonly #settings: Settings;
   #files: JobDirectory | undefined;
   #control: Control | undefined;
+  /** When a run was there for it, in milliseconds since the process started. */
+  #begunMs = 0;
   readonly #stopped = new AbortController();
 
   constructor(settings: Settings) {
@@ -51,12 +54,14 @@ export class Runner {
     try {
       const { claim, url } = this.#settings;
       const sent = Promise.withResolvers<void>();
-      const claimed = claimJob(url, { claim, nonce: randomUUID() }, sent.resolve);
       // Loaded while the control plane thinks; it would not hear of the claim before, had that begun at once.
       const modules = sent.promise.then(load);
       const users = sent.promise.then(() => takeUsers(this.#settings.terraformUsers));
       for (const one of [modules, users]) one.catch(() => {});
-      const job = await claimed;
+      const offered = isWarm(claim) ? await awaitOffer(url, claim, this.#stopped.signal, sent.resolve) : claim;
+      if (!offered) return 0;
+      if (isWarm(claim)) this.#begunMs = process.uptime() * 1000;
+      const job = await claimJob(url, { claim: offered, nonce: randomUUID() }, sent.resolve);
       return await this.#work(await modules, job, await users);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
@@ -74,7 +79,7 @@ export class Runner {
     this.#files = files;
     const begin = (of: Job) => this.#begin(new Phase(of, this.#settings, files, users));
     const phase = begin(job);
-    phase.timings.ms.start = Math.round(process.uptime() * 1000);
+    phase.timings.ms.start = Math.round(process.uptime() * 1000 - this.#begunMs);
     if (job.phase === 'apply') return applied({ conclude, apply }, phase);
     const planned = await conclude(phase, () => plan(phase));
     const prepared = planned.result;

@@ -32,13 +32,13 @@ const present = <T>(item: T | undefined): item is T => item !== undefined;
 const include = includable('actor', 'comment', 'comment.run_event');
 
 const related = async ({ request }: Context<Run>, events: RunEvent[]): Promise<Resource[] | undefined> => {
-  const asked = include.of(request);
-  if (asked.size === 0) return undefined;
-  const actors = asked.has('actor') ? [...new Set(events.map(({ actor }) => actor))].filter(present) : [];
-  const said = asked.has('comment') || asked.has('comment.run_event');
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
+  const actors = includes.has('actor') ? [...new Set(events.map(({ actor }) => actor))].filter(present) : [];
+  const withComments = includes.has('comment') || includes.has('comment.run_event');
   const [users, comments] = await Promise.all([
     Promise.all(actors.map(getUser)),
-    said ? getComments(events.map(({ commentId }) => commentId).filter(present)) : [],
+    withComments ? getComments(events.map(({ commentId }) => commentId).filter(present)) : [],
   ]);
   // The events of comments are in `data`: once more in `included` would be a cycle.
   return [...users.filter(present).map(userDocument), ...comments.map(commentDocument)];

@@ -101,10 +101,10 @@ export const recordRunEvent = async (
   description?: string,
   about?: string,
 ): Promise<void> => {
-  const said = comment && actor ? { action, createdAt, createdBy: actor, body: comment } : undefined;
-  const kept = said && (await addComment(run.id, said));
-  const id = kept?.eventId ?? eventIdOf(run.id, action, createdAt, about);
-  const event: RunEvent = { id, runId: run.id, action, actor, commentId: kept?.id, description, createdAt };
+  const newComment = comment && actor ? { action, createdAt, createdBy: actor, body: comment } : undefined;
+  const storedComment = newComment && (await addComment(run.id, newComment));
+  const id = storedComment?.eventId ?? eventIdOf(run.id, action, createdAt, about);
+  const event: RunEvent = { id, runId: run.id, action, actor, commentId: storedComment?.id, description, createdAt };
   await put({ ...eventKey(id), ...event });
 };
 
@@ -140,9 +140,9 @@ export const getComment = (id: string): Promise<RunComment | undefined> =>
 
 /** In the order of the ids; missing ones are left out. */
 export const getComments = async (ids: string[]): Promise<RunComment[]> => {
-  const found: RunComment[] = [];
+  const comments: RunComment[] = [];
   for (let i = 0; i < ids.length; i += 100) {
-    found.push(...(await batchGet<RunComment & Key>(ids.slice(i, i + 100).map(commentKey))));
+    comments.push(...(await batchGet<RunComment & Key>(ids.slice(i, i + 100).map(commentKey))));
   }
-  return found;
+  return comments;
 };

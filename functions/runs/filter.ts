@@ -27,12 +27,12 @@ export const runFilter: QueryParameters = {
   'filter[agent_pool_names]': 'text',
 };
 
-const words = <T extends string>({ query }: ApiRequest, parameter: string, known?: readonly T[]): T[] => {
+const words = <T extends string>({ query }: ApiRequest, parameter: string, allowed?: readonly T[]): T[] => {
   const all = (query.get(parameter) ?? '').split(',').map((word) => word.trim());
-  const given = all.filter(Boolean) as T[];
-  const unknown = known && given.find((word) => !known.includes(word));
-  if (unknown) throw badRequest(`${parameter} must be one or more of ${known?.join(', ')}.`, parameter);
-  return given;
+  const terms = all.filter(Boolean) as T[];
+  const unknown = allowed && terms.find((word) => !allowed.includes(word));
+  if (unknown) throw badRequest(`${parameter} must be one or more of ${allowed?.join(', ')}.`, parameter);
+  return terms;
 };
 
 const groups = ['non_final', 'final', 'discardable'] as const;
@@ -53,10 +53,10 @@ const usersNamed = async (organization: string, search: string): Promise<Set<str
 
 /** A year such as `2026`, or `year` for the last twelve months. */
 const timeframe = ({ query }: ApiRequest): Pick<RunFilter, 'from' | 'to'> => {
-  const given = query.get('filter[timeframe]');
-  if (!given) return {};
-  if (given === 'year') return { from: new Date(Date.now() - 365 * 24 * 3600 * 1000).toISOString() };
-  if (/^20\d\d$/.test(given)) return { from: given, to: `${Number(given) + 1}` };
+  const timeframe = query.get('filter[timeframe]');
+  if (!timeframe) return {};
+  if (timeframe === 'year') return { from: new Date(Date.now() - 365 * 24 * 3600 * 1000).toISOString() };
+  if (/^20\d\d$/.test(timeframe)) return { from: timeframe, to: `${Number(timeframe) + 1}` };
   throw badRequest('filter[timeframe] must be "year" or a year such as 2026.', 'filter[timeframe]');
 };
 
@@ -113,7 +113,7 @@ export const readRunFilter = async (
     if (user) byRun.push(({ createdBy }) => ids.has(createdBy));
     else byRun.push((run) => ids.has(run.createdBy) || `${run.id}\n${run.message}`.toLowerCase().includes(basic));
   }
-  const asked = [operations, sources, statuses, within, names, pools].some(({ length }) => length > 0);
+  const filtered = [operations, sources, statuses, within, names, pools].some(({ length }) => length > 0);
   return {
     mayFit: fitsAll(byPointer),
     ...(byRun.length ? { fits: fitsAll(byRun) } : {}),
@@ -121,6 +121,6 @@ export const readRunFilter = async (
       (statuses.length > 0 && statuses.every((status) => !isFinal(status))) ||
       (within.length > 0 && !within.includes('final')),
     ...times,
-    plain: !asked && !basic && !user && !commit && !times.from,
+    plain: !filtered && !basic && !user && !commit && !times.from,
   };
 };

@@ -37,11 +37,11 @@ export type RunPage = ScanResult<Run>;
 
 /** In the order of the ids; missing ones are left out. */
 export const getRuns = async (ids: string[]): Promise<Run[]> => {
-  const found: Run[] = [];
+  const runs: Run[] = [];
   for (let i = 0; i < ids.length; i += 100) {
-    found.push(...(await batchGet<Run & Key>(ids.slice(i, i + 100).map(keys.run))));
+    runs.push(...(await batchGet<Run & Key>(ids.slice(i, i + 100).map(keys.run))));
   }
-  return found;
+  return runs;
 };
 
 const shown = async (pointers: RunPointer[], visible: RunFilter['visible']): Promise<RunPointer[]> =>

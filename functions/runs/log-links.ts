@@ -25,7 +25,7 @@ const form = /^(\d{1,6})\.([\w-]{43})$/;
 
 /** @param capability the last part of the path */
 export const opensLog = (run: Logged, phase: PhaseName, capability: string, now = Date.now()): boolean => {
-  const [, days, given] = form.exec(capability) ?? [];
-  if (!days || !given || Number(days) < Math.floor(now / dayMs)) return false;
-  return timingSafeEqual(Buffer.from(given), Buffer.from(signature(run, phase, Number(days))));
+  const [, days, mac] = form.exec(capability) ?? [];
+  if (!days || !mac || Number(days) < Math.floor(now / dayMs)) return false;
+  return timingSafeEqual(Buffer.from(mac), Buffer.from(signature(run, phase, Number(days))));
 };

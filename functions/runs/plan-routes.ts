@@ -19,7 +19,7 @@ const link = async ({ id, createdAt }: Run, artifact: Artifact): Promise<Answer>
   return redirect(307, await presignGet(key, linkSeconds));
 };
 
-const kept =
+const unlessDeleted =
   (handle: (context: Context<Run>) => Promise<Answer>) =>
   (context: Context<Run>): Promise<Answer> => {
     const { id, plan } = context.subject;
@@ -71,13 +71,13 @@ const readApply = async ({ request, subject }: Context<Run>): Promise<Answer> =>
 
 export const planRoutes: Route[] = [
   route('GET', '/plans/{plan}', 'run:read', plan, readPlan),
-  route('GET', '/plans/{plan}/json-output', 'plan:read-json', taskPlan, kept(jsonOutput)),
-  route('GET', '/plans/{plan}/json-output-redacted', 'run:read', plan, kept(jsonOutputRedacted)),
-  route('GET', '/plans/{plan}/json-schema', 'run:read', plan, kept(jsonSchema)),
+  route('GET', '/plans/{plan}/json-output', 'plan:read-json', taskPlan, unlessDeleted(jsonOutput)),
+  route('GET', '/plans/{plan}/json-output-redacted', 'run:read', plan, unlessDeleted(jsonOutputRedacted)),
+  route('GET', '/plans/{plan}/json-schema', 'run:read', plan, unlessDeleted(jsonSchema)),
   route('GET', '/runs/{run}/plan', 'run:read', run, readPlan),
-  route('GET', '/runs/{run}/plan/json-schema', 'run:read', run, kept(jsonSchema)),
-  route('GET', '/runs/{run}/plan/json-output', 'plan:read-json', run, kept(jsonOutput)),
-  route('GET', '/runs/{run}/plan/json-output-redacted', 'run:read', run, kept(jsonOutputRedacted)),
+  route('GET', '/runs/{run}/plan/json-schema', 'run:read', run, unlessDeleted(jsonSchema)),
+  route('GET', '/runs/{run}/plan/json-output', 'plan:read-json', run, unlessDeleted(jsonOutput)),
+  route('GET', '/runs/{run}/plan/json-output-redacted', 'run:read', run, unlessDeleted(jsonOutputRedacted)),
   route('GET', '/applies/{apply}', 'run:read', apply, readApply),
   route('GET', '/applies/{apply}/errored-state', 'state:read', apply, erroredState),
   route('GET', '/runs/{run}/apply', 'run:read', run, readApply),

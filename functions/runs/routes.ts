@@ -94,7 +94,7 @@ const namedInQuery: Finder<Workspace | InOrganization> = {
     const record = await getOrganization(name.slice(0, 100));
     return record && { organization: record.name, record };
   },
-  seen: (subject) => ('record' in subject ? 'organization:read' : 'run:read'),
+  visibleWith: (subject) => ('record' in subject ? 'organization:read' : 'run:read'),
   scope: (subject) =>
     'record' in subject ? organization.scope(subject) : { organization: subject.organization, workspace: subject },
 };

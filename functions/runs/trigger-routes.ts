@@ -41,8 +41,8 @@ export const runTriggerDocument = (trigger: RunTrigger, workspaces: Names) => ({
 /** Those that the caller may see. */
 const namesOf = async ({ principal, subject }: Context<Subject>, triggers: RunTrigger[]): Promise<Names> => {
   const ids = triggers.flatMap(({ workspaceId, sourceableId }) => [workspaceId, sourceableId]);
-  const found = (await getWorkspaces([...new Set(ids)])).map((one) => ({ workspaceId: one.id, one }));
-  return new Map((await principal.visible(subject.organization, found)).map(({ one }) => [one.id, one]));
+  const workspaces = (await getWorkspaces([...new Set(ids)])).map((one) => ({ workspaceId: one.id, one }));
+  return new Map((await principal.visible(subject.organization, workspaces)).map(({ one }) => [one.id, one]));
 };
 
 const include = includable('workspace', 'sourceable');
@@ -52,11 +52,11 @@ const related = async (
   triggers: RunTrigger[],
   names: Names,
 ): Promise<Resource[] | undefined> => {
-  const asked = include.of(request);
-  if (asked.size === 0) return undefined;
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
   const ids = triggers.flatMap(({ workspaceId, sourceableId }) => [
-    ...(asked.has('workspace') ? [workspaceId] : []),
-    ...(asked.has('sourceable') ? [sourceableId] : []),
+    ...(includes.has('workspace') ? [workspaceId] : []),
+    ...(includes.has('sourceable') ? [sourceableId] : []),
   ]);
   return workspaceDocuments(
     principal,
@@ -86,9 +86,9 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
   if (!mayRead || source.organization !== subject.organization) {
     throw unprocessable(pointer, `sourceable: workspace ${id} not found in ${subject.organization}`);
   }
-  const made = await createRunTrigger(subject.organization, { workspaceId: subject.id, sourceableId: source.id });
-  if (typeof made === 'string') throw unprocessable(pointer, refusals[made](source, subject));
-  return created(runTriggerDocument(made, await namesOf(context, [made])));
+  const trigger = await createRunTrigger(subject.organization, { workspaceId: subject.id, sourceableId: source.id });
+  if (typeof trigger === 'string') throw unprocessable(pointer, refusals[trigger](source, subject));
+  return created(runTriggerDocument(trigger, await namesOf(context, [trigger])));
 };
 
 const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {

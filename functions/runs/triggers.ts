@@ -50,11 +50,11 @@ export const hasRunTriggers = async (workspaceId: string): Promise<boolean> => {
 
 /** Whether applies of `from` lead to runs in `to`, over any number of workspaces; undefined when that is too far to see. */
 const leadsTo = async (from: string, to: string): Promise<boolean | undefined> => {
-  const seen = new Set([from]);
-  for (const workspaceId of seen) {
+  const visited = new Set([from]);
+  for (const workspaceId of visited) {
     if (workspaceId === to) return true;
-    if (seen.size > maxVisited) return undefined;
-    for (const trigger of await listRunTriggers(workspaceId, 'outbound')) seen.add(trigger.workspaceId);
+    if (visited.size > maxVisited) return undefined;
+    for (const trigger of await listRunTriggers(workspaceId, 'outbound')) visited.add(trigger.workspaceId);
   }
   return false;
 };

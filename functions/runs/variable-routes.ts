@@ -12,7 +12,7 @@ const include = includable('overwritten');
 
 /** Its own and those of variable sets, as runs have them, each with what it wins over; that comes along when asked for. */
 const listEffective = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const wanted = include.of(request);
+  const includes = include.of(request);
   const rising = (await effectiveVariables(subject)).map(({ variable }) => variable);
   const groups = Map.groupBy(rising, ({ category, key }) => `${category} ${key}`);
   const documents = rising.map((variable) => {
@@ -33,7 +33,7 @@ const listEffective = async ({ request, subject }: Context<Workspace>): Promise<
   const [lost = [], won = []] = [true, false].map((isLost) =>
     documents.filter(({ relationships }) => (relationships.overwriter?.data !== null) === isLost).reverse(),
   );
-  return wholeList(request, won, wanted.has('overwritten') ? lost : undefined);
+  return wholeList(request, won, includes.has('overwritten') ? lost : undefined);
 };
 
 export const effectiveVariableRoutes: Route[] = [

@@ -26,14 +26,14 @@ const optionsFor = ({ issuer }: SignInSettings) => ({
 const metadataKeptMs = 10 * 60_000;
 
 /** With the issuer's keys, which oauth4webapi keeps by this object and reads again when one is missing. */
-let known: { issuer: string; server: oauth.AuthorizationServer; until: number } | undefined;
+let cached: { issuer: string; server: oauth.AuthorizationServer; until: number } | undefined;
 
 const discover = async (settings: SignInSettings): Promise<oauth.AuthorizationServer> => {
-  if (known?.issuer === settings.issuer && known.until > Date.now()) return known.server;
+  if (cached?.issuer === settings.issuer && cached.until > Date.now()) return cached.server;
   const issuer = new URL(settings.issuer);
   const response = await oauth.discoveryRequest(issuer, optionsFor(settings));
   const server = await oauth.processDiscoveryResponse(issuer, response);
-  known = { issuer: settings.issuer, server, until: Date.now() + metadataKeptMs };
+  cached = { issuer: settings.issuer, server, until: Date.now() + metadataKeptMs };
   return server;
 };
 
@@ -135,12 +135,12 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const personOf = (settings: SignInSettings, claims: oauth.IDToken & Claims): Person => {
   const email = text(claims.email)?.toLowerCase();
   // Some issuers send booleans as text.
-  const said = claims.email_verified === true || claims.email_verified === 'true';
+  const isVerified = claims.email_verified === true || claims.email_verified === 'true';
   return {
     issuer: settings.issuer,
     subject: claims.sub,
     email,
-    emailVerified: email !== undefined && (said || settings.trustEmails),
+    emailVerified: email !== undefined && (isVerified || settings.trustEmails),
     username: text(claims.preferred_username) ?? text(claims['cognito:username']) ?? text(claims.nickname),
     groups: groupsIn(settings, claims),
   };

@@ -78,11 +78,11 @@ const tokenFor = (request: ApiRequest, userId: string, isPage: boolean, how: How
 
 const exchangeCode = async (
   request: ApiRequest,
-  given: (name: string) => string,
+  field: (name: string) => string,
   authority: Authority,
 ): Promise<Answer> => {
-  const redirectUri = given('redirect_uri');
-  const grant = await redeemLoginCode(given('code'), { verifier: given('code_verifier'), redirectUri });
+  const redirectUri = field('redirect_uri');
+  const grant = await redeemLoginCode(field('code'), { verifier: field('code_verifier'), redirectUri });
   if (!grant) return failed('invalid_grant', 'The code is unknown, used or expired. Start again.');
   const userId = await userIdOf(request, grant, authority);
   if (typeof userId !== 'string') return userId;
@@ -95,10 +95,10 @@ const anotherOne =
   'The operator of this platform can create another one by invoking its Bootstrap function with "rotate": true.';
 
 /** What the operator's Bootstrap function hands out. */
-const exchangeSecret = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
-  const use = await useOneTimeSecret(given('secret').trim());
+const exchangeSecret = async (request: ApiRequest, field: (name: string) => string): Promise<Answer> => {
+  const use = await useOneTimeSecret(field('secret').trim());
   if ('userId' in use) {
-    return tokenFor(request, use.userId, given('redirect_uri') === 'page', { description: 'One-time secret' });
+    return tokenFor(request, use.userId, field('redirect_uri') === 'page', { description: 'One-time secret' });
   }
   if (use.refused === 'used') {
     return failed(
@@ -112,12 +112,12 @@ const exchangeSecret = async (request: ApiRequest, given: (name: string) => stri
 
 const exchange = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
   const sent = request.form();
-  const given = (name: string) => sent.get(name) ?? '';
-  switch (given('grant_type')) {
+  const field = (name: string) => sent.get(name) ?? '';
+  switch (field('grant_type')) {
     case 'authorization_code':
-      return exchangeCode(request, given, authority);
+      return exchangeCode(request, field, authority);
     case oneTimeGrant:
-      return exchangeSecret(request, given);
+      return exchangeSecret(request, field);
     default:
       return failed('unsupported_grant_type', `Supported: authorization_code and ${oneTimeGrant}.`);
   }

@@ -37,8 +37,8 @@ export const checkPerson = (settings: SignInSettings, { email, emailVerified }: 
 
 /** As `username` wants it (api/names.ts). */
 const usernameOf = ({ username, email, subject }: Person): string => {
-  const wanted = username ?? email?.split('@')[0] ?? subject;
-  return wanted
+  const name = username ?? email?.split('@')[0] ?? subject;
+  return name
     .split('@')[0]!
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
     .slice(0, 60)

@@ -9,22 +9,22 @@ export const issuerName = ({ name, issuer }: SignInSettings): string => name ?? 
 
 /** How long a function's instance goes on with a secret that may have been replaced. */
 const keptMs = 5 * 60_000;
-let kept: { parameter: string; secret: string; until: number } | undefined;
+let cached: { parameter: string; secret: string; until: number } | undefined;
 
 /** The client's secret; undefined for a client that has none and goes by PKCE alone. */
 export const clientSecret = async (settings: SignInSettings): Promise<string | undefined> => {
   const { clientSecretParameter: parameter } = settings;
   if (parameter === undefined) return settings.clientSecret;
-  if (kept?.parameter === parameter && kept.until > Date.now()) return kept.secret;
+  if (cached?.parameter === parameter && cached.until > Date.now()) return cached.secret;
   const { Parameter } = await callParameterStore<{ Parameter: { Value: string } }>('GetParameter', {
     Name: parameter,
     WithDecryption: true,
   });
-  kept = { parameter, secret: Parameter.Value.trim(), until: Date.now() + keptMs };
-  return kept.secret;
+  cached = { parameter, secret: Parameter.Value.trim(), until: Date.now() + keptMs };
+  return cached.secret;
 };
 
 /** Another one is read the next time: the issuer refused this. */
 export const forgetClientSecret = (): void => {
-  kept = undefined;
+  cached = undefined;
 };

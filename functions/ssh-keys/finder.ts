@@ -6,6 +6,6 @@ export const sshKey: Finder<SshKey> = {
   what: 'SSH key',
   parameter: 'sshKey',
   find: (request) => getSshKey(param(request, 'sshKey')),
-  seen: 'ssh-key:read',
+  visibleWith: 'ssh-key:read',
   scope: inOrganization,
 };

@@ -10,7 +10,7 @@ const value = v.pipe(
   text(16_384),
   v.regex(/\S/, 'is empty'),
   v.check(
-    (given) => !/^Proc-Type: 4,ENCRYPTED|^-----BEGIN ENCRYPTED/m.test(given),
+    (key) => !/^Proc-Type: 4,ENCRYPTED|^-----BEGIN ENCRYPTED/m.test(key),
     'has a passphrase, which runs cannot enter. Use a key without one',
   ),
 );

@@ -48,12 +48,12 @@ export const countSshKeys = async (organization: string): Promise<number> => (aw
 /** By name. */
 export const listSshKeys = async (organization: string): Promise<SshKey[]> => {
   const pointers = await pointersOf(organization);
-  const found: SshKey[] = [];
+  const sshKeys: SshKey[] = [];
   for (let i = 0; i < pointers.length; i += 100) {
     const some = pointers.slice(i, i + 100).map(({ sshKeyId }) => keys.sshKey(sshKeyId));
-    found.push(...(await batchGet<SshKey & Key>(some)).filter((one) => living(one)));
+    sshKeys.push(...(await batchGet<SshKey & Key>(some)).filter((one) => living(one)));
   }
-  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return sshKeys.sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
 /** 2 writes, 1 KMS request. */
@@ -77,8 +77,8 @@ export const updateSshKey = async (
     ...(name === undefined ? {} : { name }),
     ...(value === undefined ? {} : { sealedValue: await seal(value, contextOf(key)) }),
   };
-  const wanted = { set, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
-  return update<SshKey>(keys.sshKey(key.id), asEdit(wanted, editor));
+  const edit = { set, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
+  return update<SshKey>(keys.sshKey(key.id), asEdit(edit, editor));
 };
 
 /** The text of the key; undefined when it was deleted. 1 read, 1 KMS request. */

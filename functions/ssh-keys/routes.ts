@@ -25,11 +25,11 @@ import {
 /** SSH keys of organizations, and which of them a workspace's runs fetch modules with. */
 
 const create = async ({ request, subject: { organization: name } }: Context<InOrganization>): Promise<Answer> => {
-  const given = readNewSshKey(request);
+  const values = readNewSshKey(request);
   if ((await countSshKeys(name)) >= maxSshKeys) {
     throw unprocessable('/data', `${name} has ${maxSshKeys} SSH keys, the maximum. Delete one first`);
   }
-  return created(sshKeyDocument(await createSshKey(name, given.name, given.value)));
+  return created(sshKeyDocument(await createSshKey(name, values.name, values.value)));
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
@@ -46,8 +46,8 @@ const update = async (context: Context<SshKey>): Promise<Answer> => {
   const change = readSshKeyChange(request);
   const updated = Object.keys(change).length ? await updateSshKey(subject, change, editor) : subject;
   if (updated) return shown(updated);
-  const found = await getSshKey(subject.id);
-  if (found) await checkIfMatch(request, found, 'SSH key');
+  const current = await getSshKey(subject.id);
+  if (current) await checkIfMatch(request, current, 'SSH key');
   throw notFound('The SSH key was deleted at the same time.');
 };
 

@@ -120,13 +120,13 @@ export const finalizeStateVersion = async (version: StateVersion, stored?: Conte
   if (bytes === undefined) return version;
   try {
     const content = check(version, bytes);
-    const kept = await keep(version, content, bytes as Buffer<ArrayBuffer>, !stored && version.sha256 === undefined);
+    const object = await keep(version, content, bytes as Buffer<ArrayBuffer>, !stored && version.sha256 === undefined);
     const lineage = version.lineage || content.lineage;
-    await becomeCurrent({ ...version, lineage }, kept.sha256, content.managed);
+    await becomeCurrent({ ...version, lineage }, object.sha256, content.managed);
     return settle(version, {
       status: 'finalized',
       lineage,
-      ...kept,
+      ...object,
       ...(stored?.json ? { hasJson: true, json: stored.json } : {}),
     });
   } catch (error) {
@@ -157,10 +157,10 @@ export class StateNotKeptError extends Error {
 export const completeStateVersion = async (id: string, { runId }: { runId?: string } = {}): Promise<StateVersion> => {
   const version = await getStateVersion(id);
   if (!version || version.runId !== runId) throw new StateNotKeptError(`State version ${id} not found in this run.`);
-  return kept(await finalizeStateVersion(version));
+  return orDamaged(await finalizeStateVersion(version));
 };
 
-const kept = (version: StateVersion): StateVersion => {
+const orDamaged = (version: StateVersion): StateVersion => {
   const { id, status, refusal } = version;
   if (status === 'pending') throw new StateNotKeptError(`The content of state version ${id} was not uploaded.`);
   if (status === 'discarded') throw new StateNotKeptError(refusal ?? 'The state was rejected.');
@@ -193,4 +193,4 @@ export const storeContent = async (
  * @throws {StateNotKeptError} when it is not what was announced, or may not follow what is current
  */
 export const storeState = async (version: StateVersion, state: Buffer<ArrayBuffer>): Promise<StateVersion> =>
-  kept(await storeContent(version, state));
+  orDamaged(await storeContent(version, state));

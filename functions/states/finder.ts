@@ -7,8 +7,8 @@ import type { StateVersion } from './state-version.ts';
 
 /** Older versions are for people: runs read what is current. */
 const currentState = async ({ id, workspaceId }: StateVersion) => {
-  const found = await getWorkspace(workspaceId);
-  return found?.state?.id === id ? { organization: found.organization, workspace: found } : undefined;
+  const workspace = await getWorkspace(workspaceId);
+  return workspace?.state?.id === id ? { organization: workspace.organization, workspace: workspace } : undefined;
 };
 
 export const stateVersion: Finder<StateVersion> = {

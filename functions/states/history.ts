@@ -18,12 +18,12 @@ const lookBack = 2000;
 const pieces = 100;
 
 const versionsOf = async (pointers: Pointer[]): Promise<StateVersion[]> => {
-  const found: StateVersion[] = [];
+  const versions: StateVersion[] = [];
   for (let i = 0; i < pointers.length; i += 100) {
     const some = pointers.slice(i, i + 100).map(({ stateVersionId }) => keys.stateVersion(stateVersionId));
-    found.push(...(await batchGet<StateVersion & Key>(some)));
+    versions.push(...(await batchGet<StateVersion & Key>(some)));
   }
-  return found;
+  return versions;
 };
 
 const newest = (workspaceId: string, limit: number, before = 'SV#~'): Promise<Pointer[]> =>
@@ -52,16 +52,16 @@ export const findStateVersions = async (
   status: string,
   { page, size }: Paging,
 ): Promise<{ items: StateVersion[]; total: number }> => {
-  const found: StateVersion[] = [];
+  const matching: StateVersion[] = [];
   let before: string | undefined;
-  for (let seen = 0; found.length <= page * size && seen < lookBack; ) {
+  for (let read = 0; matching.length <= page * size && read < lookBack; ) {
     const pointers = (await newest(workspaceId, pieces + 1, before)).filter(({ sk }) => sk !== before).slice(0, pieces);
     if (pointers.length === 0) break;
-    found.push(...(await versionsOf(pointers)).filter((version) => version.status === status));
-    seen += pointers.length;
+    matching.push(...(await versionsOf(pointers)).filter((version) => version.status === status));
+    read += pointers.length;
     before = pointers.at(-1)?.sk;
   }
-  return { items: found.slice((page - 1) * size, page * size), total: found.length };
+  return { items: matching.slice((page - 1) * size, page * size), total: matching.length };
 };
 
 /** What replaces a state has a higher serial, except by force; others between the two were not kept. */

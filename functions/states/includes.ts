@@ -17,8 +17,8 @@ const outputsOf = async (version: StateVersion): Promise<Resource[]> =>
   ((await readSummary(version))?.outputs ?? []).map((output, index) => outputDocument(version.id, output, index));
 
 const each = async <T>(ids: (string | undefined)[], read: (id: string) => Promise<T | undefined>): Promise<T[]> => {
-  const known = [...new Set(ids)].filter((id) => id !== undefined);
-  return (await Promise.all(known.map(read))).filter((one) => one !== undefined);
+  const distinct = [...new Set(ids)].filter((id) => id !== undefined);
+  return (await Promise.all(distinct.map(read))).filter((one) => one !== undefined);
 };
 
 /**
@@ -27,22 +27,22 @@ const each = async <T>(ids: (string | undefined)[], read: (id: string) => Promis
  * @throws {ApiError} 400
  */
 export const relatedTo = ({ request, granted, principal }: Context<Subject>) => {
-  const asked = include.of(request);
+  const includes = include.of(request);
   return async (versions: StateVersion[]): Promise<Resource[] | undefined> => {
-    if (asked.size === 0) return undefined;
+    if (includes.size === 0) return undefined;
     const may = { runs: granted.has('run:read'), configurations: granted.has('configuration:read') };
-    const wantsRuns = may.runs && [...asked].some((path) => path.startsWith('run'));
+    const wantsRuns = may.runs && [...includes].some((path) => path.startsWith('run'));
     const runIds = versions.flatMap(({ runId, ofRunId }) => runId ?? ofRunId ?? []);
     const runs = wantsRuns ? await getRuns([...new Set(runIds)]) : [];
     const creators = may.runs
       ? [
-          ...(asked.has('created_by') ? versions.map(({ userId }) => userId) : []),
-          ...(asked.has('run.created_by') ? runs.map(({ createdBy }) => createdBy) : []),
+          ...(includes.has('created_by') ? versions.map(({ userId }) => userId) : []),
+          ...(includes.has('run.created_by') ? runs.map(({ createdBy }) => createdBy) : []),
         ]
       : [];
-    const wantsConfigurations = may.configurations && asked.has('run.configuration_version');
+    const wantsConfigurations = may.configurations && includes.has('run.configuration_version');
     const [outputs, users, configurations] = await Promise.all([
-      asked.has('outputs') && granted.has('state:read-outputs') ? Promise.all(versions.map(outputsOf)) : [],
+      includes.has('outputs') && granted.has('state:read-outputs') ? Promise.all(versions.map(outputsOf)) : [],
       each(creators, getUser),
       each(wantsConfigurations ? runs.map((run) => run.configurationVersionId) : [], getConfigurationVersion),
     ]);

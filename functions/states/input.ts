@@ -64,13 +64,13 @@ const lineageOf = (content: Buffer): string => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewState = async (request: ApiRequest, workspace: Workspace) => {
-  const given = readData(request, attributes, { run: v.optional(toOne('runs')) }, otherFields);
-  const { serial, md5, force, state } = given.attributes;
+  const input = readData(request, attributes, { run: v.optional(toOne('runs')) }, otherFields);
+  const { serial, md5, force, state } = input.attributes;
   const content = state ? decodeState(state, md5) : undefined;
-  const lineage = given.attributes.lineage || (content ? lineageOf(content) : '');
-  const json = given.attributes['json-state'];
+  const lineage = input.attributes.lineage || (content ? lineageOf(content) : '');
+  const json = input.attributes['json-state'];
   // Terraform says this of itself wherever TFE_RUN_ID is set, which a run of another workspace may have done.
-  const runId = given.relationships.run?.data?.id;
+  const runId = input.relationships.run?.data?.id;
   const run = runId ? await getRun(runId) : undefined;
   const ofRunId = run?.workspaceId === workspace.id ? run.id : undefined;
   return {

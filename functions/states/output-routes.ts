@@ -12,8 +12,8 @@ import { currentVersion } from './routes.ts';
 import type { StateVersion } from './state-version.ts';
 
 /** The content of a version; clients repeat a 503. */
-const outputsOf = async (found: StateVersion) => {
-  const version = await finalizeStateVersion(found);
+const outputsOf = async (stored: StateVersion) => {
+  const version = await finalizeStateVersion(stored);
   if (version.status.startsWith('backing_data'))
     throw notFound(`The content of state version ${version.id} was deleted.`);
   const summary = version.status === 'finalized' ? await readSummary(version) : undefined;

@@ -57,8 +57,8 @@ const holdsLock = ({ lock }: Workspace, runId: string | undefined, userId: strin
   lock?.kind === 'run' ? lock.runId === runId : lock?.kind === 'user' && runId === undefined && lock.userId === userId;
 
 /** The same content again: the current version, or one whose upload has not come yet (clients repeat POSTs). */
-const findRepeat = async (wanted: NewStateVersion): Promise<StateVersion | undefined> => {
-  const { workspace, serial, lineage, md5, sha256, runId, userId } = wanted;
+const findRepeat = async (values: NewStateVersion): Promise<StateVersion | undefined> => {
+  const { workspace, serial, lineage, md5, sha256, runId, userId } = values;
   const pointers = await query<Pointer>({
     pk: keys.workspace(workspace.id).pk,
     prefix: keys.workspaceStateVersion(workspace.id, serial, '').sk,
@@ -78,22 +78,22 @@ const findRepeat = async (wanted: NewStateVersion): Promise<StateVersion | undef
  * `conflict` says in plain words why the state may not follow the current one.
  */
 export const createStateVersion = async (
-  wanted: NewStateVersion,
+  values: NewStateVersion,
 ): Promise<{ stateVersion: StateVersion; stored: boolean } | { conflict: string }> => {
-  const { workspace, force, size, ...rest } = wanted;
-  if (!holdsLock(workspace, wanted.runId, wanted.userId)) {
+  const { workspace, force, size, ...rest } = values;
+  if (!holdsLock(workspace, values.runId, values.userId)) {
     return { conflict: `Workspace ${workspace.name} must be locked by you before you write its state. Lock it first.` };
   }
   if (size !== undefined && size > maxStateBytes) return { conflict: tooLarge(size) };
-  const lineage = wanted.lineage || workspace.state?.lineage || '';
-  const conflict = force ? undefined : stateConflict(workspace.state, { ...wanted, lineage });
+  const lineage = values.lineage || workspace.state?.lineage || '';
+  const conflict = force ? undefined : stateConflict(workspace.state, { ...values, lineage });
   if (conflict) return { conflict };
-  const repeat = await findRepeat(wanted);
+  const repeat = await findRepeat(values);
   const id = newId('sv');
   const stateVersion: StateVersion = repeat ?? {
     ...rest,
     id,
-    ...(wanted.sha256 === undefined ? { uploadKey: objects.upload(stateUploadName(id)) } : {}),
+    ...(values.sha256 === undefined ? { uploadKey: objects.upload(stateUploadName(id)) } : {}),
     organization: workspace.organization,
     workspaceId: workspace.id,
     status: 'pending',

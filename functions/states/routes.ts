@@ -33,9 +33,9 @@ const downloadSeconds = 60;
 const create = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
   checkUnmanaged(subject, 'write state');
-  const { content, json, ...given } = await readNewState(request, subject);
+  const { content, json, ...values } = await readNewState(request, subject);
   const result = await createStateVersion({
-    ...given,
+    ...values,
     workspace: subject,
     userId: principal.userId,
     intermediate: false,
@@ -69,9 +69,9 @@ const documentOf = async (context: Context<Subject>, version: StateVersion): Pro
 };
 
 /** The upload may just have come; S3 tells nobody. */
-const show = async (context: Context<Subject>, found: StateVersion): Promise<Answer> => {
+const show = async (context: Context<Subject>, stored: StateVersion): Promise<Answer> => {
   const related = relatedTo(context);
-  const version = await finalizeStateVersion(found);
+  const version = await finalizeStateVersion(stored);
   const [document, included] = await Promise.all([documentOf(context, version), related([version])]);
   return ok(document, included);
 };
@@ -94,7 +94,7 @@ const workspaceOfFilters: Finder<Workspace> = {
     }
     return findWorkspace(organization.slice(0, 100), name.slice(0, 100));
   },
-  seen: workspace.seen,
+  visibleWith: workspace.visibleWith,
   scope: workspace.scope,
 };
 

@@ -28,12 +28,12 @@ const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
   const { organization } = context.subject;
   const ids = idsIn(context);
   const granted = await context.principal.onWorkspaces(organization, ids);
-  const known = new Set(
+  const consumers = new Set(
     (await getWorkspaces(ids))
-      .filter(({ id, ...found }) => found.organization === organization && granted(id).has('workspace:read'))
+      .filter(({ id, ...workspace }) => workspace.organization === organization && granted(id).has('workspace:read'))
       .map(({ id }) => id),
   );
-  const missing = ids.findIndex((id) => !known.has(id));
+  const missing = ids.findIndex((id) => !consumers.has(id));
   if (missing >= 0)
     throw unprocessable(`/data/${missing}/id`, `id: workspace ${ids[missing]} not found in ${organization}`);
   return ids;
@@ -52,7 +52,7 @@ const listEveryone = async ({ request, subject, principal }: Context<Workspace>)
   return list(request, page, totalOf(page, total, more), await workspaceDocuments(principal, items));
 };
 
-const seen = async ({ subject, principal }: Context<Workspace>): Promise<string[]> => {
+const visibleConsumers = async ({ subject, principal }: Context<Workspace>): Promise<string[]> => {
   const consumers = (await listConsumers(subject.id)).map((workspaceId) => ({ workspaceId }));
   return (await principal.visible(subject.organization, consumers)).map(({ workspaceId }) => workspaceId);
 };
@@ -61,7 +61,7 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
   const { request, subject, principal } = context;
   if (subject.globalRemoteState && request.query.get('show_only_configured') !== 'true') return listEveryone(context);
   const page = pageOf(request);
-  const ids = await seen(context);
+  const ids = await visibleConsumers(context);
   return list(
     request,
     page,
@@ -78,7 +78,7 @@ const add = async (context: Context<Workspace>): Promise<Answer> => {
 /** Of those that the caller sees. */
 const replace = async (context: Context<Workspace>): Promise<Answer> => {
   const ids = await consumersIn(context);
-  const gone = (await seen(context)).filter((id) => !ids.includes(id));
+  const gone = (await visibleConsumers(context)).filter((id) => !ids.includes(id));
   await removeConsumers(context.subject.id, gone);
   await addConsumers(context.subject.id, ids);
   return noContent();

@@ -3,6 +3,7 @@ import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { environment } from '../environment.ts';
+import { type DirectCall, directCall } from './direct-calls.ts';
 
 /**
  * Signed calls without an SDK client: S3 and KMS need a handful of operations, and their clients would weigh more in
@@ -83,6 +84,24 @@ const attempt = (
     request.end(body);
   });
 
+const attemptSigned = async (service: string, url: string, call: Call, sending: SendOptions): Promise<AwsResponse> => {
+  const { headers } = await signer(service, url, call, { region: sending.region }).sign();
+  return attempt(url, { ...call, headers: Object.fromEntries(headers) }, sending);
+};
+
+const attemptDirectly = async (
+  direct: DirectCall,
+  service: string,
+  url: string,
+  { method, headers = {}, body }: Call,
+  { maxBytes = Infinity, timeoutMs = defaultTimeoutMs }: SendOptions,
+): Promise<AwsResponse> => {
+  const { pathname, search } = new URL(url);
+  const reply = await direct({ service, method, path: pathname + search, headers, body, timeoutMs });
+  const isTooLarge = method !== 'HEAD' && reply.body.length > maxBytes;
+  return isTooLarge ? { ...reply, body: Buffer.alloc(0) } : reply;
+};
+
 const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** tries);
 
 /** Worth another try; S3 answers 400 to a body that did not come in time (S3: error responses). */
@@ -102,9 +121,10 @@ export const send = async (
   const { tries: maxTries = environment.maxAttempts, region = environment.region } = sending;
   for (let tries = 1; ; tries++) {
     const last = tries >= maxTries;
-    const { headers } = await signer(service, url, call, { region }).sign();
     try {
-      const reply = await attempt(url, { ...call, headers: Object.fromEntries(headers) }, sending);
+      const reply = await (directCall
+        ? attemptDirectly(directCall, service, url, call, sending)
+        : attemptSigned(service, url, call, { ...sending, region }));
       if (last || !isPassing(reply)) return reply;
     } catch (error) {
       if (last) throw error;

@@ -31,8 +31,8 @@ export const withRecord = async <T>(write: () => Promise<T>): Promise<T> => {
   const record = current.getStore();
   if (!record) return write();
   const isFirst = record.kept === undefined;
-  const kept = keepRecord(record);
-  if (!isFirst) await kept;
-  const [done] = await Promise.all([write(), kept]);
+  const recording = keepRecord(record);
+  if (!isFirst) await recording;
+  const [done] = await Promise.all([write(), recording]);
   return done;
 };

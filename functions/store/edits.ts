@@ -14,7 +14,7 @@ export interface Edited {
 export interface Editor {
   userId: string;
   /** How often they had been changed when the editor last looked; absent: whatever they are like meanwhile. */
-  seen?: number;
+  edits?: number;
 }
 
 /**
@@ -23,16 +23,16 @@ export interface Editor {
  */
 export const asEdit = (change: Change, editor: Editor | undefined): Change => {
   if (!editor) return change;
-  const { userId, seen } = editor;
+  const { userId, edits } = editor;
   const edited = { by: userId, at: now(), id: randomUUID() };
   const edit = { ...change, set: { ...change.set, edited }, add: { ...change.add, edits: 1 } };
-  if (seen === undefined) return edit;
+  if (edits === undefined) return edit;
   // A request that is sent again because its answer was lost has been the next edit itself.
-  const isNext = seen ? 'edits = :edits' : 'attribute_not_exists(edits)';
+  const isNext = edits ? 'edits = :edits' : 'attribute_not_exists(edits)';
   const isThis = 'edited.id = :edit';
   return {
     ...edit,
     condition: `${change.condition ? `${change.condition} AND ` : ''}(${isNext} OR ${isThis})`,
-    values: { ...change.values, ':edit': edited.id, ...(seen ? { ':edits': seen } : {}) },
+    values: { ...change.values, ':edit': edited.id, ...(edits ? { ':edits': edits } : {}) },
   };
 };

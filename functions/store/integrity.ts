@@ -11,8 +11,8 @@ export const sha256Of = (content: Uint8Array | string): string => createHash('sh
  */
 export const checkStored = async (what: string, key: string, sha256: string | undefined): Promise<void> => {
   if (sha256 === undefined) return;
-  const found = await objectDigest(key);
-  if (found?.sha256 !== sha256) throw damaged(what);
+  const stored = await objectDigest(key);
+  if (stored?.sha256 !== sha256) throw damaged(what);
 };
 
 /** @throws {DamagedContentError} */

@@ -11,9 +11,14 @@ const details = (error: unknown): Fields =>
       }
     : { error: String(error) };
 
+/** Tokens of forges by their form, should an error of a library or a server repeat one. */
+const tokens = /\b(gh[opsur]_|github_pat_|glpat-|glrt-|gto_)[\w.-]{10,}|(?<=Bearer )[\w.~+/-]{10,}/g;
+
+const line = (fields: Fields): string => JSON.stringify(fields).replaceAll(tokens, '(token)');
+
 /** @param error its stack is logged too */
 export const logError = (message: string, error: unknown, fields: Fields = {}): void =>
-  console.error(JSON.stringify({ level: 'error', message, ...fields, ...details(error) }));
+  console.error(line({ level: 'error', message, ...fields, ...details(error) }));
 
 export const logWarning = (message: string, fields: Fields = {}): void =>
-  console.warn(JSON.stringify({ level: 'warn', message, ...fields }));
+  console.warn(line({ level: 'warn', message, ...fields }));

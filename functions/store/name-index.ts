@@ -76,8 +76,8 @@ const bookmarkMs = 30_000;
 
 const bookmarksOf = ({ pk, prefix, descending }: Names, size: number, changes: number): Map<number, string> => {
   const list = `${pk} ${prefix} ${descending ? '-' : ''}${size}`;
-  const known = bookmarks.get(list);
-  if (known?.changes === changes && Date.now() - known.at < bookmarkMs) return known.starts;
+  const bookmark = bookmarks.get(list);
+  if (bookmark?.changes === changes && Date.now() - bookmark.at < bookmarkMs) return bookmark.starts;
   if (bookmarks.size >= maxBookmarks) bookmarks.clear();
   const fresh = { changes, at: Date.now(), starts: new Map<number, string>() };
   bookmarks.set(list, fresh);
@@ -98,10 +98,10 @@ export const pageOfNames = async <E extends Key>(
   while (at > 1 && !starts.has(at)) at--;
   const read = reader<E>(names, starts.get(at));
   const entries: E[] = [];
-  const wanted = (page - at + 1) * size + 1;
+  const needed = (page - at + 1) * size + 1;
   let ended = false;
-  while (!ended && entries.length < wanted) {
-    const limit = Math.min(wanted - entries.length, largestPiece);
+  while (!ended && entries.length < needed) {
+    const limit = Math.min(needed - entries.length, largestPiece);
     const next = await read(limit);
     ended = next.length < limit;
     entries.push(...next);

@@ -50,26 +50,26 @@ export const scan = async <P, R>(
   paging: Paging,
 ): Promise<ScanResult<R>> => {
   const { page, size } = paging;
-  const wanted = page * size + 1;
+  const needed = page * size + 1;
   const maxLooked = fits ? maxRecords : maxPointers;
   const pointers: P[] = [];
-  const found: R[] = [];
-  const count = () => (fits ? found.length : pointers.length);
-  let seen = 0;
-  let piece = Math.max(wanted, fits ? smallestPiece.records : smallestPiece.pointers);
+  const matching: R[] = [];
+  const count = () => (fits ? matching.length : pointers.length);
+  let looked = 0;
+  let piece = Math.max(needed, fits ? smallestPiece.records : smallestPiece.pointers);
   let ended = false;
-  for (; !ended && count() < wanted && seen < maxLooked; piece *= 2) {
-    const limit = Math.min(piece, largestPiece, maxLooked - seen);
+  for (; !ended && count() < needed && looked < maxLooked; piece *= 2) {
+    const limit = Math.min(piece, largestPiece, maxLooked - looked);
     const next = await read(limit);
     ended = next.length < limit;
-    seen += next.length;
+    looked += next.length;
     const some = await narrow(next);
-    if (fits) found.push(...(await records(some)).filter(fits));
+    if (fits) matching.push(...(await records(some)).filter(fits));
     else pointers.push(...some);
   }
-  const isCut = !ended && count() < wanted && (await read(1)).length > 0;
-  if (isCut && count() < page * size) throw new FilterTooWideError(seen);
+  const isCut = !ended && count() < needed && (await read(1)).length > 0;
+  if (isCut && count() < page * size) throw new FilterTooWideError(looked);
   const from = (page - 1) * size;
-  const items = fits ? found.slice(from, from + size) : await records(pointers.slice(from, from + size));
+  const items = fits ? matching.slice(from, from + size) : await records(pointers.slice(from, from + size));
   return { items, total: count(), more: isCut || count() > page * size };
 };

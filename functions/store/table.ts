@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../environment.ts';
 import { withRecord } from './change-record.ts';
+import { directly } from './direct-calls.ts';
 import type { Key } from './keys.ts';
 
 /**
@@ -22,7 +23,7 @@ import type { Key } from './keys.ts';
 const nothing = () => {};
 const logger = { trace: nothing, debug: nothing, warn: console.warn, error: nothing } as DynamoDBClientConfig['logger'];
 
-const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ logger }), {
+const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ logger, ...directly('dynamodb') }), {
   marshallOptions: { removeUndefinedValues: true },
 });
 
@@ -32,9 +33,9 @@ const reads = new AsyncLocalStorage<{ count: number }>();
 
 /** Counts the requests that read, of each call by itself. */
 export const countingReads =
-  <A extends unknown[], R>(work: (...given: A) => Promise<R>) =>
-  (...given: A): Promise<R> =>
-    reads.run({ count: 0 }, () => work(...given));
+  <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+  (...args: A): Promise<R> =>
+    reads.run({ count: 0 }, () => work(...args));
 
 export const readCount = (): number => reads.getStore()?.count ?? 0;
 
@@ -276,7 +277,7 @@ export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
     return [...(await batchGet<T>(keys.slice(0, maxKeys))), ...(await batchGet<T>(keys.slice(maxKeys)))];
   }
   if (keys.length === 0) return [];
-  const found = new Map<string, T>();
+  const byKey = new Map<string, T>();
   const distinct = new Map(keys.filter(isPossible).map(({ pk, sk }) => [`${pk} ${sk}`, { pk, sk }]));
   let pending: Key[] = [...distinct.values()];
   while (pending.length) {
@@ -285,8 +286,8 @@ export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
       new BatchGetCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
     );
     for (const item of (answer.Responses?.[environment.tableName] ?? []) as T[])
-      found.set(`${item.pk} ${item.sk}`, item);
+      byKey.set(`${item.pk} ${item.sk}`, item);
     pending = (answer.UnprocessedKeys?.[environment.tableName]?.Keys ?? []) as Key[];
   }
-  return keys.flatMap(({ pk, sk }) => found.get(`${pk} ${sk}`) ?? []);
+  return keys.flatMap(({ pk, sk }) => byKey.get(`${pk} ${sk}`) ?? []);
 };

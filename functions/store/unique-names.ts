@@ -17,11 +17,11 @@ export const claimUnique = async (
   bears: (holder: string) => Promise<boolean>,
 ): Promise<boolean> => {
   if (await create({ ...key, holder: id })) return true;
-  const found = await get<Holder>(key);
-  if (!found) return false;
-  if (found.holder === id) return true;
-  if (await bears(found.holder)) return false;
-  return put({ ...key, holder: id }, { condition: 'holder = :holder', values: { ':holder': found.holder } });
+  const holder = await get<Holder>(key);
+  if (!holder) return false;
+  if (holder.holder === id) return true;
+  if (await bears(holder.holder)) return false;
+  return put({ ...key, holder: id }, { condition: 'holder = :holder', values: { ':holder': holder.holder } });
 };
 
 /** Only of the record that holds it. */

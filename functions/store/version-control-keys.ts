@@ -7,11 +7,15 @@ import { type Key, padded } from './key.ts';
  * |---|---|---|
  * | `OC#<id>` | `OC` | OAuth client: a connection to version control |
  * | | `USE#<id>` | → workspace or policy set that is connected by it |
+ * | | `ACCOUNT#<id at the forge>` | → user whose account it is |
+ * | | `LINKED#<user id>` | → their account |
+ * | `LINKCODE#<sha-256>` | `LINKCODE` | code that proves whose account it is |
  * | `OT#<id>` | `OT` | token of an OAuth client |
  * | `OATTEMPT#<sha-256>` | `OATTEMPT` | authorization of an OAuth client under way |
  * | `REPO#<token>#<identifier>` | `REPO` | repository that something follows, with its webhook |
  * | | `FOLLOWER#<id>` | → workspace that follows it |
  * | | `MOVE#<branch>#<number>` | from which commit to which a branch moved, and which delivery told so |
+ * | | `PULLREQUEST#<number>` | which commit of a pull request counts, and the comment that says how its runs go |
  * | | `PULL#<number>#<workspace>` | → run of the pull request's newest commit |
  * | `HOOK#<uuid>` | `HOOK` | → repository whose webhook has the address |
  * | | `DELIVERY#<id>` | webhook delivery: what it said, and what came of it |
@@ -28,6 +32,9 @@ export const versionControlKeys = {
     sk: `OC#${createdAt}#${id}`,
   }),
   oauthClientUse: (id: string, userId: string): Key => ({ pk: `OC#${id}`, sk: `USE#${userId}` }),
+  linkedAccount: (clientId: string, accountId: string): Key => ({ pk: `OC#${clientId}`, sk: `ACCOUNT#${accountId}` }),
+  linkOfUser: (clientId: string, userId: string): Key => ({ pk: `OC#${clientId}`, sk: `LINKED#${userId}` }),
+  linkCode: (hash: string): Key => ({ pk: `LINKCODE#${hash}`, sk: 'LINKCODE' }),
   oauthToken: (id: string): Key => ({ pk: `OT#${id}`, sk: 'OT' }),
   oauthAttempt: (hash: string): Key => ({ pk: `OATTEMPT#${hash}`, sk: 'OATTEMPT' }),
   repository: (id: string): Key => ({ pk: `REPO#${id}`, sk: 'REPO' }),
@@ -35,6 +42,10 @@ export const versionControlKeys = {
   move: (repository: string, branch: string, n: number): Key => ({
     pk: `REPO#${repository}`,
     sk: `MOVE#${branch}#${padded(n)}`,
+  }),
+  pullRequest: (repository: string, number: number): Key => ({
+    pk: `REPO#${repository}`,
+    sk: `PULLREQUEST#${padded(number)}`,
   }),
   pullRun: (repository: string, number: number, workspaceId: string): Key => ({
     pk: `REPO#${repository}`,

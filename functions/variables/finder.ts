@@ -6,6 +6,6 @@ export const variableSet: Finder<VariableSet> = {
   what: 'variable set',
   parameter: 'varset',
   find: (request) => getVariableSet(param(request, 'varset')),
-  seen: 'varset:read',
+  visibleWith: 'varset:read',
   scope: (variableSet) => ({ organization: variableSet.organization, variableSet }),
 };

@@ -22,7 +22,7 @@ const key = v.pipe(
 
 const value = v.pipe(
   v.string(),
-  v.check((given) => Buffer.byteLength(given) <= maxValueBytes, `may have at most ${maxValueBytes / 1024} KB`),
+  v.check((value) => Buffer.byteLength(value) <= maxValueBytes, `may have at most ${maxValueBytes / 1024} KB`),
 );
 
 const category = v.picklist(['terraform', 'env']);
@@ -48,17 +48,17 @@ const forms: Record<'terraform' | 'env', [RegExp, string]> = {
 
 const at = '/data/attributes';
 
-const checkName = (given: Pick<Variable, 'key' | 'category'>, pointer: string): void => {
-  if (given.category === 'policy-set') return;
-  const [form, message] = forms[given.category];
-  if (!form.test(given.key)) throw unprocessable(`${pointer}/key`, `key: ${message}`);
+const checkName = (variable: Pick<Variable, 'key' | 'category'>, pointer: string): void => {
+  if (variable.category === 'policy-set') return;
+  const [form, message] = forms[variable.category];
+  if (!form.test(variable.key)) throw unprocessable(`${pointer}/key`, `key: ${message}`);
 };
 
-const checkContent = (given: { category: string; hcl: boolean; value?: string }, pointer: string): void => {
-  if (given.category === 'env' && given.hcl) {
+const checkContent = (variable: { category: string; hcl: boolean; value?: string }, pointer: string): void => {
+  if (variable.category === 'env' && variable.hcl) {
     throw unprocessable(`${pointer}/hcl`, 'hcl: cannot be true for environment variables');
   }
-  if (given.category === 'env' && given.value?.includes('\0')) {
+  if (variable.category === 'env' && variable.value?.includes('\0')) {
     throw unprocessable(`${pointer}/value`, 'value: must not contain a NUL character in an environment variable');
   }
 };
@@ -81,7 +81,7 @@ export const newVariable = v.object({ ...settings, key, category });
 
 /** @throws {ApiError} 422; `pointer` is where the attributes stand */
 export const newVariableOf = (attributes: v.InferOutput<typeof newVariable>, pointer = at): VariableValues => {
-  const given = {
+  const variable = {
     key: attributes.key,
     category: attributes.category,
     value: attributes.value ?? '',
@@ -89,9 +89,9 @@ export const newVariableOf = (attributes: v.InferOutput<typeof newVariable>, poi
     hcl: attributes.hcl ?? false,
     sensitive: attributes.sensitive ?? false,
   };
-  checkName(given, pointer);
-  checkContent(given, pointer);
-  return given;
+  checkName(variable, pointer);
+  checkContent(variable, pointer);
+  return variable;
 };
 
 /** @throws {ApiError} 400 or 422 */

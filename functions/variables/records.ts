@@ -69,8 +69,8 @@ const releaseKey = ({ id, ownerId, category, key }: Variable) =>
  * 2 writes, 3 for a set's, and 1 KMS request when sensitive. Undefined when the key is taken, or when the variable set is
  * gone or full.
  */
-export const createVariable = async (ownerId: string, given: VariableValues): Promise<Variable | undefined> => {
-  const { value, ...rest } = given;
+export const createVariable = async (ownerId: string, values: VariableValues): Promise<Variable | undefined> => {
+  const { value, ...rest } = values;
   const id = newId('var');
   const variable: Variable = { ...rest, id, ownerId, versionId: newId('vv'), createdAt: new Date().toISOString() };
   Object.assign(variable, await content(variable, value));
@@ -86,12 +86,12 @@ export const createVariable = async (ownerId: string, given: VariableValues): Pr
 type Changed = Partial<VariableValues> & Pick<Edited, 'edited'>;
 
 /** Undefined when somebody else has written it since it was read. */
-const replace = (seen: Variable, next: Variable, change: Changed, stored: Pick<Variable, 'value' | 'sealed'>) =>
-  update<Variable>(keys.variable(seen.ownerId, seen.id), {
+const replace = (current: Variable, next: Variable, change: Changed, stored: Pick<Variable, 'value' | 'sealed'>) =>
+  update<Variable>(keys.variable(current.ownerId, current.id), {
     set: { ...change, ...stored, versionId: next.versionId },
     remove: stored.sealed ? ['value'] : [],
     condition: 'versionId = :seen',
-    values: { ':seen': seen.versionId },
+    values: { ':seen': current.versionId },
   });
 
 /**
@@ -104,15 +104,19 @@ export const updateVariable = async (
   change: Changed | ((variable: Variable) => Changed),
 ): Promise<Variable | undefined> => {
   const versionId = newId('vv');
-  for (let seen: Variable | undefined = variable; seen; seen = await getVariable(variable.ownerId, variable.id)) {
+  for (
+    let current: Variable | undefined = variable;
+    current;
+    current = await getVariable(variable.ownerId, variable.id)
+  ) {
     // The answer to our own write was lost.
-    if (seen.versionId === versionId) return seen;
-    const { value = seen.value, ...rest } = typeof change === 'function' ? change(seen) : change;
-    const next: Variable = { ...seen, ...rest, versionId };
-    const moved = next.key !== seen.key || next.category !== seen.category;
+    if (current.versionId === versionId) return current;
+    const { value = current.value, ...rest } = typeof change === 'function' ? change(current) : change;
+    const next: Variable = { ...current, ...rest, versionId };
+    const moved = next.key !== current.key || next.category !== current.category;
     if (moved && !(await claimKey(next))) return undefined;
-    const updated = await replace(seen, next, rest, value === undefined ? {} : await content(next, value));
-    if (moved) await releaseKey(updated ? seen : next);
+    const updated = await replace(current, next, rest, value === undefined ? {} : await content(next, value));
+    if (moved) await releaseKey(updated ? current : next);
     if (updated) return updated;
   }
   return undefined;

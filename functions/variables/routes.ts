@@ -43,10 +43,10 @@ const checkBuildVariable = (owner: Owner, { key, category }: Pick<Variable, 'key
 };
 
 const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => {
-  const given = readNewVariable(request);
-  checkBuildVariable(subject, given);
+  const values = readNewVariable(request);
+  checkBuildVariable(subject, values);
   checkRoom(subject);
-  const variable = await createVariable(subject.id, given);
+  const variable = await createVariable(subject.id, values);
   if (!variable) throw taken();
   return created(variableDocument(variable));
 };
@@ -63,7 +63,7 @@ const read = async (context: Context<Owner>): Promise<Answer> => shown(await fin
 
 const update = async (context: Context<Owner>): Promise<Answer> => {
   const variable = await find(context);
-  const change = (seen: Variable) => readVariableChange(context.request, seen);
+  const change = (current: Variable) => readVariableChange(context.request, current);
   checkBuildVariable(context.subject, { ...variable, ...change(variable) });
   const updated = await updateVariable(variable, await versionGuard(context, variable, 'variable', change));
   if (!updated) throw taken();
@@ -100,7 +100,7 @@ const updateSome = async ({ request, subject, principal }: Context<Workspace>): 
       const variable = await getVariable(subject.id, id);
       if (!variable) throw unprocessable(`/data/${i}/id`, `id: variable ${id} not found in workspace ${subject.name}`);
       const edited = { by: principal.userId, at: now() };
-      const change = (seen: Variable) => ({ ...changeOf(seen, attributes, `/data/${i}/attributes`), edited });
+      const change = (current: Variable) => ({ ...changeOf(current, attributes, `/data/${i}/attributes`), edited });
       checkBuildVariable(subject, { ...variable, ...change(variable) });
       return { variable, change, key: change(variable).key };
     }),

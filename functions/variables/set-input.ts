@@ -59,12 +59,12 @@ const checkTargets = async (
   if (set.global && ids.length) {
     throw unprocessable(pointer, `${kind}: a global variable set already applies to every workspace`);
   }
-  const found =
+  const existing =
     kind === 'workspaces'
       ? (await getWorkspaces(ids)).map((one) => ({ ...one, home: one.projectId }))
       : (await getProjects(ids)).map((one) => ({ ...one, home: one.id }));
   const fits = new Set(
-    found
+    existing
       .filter((one) => one.organization === set.organization && (!set.projectId || one.home === set.projectId))
       .map(({ id }) => id),
   );
@@ -80,8 +80,8 @@ type Parent = { type: 'projects' | 'organizations'; id: string } | null | undefi
 const parentOf = async (organizationName: string, parent: Parent) => {
   if (!parent) return undefined;
   if (parent.type === 'organizations' && parent.id === organizationName) return undefined;
-  const found = parent.type === 'projects' ? await getProject(parent.id) : undefined;
-  if (found?.organization === organizationName) return found.id;
+  const project = parent.type === 'projects' ? await getProject(parent.id) : undefined;
+  if (project?.organization === organizationName) return project.id;
   throw unprocessable(
     '/data/relationships/parent',
     `parent: ${parent.id} is neither ${organizationName} nor a project in it`,
@@ -104,8 +104,8 @@ const targetsOf = async (
   related: Partial<Record<Kind, { data: { id: string }[] }>>,
 ): Promise<Targets[]> => {
   const targets = kinds.flatMap((kind) => {
-    const given = related[kind];
-    return given ? [{ kind, ids: distinct(given.data) }] : [];
+    const relationship = related[kind];
+    return relationship ? [{ kind, ids: distinct(relationship.data) }] : [];
   });
   for (const { kind, ids } of targets) await checkTargets(set, kind, ids, `/data/relationships/${kind}`);
   return targets;

@@ -18,8 +18,8 @@ export const listVariableSets = async (
   organization: NameCounts & { name: string },
   paging: Paging,
 ): Promise<ScanResult<VariableSet>> => {
-  const found = await pageOfNames<VariableSetName>(organization, 'variableSet', namesOf(organization.name), paging);
-  return { ...found, items: await named(found.items) };
+  const names = await pageOfNames<VariableSetName>(organization, 'variableSet', namesOf(organization.name), paging);
+  return { ...names, items: await named(names.items) };
 };
 
 export interface VariableSetFilter {

@@ -43,11 +43,11 @@ export const getVariableSet = async (id: string): Promise<VariableSet | undefine
 
 /** In the order of the ids; missing ones are left out. */
 export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> => {
-  const found: VariableSet[] = [];
+  const sets: VariableSet[] = [];
   for (let i = 0; i < ids.length; i += 100) {
-    found.push(...(await batchGet<VariableSet & Key>(ids.slice(i, i + 100).map(keys.variableSet))).filter(living));
+    sets.push(...(await batchGet<VariableSet & Key>(ids.slice(i, i + 100).map(keys.variableSet))).filter(living));
   }
-  return found;
+  return sets;
 };
 
 const nameKey = ({ organization, projectId, name }: Pick<VariableSet, 'organization' | 'projectId' | 'name'>): Key =>
@@ -69,10 +69,10 @@ const releaseName = (set: VariableSet): Promise<boolean> =>
 
 /** Undefined when its owner has a set of that name. */
 export const createVariableSet = async (
-  given: VariableSetSettings & Pick<VariableSet, 'organization' | 'projectId'>,
+  settings: VariableSetSettings & Pick<VariableSet, 'organization' | 'projectId'>,
 ): Promise<VariableSet | undefined> => {
   const at = now();
-  const set: VariableSet = { ...given, id: newId('varset'), createdAt: at, updatedAt: at };
+  const set: VariableSet = { ...settings, id: newId('varset'), createdAt: at, updatedAt: at };
   if (!(await claimName(set))) return undefined;
   await countNames(set.organization, 'variableSet', 1);
   const pointers = [

@@ -57,8 +57,8 @@ const apply = async (set: VariableSet, kind: Kind, ids: string[]): Promise<Varia
 };
 
 const create = async ({ request, subject, granted }: Context<NewInOrganization>): Promise<Answer> => {
-  const { set: wanted, variables, targets } = await readNewVariableSet(request, subject.organization);
-  let set = await createVariableSet(wanted);
+  const { set: settings, variables, targets } = await readNewVariableSet(request, subject.organization);
+  let set = await createVariableSet(settings);
   if (!set) throw taken();
   for (const { kind, ids } of targets) set = await apply(set, kind, ids);
   for (const variable of variables) await createVariable(set.id, variable);
@@ -105,12 +105,12 @@ const included = async (
   { request, principal }: Context<Subject>,
   sets: VariableSet[],
 ): Promise<Resource[] | undefined> => {
-  const asked = include.of(request);
-  if (asked.size === 0) return undefined;
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
   const [variables, workspaces, projects] = await Promise.all([
-    asked.has('vars') ? Promise.all(sets.map(({ id }) => listVariables(id))) : [],
-    asked.has('workspaces') ? getWorkspaces(some(sets, 'workspaceIds')) : [],
-    asked.has('projects') ? getProjects(some(sets, 'projectIds')) : [],
+    includes.has('vars') ? Promise.all(sets.map(({ id }) => listVariables(id))) : [],
+    includes.has('workspaces') ? getWorkspaces(some(sets, 'workspaceIds')) : [],
+    includes.has('projects') ? getProjects(some(sets, 'projectIds')) : [],
   ]);
   return [
     ...variables.flat().map((variable) => variableDocument(variable)),
@@ -160,10 +160,10 @@ const documents = (context: Pick<Context<Subject>, 'principal'>, sets: VariableS
   Promise.all(sets.map((set) => document(context, set)));
 
 const page = async (context: Context<Subject>, sets: VariableSet[]): Promise<Answer> => {
-  const wanted = pageOf(context.request);
+  const page = pageOf(context.request);
   const fitting = sets.filter(searched(context.request));
-  const shown = pageSlice(fitting, wanted);
-  return list(context.request, wanted, fitting.length, await documents(context, shown), await included(context, shown));
+  const shown = pageSlice(fitting, page);
+  return list(context.request, page, fitting.length, await documents(context, shown), await included(context, shown));
 };
 
 const byName = (a: { name: string }, b: { name: string }): number => {
@@ -171,13 +171,13 @@ const byName = (a: { name: string }, b: { name: string }): number => {
   return x < y ? -1 : x > y ? 1 : 0;
 };
 
-const found = async (
+const answerPage = async (
   context: Context<Subject>,
-  wanted: Page,
+  page: Page,
   { items, total, more }: ScanResult<VariableSet>,
 ): Promise<Answer> => {
   const data = await documents(context, items);
-  return list(context.request, wanted, totalOf(wanted, total, more), data, await included(context, items));
+  return list(context.request, page, totalOf(page, total, more), data, await included(context, items));
 };
 
 /** Undefined for who sees all of the organization. */
@@ -192,21 +192,21 @@ const visibleTo = async ({ subject, principal }: Context<Subject>): Promise<Vari
 
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
-  const wanted = pageOf(request);
+  const page = pageOf(request);
   const owned = request.query.get('scope') === 'owned';
   const global = request.query.get('filter[global]') || null;
   const named = searched(request);
-  if (await context.principal.reachesNothing(subject.organization)) return list(request, wanted, 0, []);
+  if (await context.principal.reachesNothing(subject.organization)) return list(request, page, 0, []);
   const visible = await visibleTo(context);
   if (!visible && !owned && global === null && !request.query.get('q')) {
-    return found(context, wanted, await listVariableSets(subject.record, wanted));
+    return answerPage(context, page, await listVariableSets(subject.record, page));
   }
   const filter: VariableSetFilter = {
     mayFit: (entry) => named(entry) && !(owned && entry.projectId),
     ...(global === null ? {} : { fits: (set) => set.global === (global === 'true') }),
     visible,
   };
-  return found(context, wanted, await findVariableSets(subject.organization, filter, wanted));
+  return answerPage(context, page, await findVariableSets(subject.organization, filter, page));
 };
 
 const listOfProject = async (context: Context<Project>): Promise<Answer> => {
@@ -232,22 +232,22 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
 /** Those that could still be applied to the workspace. */
 const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject } = context;
-  const wanted = pageOf(request);
+  const page = pageOf(request);
   const named = searched(request);
   const filter: VariableSetFilter = {
     mayFit: (entry) => named(entry) && (entry.projectId === undefined || entry.projectId === subject.projectId),
     fits: (set) => !set.global && !set.workspaceIds?.has(subject.id),
     visible: await visibleTo(context),
   };
-  return found(context, wanted, await findVariableSets(subject.organization, filter, wanted));
+  return answerPage(context, page, await findVariableSets(subject.organization, filter, page));
 };
 
 /** A set as a workspace has it: only if it reaches the workspace. */
 const setOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<VariableSet> => {
   const id = request.params.varset ?? '';
-  const found = (await effectiveVariableSets(subject)).find(({ set }) => set.id === id);
-  if (!found) throw notFound(`Variable set not found in workspace ${subject.name}.`);
-  return found.set;
+  const effective = (await effectiveVariableSets(subject)).find(({ set }) => set.id === id);
+  if (!effective) throw notFound(`Variable set not found in workspace ${subject.name}.`);
+  return effective.set;
 };
 
 const readVariableOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {

@@ -1,4 +1,5 @@
 import type { Archive, ConfigurationVersion } from '../configurations/records.ts';
+import { objectSize } from '../store/bucket.ts';
 import { dueAttributes, dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { create, get, put, queryAll, remove, update } from '../store/table.ts';
@@ -39,13 +40,25 @@ export const requestArchive = async (
   const key = keys.commitArchive(id);
   const wanted: CommitArchive = { id, tokenId, identifier, sha, status: 'fetching', attempts: 0, since: now() };
   if (await create({ ...key, ...wanted, ...dueIn(sha, 60) })) return wanted;
+  const current = await getArchive(id);
+  if (current?.status === 'fetching' || (current && !(await isGone(current)))) return current;
   const again = await update<CommitArchive>(key, {
     set: { status: 'fetching', attempts: 0, since: wanted.since, tokenId, identifier, ...dueIn(sha, 60) },
     remove: ['failure', 'leaseUntil'],
-    condition: 'status = :errored',
-    values: { ':errored': 'errored' },
+    condition: 'status <> :fetching',
+    values: { ':fetching': 'fetching' },
   });
   return again ?? (await getArchive(id)) ?? wanted;
+};
+
+/** Configurations may expire (infra/settings.ts: configurationRetentionDays), this long after they were stored at the earliest. */
+const keptMs = 86_400_000;
+
+/** Whether there is nothing to plan: it could not be fetched, or has expired. 1 request to S3 for an old one. */
+const isGone = async ({ status, archive, since }: CommitArchive): Promise<boolean> => {
+  if (status === 'errored') return true;
+  if (!archive || Date.now() - Date.parse(since) < keptMs) return false;
+  return (await objectSize(archive.key)) === undefined;
 };
 
 export const waitForArchive = async (id: string, versionId: string): Promise<void> => {

@@ -13,6 +13,7 @@ import { now } from '../store/time.ts';
 import { accessBy } from './access.ts';
 import { ForgeError } from './forge-error.ts';
 import type { CommitStatus } from './forges/forge.ts';
+import { commentOnPulls } from './pull-comment.ts';
 import { aggregated, ofRun, type RunOutcome } from './status-words.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
@@ -91,11 +92,15 @@ const release = async ({ id, wanted }: CommitRecord, holder: string): Promise<bo
   return released !== undefined;
 };
 
-const outcomesOf = async (id: string): Promise<RunOutcome[]> => {
+const runsOf = async (id: string): Promise<Run[]> => {
   const rows = await queryAll<RunOfCommit>({ pk: keys.commit(id).pk, prefix: 'RUN#' });
-  const runs = await batchGet<Run & Key>(rows.map(({ runId }) => keys.run(runId)));
-  return runs.map((run) => ({ workspace: run.workspaceName, runId: run.id, ...ofRun(run) }));
+  return batchGet<Run & Key>(rows.map(({ runId }) => keys.run(runId)));
 };
+
+const outcomesOf = (runs: Run[]): RunOutcome[] =>
+  runs.map((run) => ({ workspace: run.workspaceName, runId: run.id, ...ofRun(run) }));
+
+const pagesOf = ({ name }: Pick<Organization, 'name'>): string => `${environment.publicUrl}/app/${name}`;
 
 const statusName = 'stepform';
 
@@ -103,7 +108,7 @@ const statusesOf = (
   outcomes: RunOutcome[],
   organization: Pick<Organization, 'name' | 'aggregatedCommitStatusEnabled'>,
 ): CommitStatus[] => {
-  const base = `${environment.publicUrl}/app/${organization.name}`;
+  const base = pagesOf(organization);
   if (organization.aggregatedCommitStatusEnabled) {
     const [only] = outcomes;
     const targetUrl =
@@ -177,9 +182,12 @@ export const updateStatus = async (id: string): Promise<void> => {
     const record = await lease(id, holder);
     if (!record) return;
     const organization = await getOrganization(record.organization);
-    const outcomes = organization ? await outcomesOf(id) : [];
+    const runs = organization ? await runsOf(id) : [];
     try {
-      if (organization && outcomes.length > 0) await post(record, statusesOf(outcomes, organization));
+      if (organization && runs.length > 0) {
+        await post(record, statusesOf(outcomesOf(runs), organization));
+        if (organization.pullRequestCommentsEnabled ?? true) await commentOnPulls(record, runs, pagesOf(organization));
+      }
     } catch (error) {
       if (error instanceof ForgeError && !['limited', 'unreachable'].includes(error.failure)) {
         return giveUp(record, error);

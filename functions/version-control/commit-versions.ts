@@ -52,25 +52,32 @@ const ingressOf = ({ repository, commit, pull, sender, ...of }: Followed): Ingre
   };
 };
 
+/** What marks a run as one whose status the commit gets. */
+export const commitOf = ({ repository, commit }: Followed): NonNullable<Run['commit']> => ({
+  tokenId: repository.tokenId,
+  identifier: repository.identifier,
+  sha: commit.sha,
+});
+
 /** The same for the same workspace and commit, each time. */
 export const idFor = (prefix: 'cv' | 'run', { id }: Pick<Workspace, 'id'>, followed: Followed): string =>
   derivedId(prefix, `${id} ${followed.repository.id} ${followed.what} ${followed.commit.sha}`);
 
-/** False when the workspace has moved on: a newer commit was pushed, or it follows something else. */
-export const claimMove = async ({ id, vcsRepo }: Workspace, n: number): Promise<boolean> => {
+/** The workspace as it is then; undefined when it has moved on: a newer commit was pushed, or it follows something else. */
+export const claimMove = ({ id, vcsRepo }: Workspace, n: number): Promise<Workspace | undefined> => {
   const follows = vcsRepo ? followsOf(vcsRepo) : '';
-  const claimed = await update<Workspace>(keys.workspace(id), {
+  return update<Workspace>(keys.workspace(id), {
     set: { vcsMoves: n },
     condition: 'vcsFollows = :follows AND vcsMoves <= :n AND attribute_not_exists(deletedAt)',
     values: { ':follows': follows, ':n': n },
   });
-  return claimed !== undefined;
 };
 
 /** The commit as the workspace's version, however often it is asked for. 3 writes, 2 more while it is fetched. */
 export const versionFor = async (workspace: Workspace, followed: Followed): Promise<ConfigurationVersion> => {
   const { archive, at, access, pull, changedFiles } = followed;
   const id = idFor('cv', workspace, followed);
+  const applies = workspace.applyBeforeMergeEnabled ?? false;
   const existing = await getConfigurationVersion(id);
   if (existing) return existing;
   const stored = archive.status === 'stored';
@@ -81,13 +88,14 @@ export const versionFor = async (workspace: Workspace, followed: Followed): Prom
     workspaceId: workspace.id,
     status: stored ? 'uploaded' : 'fetching',
     autoQueueRuns: true,
-    speculative: pull !== undefined,
-    provisional: false,
+    speculative: pull !== undefined && !applies,
+    provisional: pull !== undefined && applies,
     source: providerOf(access.client.serviceProvider).source,
     ingress: ingressOf(followed),
     createdBy: versionControl,
     createdAt: at,
     commitArchive: archive.id,
+    commit: commitOf(followed),
     ...(stored ? { archive: archive.archive, size: archive.size } : {}),
     ...(changedFiles ? { changedFiles: changedFiles.slice(0, 300) } : {}),
   });
@@ -95,10 +103,3 @@ export const versionFor = async (workspace: Workspace, followed: Followed): Prom
   const now = stored ? undefined : await getArchive(archive.id);
   return (now && (await settleVersion(now, id))) ?? version;
 };
-
-/** What marks a run as one whose status the commit gets. */
-export const commitOf = ({ repository, commit }: Followed): NonNullable<Run['commit']> => ({
-  tokenId: repository.tokenId,
-  identifier: repository.identifier,
-  sha: commit.sha,
-});

@@ -1,5 +1,6 @@
 import { keys } from '../store/keys.ts';
 import { remove } from '../store/table.ts';
+import { endLinks } from './account-links.ts';
 import { getEndedClient, getEndedToken } from './connections.ts';
 import { disconnect } from './end.ts';
 import { leave, listUses } from './repositories.ts';
@@ -26,6 +27,7 @@ const endUses = async (clientId: string): Promise<boolean> => {
 export const completeClientEnd = async (id: string): Promise<void> => {
   const client = await getEndedClient(id);
   if (!client?.deletedAt || !(await endUses(id))) return;
+  await endLinks(id);
   if (client.tokenId) await remove(keys.oauthToken(client.tokenId));
   await remove(keys.organizationOauthClient(client.organization, client.createdAt, id));
   await remove(keys.oauthClient(id));

@@ -24,6 +24,8 @@ export interface Delivery {
   repository: string;
   matter: Matter;
   receivedAt: string;
+  /** Workspaces that it let go of, to be run anew. */
+  released?: string[];
   /** Which move of its branch it decided. */
   n?: number;
   doneAt?: string;
@@ -66,6 +68,10 @@ export const getDelivery = (uuid: string, id: string): Promise<Delivery | undefi
 
 export const noteMove = async ({ uuid, id }: Delivery, n: number): Promise<void> => {
   await update(keys.delivery(uuid, id), { set: { n }, condition: 'attribute_exists(pk)' });
+};
+
+export const noteReleased = async ({ uuid, id }: Delivery, released: string[]): Promise<void> => {
+  await update(keys.delivery(uuid, id), { set: { released }, condition: 'attribute_exists(pk)' });
 };
 
 export const finishDelivery = async ({ uuid, id }: Delivery, outcome: string): Promise<void> => {

@@ -33,7 +33,7 @@ export const endToken = async ({ id, clientId }: OauthToken): Promise<void> => {
 export const disconnect = async (workspaceId: string, repository: string): Promise<void> => {
   await update(keys.workspace(workspaceId), {
     set: { updatedAt: now() },
-    remove: ['vcsRepo', 'vcsFollows', 'vcsMoves'],
+    remove: ['vcsRepo', 'vcsFollows', 'vcsMoves', 'vcsPull'],
     condition: 'vcsRepo.repository = :repository',
     values: { ':repository': repository },
   });

@@ -6,7 +6,7 @@ export const oauthClient: Finder<OauthClient> = {
   what: 'OAuth client',
   parameter: 'oauthClient',
   find: (request) => getClient(param(request, 'oauthClient')),
-  seen: 'connection:read',
+  visibleWith: 'connection:read',
   scope: inOrganization,
 };
 
@@ -17,6 +17,6 @@ export const oauthToken: Finder<OauthToken> = {
     const token = await getToken(param(request, 'oauthToken'));
     return token && (await getClient(token.clientId)) ? token : undefined;
   },
-  seen: 'connection:read',
+  visibleWith: 'connection:read',
   scope: inOrganization,
 };

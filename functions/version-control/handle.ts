@@ -1,11 +1,12 @@
+import { environment } from '../environment.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { logError } from '../store/log.ts';
 import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
-import { claimMove, commitOf, type Followed, idFor, versionFor } from './commit-versions.ts';
+import { handleComment } from './comments.ts';
 import { type Delivery, finishDelivery, getDelivery, type Matter, postponeDelivery } from './deliveries.ts';
-import { follows, followsOf } from './follows.ts';
+import { follows } from './follows.ts';
 import { type ForgeError, mayPass } from './forge-error.ts';
 import {
   commitAt,
@@ -17,34 +18,16 @@ import {
   mayStart,
   type Outcome,
 } from './handling.ts';
+import { release } from './merge-locks.ts';
 import { type Moved, moveBranch } from './moves.ts';
+import { handleWorkspace, type RunOutcome, runCommit } from './newest-commit.ts';
 import { handlePull } from './pulls.ts';
 import { type FollowedRepository, getRepository, listFollowers } from './repositories.ts';
 import { concerns, filters, matchesTag } from './triggers.ts';
 import { recordVcsEvent } from './vcs-events.ts';
+import { ensureWebhook } from './webhooks.ts';
 
 /** From what happened at a forge to runs. */
-
-const runCommit = async (
-  { doings }: Handling,
-  workspace: Workspace,
-  followed: Followed & { n: number },
-  starts: boolean,
-): Promise<'queued' | 'outdated' | 'kept'> => {
-  if (!(await claimMove(workspace, followed.n))) return 'outdated';
-  const version = await versionFor(workspace, followed);
-  if (!starts) return 'kept';
-  const queued = await doings.queueRun({
-    id: idFor('run', workspace, followed),
-    workspace,
-    version,
-    message: followed.commit.message || `Commit ${followed.commit.sha.slice(0, 7)}`,
-    planOnly: false,
-    commit: commitOf(followed),
-    move: { follows: workspace.vcsRepo ? followsOf(workspace.vcsRepo) : '', n: followed.n },
-  });
-  return queued ? 'queued' : 'outdated';
-};
 
 const runMove = async (
   handling: Handling,
@@ -85,15 +68,16 @@ const runMove = async (
     sender: matter.sender,
     changedFiles,
   };
-  const counts = { queued: 0, outdated: 0, kept: 0 };
+  const counts: Record<RunOutcome, number> = { queued: 0, outdated: 0, kept: 0, held: 0 };
   await forEach(concerned, async (workspace) => {
     counts[await runCommit(handling, workspace, followed, mayStart(workspace))]++;
   });
-  const { queued, outdated, kept } = counts;
+  const { queued, outdated, kept, held } = counts;
   const rest = [
     ...(kept
       ? [`${counted(kept, 'workspace')} without a first run kept the configuration (queue-all-runs is off)`]
       : []),
+    ...(held ? [`${counted(held, 'workspace')} kept the configuration until an applied pull request is merged`] : []),
     ...(outdated ? [`${counted(outdated, 'workspace')} already had a newer commit`] : []),
   ];
   return {
@@ -112,34 +96,11 @@ const handlePush = async (handling: Handling, matter: Extract<Matter, { kind: 'p
   return runMove(handling, matter, moved);
 };
 
-/** The newest commit of what a workspace follows becomes its configuration, and its first run where that may start by itself. */
-const handleWorkspace = async (handling: Handling, workspace: Workspace, starts: boolean): Promise<Outcome> => {
-  const { access, repository } = handling;
-  const { identifier, defaultBranch } = repository;
-  const vcsRepo = workspace.vcsRepo;
-  if (!vcsRepo || vcsRepo.repository !== repository.id)
-    return { message: `Skipped: ${workspace.name} follows something else now` };
-  const branch = vcsRepo.branch || defaultBranch;
-  const sha = await access.forge.branch(access.call, identifier, branch);
-  if (!sha) return { level: 'error', message: `Branch ${branch} is not in ${identifier} any more` };
-  const matter = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null } as const;
-  const about = { ...matter, repositoryId: repository.forgeId, defaultBranch, sender: null };
-  const moved = await moveBranch(handling, about, { repeat: true });
-  if (moved === 'duplicate' || moved === 'gone')
-    return { message: `Skipped: ${branch} of ${identifier} has not moved` };
-  const archive = await fetchFor(repository, moved.to);
-  const commit = await commitAt(access, repository, moved.to);
-  // Of the tags that it follows none is pushed yet: the branch's commit is what it has meanwhile.
-  const n = vcsRepo.tagsRegex ? 0 : moved.n;
-  const what = `push ${branch} ${moved.n}`;
-  const followed = { access, repository, commit, archive, n, at: moved.at, what, branch, sender: null };
-  const outcome = await runCommit(handling, workspace, followed, starts);
-  const words = {
-    queued: 'Queued a run',
-    kept: 'Kept the configuration',
-    outdated: 'Skipped, as it has a newer commit',
-  };
-  return { message: `${words[outcome]} for ${branch} ${moved.to.slice(0, 7)} of ${identifier} in ${workspace.name}` };
+/** Should the delivery that it was merged or closed have been lost. */
+const releaseMerged = async ({ access, repository }: Handling, { id, vcsPull }: Workspace): Promise<void> => {
+  if (vcsPull?.repository !== repository.id) return;
+  const pull = await access.forge.pull(access.call, repository.identifier, vcsPull.number);
+  if (!pull?.open) await release(id, vcsPull);
 };
 
 const concernedBy = (matter: Matter, { defaultBranch }: FollowedRepository) => {
@@ -167,7 +128,12 @@ const decide = async (delivery: Delivery, repository: FollowedRepository, doings
     const access = await accessBy(repository.tokenId, { patient: true });
     const first = workspace.runCount === 0 && workspace.queueAllRuns;
     const starts = matter.kind === 'check' ? mayStart(workspace) : first;
-    return handleWorkspace({ delivery, repository, access, followers: [workspace], doings }, workspace, starts);
+    const handling = { delivery, repository, access, followers: [workspace], doings };
+    if (matter.kind === 'check') await releaseMerged(handling, workspace);
+    const outcome = await handleWorkspace(handling, workspace, starts);
+    // Who checks has missed a delivery: its webhook may have been deleted or changed at the forge.
+    if (matter.kind === 'check') await ensureWebhook(access, repository, environment.publicUrl);
+    return outcome;
   }
   const ids = (await listFollowers(repository.id)).map(({ workspaceId }) => workspaceId);
   const all = (await getWorkspaces(ids)).filter(({ vcsRepo }) => vcsRepo?.repository === repository.id);
@@ -181,6 +147,7 @@ const decide = async (delivery: Delivery, repository: FollowedRepository, doings
   const access = await accessBy(repository.tokenId, { patient: true });
   const handling = { delivery, repository, access, followers, doings };
   if (matter.kind === 'pull') return handlePull(handling, matter, await getOrganization(repository.organization));
+  if (matter.kind === 'comment') return handleComment(handling, matter);
   return handlePush(handling, matter);
 };
 

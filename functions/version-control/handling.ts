@@ -1,3 +1,4 @@
+import type { Granted } from '../api/permissions/granted.ts';
 import type { ConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
 import type { Run } from '../run/run.ts';
@@ -20,11 +21,17 @@ export interface Doings {
     version: ConfigurationVersion;
     message: string;
     planOnly: boolean;
+    /** Who asked for it; absent: whoever pushed. */
+    by?: { userId: string; granted: Granted };
     commit: NonNullable<Run['commit']>;
-    move?: { follows: string; n: number };
+    /** Its plan can be applied later. */
+    savePlan?: boolean;
+    move?: { repository: string; follows: string; n: number };
   }): Promise<boolean>;
-  /** Cancels a plan-only run that has not ended. */
+  /** Cancels a plan of a pull request that has not ended, or discards one that was saved. */
   cancelOutdated(runId: string, why: string): Promise<void>;
+  /** Applies a plan that was saved. `stale`: the state has changed since. */
+  applyPlan(run: Run, userId: string): Promise<'accepted' | 'conflict' | 'stale'>;
 }
 
 /** What came of it. `level` error: somebody has to do something. */

@@ -1,30 +1,22 @@
+import type { Granted } from '../api/permissions/granted.ts';
 import type { Organization } from '../people/organizations/records.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { put, queryAll, remove } from '../store/table.ts';
+import { remove } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { postUntriggered, registerRun } from './commit-status.ts';
 import { commitOf, type Followed, idFor, versionFor } from './commit-versions.ts';
 import type { Matter } from './deliveries.ts';
 import { follows } from './follows.ts';
-import type { Pull } from './forges/forge.ts';
+import type { Pull, Sender } from './forges/forge.ts';
 import { commitAt, counted, fetchFor, forEach, type Handling, mayStart, type Outcome } from './handling.ts';
+import { discardPlans, releasePull } from './merges.ts';
+import { claimPull, getPullRequest, keepPullRun, type PullRun, pullRunsOf } from './pull-records.ts';
 import { concerns, filters } from './triggers.ts';
 
 /**
  * Pull requests: speculative plans of their newest commit. What a delivery says of one is old by the time it is handled, so
  * the forge is asked. A fork's is never planned: a plan runs its author's code with the workspace's credentials.
  */
-
-interface PullRun extends Key {
-  workspaceId: string;
-  runId: string;
-}
-
-const runsOf = (repository: string, number: number): Promise<PullRun[]> => {
-  const { pk, sk } = keys.pullRun(repository, number, '');
-  return queryAll<PullRun>({ pk, prefix: sk });
-};
 
 /** Whether the workspace plans pull requests to that branch. */
 const plansOf =
@@ -39,32 +31,90 @@ const isConcerned =
     follows(workspace.vcsRepo, pull.base, defaultBranch) &&
     (workspace.vcsRepo.tagsRegex !== null || concerns(workspace, files));
 
-const keptSeconds = 90 * 86_400;
+const maxTries = 5;
 
-export const handlePull = async (
+/** The pull request as the forge says it, and its number for that commit; nobody has learned of a newer one meanwhile. */
+const look = async (
+  { access, repository }: Handling,
+  number: number,
+): Promise<{ pull: Pull | undefined; n: number }> => {
+  for (let i = 0; i < maxTries; i++) {
+    const seen = await getPullRequest(repository.id, number);
+    const pull = await access.forge.pull(access.call, repository.identifier, number);
+    if (!pull?.open || pull.fromFork) return { pull, n: 0 };
+    const claimed = await claimPull(repository.id, number, pull, seen);
+    if (claimed) return { pull, n: claimed.n };
+  }
+  throw new Error(`pull request ${number} of ${repository.id} changes all the time`);
+};
+
+/** Somebody's wish for other plans of the newest commit. */
+export interface PlanRequest {
+  /** Makes its plans others than those before, and the same each time. */
+  id: string;
+  userId: string;
+  author: string;
+  /** The name of one; absent: all that are concerned. */
+  workspace: string | undefined;
+  granted(workspaceId: string): Granted;
+}
+
+interface Planning {
+  handling: Handling;
+  request: PlanRequest | undefined;
+  followed: Followed & { pull: Pull };
+  n: number;
+  earlier: Map<string, PullRun>;
+  outdate(runId: string, why: string): Promise<void>;
+}
+
+/** True when its plan is queued for the first time. */
+const planIn = async (
+  workspace: Workspace,
+  { handling, request, followed, n, earlier, outdate }: Planning,
+): Promise<boolean> => {
+  const { repository, doings } = handling;
+  const { pull, commit, at } = followed;
+  const id = idFor('run', workspace, followed);
+  const before = earlier.get(workspace.id);
+  if (before?.runId === id || (before?.n ?? 0) > n) return false;
+  const version = await versionFor(workspace, followed);
+  await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });
+  const message = commit.message || `Commit ${pull.headSha.slice(0, 7)}`;
+  const by = request && { userId: request.userId, granted: request.granted(workspace.id) };
+  // As its version: the setting may be another by now.
+  const savePlan = version.provisional;
+  const planOnly = !savePlan;
+  await doings.queueRun({ id, workspace, version, message, planOnly, savePlan, commit: commitOf(followed), by });
+  const newer = request ? 'planned again' : `a newer commit was pushed to #${pull.number}`;
+  const run = { workspaceId: workspace.id, runId: id, n, saved: savePlan };
+  if (await keepPullRun(repository.id, pull.number, run, ({ runId }) => outdate(runId, newer))) return true;
+  // A newer commit was planned meanwhile.
+  await outdate(id, newer);
+  return false;
+};
+
+const planPull = async (
   handling: Handling,
-  matter: Extract<Matter, { kind: 'pull' }>,
+  { pull, n, sender: by, request }: { pull: Pull; n: number; sender: Sender | null; request?: PlanRequest },
   organization: Organization | undefined,
 ): Promise<Outcome> => {
   const { access, repository, followers, doings } = handling;
   const { identifier } = repository;
-  const name = `pull request #${matter.number} of ${identifier}`;
-  const pull = await access.forge.pull(access.call, identifier, matter.number);
-  if (!pull?.open) return { message: `Nothing to plan: ${name} is closed` };
-  if (pull.fromFork) return { message: `Skipped: ${name} comes from a fork, which is never planned` };
+  const name = `pull request #${pull.number} of ${identifier}`;
   const base = followers.filter(plansOf(pull, repository.defaultBranch));
   const files = base.some(filters) ? await access.forge.pullFiles(access.call, identifier, pull.number) : undefined;
   const concerned = base.filter(isConcerned(pull, repository.defaultBranch, files)).filter(mayStart);
-  const earlier = new Map((await runsOf(repository.id, pull.number)).map((row) => [row.workspaceId, row]));
+  const earlier = new Map((await pullRunsOf(repository.id, pull.number)).map((row) => [row.workspaceId, row]));
   const managed = organization?.speculativePlanManagementEnabled ?? true;
-  const outdate = async (row: PullRun | undefined, why: string): Promise<void> => {
-    if (row && managed) await doings.cancelOutdated(row.runId, why);
+  const outdate = async (runId: string, why: string): Promise<void> => {
+    if (managed) await doings.cancelOutdated(runId, why);
   };
   const stays = new Set(concerned.map(({ id }) => id));
   await forEach(
     [...earlier.values()].filter(({ workspaceId }) => !stays.has(workspaceId)),
     async (row) => {
-      await outdate(row, `#${pull.number} does not concern this workspace any more`);
+      await outdate(row.runId, `#${pull.number} does not concern this workspace any more`);
       await remove({ pk: row.pk, sk: row.sk });
     },
   );
@@ -75,38 +125,64 @@ export const handlePull = async (
       message: `Skipped: ${name} (${short}) concerns none of the ${counted(base.length, 'workspace')} that follow ${pull.base}`,
     };
   }
+  const wanted = request ? concerned.filter((workspace) => mayPlan(workspace, request)) : concerned;
+  if (wanted.length === 0) {
+    return { message: `Skipped: ${request?.author} may plan no workspace of that name that ${name} concerns` };
+  }
   const archive = await fetchFor(repository, pull.headSha);
   const commit = await commitAt(access, repository, pull.headSha);
-  const what = `pull ${pull.number} ${pull.base}`;
-  const sender = matter.sender ?? pull.sender;
-  const at = now();
-  const followed: Followed = {
+  const followed = {
     access,
     repository,
     commit,
     archive,
-    at,
-    what,
+    at: now(),
+    what: `pull ${pull.number} ${pull.base}${request ? ` ${request.id}` : ''}`,
     branch: pull.headBranch,
     pull,
-    sender,
+    sender: by ?? pull.sender,
     changedFiles: files,
   };
   let queued = 0;
-  await forEach(concerned, async (workspace) => {
-    const id = idFor('run', workspace, followed);
-    const before = earlier.get(workspace.id);
-    if (before?.runId === id) return;
-    await outdate(before, `a newer commit was pushed to #${pull.number}`);
-    const version = await versionFor(workspace, followed);
-    await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });
-    const message = commit.message || `Commit ${short}`;
-    await doings.queueRun({ id, workspace, version, message, planOnly: true, commit: commitOf(followed) });
-    const expiresAt = Math.floor(Date.now() / 1000) + keptSeconds;
-    const row = { workspaceId: workspace.id, runId: id, expiresAt };
-    await put({ ...keys.pullRun(repository.id, pull.number, workspace.id), ...row });
-    queued++;
+  await forEach(wanted, async (workspace) => {
+    if (await planIn(workspace, { handling, request, followed, n, earlier, outdate })) queued++;
   });
   if (queued === 0) return { message: `Processing skipped for duplicate commit SHA ${short} of ${name}` };
   return { message: `Queued ${counted(queued, 'speculative plan')} for ${name} at ${short}` };
 };
+
+const mayPlan = ({ id, name }: Workspace, { workspace, granted }: PlanRequest): boolean =>
+  (workspace === undefined || workspace === name) && granted(id).has('run:plan');
+
+const handleNumber = async (
+  handling: Handling,
+  number: number,
+  by: { sender: Sender | null; request?: PlanRequest },
+  organization: Organization | undefined,
+): Promise<Outcome> => {
+  const name = `pull request #${number} of ${handling.repository.identifier}`;
+  const { pull, n } = await look(handling, number);
+  if (!pull?.open) {
+    await discardPlans(handling, number);
+    const released = await releasePull(handling, number);
+    const rest =
+      released > 0 ? `; ${counted(released, 'workspace')} that it was applied to follow the branch again` : '';
+    return { message: `Nothing to plan: ${name} is closed${rest}` };
+  }
+  if (pull.fromFork) return { message: `Skipped: ${name} comes from a fork, which is never planned` };
+  return planPull(handling, { pull, n, ...by }, organization);
+};
+
+export const handlePull = (
+  handling: Handling,
+  { number, sender }: Extract<Matter, { kind: 'pull' }>,
+  organization: Organization | undefined,
+): Promise<Outcome> => handleNumber(handling, number, { sender }, organization);
+
+/** Where the requester may plan. */
+export const planAgain = (
+  handling: Handling,
+  number: number,
+  request: PlanRequest,
+  organization: Organization | undefined,
+): Promise<Outcome> => handleNumber(handling, number, { sender: null, request }, organization);

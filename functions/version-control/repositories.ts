@@ -29,9 +29,13 @@ export interface FollowedRepository {
   /** Last part of the webhook's address. */
   uuid: string;
   sealedSecret: Uint8Array;
+  /** On its way to the forge, which may have it already. */
+  sealedNextSecret?: Uint8Array;
+  /** What the forge had before, and until when it is accepted: deliveries are on their way. */
+  sealedPreviousSecret?: Uint8Array;
+  previousUntil?: string;
   /** At the forge; absent until it is created. */
   hookId?: string;
-  lastDeliveryAt?: string;
   /** Nobody follows it any more, since then. */
   unusedAt?: string;
   /** Its webhook is being deleted: whoever follows it now gets another record. */
@@ -59,9 +63,42 @@ export const hookPath = ({ uuid }: Pick<FollowedRepository, 'uuid'>): string => 
 
 const secretContext = (uuid: string) => ({ hook: uuid });
 
+/** Those that the forge may sign with now, sealed; the one that it has, or gets, first. */
+export const hookSecrets = (repository: FollowedRepository): Uint8Array[] => {
+  const { sealedSecret, sealedNextSecret, sealedPreviousSecret, previousUntil = '' } = repository;
+  const previous = previousUntil > now() ? sealedPreviousSecret : undefined;
+  return [sealedNextSecret, sealedSecret, previous].filter((sealed) => sealed !== undefined);
+};
+
 /** 1 KMS request. */
-export const openHookSecret = ({ uuid, sealedSecret }: FollowedRepository): Promise<string> =>
-  open(sealedSecret, secretContext(uuid));
+export const openHookSecret = ({ uuid }: Pick<FollowedRepository, 'uuid'>, sealed: Uint8Array): Promise<string> =>
+  open(sealed, secretContext(uuid));
+
+/** The same again while the forge may not have it yet. Undefined when the repository is gone. */
+export const beginRotation = async (repository: FollowedRepository): Promise<FollowedRepository | undefined> => {
+  if (repository.sealedNextSecret) return repository;
+  return update<FollowedRepository>(keys.repository(repository.id), {
+    set: { sealedNextSecret: await seal(newSecret(), secretContext(repository.uuid)) },
+    condition: 'uuid = :uuid AND attribute_not_exists(endedAt)',
+    values: { ':uuid': repository.uuid },
+  });
+};
+
+const previousGoodMs = 10 * 60_000;
+
+/** The forge has it: what it had before is accepted for a while. */
+export const completeRotation = async ({ id, uuid, sealedSecret, sealedNextSecret }: FollowedRepository) => {
+  await update(keys.repository(id), {
+    set: {
+      sealedSecret: sealedNextSecret,
+      sealedPreviousSecret: sealedSecret,
+      previousUntil: new Date(Date.now() + previousGoodMs).toISOString(),
+    },
+    remove: ['sealedNextSecret'],
+    condition: 'uuid = :uuid AND sealedNextSecret = :next',
+    values: { ':uuid': uuid, ':next': sealedNextSecret },
+  });
+};
 
 /** The record, made when there is none; with the webhook's secret, but without a webhook. */
 export const keepRepository = async (

@@ -84,10 +84,26 @@ const branches = async (context: Context<InOrganization>): Promise<Answer> => {
   return json(200, { data: names.map((name) => ({ id: name, type: 'vcs-branches', attributes: { name } })) });
 };
 
+/** Folders only: for whoever picks a working directory. */
+const tree = async (context: Context<InOrganization>): Promise<Answer> => {
+  await checkConnects(context);
+  const { tokenId, identifier } = await named(context);
+  const branch = context.request.query.get('branch') ?? '';
+  const paths = await whileAsking(tokenId, async ({ forge, call }) => {
+    const found = await forge.repository(call, identifier);
+    const sha = found && (await forge.branch(call, identifier, branch || found.defaultBranch));
+    return sha && (await forge.folders(call, identifier, sha));
+  });
+  if (!paths) throw notFound(`Repository ${identifier} or its branch not found.`);
+  return json(200, { data: paths.sort().map((path) => ({ id: path, type: 'vcs-tree', attributes: { path } })) });
+};
+
 const query = { oauth_token_id: 'text', identifier: 'text' } as const;
+const treeQuery = { ...query, branch: 'text' } as const;
 
 export const repositoryRoutes: Route[] = [
   route('GET', '/oauth-tokens/{oauthToken}/authorized-repos', 'connection:read', oauthToken, authorized),
   route('GET', '/organizations/{organization}/vcs/repo', 'connection:read', organization, repository, query),
   route('GET', '/organizations/{organization}/vcs/branches', 'connection:read', organization, branches, query),
+  route('GET', '/organizations/{organization}/vcs/tree', 'connection:read', organization, tree, treeQuery),
 ];

@@ -4,7 +4,7 @@ import { conflict, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
@@ -168,6 +168,17 @@ const removeToken = async ({ subject }: Context<OauthToken>): Promise<Answer> =>
   return noContent();
 };
 
+/** The organization of a new client, named in the body. */
+const namedOrganization: Finder<InOrganization> = {
+  ...organization,
+  find: async (request) => {
+    const body = request.json() as { data?: { attributes?: Record<string, unknown> } } | undefined;
+    const name = body?.data?.attributes?.['organization-id'];
+    const record = typeof name === 'string' ? await getOrganization(name) : undefined;
+    return record && { organization: record.name, record };
+  },
+};
+
 const ofOrganization = '/organizations/{organization}';
 const ofClient = '/oauth-clients/{oauthClient}';
 const ofToken = '/oauth-tokens/{oauthToken}';
@@ -175,6 +186,7 @@ const ofToken = '/oauth-tokens/{oauthToken}';
 export const connectionRoutes: Route[] = [
   route('GET', `${ofOrganization}/oauth-clients`, 'connection:read', organization, listOfOrganization, query),
   route('POST', `${ofOrganization}/oauth-clients`, 'connection:write', organization, create, query),
+  route('POST', '/oauth-clients', 'connection:write', namedOrganization, create, query),
   route('GET', ofClient, 'connection:read', oauthClient, (context) => single(context, context.subject), query),
   route('PATCH', ofClient, 'connection:write', oauthClient, update, query),
   route('DELETE', ofClient, 'connection:write', oauthClient, remove),

@@ -1,13 +1,15 @@
 import { type Answer, json } from '../api/answer.ts';
 import { ApiError, badRequest, notFound, unsupported } from '../api/errors.ts';
+import { RateLimit } from '../api/rate-limit.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { openRoute, type Route } from '../api/route.ts';
 import { hashSecret } from '../store/id.ts';
+import { countRequests } from '../store/request-counts.ts';
 import { keepDelivery } from './deliveries.ts';
 import type { ForgeEvent } from './forges/events.ts';
-import type { Forge } from './forges/forge.ts';
-import { forges } from './forges/forges.ts';
-import { type FollowedRepository, openHookSecret, repositoryOfHook } from './repositories.ts';
+import type { WebhookReader } from './forges/forge.ts';
+import { webhookReaders } from './forges/webhook-readers.ts';
+import { type FollowedRepository, hookSecrets, openHookSecret, repositoryOfHook } from './repositories.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
 /**
@@ -19,18 +21,26 @@ import { recordVcsEvent } from './vcs-events.ts';
 const maxBytes = 4_500_000;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Secrets of hooks that were asked for lately, so that a push costs no call of KMS each time. */
+/** Secrets of hooks that were asked for lately, by their sealed form, so that a push costs no call of KMS each time. */
 const secrets = new Map<string, { secret: string; until: number }>();
 const keptMs = 5 * 60_000;
 
-const secretOf = async (repository: FollowedRepository): Promise<string> => {
-  const { uuid } = repository;
-  const kept = secrets.get(uuid);
+const opened = async (repository: FollowedRepository, sealed: Uint8Array): Promise<string> => {
+  const key = Buffer.from(sealed).toString('base64');
+  const kept = secrets.get(key);
   if (kept && kept.until > Date.now()) return kept.secret;
-  const secret = await openHookSecret(repository);
+  const secret = await openHookSecret(repository, sealed);
   if (secrets.size > 1000) secrets.clear();
-  secrets.set(uuid, { secret, until: Date.now() + keptMs });
+  secrets.set(key, { secret, until: Date.now() + keptMs });
   return secret;
+};
+
+/** By one of the secrets that are good now: there are several while one is rotated. */
+const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string, repository: FollowedRepository) => {
+  for (const sealed of hookSecrets(repository)) {
+    if (forge.isSigned(request.header, text, await opened(repository, sealed))) return true;
+  }
+  return false;
 };
 
 const unsigned = () =>
@@ -55,12 +65,11 @@ const tellUnsigned = async ({
     tokenId,
     level: 'error',
     message: `Refused: a delivery for ${identifier} was not signed with the webhook's secret`,
-    suggestedAction:
-      'If it came from the provider, disconnect the workspaces of the repository and connect them again.',
+    suggestedAction: "If it came from the provider, rotate the webhook's secret.",
   });
 };
 
-const read = (forge: Forge, request: ApiRequest, text: string): ForgeEvent => {
+const read = (forge: WebhookReader, request: ApiRequest, text: string): ForgeEvent => {
   let payload: unknown;
   try {
     payload = JSON.parse(text);
@@ -74,13 +83,27 @@ const read = (forge: Forge, request: ApiRequest, text: string): ForgeEvent => {
   }
 };
 
+/**
+ * Deliveries of one repository a second: what comes of them is as much work. A lost one costs nothing but time, because the
+ * next one has the forge say where the branch is.
+ */
+const perSecond = 20;
+const bound = new RateLimit(perSecond, countRequests);
+
+/** @throws {ApiError} 429 */
+const checkFlood = async ({ uuid, identifier }: FollowedRepository): Promise<void> => {
+  if ((await bound.admit(`webhook ${uuid}`, Date.now())).admitted) return;
+  const detail = `More than ${perSecond} deliveries a second for ${identifier}. Deliver again later.`;
+  throw new ApiError(429, [{ title: 'Too many requests', detail }]);
+};
+
 const receive = async (request: ApiRequest): Promise<Answer> => {
   const uuid = request.params.uuid ?? '';
   const repository = uuidForm.test(uuid) ? await repositoryOfHook(uuid) : undefined;
   if (!repository) throw notFound('Webhook not found.');
-  const forge = forges[repository.dialect];
+  const forge = webhookReaders[repository.dialect];
   const text = request.text();
-  if (!forge.isSigned(request.header, text, await secretOf(repository))) {
+  if (!(await isSigned(forge, request, text, repository))) {
     await tellUnsigned(repository);
     throw unsigned();
   }
@@ -90,6 +113,7 @@ const receive = async (request: ApiRequest): Promise<Answer> => {
   if (event.kind === 'ignored') return json(200, { ignored: event.why }, 'application/json');
   // Another repository's delivery that was sent here with this one's secret.
   if (event.repositoryId !== repository.forgeId) throw unsigned();
+  await checkFlood(repository);
   const id = (forge.deliveryId(request.header) ?? hashSecret(text)).slice(0, 100);
   await keepDelivery({ uuid, id, repository: repository.id, matter: event });
   return json(202, { delivery: id }, 'application/json');

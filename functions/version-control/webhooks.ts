@@ -3,13 +3,16 @@ import { keys } from '../store/keys.ts';
 import { put, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { type Access, accessBy } from './access.ts';
-import { mayPass } from './forge-error.ts';
+import { ForgeError, mayPass } from './forge-error.ts';
 import type { Repository } from './forges/forge.ts';
 import {
+  beginRotation,
+  completeRotation,
   type FollowedRepository,
   getRepository,
   hasFollowers,
   hookPath,
+  hookSecrets,
   keepRepository,
   openHookSecret,
 } from './repositories.ts';
@@ -30,18 +33,19 @@ export const follow = async (
   const repository = await keepRepository(access, found);
   await put({ ...keys.follower(repository.id, workspaceId), workspaceId });
   await put({ ...keys.oauthClientUse(access.client.id, workspaceId), workspaceId, repository: repository.id });
-  if (!repository.hookId) await createWebhook(access, repository, publicUrl);
+  if (!repository.hookId) await ensureWebhook(access, repository, publicUrl);
   await update(keys.repository(repository.id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
   return repository;
 };
 
-/** @throws {ForgeError} */
-const createWebhook = async (
+/** Has the forge deliver here, whatever became of the webhook that it had. 2 calls. @throws {ForgeError} */
+export const ensureWebhook = async (
   { forge, call }: Access,
   repository: FollowedRepository,
   publicUrl: string,
 ): Promise<void> => {
-  const secret = await openHookSecret(repository);
+  const [sealed = repository.sealedSecret] = hookSecrets(repository);
+  const secret = await openHookSecret(repository, sealed);
   const url = `${publicUrl}${hookPath(repository)}`;
   const hookId = await forge.createHook(call, repository.identifier, { url, secret });
   await update(keys.repository(repository.id), {
@@ -49,6 +53,22 @@ const createWebhook = async (
     condition: 'uuid = :uuid',
     values: { ':uuid': repository.uuid },
   });
+};
+
+/**
+ * Gives the webhook another secret. It is accepted from before the forge has it, and what the forge had, for ten minutes
+ * after; one that was cut off goes on with the same secret.
+ * @throws {ForgeError}
+ */
+export const rotateSecret = async (
+  access: Access,
+  repository: FollowedRepository,
+  publicUrl: string,
+): Promise<void> => {
+  const rotating = await beginRotation(repository);
+  if (!rotating) throw new ForgeError('missing', `nothing follows ${repository.identifier} any more`);
+  await ensureWebhook(access, rotating, publicUrl);
+  await completeRotation(rotating);
 };
 
 /** How long a forge may refuse to delete a webhook until it is given up. */

@@ -2,11 +2,13 @@ import { useEffect } from 'preact/hooks';
 import type { Place } from '../client/page-addresses.ts';
 import { hrefOf, place } from './location.ts';
 import { Notice } from './parts/basics.tsx';
+import { KeyWindows } from './parts/keys.tsx';
 import { Shell } from './parts/shell.tsx';
 import { account, joining, knowAccount, signedIn } from './session.ts';
 import { AgentPoolView } from './views/agents/agent-pool.tsx';
 import { AgentPools } from './views/agents/agent-pools.tsx';
 import { AuditTrail } from './views/audit/audit-trail.tsx';
+import { OrganizationHome } from './views/home/organization-home.tsx';
 import { Members } from './views/people/members.tsx';
 import { NewOrganization } from './views/people/new-organization.tsx';
 import { OrganizationSettings } from './views/people/organization-settings.tsx';
@@ -35,7 +37,14 @@ export const App = () => {
     if (!authenticated || account.peek()) return;
     void knowAccount();
   }, [authenticated]);
-  if (authenticated) return <View at={place.value} />;
+  if (authenticated) {
+    return (
+      <>
+        <View at={place.value} />
+        <KeyWindows />
+      </>
+    );
+  }
   // Nobody is asked to sign in whom another tab is about to let in.
   return joining.value ? null : <SignIn />;
 };
@@ -48,6 +57,8 @@ const View = ({ at }: { at: Place }) => {
       return <NewOrganization />;
     case 'tokens':
       return <Tokens />;
+    case 'overview':
+      return <OrganizationHome key={at.organization} organization={at.organization} />;
     case 'queue':
       return <Queue key={at.organization} organization={at.organization} />;
     case 'projects':

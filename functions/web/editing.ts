@@ -17,8 +17,8 @@ export const useEditing = <T extends ResourceType>(path: string, { refresh }: Li
     // Lists have no tags of settings, by which the API tells who has seen what.
     edit: ({ id }: Resource<T>) =>
       get<T>(`${path}/${id}`).then(
-        (found) => {
-          editing.value = found;
+        (record) => {
+          editing.value = record;
         },
         // It is gone, or the platform does not answer: the list says so.
         () => refresh(),

@@ -42,17 +42,21 @@ export const depart = async ({ connects = false } = {}): Promise<void> => {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   const departure: Departure = { verifier, path: location.pathname + location.search, connects };
   sessionStorage.setItem(key, JSON.stringify(departure));
-  const asked = { client_id: 'page', code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: 'S256' };
-  location.assign(`${base}/oauth/sign-in?${new URLSearchParams(asked)}`);
+  const parameters = {
+    client_id: 'page',
+    code_challenge: base64url(new Uint8Array(digest)),
+    code_challenge_method: 'S256',
+  };
+  location.assign(`${base}/oauth/sign-in?${new URLSearchParams(parameters)}`);
 };
 
 /** Takes the code out of the address, and the reader to where they were. */
 export const arrive = async (): Promise<void> => {
   const code = new URLSearchParams(location.hash.slice(1)).get('code');
   if (code === null) return;
-  const kept = sessionStorage.getItem(key);
+  const stored = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
-  const { verifier, path, connects } = JSON.parse(kept ?? '{}') as Partial<Departure>;
+  const { verifier, path, connects } = JSON.parse(stored ?? '{}') as Partial<Departure>;
   stand(path ?? location.pathname);
   // Somebody may have been sent here with a code that is not theirs.
   if (verifier === undefined) return;
@@ -78,11 +82,11 @@ export const tokenOf = (typed: string): Promise<string> =>
     ? sessionFor({ grant_type: 'urn:stepform:one-time-secret', secret: typed })
     : Promise.resolve(typed);
 
-const sessionFor = async (asked: Record<string, string>, headers: Record<string, string> = {}): Promise<string> => {
-  const sent = { ...asked, redirect_uri: 'page' };
+const sessionFor = async (grant: Record<string, string>, headers: Record<string, string> = {}): Promise<string> => {
+  const sent = { ...grant, redirect_uri: 'page' };
   const answer = await fetch(`${base}/oauth/token`, { method: 'POST', headers, body: new URLSearchParams(sent) });
-  const said = (await answer.json()) as { access_token?: string; error_description?: string };
-  if (!answer.ok || !said.access_token)
-    throw new Error(said.error_description ?? 'The server returned no token. Try again.');
-  return said.access_token;
+  const reply = (await answer.json()) as { access_token?: string; error_description?: string };
+  if (!answer.ok || !reply.access_token)
+    throw new Error(reply.error_description ?? 'The server returned no token. Try again.');
+  return reply.access_token;
 };

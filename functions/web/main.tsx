@@ -5,13 +5,16 @@ import './style/run.css';
 import './style/log.css';
 import './style/diff.css';
 import './style/tasks.css';
+import './style/charts.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { arrive } from './issuer.ts';
 import { keepWatch } from './live.ts';
 import { followLinks } from './location.ts';
+import { listenForKeys } from './parts/keys.tsx';
 
 followLinks();
 keepWatch();
+listenForKeys();
 void arrive();
 render(<App />, document.getElementById('page') as HTMLElement);

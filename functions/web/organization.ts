@@ -7,10 +7,10 @@ import { all, get, signedIn } from './session.ts';
 
 /** What the reader may do in the organizations that were looked at, for the views to show nobody what is refused. */
 
-const known = signal<Record<string, Resource<'organizations'>>>({});
+const organizations = signal<Record<string, Resource<'organizations'>>>({});
 
 effect(() => {
-  if (!signedIn.value) known.value = {};
+  if (!signedIn.value) organizations.value = {};
 });
 
 const minute = 60_000;
@@ -20,22 +20,22 @@ export const useOrganization = (name: string): Resource<'organizations'> | undef
   useLive(
     `organization/${name}`,
     async () => {
-      const found = await get<'organizations'>(`/organizations/${encodeURIComponent(name)}`);
-      known.value = { ...known.peek(), [name]: found };
-      return found;
+      const organization = await get<'organizations'>(`/organizations/${encodeURIComponent(name)}`);
+      organizations.value = { ...organizations.peek(), [name]: organization };
+      return organization;
     },
     () => minute,
   );
-  return known.value[name];
+  return organizations.value[name];
 };
 
 /** After a change. */
 export const knowOrganization = (organization: Resource<'organizations'>): void => {
-  known.value = { ...known.peek(), [organization.id]: organization };
+  organizations.value = { ...organizations.peek(), [organization.id]: organization };
 };
 
 /** Good below a view that uses the organization, as is `may`. */
-export const organizationNow = (name: string): Resource<'organizations'> | undefined => known.value[name];
+export const organizationNow = (name: string): Resource<'organizations'> | undefined => organizations.value[name];
 
 export type OrganizationPermission = keyof Resource<'organizations'>['attributes']['permissions'];
 
@@ -60,16 +60,16 @@ export const itemsOf = (
   }));
 
 /** All there are to choose from; none for somebody who has nothing to choose. */
-export const useItems = (organization: string, kind: 'workspaces' | 'projects', wanted: boolean): Item[] =>
+export const useItems = (organization: string, kind: 'workspaces' | 'projects', enabled: boolean): Item[] =>
   useLive(
-    `${kind} of ${organization}: ${wanted}`,
+    `${kind} of ${organization}: ${enabled}`,
     async () =>
-      wanted
+      enabled
         ? itemsOf(
             (await all<'workspaces' | 'projects'>(`/organizations/${organization}/${kind}`)).data,
             organization,
             kind,
           )
         : [],
-    () => (wanted ? minute : undefined),
+    () => (enabled ? minute : undefined),
   ).value ?? [];

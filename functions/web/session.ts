@@ -51,10 +51,10 @@ export const signOut = (): void => {
 
 /** Whose token it is. */
 export const knowAccount = async (): Promise<void> => {
-  const asked = token.peek();
+  const askedWith = token.peek();
   // A dead token has signed out by itself; for anything else the views say so.
   const details = await get<'users'>('/account/details').catch(() => undefined);
-  if (details && asked === token.peek()) account.value = details;
+  if (details && askedWith === token.peek()) account.value = details;
 };
 
 /** Whether it is being found out if another tab is signed in. */
@@ -128,16 +128,16 @@ export const putText = async (path: string, body: string): Promise<void> => {
 
 /** The first so many of a list, or some more: pages are not cut. */
 export const some = async <T extends ResourceType>(path: string, atLeast: number): Promise<Listed<T>> => {
-  const found: Listed<T> = { data: [], included: [] };
-  for (let page: number | null = 1; page && found.data.length < atLeast; ) {
+  const listed: Listed<T> = { data: [], included: [] };
+  for (let page: number | null = 1; page && listed.data.length < atLeast; ) {
     const mark = path.includes('?') ? '&' : '?';
     const size = Math.min(atLeast, 100);
     const answer: Document<Resource<T>[]> = await call('GET', `${path}${mark}page[size]=${size}&page[number]=${page}`);
-    found.data.push(...answer.data);
-    found.included.push(...(answer.included ?? []));
+    listed.data.push(...answer.data);
+    listed.included.push(...(answer.included ?? []));
     page = answer.meta?.pagination?.['next-page'] ?? null;
   }
-  return found;
+  return listed;
 };
 
 /** Every page of a list. */
@@ -151,16 +151,16 @@ export const create = async (
 ): Promise<Resource> => (await call('POST', path, { data: { type, attributes, relationships } })).data;
 
 /**
- * @param seen what the reader was shown: when somebody has changed it since, nothing is changed
+ * @param basis what the reader was shown: when somebody has changed it since, nothing is changed
  * @throws {ApiError} 412 then
  */
 export const change = async (
   path: string,
   type: string,
   attributes: Record<string, unknown>,
-  { relationships, seen }: { relationships?: Record<string, { data: unknown }>; seen?: Pick<Resource, 'etag'> } = {},
+  { relationships, basis }: { relationships?: Record<string, { data: unknown }>; basis?: Pick<Resource, 'etag'> } = {},
 ): Promise<Resource> => {
-  const headers: Record<string, string> = seen?.etag ? { 'if-match': seen.etag } : {};
+  const headers: Record<string, string> = basis?.etag ? { 'if-match': basis.etag } : {};
   return (await call('PATCH', path, { data: { type, attributes, relationships } }, headers)).data;
 };
 
@@ -168,9 +168,9 @@ export const change = async (
  * What a reader changed, for two may do so at once: the rest stays as somebody else made it.
  * @param known as the reader saw it when the form was opened
  */
-export const changed = (wanted: Record<string, unknown>, known: Record<string, unknown>): Record<string, unknown> =>
+export const changed = (next: Record<string, unknown>, current: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(wanted).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(known[name])),
+    Object.entries(next).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name])),
   );
 
 /** Who was faster, and when; undefined for anything else that can go wrong. */
@@ -183,8 +183,8 @@ export const whoWasFaster = (error: unknown): { by: string; at: string | undefin
 /** What to tell the reader: the server's own words where there are any. */
 export const saying = (error: unknown): string => {
   if (error instanceof ApiError) {
-    const said = error.errors.map(({ title, detail }) => detail || title).filter(Boolean);
-    if (said.length) return said.join(' ');
+    const reasons = error.errors.map(({ title, detail }) => detail || title).filter(Boolean);
+    if (reasons.length) return reasons.join(' ');
     return `The server responded with status ${error.status}. Try again. If it keeps failing, contact your administrator.`;
   }
   if (error instanceof TypeError) return 'Can’t reach the server. Check your connection and try again.';

@@ -4,14 +4,14 @@ import { belongs, type Entry, gzip, tar } from './text/tar.ts';
 /** Uploads what a reader picked: a folder, loose files, or an archive, with a configuration or with policies. */
 
 /** What has to be among the files. */
-export interface Wanted {
+export interface PickedKind {
   pattern: RegExp;
   /** For people: `Terraform file (*.tf)`. */
   what: string;
 }
 
-export const configuration: Wanted = { pattern: /\.(tf|tofu)(\.json)?$/, what: 'Terraform file (*.tf)' };
-export const policies: Wanted = { pattern: /(^|\/)(policies|sentinel)\.hcl$/, what: 'policies.hcl' };
+export const configuration: PickedKind = { pattern: /\.(tf|tofu)(\.json)?$/, what: 'Terraform file (*.tf)' };
+export const policies: PickedKind = { pattern: /(^|\/)(policies|sentinel)\.hcl$/, what: 'policies.hcl' };
 
 export interface Picked {
   /** For people: `main.tf`, `network (12 files)`. */
@@ -24,19 +24,19 @@ const entryOf = async (path: string, file: File): Promise<Entry> => ({
   bytes: new Uint8Array(await file.arrayBuffer()),
 });
 
-const ofFiles = (name: string, files: [path: string, file: File][], { pattern, what }: Wanted): Picked => {
-  const kept = files.filter(([path]) => belongs(path));
-  if (!kept.some(([path]) => pattern.test(path))) {
+const ofFiles = (name: string, files: [path: string, file: File][], { pattern, what }: PickedKind): Picked => {
+  const included = files.filter(([path]) => belongs(path));
+  if (!included.some(([path]) => pattern.test(path))) {
     throw new Error(`No ${what} in ${name}. Choose the folder that contains it.`);
   }
   return {
-    name: kept.length === 1 ? name : `${name} (${kept.length} files)`,
-    archive: async () => gzip(tar(await Promise.all(kept.map(([path, file]) => entryOf(path, file))))),
+    name: included.length === 1 ? name : `${name} (${included.length} files)`,
+    archive: async () => gzip(tar(await Promise.all(included.map(([path, file]) => entryOf(path, file))))),
   };
 };
 
 /** The folder itself is the root, as for the command line. @throws when what is wanted is not there */
-export const picked = (files: File[], wanted: Wanted): Picked => {
+export const picked = (files: File[], kind: PickedKind): Picked => {
   const [first] = files;
   if (!first) throw new Error('No files selected.');
   if (files.length === 1 && /\.(tar\.gz|tgz)$/.test(first.name))
@@ -46,12 +46,12 @@ export const picked = (files: File[], wanted: Wanted): Picked => {
     return ofFiles(
       files.length === 1 ? first.name : 'these files',
       files.map((file) => [file.name, file]),
-      wanted,
+      kind,
     );
   return ofFiles(
     folder,
     files.map((file) => [file.webkitRelativePath.slice(folder.length + 1), file]),
-    wanted,
+    kind,
   );
 };
 

@@ -19,15 +19,15 @@ const refreshed = async (organization: string, rows: Row[]): Promise<Row[]> => {
   const path = `/organizations/${organization}/runs?filter[status_group]=non_final&include=created_by&page[size]=${atOnce}`;
   const { data, included } = await call<Resource[]>('GET', path);
   knowPeople(included);
-  const seen = withOpenRuns(rows, data);
+  const merged = withOpenRuns(rows, data);
   // Of more than that, one that is not among them may still be open; the whole list will tell.
-  if (seen.ended.length === 0 || data.length === atOnce) return seen.rows;
+  if (merged.ended.length === 0 || data.length === atOnce) return merged.rows;
   const ended = new Map(
     await Promise.all(
-      seen.ended.map(async (id): Promise<[string, Resource<'runs'>]> => [id, await get(`/runs/${id}`)]),
+      merged.ended.map(async (id): Promise<[string, Resource<'runs'>]> => [id, await get(`/runs/${id}`)]),
     ),
   );
-  return seen.rows.map((row) => {
+  return merged.rows.map((row) => {
     const run = ended.get(row.run?.id ?? '');
     return run ? rowOf(row.workspace, run) : row;
   });

@@ -22,15 +22,15 @@ export const identify = async (
   workspace: Workspace,
   variables: JobVariable[],
 ): Promise<Job['identity']> => {
-  let asked: RequestedCredentials;
+  let requested: RequestedCredentials;
   try {
-    asked = readRequestedCredentials(variables, phase);
+    requested = readRequestedCredentials(variables, phase);
   } catch (error) {
     if (error instanceof MisconfiguredError) return { credentials: [], backed: [], problem: error.message };
     throw error;
   }
   // What Vault makes needs a token for Vault.
-  if (asked.credentials.length === 0) return undefined;
+  if (requested.credentials.length === 0) return undefined;
   const [organization, project] = await Promise.all([
     getOrganization(run.organization),
     getProject(workspace.projectId),
@@ -47,7 +47,7 @@ export const identify = async (
   const issue = { issuer: environment.publicUrl, now, lifetimeSeconds: phaseSeconds(run, phase) };
   const sign = (audience: string) => signToken(claimsOf(workload, { ...issue, audience, id: randomUUID() }));
   const credentials = await Promise.all(
-    asked.credentials.map(async (one) => ({ ...one, token: await sign(one.audience) })),
+    requested.credentials.map(async (one) => ({ ...one, token: await sign(one.audience) })),
   );
-  return { credentials, backed: asked.backed };
+  return { credentials, backed: requested.backed };
 };

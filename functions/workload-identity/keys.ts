@@ -4,16 +4,16 @@ import { callKms } from '../store/aws.ts';
 import { keyIdOf } from './key-id.ts';
 
 /** For as long as the function's instance lives: a key never changes. A failure is not kept. */
-const known = new Map<string, JsonWebKey>();
+const publicKeys = new Map<string, JsonWebKey>();
 
 const publicKey = async (keyArn: string): Promise<JsonWebKey> => {
-  const before = known.get(keyArn);
+  const before = publicKeys.get(keyArn);
   if (before) return before;
   const { PublicKey } = await callKms<{ PublicKey: string }>('GetPublicKey', { KeyId: keyArn });
   const key = createPublicKey({ key: Buffer.from(PublicKey, 'base64'), format: 'der', type: 'spki' });
   const { kty, n, e } = key.export({ format: 'jwk' });
   const described = { kty, n, e, use: 'sig', alg: 'RS256', kid: keyIdOf(keyArn) };
-  known.set(keyArn, described);
+  publicKeys.set(keyArn, described);
   return described;
 };
 

@@ -49,18 +49,18 @@ export const readRequestedCredentials = (variables: JobVariable[], phase: PhaseN
   const names = [...environment.keys()].filter((name) => name.startsWith('TFC_') && environment.get(name)).sort();
   const switched = names.filter((name) => environment.get(name) === 'true');
   const scope = { variables: environment, phase };
-  const asked: RequestedCredentials = {
+  const requested: RequestedCredentials = {
     credentials: names.flatMap((name) => readPlain(name, environment.get(name) ?? '') ?? []),
     backed: [],
   };
   for (const name of switched) {
     const credential = readOne(name, provider, readers, { ...scope, asking: 'PROVIDER_AUTH' });
-    if (credential) asked.credentials.push(checked(name, credential));
-    const made = readOne(name, backed, backedReaders, { ...scope, asking: 'AUTH' });
-    if (made) asked.backed.push(withVault(name, made, switched));
+    if (credential) requested.credentials.push(checked(name, credential));
+    const backedCredential = readOne(name, backed, backedReaders, { ...scope, asking: 'AUTH' });
+    if (backedCredential) requested.backed.push(withVault(name, backedCredential, switched));
   }
-  const count = asked.credentials.length + asked.backed.length;
-  if (count <= maxCredentials) return asked;
+  const count = requested.credentials.length + requested.backed.length;
+  if (count <= maxCredentials) return requested;
   throw new MisconfiguredError(
     `The workspace's variables request ${count} credentials; the maximum is ${maxCredentials}. Remove some of them.`,
   );
@@ -75,15 +75,15 @@ const readPlain = (name: string, audience: string): Credential | undefined => {
 const readOne = <C>(
   name: string,
   form: RegExp,
-  known: Record<string, (settings: Settings) => C>,
+  readers: Record<string, (settings: Settings) => C>,
   scope: { variables: ReadonlyMap<string, string>; phase: PhaseName; asking: string },
 ): C | undefined => {
   const [, prefix, tag] = form.exec(name) ?? [];
   if (!prefix) return undefined;
-  const read = Object.hasOwn(known, prefix) ? known[prefix] : undefined;
+  const read = Object.hasOwn(readers, prefix) ? readers[prefix] : undefined;
   if (read) return read(new Settings({ ...scope, provider: prefix, ...tagged(name, tag) }));
   throw new MisconfiguredError(
-    `${name} is "true", but this platform issues credentials only for ${Object.keys(known).join(', ')}. Remove it, or request a token with TFC_WORKLOAD_IDENTITY_AUDIENCE.`,
+    `${name} is "true", but this platform issues credentials only for ${Object.keys(readers).join(', ')}. Remove it, or request a token with TFC_WORKLOAD_IDENTITY_AUDIENCE.`,
   );
 };
 
@@ -102,8 +102,8 @@ const checked = (name: string, credential: Credential): Credential => {
 };
 
 /** Vault has to let the run in before it makes anything. */
-const withVault = (name: string, made: BackedCredential, switched: string[]): BackedCredential => {
-  const needed = `TFC_VAULT_PROVIDER_AUTH${made.vault === undefined ? '' : `_${made.vault}`}`;
-  if (switched.includes(needed)) return made;
+const withVault = (name: string, credential: BackedCredential, switched: string[]): BackedCredential => {
+  const needed = `TFC_VAULT_PROVIDER_AUTH${credential.vault === undefined ? '' : `_${credential.vault}`}`;
+  if (switched.includes(needed)) return credential;
   throw new MisconfiguredError(`${name} is "true", but ${needed} is not. Set it, with the other variables for Vault.`);
 };

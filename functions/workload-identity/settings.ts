@@ -53,15 +53,15 @@ export class Settings {
    */
   ofPhase(setting: string, what: string): { value: string; variable: string } {
     const { phase } = this.#scope;
-    const found = { plan: this.#first(['PLAN', 'RUN'], setting), apply: this.#first(['APPLY', 'RUN'], setting) };
+    const settings = { plan: this.#first(['PLAN', 'RUN'], setting), apply: this.#first(['APPLY', 'RUN'], setting) };
     for (const name of ['plan', 'apply'] as const) {
-      if (found[name]) continue;
+      if (settings[name]) continue;
       const own = this.nameOf(`${name.toUpperCase()}_${setting}`);
       throw this.#missing(
         `${name === 'plan' ? 'a plan' : 'an apply'} has no ${what}: set ${this.nameOf(`RUN_${setting}`)}, or ${own} for this phase alone.`,
       );
     }
-    return found[phase] as { value: string; variable: string };
+    return settings[phase] as { value: string; variable: string };
   }
 
   wrong(variable: string, value: string, must: string): MisconfiguredError {

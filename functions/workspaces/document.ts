@@ -46,6 +46,10 @@ const vcsRepoOf = ({ vcsRepo }: Workspace) =>
       }
     : null;
 
+/** Number of the pull request whose changes were applied and are not merged yet. */
+export const heldBy = ({ vcsPull, vcsRepo }: Pick<Workspace, 'vcsPull' | 'vcsRepo'>): number | undefined =>
+  vcsPull && vcsPull.repository === vcsRepo?.repository ? vcsPull.number : undefined;
+
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a document is one flat list
 export const workspaceDocument = (
   workspace: Workspace,
@@ -72,6 +76,9 @@ export const workspaceDocument = (
     'inherits-project-auto-destroy': false,
     'queue-all-runs': workspace.queueAllRuns,
     'speculative-enabled': workspace.speculativeEnabled,
+    /** Ours: plans of pull requests can be applied before the merge, and which one has done so. */
+    'apply-before-merge-enabled': workspace.applyBeforeMergeEnabled ?? false,
+    'applied-pull-request': heldBy(workspace) ?? null,
     'structured-run-output-enabled': workspace.structuredRunOutputEnabled,
     engine: workspace.engine ?? null,
     'terraform-version': workspace.terraformVersion,
@@ -163,6 +170,6 @@ export const tagDocument = (organization: string, name: string): Resource => ({
 export const workspaceDocuments = (grants: Grants, workspaces: Workspace[]): Promise<Resource[]> =>
   byOrganization(workspaces, async (organization, some) => {
     const granted = await grants.onWorkspaces(organization, some);
-    const seen = some.filter(({ id }) => granted(id).has('workspace:read'));
-    return seen.map((one) => workspaceDocument(one, granted(one.id)));
+    const visible = some.filter(({ id }) => granted(id).has('workspace:read'));
+    return visible.map((one) => workspaceDocument(one, granted(one.id)));
   });

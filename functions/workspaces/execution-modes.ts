@@ -18,13 +18,13 @@ const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Prom
 
 /** The project's default is another one. 1 read for each workspace, and 1 write where it changes; more with agents. */
 export const inheritFromProject = async (project: Project): Promise<void> => {
-  const wanted = executionIn(project);
+  const execution = executionIn(project);
   for await (const workspaces of eachWorkspaceIn(project.id)) {
     const following = workspaces.filter(
       ({ inheritsExecutionMode, executionMode, agentPoolId = null }) =>
-        inheritsExecutionMode && (executionMode !== wanted.executionMode || agentPoolId !== wanted.agentPoolId),
+        inheritsExecutionMode && (executionMode !== execution.executionMode || agentPoolId !== execution.agentPoolId),
     );
-    await inParts(following, (workspace) => inheritExecution(workspace, wanted));
+    await inParts(following, (workspace) => inheritExecution(workspace, execution));
   }
 };
 

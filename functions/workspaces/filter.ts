@@ -19,15 +19,15 @@ const words = (text: string | null): string[] =>
 const glob = (pattern: string): ((name: string) => boolean) => {
   const [first = '', ...rest] = pattern.toLowerCase().split('*');
   const last = rest.pop();
-  return (given) => {
-    const name = given.toLowerCase();
+  return (text) => {
+    const name = text.toLowerCase();
     if (last === undefined) return name === first;
     if (!name.startsWith(first)) return false;
     let at = first.length;
     for (const part of rest) {
-      const found = name.indexOf(part, at);
-      if (found < 0) return false;
-      at = found + part.length;
+      const position = name.indexOf(part, at);
+      if (position < 0) return false;
+      at = position + part.length;
     }
     return name.length - last.length >= at && name.endsWith(last);
   };
@@ -40,12 +40,12 @@ interface Tagged {
 
 /** `filter[tagged]=a,b`, or `filter[tagged][0][key]=team&filter[tagged][0][value]=net`. @throws {ApiError} 400 */
 const taggedIn = (query: URLSearchParams): Tagged[] => {
-  const wanted = new Map<string, Partial<Tagged>>();
+  const byIndex = new Map<string, Partial<Tagged>>();
   for (const [name, value] of query) {
     const [, index, field] = /^filter\[tagged\]\[([^\]]*)\]\[(key|value)\]$/.exec(name) ?? [];
-    if (index !== undefined) wanted.set(index, { ...wanted.get(index), [field as 'key' | 'value']: value });
+    if (index !== undefined) byIndex.set(index, { ...byIndex.get(index), [field as 'key' | 'value']: value });
   }
-  const pairs = [...wanted].map(([index, { key, value }]): Tagged => {
+  const pairs = [...byIndex].map(([index, { key, value }]): Tagged => {
     const parameter = `filter[tagged][${index}][key]`;
     if (!key) throw badRequest(`${parameter} is required with a tag value.`, parameter);
     return { key, value };
@@ -55,10 +55,10 @@ const taggedIn = (query: URLSearchParams): Tagged[] => {
 
 /** All must fit, or with `tag-union` any; one without a value fits any value, or with `tag-value-default-null` none. */
 const taggedTests = (query: URLSearchParams): Test[] => {
-  const wanted = taggedIn(query);
-  if (wanted.length === 0) return [];
+  const filters = taggedIn(query);
+  if (filters.length === 0) return [];
   const otherwise = query.get('filter[tag-value-default-null]') === 'true' ? '' : undefined;
-  const tests = wanted.map(({ key, value = otherwise }): Test => {
+  const tests = filters.map(({ key, value = otherwise }): Test => {
     return ({ tags }) => tags.some((tag) => tag.key === key && (value === undefined || tag.value === value));
   });
   if (query.get('filter[tag-union]') === 'true') return [(entry) => tests.some((test) => test(entry))];

@@ -6,7 +6,7 @@ export const workspace: Finder<Workspace> = {
   what: 'workspace',
   parameter: 'workspace',
   find: (request) => getWorkspace(param(request, 'workspace')),
-  seen: 'workspace:read',
+  visibleWith: 'workspace:read',
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
 };
 
@@ -19,7 +19,7 @@ export const workspaceByName: Finder<Workspace> = {
 /** A workspace as it may be found by runs that it shares its state with. */
 const withSharedState = (finder: Finder<Workspace>): Finder<Workspace> => ({
   ...finder,
-  shared: async (found) => ({ organization: found.organization, workspace: found }),
+  shared: async (record) => ({ organization: record.organization, workspace: record }),
 });
 
 export const sharedWorkspace = withSharedState(workspace);

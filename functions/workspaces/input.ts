@@ -42,7 +42,7 @@ const clause = new RegExp(`^\\s*(=|!=|>|>=|<|<=|~>)?\\s*v?${number}\\s*$`);
 const terraformVersion = v.pipe(
   text(100),
   v.check(
-    (given) => given === 'latest' || given.split(',').every((part) => clause.test(part)),
+    (version) => version === 'latest' || version.split(',').every((part) => clause.test(part)),
     'must be a version such as "1.11.4", a constraint such as "~> 1.11.0", or "latest"',
   ),
 );
@@ -73,6 +73,7 @@ const settings = {
   'allow-destroy-plan': setting(v.boolean()),
   'queue-all-runs': setting(v.boolean()),
   'speculative-enabled': setting(v.boolean()),
+  'apply-before-merge-enabled': setting(v.boolean()),
   'structured-run-output-enabled': setting(v.boolean()),
   'file-triggers-enabled': setting(v.boolean()),
   'trigger-prefixes': setting(patterns),
@@ -196,11 +197,11 @@ export const readWorkspaceChange = async (
  */
 export const checkOwnTags = async (
   { organization, projectId, tags: present }: Pick<Workspace, 'organization' | 'projectId'> & { tags?: Tag[] },
-  wanted: Tag[],
+  requested: Tag[],
 ): Promise<void> => {
-  if (wanted.length === 0) return;
+  if (requested.length === 0) return;
   const inherited = (await getProject(projectId))?.tags;
-  await checkOverrides(organization, { wanted, present, inherited });
+  await checkOverrides(organization, { requested, present, inherited });
 };
 
 /** What workspaces of the project run like that do not say otherwise. */

@@ -66,7 +66,7 @@ const select = async (
   const within = await principal.reach(organization, 'workspace:read');
   const page = pageOf(request);
   const { key, by, descending } = sortOf(request);
-  const { plain, statuses, ...asked } = readWorkspaceFilter(request);
+  const { plain, statuses, ...filter } = readWorkspaceFilter(request);
   const answer = ({ items, total, more }: ScanResult<Workspace>) => ({
     page,
     total: totalOf(page, total, more),
@@ -74,7 +74,7 @@ const select = async (
   });
   if (key === 'name' && plain && !within) return answer(await listWorkspaces(record, page, descending));
   const find = <R>(paging: Page, then: Parameters<typeof findWorkspaces<R>>[3]) =>
-    findWorkspaces<R>(organization, { ...asked, within, descending: descending && key === 'name' }, paging, {
+    findWorkspaces<R>(organization, { ...filter, within, descending: descending && key === 'name' }, paging, {
       ...then,
       records: async (workspaces) => then.records(await visible(workspaces)),
     });
@@ -85,8 +85,8 @@ const select = async (
   const fits = statuses.length > 0 ? ({ run }: WithRun) => statuses.includes(run?.status ?? '') : undefined;
   if (key === 'name' && !fits) return answer(await find(page, { records: (workspaces) => workspaces }));
   if (key === 'name') {
-    const found = await find(page, { records: withRuns(above), fits });
-    return answer({ ...found, items: found.items.map(({ workspace }) => workspace) });
+    const matches = await find(page, { records: withRuns(above), fits });
+    return answer({ ...matches, items: matches.items.map(({ workspace }) => workspace) });
   }
   const { items, more } = await find({ page: 1, size: maxSorted }, { records: withRuns(above), fits });
   if (more) {
@@ -95,13 +95,13 @@ const select = async (
       'sort',
     );
   }
-  const found = items
+  const matching = items
     .map(({ workspace, run }) => ({ workspace, key: by(workspace, run) }))
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  if (descending) found.reverse();
+  if (descending) matching.reverse();
   // Those without a run come last, whatever the order.
-  found.sort((a, b) => Number(a.key === '') - Number(b.key === ''));
-  return { page, total: found.length, workspaces: pageSlice(found, page).map(({ workspace }) => workspace) };
+  matching.sort((a, b) => Number(a.key === '') - Number(b.key === ''));
+  return { page, total: matching.length, workspaces: pageSlice(matching, page).map(({ workspace }) => workspace) };
 };
 
 export const answerWorkspaces =

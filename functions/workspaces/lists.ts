@@ -26,8 +26,8 @@ export const listWorkspaces = async (
   descending: boolean,
 ): Promise<ScanResult<Workspace>> => {
   const names = { ...namesOf(organization.name), descending };
-  const found = await pageOfNames<NameItem>(organization, 'workspace', names, paging);
-  return { ...found, items: await named(found.items) };
+  const listed = await pageOfNames<NameItem>(organization, 'workspace', names, paging);
+  return { ...listed, items: await named(listed.items) };
 };
 
 /** Every workspace of the organization with its tags, or those within, piece by piece. Reads every name. */
@@ -41,11 +41,11 @@ export async function* eachTagged(
 
 /** Keys of every tag in the organization. Reads every name. */
 export const tagKeysOf = async (organization: string): Promise<Set<string>> => {
-  const found = new Set<string>();
+  const keys = new Set<string>();
   for await (const some of eachTagged(organization)) {
-    for (const { tags } of some) for (const { key } of tags) found.add(key);
+    for (const { tags } of some) for (const { key } of tags) keys.add(key);
   }
-  return found;
+  return keys;
 };
 
 export interface WorkspaceFilter {
@@ -87,14 +87,14 @@ const entriesWithin = async (
 
 /** Entries with the tags that the workspaces have from their projects. Reads each project once. */
 const withProjectTags = () => {
-  const known = new Map<string, Tag[]>();
+  const tagsByProject = new Map<string, Tag[]>();
   return async (entries: NameItem[]): Promise<NameItem[]> => {
-    const wanted = [...new Set(entries.map(({ projectId }) => projectId))].filter((id) => !known.has(id));
-    for (const id of wanted) known.set(id, []);
-    for (const { id, tags = [] } of await getProjects(wanted)) known.set(id, tags);
+    const projectIds = [...new Set(entries.map(({ projectId }) => projectId))].filter((id) => !tagsByProject.has(id));
+    for (const id of projectIds) tagsByProject.set(id, []);
+    for (const { id, tags = [] } of await getProjects(projectIds)) tagsByProject.set(id, tags);
     return entries.map((entry) => {
       const own = new Set(entry.tags.map(({ key }) => key));
-      const inherited = (known.get(entry.projectId) ?? []).filter(({ key }) => !own.has(key));
+      const inherited = (tagsByProject.get(entry.projectId) ?? []).filter(({ key }) => !own.has(key));
       return { ...entry, tags: [...entry.tags, ...inherited] };
     });
   };

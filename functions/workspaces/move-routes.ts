@@ -22,10 +22,10 @@ const moved = v.object({
 /** Moves all of them or, when one is not there or must stay, none. */
 const move = async ({ request, subject, principal }: Context<Project>): Promise<Answer> => {
   const ids = [...new Set(check(moved, request.json() ?? {}).data.map(({ id }) => id))];
-  const found = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
-  const granted = await principal.onWorkspaces(subject.organization, [...found.values()]);
+  const byId = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
+  const granted = await principal.onWorkspaces(subject.organization, [...byId.values()]);
   const workspaces = ids.map((id, i): Workspace => {
-    const workspace = found.get(id);
+    const workspace = byId.get(id);
     if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
       throw unprocessable(`/data/${i}/id`, `id: workspace ${id} not found in ${subject.organization}`);
     }
@@ -36,7 +36,8 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
     );
   });
   for (const { tags, projectId } of workspaces) {
-    if (projectId !== subject.id) await checkOverrides(subject.organization, { wanted: tags, inherited: subject.tags });
+    if (projectId !== subject.id)
+      await checkOverrides(subject.organization, { requested: tags, inherited: subject.tags });
   }
   const changes = workspaces.map(
     (workspace): WorkspaceChange => ({

@@ -43,8 +43,8 @@ export const namesOfProject = (projectId: string): Names => ({ pk: keys.project(
  */
 export const claimName = async (organization: string, name: string, entry: NameEntry): Promise<string | undefined> => {
   const key = keys.workspaceName(organization, name);
-  const wanted = item(key, name, entry);
-  if (await create({ ...wanted })) return entry.workspaceId;
+  const entryItem = item(key, name, entry);
+  if (await create({ ...entryItem })) return entry.workspaceId;
   const holder = await get<NameItem>(key);
   if (!holder) return claimName(organization, name, entry);
   if (holder.workspaceId === entry.workspaceId) return entry.workspaceId;
@@ -53,7 +53,7 @@ export const claimName = async (organization: string, name: string, entry: NameE
   const renaming = Date.now() - Date.parse(holder.at) < renameSeconds * 1000;
   if (!workspace.deletedAt && (workspace.name === name || renaming)) return undefined;
   const taken = await put(
-    { ...wanted },
+    { ...entryItem },
     { condition: 'workspaceId = :holder', values: { ':holder': holder.workspaceId } },
   );
   return taken ? entry.workspaceId : undefined;

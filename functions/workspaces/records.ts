@@ -29,6 +29,8 @@ export interface WorkspaceSettings {
   allowDestroyPlan: boolean;
   queueAllRuns: boolean;
   speculativeEnabled: boolean;
+  /** Plans of pull requests are saved, to be applied before the merge. Absent in what was stored before there was this: false. */
+  applyBeforeMergeEnabled?: boolean;
   structuredRunOutputEnabled: boolean;
   fileTriggersEnabled: boolean;
   triggerPrefixes: string[];
@@ -54,6 +56,7 @@ export const defaultSettings: WorkspaceSettings = {
   allowDestroyPlan: true,
   queueAllRuns: false,
   speculativeEnabled: true,
+  applyBeforeMergeEnabled: false,
   structuredRunOutputEnabled: true,
   fileTriggersEnabled: true,
   triggerPrefixes: [],
@@ -143,6 +146,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   /** Which move of what it follows its newest run is of: a run of an older commit gets no number after it. */
   vcsFollows?: string;
   vcsMoves?: number;
+  /** Of which pull request something was applied that is not merged yet: pushes start no run (version-control/merge-locks.ts). */
+  vcsPull?: { repository: string; number: number; by: string; at: string };
   /** It is being deleted (end.ts): for everybody else it is gone. */
   deletedAt?: string;
   deletedBy?: string;
@@ -168,20 +173,20 @@ export const findWorkspace = async (organization: string, name: string): Promise
 
 /** In the order of the ids; missing ones are left out. */
 export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> => {
-  const found: Workspace[] = [];
+  const workspaces: Workspace[] = [];
   for (let i = 0; i < ids.length; i += 100) {
     const some = await batchGet<Workspace & Key>(ids.slice(i, i + 100).map(keys.workspace));
-    found.push(...some.filter(living));
+    workspaces.push(...some.filter(living));
   }
-  return found;
+  return workspaces;
 };
 
 /**
  * 4 writes, 5 with agents; undefined when the name is taken.
  * @throws {AgentPoolGoneError}
  */
-export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | undefined> => {
-  const { organization, name, projectId, tags, agentPoolId } = given;
+export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace | undefined> => {
+  const { organization, name, projectId, tags, agentPoolId } = settings;
   const id = await claimName(organization, name, { workspaceId: newId('ws'), projectId, tags });
   if (!id) return undefined;
   if (agentPoolId) await usePool(agentPoolId, id);
@@ -190,7 +195,7 @@ export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | 
     countNames(organization, 'workspace', 1),
   ]);
   const at = now();
-  const workspace: Workspace = { ...given, id, createdAt: at, updatedAt: at, runCount: 0 };
+  const workspace: Workspace = { ...settings, id, createdAt: at, updatedAt: at, runCount: 0 };
   return (await create({ ...keys.workspace(id), ...workspace })) ? workspace : undefined;
 };
 
@@ -228,14 +233,14 @@ export const updateWorkspace = async (
   const entry: NameEntry = { workspaceId: workspace.id, projectId: next.projectId, tags: next.tags };
   if (renamed && (await claimName(workspace.organization, next.name, entry)) !== workspace.id) return 'name taken';
   if (moved) await indexInProject(next.name, entry);
-  const wanted = {
+  const edit = {
     set: { ...change, updatedAt: now() },
     condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
     values: { ':seen': workspace.updatedAt },
   };
   const pools = { from: workspace.agentPoolId, to: next.agentPoolId };
   const updated = await withPoolUse(workspace.id, pools, () =>
-    update<Workspace>(keys.workspace(workspace.id), asEdit(wanted, editor)),
+    update<Workspace>(keys.workspace(workspace.id), asEdit(edit, editor)),
   );
   if (!updated) {
     if (renamed) await releaseName(workspace.organization, next.name, workspace.id);

@@ -34,19 +34,19 @@ export interface Connecting<P> {
   /** @throws {ApiError} 422 */
   connect(prepared: P, workspaceId: string): Promise<Pick<WorkspaceChange, 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>>;
   /** Of a change that came to nothing. */
-  abandon(prepared: P, workspace: Workspace, given: Workspace['vcsRepo']): Promise<void>;
+  abandon(prepared: P, workspace: Workspace, requested: Workspace['vcsRepo']): Promise<void>;
   settle(before: Workspace | undefined, after: Workspace): Promise<void>;
 }
 
 const create =
   <P>(connecting: Connecting<P>, deleteWorkspace: DeleteWorkspace) =>
   async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
-    const given = await readNewWorkspace(request, subject.record);
-    const prepared = await connecting.prepare(request, given, given);
-    const made = await withPool(() => createWorkspace(given));
-    if (!made) throw taken();
+    const settings = await readNewWorkspace(request, subject.record);
+    const prepared = await connecting.prepare(request, settings, settings);
+    const workspace = await withPool(() => createWorkspace(settings));
+    if (!workspace) throw taken();
     const by = principal.userId;
-    const connected = prepared ? await connectNew(connecting, prepared, made, deleteWorkspace, by) : made;
+    const connected = prepared ? await connectNew(connecting, prepared, workspace, deleteWorkspace, by) : workspace;
     const granted = await principal.on({ organization: subject.organization, workspace: connected });
     return created(workspaceDocument(connected, granted));
   };
@@ -55,19 +55,19 @@ const create =
 const connectNew = async <P>(
   connecting: Connecting<P>,
   prepared: P,
-  made: Workspace,
+  workspace: Workspace,
   deleteWorkspace: DeleteWorkspace,
   by: string,
 ): Promise<Workspace> => {
   try {
-    const change = await connecting.connect(prepared, made.id);
-    const connected = await updateWorkspace(made, change, { userId: by });
+    const change = await connecting.connect(prepared, workspace.id);
+    const connected = await updateWorkspace(workspace, change, { userId: by });
     if (typeof connected === 'string')
-      throw conflict(`Workspace ${made.name} was changed at the same time. Try again.`);
+      throw conflict(`Workspace ${workspace.name} was changed at the same time. Try again.`);
     await connecting.settle(undefined, connected);
     return connected;
   } catch (error) {
-    await deleteWorkspace(made, { by, force: true });
+    await deleteWorkspace(workspace, { by, force: true });
     throw error;
   }
 };

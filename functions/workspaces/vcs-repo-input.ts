@@ -9,10 +9,10 @@ import type { Workspace, WorkspaceChange } from './records.ts';
 const segment = /^[A-Za-z0-9_.~-]+$/;
 
 /** `owner/name`; with groups, `a/b/name`. */
-export const isIdentifier = (given: string): boolean => {
-  const parts = given.split('/');
+export const isIdentifier = (identifier: string): boolean => {
+  const parts = identifier.split('/');
   return (
-    given.length <= 400 &&
+    identifier.length <= 400 &&
     parts.length >= 2 &&
     parts.length <= 20 &&
     parts.every((part) => segment.test(part) && part !== '.' && part !== '..')
@@ -20,10 +20,10 @@ export const isIdentifier = (given: string): boolean => {
 };
 
 /** git-check-ref-format(1), as far as it keeps a name a name. */
-const isBranch = (given: string): boolean =>
-  given.length <= 250 &&
-  !/[\0-\x20~^:?*[\\\x7f]|\.\.|@\{|\/\/|^[/-]|\/$|\.$/.test(given) &&
-  given.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));
+const isBranch = (branch: string): boolean =>
+  branch.length <= 250 &&
+  !/[\0-\x20~^:?*[\\\x7f]|\.\.|@\{|\/\/|^[/-]|\/$|\.$/.test(branch) &&
+  branch.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));
 
 const optional = (most: number) => v.nullish(text(most));
 
@@ -34,7 +34,7 @@ export const vcsRepoInput = v.strictObject({
   branch: v.nullish(
     v.pipe(
       text(250),
-      v.check((given) => given === '' || isBranch(given), 'is not the name of a branch'),
+      v.check((branch) => branch === '' || isBranch(branch), 'is not the name of a branch'),
     ),
   ),
   'ingress-submodules': v.nullish(v.boolean()),

@@ -34,12 +34,12 @@ const partsOf = (gives: object, permission: Permission): string[] =>
 const byLevel = (levels: Record<string, Permissions>, gives: object): string[][] => {
   const rows = new Map<string, { names: string[]; cells: string[] }>();
   for (const permission of permissions) {
-    const marks = Object.values(levels).map((given) => (given.includes(permission) ? '✓' : ''));
+    const marks = Object.values(levels).map((granted) => (granted.includes(permission) ? '✓' : ''));
     const cells = [...marks, partsOf(gives, permission).join(' or ')];
     if (!cells.some(Boolean)) continue;
-    const known = rows.get(cells.join('|')) ?? { names: [], cells };
-    known.names.push(permission);
-    rows.set(cells.join('|'), known);
+    const row = rows.get(cells.join('|')) ?? { names: [], cells };
+    row.names.push(permission);
+    rows.set(cells.join('|'), row);
   }
   return [...rows.values()].map(({ names, cells }) => [code(names), ...cells]);
 };
@@ -61,7 +61,7 @@ const onProject = (): string => {
   const own = new Set<Permission>(
     Object.values(projectPartPermissions).flatMap((values) => Object.values(values).flat()),
   );
-  const only = (given: Permissions) => given.filter((permission) => own.has(permission));
+  const only = (granted: Permissions) => granted.filter((permission) => own.has(permission));
   return table(
     ['on a project', ...projectLevels, 'custom'],
     byLevel(
@@ -74,9 +74,9 @@ const onProject = (): string => {
 const workspaceSets = workspaceLevels.map((access) => ({ access, given: ofWorkspaceGrant({ access }) })).reverse();
 
 /** Levels by their names, so that a row can be read. */
-const shortened = (given: Permissions): string => {
-  const level = workspaceSets.find((one) => one.given.every((permission) => given.includes(permission)));
-  const rest = [...new Set(given)].filter((permission) => !level?.given.includes(permission));
+const shortened = (granted: Permissions): string => {
+  const level = workspaceSets.find((one) => one.given.every((permission) => granted.includes(permission)));
+  const rest = [...new Set(granted)].filter((permission) => !level?.given.includes(permission));
   return [...(level ? [`${level.access} on workspaces`] : []), ...(rest.length ? [code(rest)] : [])].join(', ');
 };
 
@@ -95,7 +95,7 @@ const inOrganization = (): string =>
   );
 
 const byNobodyElse = (): Permission[] => {
-  const given = new Set<Permission>([
+  const granted = new Set<Permission>([
     ...inTeam,
     ...overridePermissions,
     ...ofProjectGrant({ access: 'admin' }),
@@ -104,7 +104,7 @@ const byNobodyElse = (): Permission[] => {
       ...everywhere,
     ]),
   ]);
-  return permissions.filter((permission) => !given.has(permission));
+  return permissions.filter((permission) => !granted.has(permission));
 };
 
 const notByOrganization = permissions.filter((permission) => !organizationToken.includes(permission));

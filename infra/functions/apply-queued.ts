@@ -6,10 +6,6 @@ export const ApplyQueued: StateDeclaration = {
   description: 'State ApplyQueued: hands the apply to a runner',
   timeoutSeconds: 30,
   state: 'waits',
-  environment: ['table', 'launch'],
-  rights: (may) => [
-    ...launching(may),
-    // Looks at what teams may do whose members' runs apply without a confirmation.
-    may.table('BatchGetItem'),
-  ],
+  environment: ['table', 'launch', 'warmRunners'],
+  rights: (may) => launching(may),
 };

@@ -6,6 +6,6 @@ export const PlanQueued: StateDeclaration = {
   description: 'State PlanQueued: starts a runner for the plan',
   timeoutSeconds: 30,
   state: 'waits',
-  environment: ['table', 'launch'],
+  environment: ['table', 'launch', 'warmRunners'],
   rights: (may) => launching(may),
 };

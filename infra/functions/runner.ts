@@ -4,7 +4,7 @@ export const Runner: HttpDeclaration = {
   entry: 'functions/runner-api/handler.ts',
   description: 'The runner protocol',
   timeoutSeconds: 29,
-  environment: ['table', 'bucket', 'key', 'machine', 'identity', 'publicUrl', 'runs'],
+  environment: ['table', 'bucket', 'key', 'machine', 'identity', 'publicUrl', 'runs', 'warmRunners'],
   rights: (may) => [
     may.table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
     may.key('GenerateDataKey', 'Decrypt'),

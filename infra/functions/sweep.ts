@@ -5,7 +5,7 @@ export const Sweep: Declaration = {
   entry: 'functions/orchestration/sweep.ts',
   description: 'Repairs what events and interrupted handlers left behind, every minute',
   timeoutSeconds: 60,
-  environment: ['table', 'bucket', 'machine', 'launch', 'notify', 'environmentSweep', 'versionControl'],
+  environment: ['table', 'bucket', 'machine', 'launch', 'warmRunners', 'notify', 'environmentSweep', 'versionControl'],
   rights: (may) => [
     ...rightsToFinishRuns(may),
     may.table('BatchGetItem'),

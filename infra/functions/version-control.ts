@@ -4,7 +4,7 @@ export const VersionControl: HttpDeclaration = {
   entry: 'functions/public-api/version-control.ts',
   description: 'The public API: connections to version control, and what they reach',
   timeoutSeconds: 29,
-  environment: ['table', 'key', 'outbound', 'requestLimit', 'versionControl'],
+  environment: ['table', 'key', 'outbound', 'requestLimit', 'versionControl', 'publicUrl'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { AwsError } from './errors.ts';
 
 /** How the AWS endpoint reads requests and answers them, in the form of each protocol. */
@@ -18,13 +18,24 @@ export const read = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-export const send = (response: ServerResponse, status: number, type: string, body: string): void => {
-  response.writeHead(status, {
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export const reply = (status: number, type: string, body: string): Reply => ({
+  status,
+  headers: {
     'content-type': type,
-    'content-length': Buffer.byteLength(body),
+    'content-length': String(Buffer.byteLength(body)),
     'x-amzn-requestid': randomUUID(),
-  });
-  response.end(body);
+  },
+  body,
+});
+
+export const sendReply = (response: ServerResponse, { status, headers, body }: Reply): void => {
+  response.writeHead(status, headers).end(body);
 };
 
 /** The connection ends without an answer. */
@@ -48,24 +59,29 @@ export const answerError = (
     response.destroy();
     return;
   }
-  const known = error instanceof AwsError || isAwsCode(error);
-  if (!known) log(`${request.method} ${request.url}: ${error.stack}`);
-  const status = error instanceof AwsError ? error.statusCode : known ? 400 : 500;
-  const code = known ? error.name : 'InternalFailure';
+  const { method = 'GET', url = '/', headers } = request;
   // What is left of a body nobody reads must not hold the connection.
   if (!request.complete) response.setHeader('connection', 'close');
-  if (request.headers['x-amz-target'] || /^\/(2015-03-31\/|_)/.test(request.url ?? '')) {
-    response.setHeader('x-amzn-errortype', code);
-    send(
-      response,
-      status,
-      'application/x-amz-json-1.1',
-      JSON.stringify({ __type: code, message: error.message, Message: error.message }),
-    );
-    return;
+  sendReply(response, errorReply({ method, url, headers }, error, log));
+};
+
+/** An error in the form of the service that was called. One that is a defect of ours is logged. */
+export const errorReply = (
+  { method, url, headers }: { method: string; url: string; headers: IncomingHttpHeaders },
+  error: Error,
+  log: (line: string) => void,
+): Reply => {
+  const known = error instanceof AwsError || isAwsCode(error);
+  if (!known) log(`${method} ${url}: ${error.stack}`);
+  const status = error instanceof AwsError ? error.statusCode : known ? 400 : 500;
+  const code = known ? error.name : 'InternalFailure';
+  if (headers['x-amz-target'] || /^\/(2015-03-31\/|_)/.test(url)) {
+    const body = JSON.stringify({ __type: code, message: error.message, Message: error.message });
+    const answer = reply(status, 'application/x-amz-json-1.1', body);
+    return { ...answer, headers: { ...answer.headers, 'x-amzn-errortype': code } };
   }
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code.replace(/^AccessDeniedException$/, 'AccessDenied')}</Code><Message>${escapeXml(error.message)}</Message></Error>`;
-  send(response, status, 'application/xml', request.method === 'HEAD' ? '' : xml);
+  return reply(status, 'application/xml', method === 'HEAD' ? '' : xml);
 };
 
 /** Services throw errors named like AWS codes; a defect of ours is a TypeError or the like. */

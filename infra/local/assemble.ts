@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { WarmRunners } from '../../functions/run/warm-runners.ts';
 import { Accesses } from './access.ts';
 import { Callers } from './callers.ts';
 import { Cors } from './cors.ts';
 import { DynamoDb, type TableProperties } from './dynamodb.ts';
 import { Ecs } from './ecs.ts';
 import type { TaskDefinition } from './ecs-task.ts';
+import type { Endpoint } from './endpoint.ts';
 import { StartError } from './errors.ts';
 import { Events } from './events.ts';
 import type { Faults } from './faults.ts';
@@ -35,6 +39,7 @@ export interface Application {
 export interface Site {
   application: Application;
   awsEndpointUrl: string;
+  endpoint: Endpoint;
   faults: Faults;
   folder: Folder;
   home: Home;
@@ -47,6 +52,8 @@ export interface Site {
   signIn: string;
   /** The operator's rules about organizations (infra/organizations.ts). */
   organizationRules: string;
+  /** Runners that stand ready (infra/warm-runners.ts); empty for none. */
+  warmRunners: string;
   stack: Stack;
   usage: Usage;
 }
@@ -96,6 +103,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     functions,
     bundleOf: application.bundleOf,
     credentialsOf: (id) => callers.credentialsOf(id),
+    directCallOf: (id, traceHeader) => site.endpoint.directCall(callers.callerOf(id), traceHeader),
     environment: {
       AWS_ENDPOINT_URL: awsEndpointUrl,
       AWS_ENDPOINT_URL_S3: awsEndpointUrl,
@@ -128,8 +136,8 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const { DefinitionString, Definition } = machine.properties;
   states.createStateMachine(machine.arn, Definition ?? (JSON.parse(DefinitionString ?? '{}') as object));
   const s3 = await openS3(site, events);
-  const dynamodb = new DynamoDb(folder.at('dynamodb'));
-  for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) await dynamodb.ensureTable(table);
+  const dynamodb = await DynamoDb.open(folder.at('dynamodb'));
+  for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) dynamodb.ensureTable(table);
 
   const { TaskRoleArn, ExecutionRoleArn } = stack.one<TaskDefinition>('AWS::ECS::TaskDefinition').properties;
   const roles = [TaskRoleArn, ExecutionRoleArn].filter((role) => role !== undefined);
@@ -172,11 +180,12 @@ const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] =
  */
 const onThisMachine = (
   resource: Resource<FunctionProperties>,
-  { requestsPerSecond, signIn, organizationRules }: Site,
+  { application, requestsPerSecond, signIn, organizationRules, warmRunners }: Site,
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
   if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
+  if (Variables.WARM_RUNNERS !== undefined) changed.WARM_RUNNERS = warmRunners && withVersion(warmRunners, application);
   if (Variables.ORGANIZATION_RULES !== undefined && organizationRules) changed.ORGANIZATION_RULES = organizationRules;
   if (Variables.REQUESTS_PER_SECOND !== undefined && requestsPerSecond !== undefined)
     changed.REQUESTS_PER_SECOND = String(requestsPerSecond);
@@ -185,6 +194,12 @@ const onThisMachine = (
     changed.OUTBOUND_ALLOWED_CIDRS = ranges.filter(Boolean).join(',');
   }
   return { ...resource, properties: { ...resource.properties, Environment: { Variables: changed } } };
+};
+
+/** There is one task definition here, whatever program it runs. */
+const withVersion = (warmRunners: string, { runner }: Application): string => {
+  const version = createHash('sha256').update(readFileSync(runner)).digest('hex');
+  return JSON.stringify({ ...(JSON.parse(warmRunners) as WarmRunners), version });
 };
 
 /** AWS would refuse these invocations only when they happen. */

@@ -48,10 +48,15 @@ export class Callers {
     const derive = (purpose: string) =>
       createHmac('sha256', this.#secret).update(`${purpose} ${functionId}`).digest('base64url');
     return {
-      accessKeyId: `ASIALOCAL${functionId}`,
+      accessKeyId: accessKeyOf(functionId),
       secretAccessKey: derive('secret'),
       sessionToken: derive('session'),
     };
+  }
+
+  /** A function that is hosted here. */
+  callerOf(functionId: string): Caller {
+    return this.#callers.get(accessKeyOf(functionId))!.caller;
   }
 
   /** @throws AwsError 403 when there is no signature, or not one that the function's credentials make */
@@ -74,6 +79,8 @@ export class Callers {
     return known.caller;
   }
 }
+
+const accessKeyOf = (functionId: string): string => `ASIALOCAL${functionId}`;
 
 export const notOperator = 'Only root on this machine may act as its operator: Terraform of a run may not.';
 

@@ -1,146 +1,114 @@
 import { mkdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { forCall, forgetTables, openStore, type Store } from './dynamodb-store.ts';
-import { AwsError } from './errors.ts';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Input } from './dynamodb/expressions.ts';
+import { migrateLevelDb } from './dynamodb/migration.ts';
+import { batchGetItem, getItem, query, scan } from './dynamodb/reads.ts';
+import { checkParameters, choice } from './dynamodb/requests.ts';
+import { type Index, type KeySchema, Table, type TableDescription } from './dynamodb/table.ts';
+import { batchWriteItem, deleteItem, type Outcome, putItem, type TableOf, updateItem } from './dynamodb/writes.ts';
+import { AwsError, StartError } from './errors.ts';
 import type { Resource } from './template.ts';
 import type { Units } from './usage.ts';
 
-/*
- * dynalite's own HTTP server would cost a second socket, a second parse and process-wide throws on odd input; its
- * validations and actions are plain functions over a store, so they are called directly.
- */
-const load = createRequire(import.meta.url);
+type Perform = (input: Input, tableOf: TableOf) => Outcome;
 
-type Answer = (error: (Error & { statusCode?: number; body?: ErrorBody }) | null, result?: Output) => void;
-type Output = Record<string, unknown>;
-interface ErrorBody {
-  __type: string;
-  message?: string;
-  Message?: string;
-}
-interface Capacity {
-  TableName: string;
-  CapacityUnits: number;
-}
+const actions: Record<string, { kind: 'readUnits' | 'writeUnits'; perform: Perform }> = {
+  BatchGetItem: { kind: 'readUnits', perform: batchGetItem },
+  BatchWriteItem: { kind: 'writeUnits', perform: batchWriteItem },
+  DeleteItem: { kind: 'writeUnits', perform: deleteItem },
+  GetItem: { kind: 'readUnits', perform: getItem },
+  PutItem: { kind: 'writeUnits', perform: putItem },
+  Query: { kind: 'readUnits', perform: query },
+  Scan: { kind: 'readUnits', perform: scan },
+  UpdateItem: { kind: 'writeUnits', perform: updateItem },
+};
 
-const actions = {
-  BatchGetItem: 'read',
-  BatchWriteItem: 'write',
-  CreateTable: 'control',
-  DeleteItem: 'write',
-  DeleteTable: 'control',
-  DescribeTable: 'control',
-  DescribeTimeToLive: 'control',
-  GetItem: 'read',
-  ListTables: 'control',
-  PutItem: 'write',
-  Query: 'read',
-  Scan: 'read',
-  UpdateItem: 'write',
-} as const;
-type Action = keyof typeof actions;
+type KeyElements = { AttributeName: string; KeyType: string }[];
 
 export interface TableProperties {
-  KeySchema: unknown;
-  AttributeDefinitions: unknown;
-  GlobalSecondaryIndexes?: { IndexName: string; KeySchema: unknown; Projection: unknown }[];
+  KeySchema: KeyElements;
+  AttributeDefinitions: { AttributeName: string; AttributeType: string }[];
+  GlobalSecondaryIndexes?: {
+    IndexName: string;
+    KeySchema: KeyElements;
+    Projection: { ProjectionType: string; NonKeyAttributes?: string[] };
+  }[];
 }
 
-/** DynamoDB on LevelDB in one folder; without one, in memory. */
+/**
+ * DynamoDB on SQLite: the calls that this product makes, and what they cost (decisions/0089). What it has answered is on
+ * disk when this process ends, however it ends.
+ */
 export class DynamoDb {
-  readonly #store: Store;
-  readonly #checks: {
-    checkTypes(input: unknown, types: unknown): Output;
-    checkValidations(input: Output, types: unknown, custom: unknown, store: Store): void;
-  };
+  readonly #db: DatabaseSync;
+  readonly #tables = new Map<string, Table>();
 
-  constructor(folder?: string) {
-    if (folder) mkdirSync(folder, { recursive: true });
-    this.#checks = load('dynalite/validations');
-    this.#store = openStore(folder);
+  private constructor(db: DatabaseSync) {
+    this.#db = db;
   }
 
-  /** Makes the template's table unless it is there; returns when it can be used. */
-  async ensureTable({ ref, properties }: Pick<Resource<TableProperties>, 'ref' | 'properties'>): Promise<void> {
-    const exists = await this.#status(ref);
-    if (!exists)
-      await this.#run('CreateTable', {
-        TableName: ref,
-        BillingMode: 'PAY_PER_REQUEST',
-        KeySchema: properties.KeySchema,
-        AttributeDefinitions: properties.AttributeDefinitions,
-        GlobalSecondaryIndexes: properties.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => ({
-          IndexName,
-          KeySchema,
-          Projection,
-        })),
-      });
-    for (let i = 0; (await this.#status(ref)) !== 'ACTIVE'; i++) {
-      if (i > 1000) throw new Error(`table ${ref} does not become active`);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+  /** @param folder made when it is not there; without one the tables are in memory */
+  static async open(folder?: string): Promise<DynamoDb> {
+    if (!folder) return new DynamoDb(new DatabaseSync(':memory:'));
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, 'tables.sqlite');
+    await migrateLevelDb(folder, file);
+    const db = new DatabaseSync(file);
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+    return new DynamoDb(db);
   }
 
-  async #status(table: string): Promise<string | undefined> {
-    try {
-      const { Table } = (await this.#run('DescribeTable', { TableName: table })) as { Table: { TableStatus: string } };
-      return Table.TableStatus;
-    } catch (error) {
-      if ((error as Error).name === 'ResourceNotFoundException') return undefined;
-      throw error;
-    }
+  /** Makes the template's table unless it is there; an index that is new gets its entries. */
+  ensureTable({ ref, properties }: Pick<Resource<TableProperties>, 'ref' | 'properties'>): void {
+    this.#tables.set(ref, new Table(this.#db, describe(ref, properties)));
   }
 
   /**
    * Returns the answer and the request units it would have cost. Throws AwsError as DynamoDB would; a failed
    * condition costs a write unit, which the caller counts.
    */
-  async handle(action: string, input: Output): Promise<{ output: Output; units: Units }> {
-    if (!Object.hasOwn(actions, action))
-      throw new AwsError('UnknownOperationException', `the local DynamoDB does not know ${action}`);
-    const kind = actions[action as Action];
-    if (kind === 'control') {
-      const output = await this.#run(action as Action, input, this.#store);
-      forgetTables(this.#store);
-      return { output, units: {} };
-    }
-    const store = forCall(this.#store);
-    const asked = input.ReturnConsumedCapacity ?? 'NONE';
-    const output = await this.#run(
-      action as Action,
-      { ...input, ReturnConsumedCapacity: asked === 'NONE' ? 'TOTAL' : asked },
-      store,
-    );
-    const consumed = [output.ConsumedCapacity ?? []].flat() as Capacity[];
-    let amount = consumed.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, store.call.indexUnits);
-    // A query that finds nothing is billed as one read.
-    if (action === 'Query' || action === 'Scan') amount ||= input.ConsistentRead ? 1 : 0.5;
-    if (asked === 'NONE') delete output.ConsumedCapacity;
-    return { output, units: kind === 'read' ? { readUnits: amount } : { writeUnits: amount } };
+  async handle(action: string, input: Input): Promise<{ output: Record<string, unknown>; units: Units }> {
+    const { kind, perform } = (Object.hasOwn(actions, action) && actions[action]) || unknownAction(action);
+    checkParameters(action, input);
+    const returned = choice(input, 'ReturnConsumedCapacity', ['NONE', 'TOTAL']);
+    const { output, units } = perform(input, (name) => this.#table(name));
+    if (returned === 'TOTAL') output.ConsumedCapacity = { TableName: input.TableName, CapacityUnits: units };
+    return { output, units: { [kind]: units } };
   }
 
-  #run(action: Action, input: Output, store: Store = this.#store): Promise<Output> {
-    const name = action.charAt(0).toLowerCase() + action.slice(1);
-    const { types, custom } = load(`dynalite/validations/${name}`) as { types: unknown; custom: unknown };
-    const perform = load(`dynalite/actions/${name}`) as (store: Store, input: Output, answer: Answer) => void;
-    return new Promise((resolve, reject) => {
-      try {
-        const checked = this.#checks.checkTypes(input, types);
-        this.#checks.checkValidations(checked, types, custom, store);
-        perform(store, checked, (error, result) => (error ? reject(asAwsError(error)) : resolve(result ?? {})));
-      } catch (error) {
-        reject(asAwsError(error as Error));
-      }
-    });
+  #table(name: unknown): Table {
+    const table = this.#tables.get(String(name).split('/').at(-1) as string);
+    if (!table) throw new AwsError('ResourceNotFoundException', 'Requested resource not found');
+    return table;
   }
 
-  async close(): Promise<void> {
-    await this.#store.db.close();
+  close(): void {
+    this.#db.close();
   }
 }
 
-const asAwsError = (error: Error & { statusCode?: number; body?: ErrorBody }): Error => {
-  if (!error.statusCode || !error.body) return error;
-  const code = error.body.__type.split('#').at(-1) ?? 'InternalFailure';
-  return new AwsError(code, error.body.message ?? error.body.Message ?? '', error.statusCode);
+const unknownAction = (action: string): never => {
+  throw new AwsError('UnknownOperationException', `the local DynamoDB does not know ${action}`);
+};
+
+const describe = (name: string, properties: TableProperties): TableDescription => ({
+  name,
+  keys: keysOf(name, properties.KeySchema, properties),
+  indexes: (properties.GlobalSecondaryIndexes ?? []).map(
+    ({ IndexName, KeySchema, Projection }): Index => ({
+      name: IndexName,
+      keys: keysOf(IndexName, KeySchema, properties),
+      projected: Projection.ProjectionType === 'ALL' ? undefined : (Projection.NonKeyAttributes ?? []),
+    }),
+  ),
+});
+
+const keysOf = (of: string, elements: KeyElements, { AttributeDefinitions }: TableProperties): KeySchema => {
+  for (const { AttributeName } of elements)
+    if (AttributeDefinitions.find((one) => one.AttributeName === AttributeName)?.AttributeType !== 'S')
+      throw new StartError(`${of}: the local DynamoDB has only keys that are strings; ${AttributeName} is none`);
+  const [hash, range] = ['HASH', 'RANGE'].map((type) => elements.find(({ KeyType }) => KeyType === type));
+  if (!hash) throw new StartError(`${of}: the table has no partition key`);
+  return { hash: hash.AttributeName, range: range?.AttributeName };
 };

@@ -146,7 +146,8 @@ export class Ecs {
       lastStatus: 'PENDING',
       desiredStatus: 'RUNNING',
       createdAt: Date.now(),
-      run: run ?? runIn(input.startedBy ?? ''),
+      // One that stands ready is started by whoever took the one before it, for nobody.
+      run: input.startedBy?.startsWith('warm-') ? undefined : (run ?? runIn(input.startedBy ?? '')),
       folder: newFolder(this.#options.folder, id),
     };
     this.#tasks.set(task.arn, task);

@@ -32,6 +32,8 @@ export interface HostOptions {
   signIn?: string;
   /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
   organizationRules?: string;
+  /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
+  warmRunners?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
   /** Of one user; the template's unless given. */
@@ -126,10 +128,11 @@ export class Host {
       ...reachedByTerraform(this.folder.at('tls/runners.pem'), tls.caFile, httpsUrl),
     };
     const faults = new Faults(this.#options.faults);
-    const { requestsPerSecond, signIn = '', organizationRules = '' } = this.#options;
+    const { requestsPerSecond, signIn = '', organizationRules = '', warmRunners = '' } = this.#options;
     const site = {
       application,
       awsEndpointUrl,
+      endpoint: this.#endpoint,
       faults,
       folder,
       home,
@@ -139,6 +142,7 @@ export class Host {
       runnerEnvironment,
       signIn,
       organizationRules,
+      warmRunners,
       stack,
       usage,
     };
@@ -165,7 +169,8 @@ export class Host {
     // Thousands may go on. Nobody has to wait for them: whoever asks for one has it go on first.
     void parts.states.resume();
     parts.ecs.resume();
-    parts.events.start(before !== undefined);
+    // Runners that are to stand ready need not wait for the next minute.
+    parts.events.start(before !== undefined || warmRunners !== '');
   }
 
   /** Whether the application has a web page at `/`. */
@@ -198,7 +203,7 @@ export class Host {
     await parts?.states.close();
     await this.#endpoint.close();
     parts?.s3.close();
-    await parts?.dynamodb.close();
+    parts?.dynamodb.close();
     await this.logs.close();
     this.folder.release();
   }

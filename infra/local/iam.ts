@@ -50,6 +50,8 @@ const glob = (pattern: string, flags = ''): RegExp =>
  */
 export class Permissions {
   readonly #roles = new Map<string, Statement[]>();
+  /** Statements about an action on a resource, by role: the same few are looked up with every call. */
+  readonly #applicable = new Map<string, Statement[]>();
 
   constructor(stack: Stack) {
     for (const role of stack.all<RoleProperties>('AWS::IAM::Role'))
@@ -71,16 +73,30 @@ export class Permissions {
    */
   check(role: string, who: string, { action, resource, context = {} }: Access): void {
     let allowed = false;
-    for (const statement of this.#roles.get(role.split('/').at(-1) ?? role) ?? []) {
-      if (!statement.actions.some((pattern) => pattern.test(action))) continue;
-      if (!statement.resources.some((pattern) => pattern.test(resource))) continue;
+    for (const statement of this.#about(role, action, resource)) {
       if (!statement.conditions.every((holds) => holds(context))) continue;
       if (statement.effect === 'Deny') throw denied(who, action, resource, 'with an explicit deny');
       allowed = true;
     }
     if (!allowed) throw denied(who, action, resource, 'because no statement of its role allows it');
   }
+
+  #about(role: string, action: string, resource: string): Statement[] {
+    const id = `${role}\n${action}\n${resource}`;
+    const before = this.#applicable.get(id);
+    if (before) return before;
+    const applicable = (this.#roles.get(role.split('/').at(-1) ?? role) ?? []).filter(
+      ({ actions, resources }) =>
+        actions.some((pattern) => pattern.test(action)) && resources.some((pattern) => pattern.test(resource)),
+    );
+    if (this.#applicable.size >= maxApplicable) this.#applicable.clear();
+    this.#applicable.set(id, applicable);
+    return applicable;
+  }
 }
+
+/** Objects have a resource each. */
+const maxApplicable = 5_000;
 
 const denied = (who: string, action: string, resource: string, why: string): AwsError =>
   new AwsError(

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { DirectCall } from '../../functions/store/direct-calls.ts';
 import { AwsError } from './errors.ts';
 import type { Logs } from './logs.ts';
-import { failed, type Invocation, type InvokeResult, Sandbox } from './sandbox.ts';
+import { currentTrace, failed, type Invocation, type InvokeResult, Sandbox } from './sandbox.ts';
 import type { Resource } from './template.ts';
 import { newTraceId, parentOf, rootOf, type Usage } from './usage.ts';
 
@@ -27,6 +28,8 @@ export interface LambdaOptions {
   /** File of the bundle of a function; undefined for one that is not the product's (custom resources of the CDK). */
   bundleOf(id: string): string | undefined;
   credentialsOf(id: string): Credentials;
+  /** How a function calls AWS without a connection; over HTTP only where there is none. */
+  directCallOf?(id: string, traceHeader: () => string | undefined): DirectCall;
   /** `AWS_ENDPOINT_URL` and the like, for every function. */
   environment: Record<string, string>;
   region: string;
@@ -73,6 +76,7 @@ export class Lambda {
           ...resource.properties.Environment?.Variables,
         },
         output: (text) => options.logs.write(resource.id, text),
+        directCall: options.directCallOf?.(resource.id, currentTrace),
       });
       this.#hosted.set(resource.id, { resource, sandbox, memory, timeoutMs: Timeout * 1000 });
     }

@@ -1,9 +1,10 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Application } from './assemble.ts';
 import { StartError } from './errors.ts';
 import type { FaultRule } from './faults.ts';
 import type { Local } from './folder.ts';
 import { Host, type HostOptions } from './host.ts';
+import { machineCache } from './machine-cache.ts';
 import { writePrivately } from './secrets.ts';
 
 export interface StartOptions {
@@ -22,6 +23,8 @@ export interface StartOptions {
   signIn?: string;
   /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
   organizationRules?: string;
+  /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
+  warmRunners?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
   /** Of one user; what is synthesized unless given. */
@@ -60,6 +63,7 @@ export const startPlatform = async ({
   tell,
   signIn,
   organizationRules,
+  warmRunners,
   faults,
   requestsPerSecond,
 }: StartOptions): Promise<Platform> => {
@@ -82,6 +86,7 @@ export const startPlatform = async ({
     runnerEnvironment: runnerEnvironment(dataDir),
     signIn,
     organizationRules,
+    warmRunners,
     faults,
     requestsPerSecond,
   });
@@ -152,5 +157,6 @@ const runnerEnvironment = (dataDir: string): HostOptions['runnerEnvironment'] =>
     ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),
     // Halves the time a runner takes to start from the second one on.
     NODE_COMPILE_CACHE: resolve(folder, 'cache'),
+    STEPFORM_PROVIDER_CACHE: join(process.env.STEPFORM_CACHE || machineCache, 'providers'),
   };
 };

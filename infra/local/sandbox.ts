@@ -5,6 +5,7 @@ import http from 'node:http';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import { compileFunction } from 'node:vm';
+import type { DirectCall } from '../../functions/store/direct-calls.ts';
 
 /** An error that a function ended with, as Lambda reports it to whoever invoked it. */
 export interface FunctionFailure {
@@ -36,11 +37,15 @@ export interface SandboxOptions {
   handler: string;
   environment: Record<string, string>;
   output(text: string): void;
+  directCall?: DirectCall;
 }
 
 type Handler = (event: unknown, context: object) => unknown;
 
 const current = new AsyncLocalStorage<Invocation>();
+
+/** The trace header of the invocation whose code runs. */
+export const currentTrace = (): string | undefined => current.getStore()?.trace;
 
 /**
  * One deployed bundle (CommonJS) with a `process`, `console` and `http` of its own, so that several functions with
@@ -57,8 +62,8 @@ export class Sandbox {
   /** Compiles and evaluates the bundle once; throws what its top level throws. */
   load(): Handler {
     if (this.#handler) return this.#handler;
-    const { environment, file, handler, output } = this.#options;
-    const own = surroundings(environment, output);
+    const { file, handler } = this.#options;
+    const own = surroundings(this.#options);
     const load = createRequire(file);
     const module = { exports: {} as Record<string, unknown> };
     const scope = {
@@ -125,7 +130,7 @@ const describe = (error: unknown) => {
 const tracedHttp = (endpoint: string | undefined): typeof http => {
   const aws = endpoint && new URL(endpoint).host;
   const traced = (request: http.ClientRequest): http.ClientRequest => {
-    const trace = current.getStore()?.trace;
+    const trace = currentTrace();
     if (trace && request.getHeader('host') === aws) request.setHeader('x-amzn-trace-id', trace);
     return request;
   };
@@ -133,7 +138,7 @@ const tracedHttp = (endpoint: string | undefined): typeof http => {
   return { ...http, request: request as typeof http.request };
 };
 
-const surroundings = (environment: Record<string, string>, output: (text: string) => void) => {
+const surroundings = ({ environment, output, directCall }: SandboxOptions) => {
   const stream = () =>
     new Writable({
       decodeStrings: false,
@@ -144,7 +149,7 @@ const surroundings = (environment: Record<string, string>, output: (text: string
     });
   const env = Object.defineProperty({ ...environment }, '_X_AMZN_TRACE_ID', {
     enumerable: true,
-    get: () => current.getStore()?.trace,
+    get: currentTrace,
   });
   const nothing = () => own;
   const replaced: Record<PropertyKey, unknown> = {
@@ -161,6 +166,7 @@ const surroundings = (environment: Record<string, string>, output: (text: string
     addListener: nothing,
     off: nothing,
     removeListener: nothing,
+    [Symbol.for('stepform.direct-calls')]: directCall,
   };
   const bound = new Map<PropertyKey, unknown>();
   const own: NodeJS.Process = new Proxy(process, {

@@ -2,13 +2,14 @@ import { resolve } from 'node:path';
 import { localOrganizationVariable } from '../organizations.ts';
 import { SettingsError } from '../settings.ts';
 import { localSignInVariable } from '../sign-in.ts';
+import { localWarmRunnerVariable } from '../warm-runners.ts';
 import { StartError } from './errors.ts';
 import { type FaultRule, readFaults } from './faults.ts';
 import type { Platform } from './platform.ts';
 
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT, STEPFORM_SIGN_IN_…,
- * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND.
+ * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS.
  */
 
 const port = (name: string): number | undefined => {
@@ -121,6 +122,7 @@ try {
     environmentsPort: port('ENVIRONMENTS_PORT'),
     signIn: fromEnvironment(localSignInVariable),
     organizationRules: fromEnvironment(localOrganizationVariable),
+    warmRunners: fromEnvironment(localWarmRunnerVariable),
     faults: faults(),
     requestsPerSecond: requestsPerSecond(),
     tell: console.log,

@@ -37,9 +37,9 @@ describe('access to a workspace', () => {
       return [status, ...['can-read-run', 'can-queue-run', 'can-lock', 'can-update'].map((one) => all[one])];
     };
     expect(await may()).toEqual([404, undefined, undefined, undefined, undefined]);
-    const made = await give(id, team.id, { access: 'write' });
-    expect(made.status).toBe(201);
-    expect(made.body.data).toMatchObject({
+    const response = await give(id, team.id, { access: 'write' });
+    expect(response.status).toBe(201);
+    expect(response.body.data).toMatchObject({
       id: expect.stringMatching(/^tws-/),
       type: 'team-workspaces',
       attributes: {
@@ -55,10 +55,10 @@ describe('access to a workspace', () => {
       relationships: { team: to('teams', team.id), workspace: to('workspaces', id) },
     });
     expect(await may()).toEqual([200, true, true, true, false]);
-    const path = `team-workspaces/${made.body.data.id}`;
-    expect((await api.get(path)).body.data).toEqual(made.body.data);
+    const path = `team-workspaces/${response.body.data.id}`;
+    expect((await api.get(path)).body.data).toEqual(response.body.data);
     const listed = await api.get(`team-workspaces?filter[workspace][id]=${id}`);
-    expect([ids(listed.body.data), listed.body.meta.pagination['total-count']]).toEqual([[made.body.data.id], 1]);
+    expect([ids(listed.body.data), listed.body.meta.pagination['total-count']]).toEqual([[response.body.data.id], 1]);
     expect((await api.patch(path, { access: 'read' })).body.data.attributes).toMatchObject({ runs: 'read' });
     expect(await may()).toEqual([200, true, false, false, false]);
     const custom = await api.patch(path, { access: 'custom', 'workspace-locking': true, runs: 'plan' });
@@ -73,13 +73,13 @@ describe('access to a workspace', () => {
   it('of level custom grants each part separately', async () => {
     const { id } = await api.workspace();
     const { token, team } = await members.withFlags('acme');
-    const made = await give(id, team.id, { access: 'custom', 'state-versions': 'read-outputs' });
+    const response = await give(id, team.id, { access: 'custom', 'state-versions': 'read-outputs' });
     const status = async (path: string) => (await api.get(path, { token })).status;
     expect(await status(`workspaces/${id}/vars`)).toBe(403);
     expect(await status(`state-versions?filter[organization][name]=acme&filter[workspace][name]=x`)).toBe(404);
     expect(await status(`workspaces/${id}/runs`)).toBe(200);
     expect((await api.post('runs', {}, on(id), { token })).status).toBe(403);
-    await api.patch(`team-workspaces/${made.body.data.id}`, { variables: 'read' });
+    await api.patch(`team-workspaces/${response.body.data.id}`, { variables: 'read' });
     expect(await status(`workspaces/${id}/vars`)).toBe(200);
     const refused = await give(id, team.id, { access: 'read', runs: 'apply' });
     expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/runs']);
@@ -109,14 +109,14 @@ describe('access to a workspace', () => {
     const { id: visible } = (
       await api.post('organizations/acme/teams', { name: uniqueName('v'), visibility: 'organization' })
     ).body.data;
-    const given = await give(id, visible, { access: 'plan' }, admin.token);
-    expect(given.status).toBe(201);
+    const input = await give(id, visible, { access: 'plan' }, admin.token);
+    expect(input.status).toBe(201);
     expect((await give(id, secret.team.id, { access: 'read' }, admin.token)).status).toBe(422);
     const list = async (token: string) =>
       ids((await api.get(`team-workspaces?filter[workspace][id]=${id}`, { token })).body.data);
     expect(await list(reader.token)).toEqual([mine.body.data.id]);
     expect(await list(admin.token)).toHaveLength(2);
-    const path = `team-workspaces/${given.body.data.id}`;
+    const path = `team-workspaces/${input.body.data.id}`;
     const read = async (one: string, token: string) => (await api.get(one, { token })).status;
     expect(await read(path, reader.token)).toBe(404);
     expect(await read(`team-workspaces/${mine.body.data.id}`, reader.token)).toBe(200);
@@ -147,8 +147,8 @@ describe('access to a project', () => {
     const workspaceId = await inProject(projectId);
     const elsewhere = await api.workspace();
     const { token, team } = await members.withFlags('acme');
-    const made = await giveProject(projectId, team.id, { access: 'maintain' });
-    expect(made.body.data).toMatchObject({
+    const response = await giveProject(projectId, team.id, { access: 'maintain' });
+    expect(response.body.data).toMatchObject({
       id: expect.stringMatching(/^tprj-/),
       attributes: {
         access: 'maintain',
@@ -182,7 +182,7 @@ describe('access to a project', () => {
       );
     expect((await create(projectId)).body.data.attributes.permissions['can-update']).toBe(true);
     expect([(await create('prj-none')).status, (await create(await newProject())).status]).toEqual([403, 403]);
-    const path = `team-projects/${made.body.data.id}`;
+    const path = `team-projects/${response.body.data.id}`;
     expect((await api.get(path, { token })).status).toBe(200);
     const changed = await api.patch(path, { access: 'custom', 'workspace-access': { runs: 'plan' } });
     expect(changed.body.data.attributes['workspace-access']).toMatchObject({ runs: 'plan', variables: 'write' });
@@ -199,10 +199,10 @@ describe('access to a project', () => {
     const other = (await api.post('organizations/acme/teams', visible)).body.data.id;
     await giveProject(projectId, team.id, { access: 'custom', 'project-access': { teams: 'manage' } });
     expect((await giveProject(projectId, other, { access: 'admin' }, token)).status).toBe(403);
-    const made = await giveProject(projectId, other, { access: 'custom' }, token);
-    expect(made.status).toBe(201);
+    const response = await giveProject(projectId, other, { access: 'custom' }, token);
+    expect(response.status).toBe(201);
     const body = { data: { attributes: { access: 'write' } } };
-    expect((await api.call('PATCH', `team-projects/${made.body.data.id}`, { token, body })).status).toBe(403);
+    expect((await api.call('PATCH', `team-projects/${response.body.data.id}`, { token, body })).status).toBe(403);
   });
 
   it('lets workspaces move only with permission in both projects', async () => {
@@ -246,23 +246,23 @@ it('lets delegated teams and override managers override policies', async () => {
 describe('lists leave out hidden resources and do not count them', () => {
   it('of workspaces, projects, runs and variable sets', async () => {
     const projectId = await newProject();
-    const seen = [(await api.workspace()).id, await inProject(projectId)];
+    const readable = [(await api.workspace()).id, await inProject(projectId)];
     await api.workspace();
-    for (const id of seen) await api.configuration(id);
-    const runs = await Promise.all(seen.map(async (id) => (await api.post('runs', {}, on(id))).body.data.id));
+    for (const id of readable) await api.configuration(id);
+    const runs = await Promise.all(readable.map(async (id) => (await api.post('runs', {}, on(id))).body.data.id));
     const { token, team } = await members.withFlags('acme');
-    await give(seen[0] as string, team.id, { access: 'read' });
+    await give(readable[0] as string, team.id, { access: 'read' });
     await giveProject(projectId, team.id, { access: 'read' });
     const set = async (name: string, relationships: object) =>
       (await api.post('organizations/acme/varsets', { name }, relationships)).body.data.id;
-    const applied = await set('applied', { workspaces: { data: [{ type: 'workspaces', id: seen[0] }] } });
+    const applied = await set('applied', { workspaces: { data: [{ type: 'workspaces', id: readable[0] }] } });
     await set('elsewhere', {});
     const of = async (path: string) => {
       const { body } = await api.get(path, { token });
       return [ids(body.data).sort(), body.meta.pagination['total-count']];
     };
-    expect(await of('organizations/acme/workspaces')).toEqual([[...seen].sort(), 2]);
-    expect(await of('organizations/acme/workspaces?search[name]=w')).toEqual([[...seen].sort(), 2]);
+    expect(await of('organizations/acme/workspaces')).toEqual([[...readable].sort(), 2]);
+    expect(await of('organizations/acme/workspaces?search[name]=w')).toEqual([[...readable].sort(), 2]);
     expect(await of('organizations/acme/projects')).toEqual([[projectId], 1]);
     expect(await of('organizations/acme/varsets')).toEqual([[applied], 1]);
     expect((await of('organizations/acme/runs'))[0]).toEqual([...runs].sort());
@@ -277,17 +277,17 @@ describe('lists leave out hidden resources and do not count them', () => {
   });
 
   it('shows only the visible workspaces and projects of a variable set', async () => {
-    const [seen, hidden] = [await api.workspace(), await api.workspace()];
-    const both = { data: [seen, hidden].map(({ id }) => ({ type: 'workspaces', id })) };
+    const [visible, hidden] = [await api.workspace(), await api.workspace()];
+    const both = { data: [visible, hidden].map(({ id }) => ({ type: 'workspaces', id })) };
     const set = (await api.post('organizations/acme/varsets', { name: uniqueName('s') }, { workspaces: both })).body
       .data;
     const { token, team } = await members.withFlags('acme');
-    await give(seen.id, team.id, { access: 'read' });
+    await give(visible.id, team.id, { access: 'read' });
     const { data, included } = (await api.get(`varsets/${set.id}?include=workspaces`, { token })).body;
     expect([data.attributes['workspace-count'], ids(data.relationships.workspaces.data), ids(included)]).toEqual([
       1,
-      [seen.id],
-      [seen.id],
+      [visible.id],
+      [visible.id],
     ]);
     expect(data.attributes.permissions['can-update']).toBe(false);
   });

@@ -23,15 +23,15 @@ describe('content of a state version', () => {
   const history = async () => {
     const { id } = await api.workspace();
     await act(`workspaces/${id}`, 'lock');
-    const made: string[] = [];
+    const createdIds: string[] = [];
     const contents: string[] = [];
     for (const serial of [1, 2]) {
-      const { text, ...given } = stateFile({ serial, outputs: { a: { value: serial, type: 'number' } } });
+      const { text, ...attributes } = stateFile({ serial, outputs: { a: { value: serial, type: 'number' } } });
       contents.push(`states/${id}/{id}/${sha256Of(text)}.tfstate`);
       const state = Buffer.from(text).toString('base64');
-      made.push((await api.post(`workspaces/${id}/state-versions`, { ...given, state })).body.data.id);
+      createdIds.push((await api.post(`workspaces/${id}/state-versions`, { ...attributes, state })).body.data.id);
     }
-    const [old = '', current = ''] = made;
+    const [old = '', current = ''] = createdIds;
     const oldKey = contents[0]?.replace('{id}', old) ?? '';
     return { id: id as string, old: `state-versions/${old}`, current: `state-versions/${current}`, oldId: old, oldKey };
   };
@@ -88,8 +88,8 @@ describe('content of a configuration version', () => {
     const current = (await api.configuration(id)).id;
     const path = `configuration-versions/${old}`;
     for (const action of ['soft_delete_backing_data', 'archive']) {
-      const kept = await act(`configuration-versions/${current}`, action);
-      expect([kept.status, kept.body.errors[0].detail]).toEqual([
+      const stored = await act(`configuration-versions/${current}`, action);
+      expect([stored.status, stored.body.errors[0].detail]).toEqual([
         409,
         expect.stringContaining('because it is current'),
       ]);

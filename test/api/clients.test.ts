@@ -72,9 +72,9 @@ describe.each(clients)('%s', (_, client) => {
 
     const name = uniqueName('client');
     expect((await call('GET', `organizations/acme/workspaces/${name}`)).status).toBe(404);
-    const made = await call('POST', 'organizations/acme/workspaces', { type: 'workspaces', attributes: { name } });
-    const { id, attributes } = made.body.data;
-    expect([made.status, attributes.engine]).toEqual([201, client.engine]);
+    const response = await call('POST', 'organizations/acme/workspaces', { type: 'workspaces', attributes: { name } });
+    const { id, attributes } = response.body.data;
+    expect([response.status, attributes.engine]).toEqual([201, client.engine]);
     const version = client.headers['terraform-version'];
     const set = await call('PATCH', `workspaces/${id}`, {
       type: 'workspaces',

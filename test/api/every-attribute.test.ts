@@ -59,13 +59,13 @@ const fixed = (write: unknown): Sample => ({ write, cleared: 'fixed' });
 const named = (prefix: string): Sample => ({ ...fixed(prefix), isName: true });
 const to = (type: string, id: string | undefined) => ({ data: { type, id } });
 
-const made = async (path: string, at: string, attributes: object, relationships?: object): Promise<string> => {
+const createOne = async (path: string, at: string, attributes: object, relationships?: object): Promise<string> => {
   const answer = await api.post(path, attributes, relationships);
   if (!answer.body.data?.id) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
   return `${at}/${answer.body.data.id}`;
 };
-const workspace = () => made(`${acme}/workspaces`, 'workspaces', { name: uniqueName('every') });
-const team = async () => (await made(`${acme}/teams`, 'teams', { name: uniqueName('every') })).split('/')[1];
+const workspace = () => createOne(`${acme}/workspaces`, 'workspaces', { name: uniqueName('every') });
+const team = async () => (await createOne(`${acme}/teams`, 'teams', { name: uniqueName('every') })).split('/')[1];
 const parts = (value: object) => ({ write: value, with: { access: 'custom' }, cleared: 'fixed' as const });
 
 const resources: Record<string, Resource> = {
@@ -85,6 +85,7 @@ const resources: Record<string, Resource> = {
       'send-passing-statuses-for-untriggered-speculative-plans': on,
       'aggregated-commit-status-enabled': off,
       'speculative-plan-management-enabled': off,
+      'pull-request-comments-enabled': off,
       'allow-force-delete-workspaces': on,
       'user-tokens-enabled': on,
       'assessments-enforced': off,
@@ -95,7 +96,7 @@ const resources: Record<string, Resource> = {
     },
   },
   projects: {
-    make: () => made(`${acme}/projects`, 'projects', { name: uniqueName('Every') }),
+    make: () => createOne(`${acme}/projects`, 'projects', { name: uniqueName('Every') }),
     list: `${acme}/projects`,
     samples: {
       name: named('Renamed'),
@@ -124,6 +125,7 @@ const resources: Record<string, Resource> = {
       'allow-destroy-plan': off,
       'queue-all-runs': on,
       'speculative-enabled': off,
+      'apply-before-merge-enabled': on,
       'structured-run-output-enabled': off,
       'file-triggers-enabled': off,
       'trigger-prefixes': { write: ['/a', 'b'] },
@@ -143,7 +145,7 @@ const resources: Record<string, Resource> = {
     samples: { 'trigger-patterns': { write: ['/x/**', '!y'] } },
   },
   teams: {
-    make: () => made(`${acme}/teams`, 'teams', { name: uniqueName('every') }),
+    make: () => createOne(`${acme}/teams`, 'teams', { name: uniqueName('every') }),
     list: `${acme}/teams`,
     samples: {
       name: named('renamed team'),
@@ -160,7 +162,7 @@ const resources: Record<string, Resource> = {
     make: async () => {
       const [id, at] = [await team(), await workspace()];
       const relationships = { team: to('teams', id), workspace: to('workspaces', at.split('/')[1]) };
-      return made('team-workspaces', 'team-workspaces', { access: 'write' }, relationships);
+      return createOne('team-workspaces', 'team-workspaces', { access: 'write' }, relationships);
     },
     samples: {
       access: fixed('custom'),
@@ -176,7 +178,7 @@ const resources: Record<string, Resource> = {
   'team-projects': {
     make: async () => {
       const relationships = { team: to('teams', await team()), project: to('projects', world.project) };
-      return made('team-projects', 'team-projects', { access: 'write' }, relationships);
+      return createOne('team-projects', 'team-projects', { access: 'write' }, relationships);
     },
     samples: {
       access: fixed('custom'),
@@ -185,19 +187,19 @@ const resources: Record<string, Resource> = {
     },
   },
   'agent-pools': {
-    make: () => made(`${acme}/agent-pools`, 'agent-pools', { name: uniqueName('every') }),
+    make: () => createOne(`${acme}/agent-pools`, 'agent-pools', { name: uniqueName('every') }),
     list: `${acme}/agent-pools`,
     samples: { name: named('renamed'), 'organization-scoped': off },
   },
   varsets: {
-    make: () => made(`${acme}/varsets`, 'varsets', { name: uniqueName('every') }),
+    make: () => createOne(`${acme}/varsets`, 'varsets', { name: uniqueName('every') }),
     list: `${acme}/varsets`,
     samples: { name: named('renamed'), description: text(), global: on, priority: on },
   },
   vars: {
     make: async () => {
       const at = `workspaces/${world.workspace}/vars`;
-      return made(at, at, { key: uniqueName('k'), category: 'terraform' });
+      return createOne(at, at, { key: uniqueName('k'), category: 'terraform' });
     },
     list: (path) => path.replace(/\/[^/]+$/, ''),
     samples: {
@@ -212,7 +214,7 @@ const resources: Record<string, Resource> = {
   parameters: {
     make: async () => {
       const at = fillPath('policy-sets/{policySet}/parameters', world);
-      return made(at, at, { key: uniqueName('k'), category: 'policy-set' });
+      return createOne(at, at, { key: uniqueName('k'), category: 'policy-set' });
     },
     list: (path) => path.replace(/\/[^/]+$/, ''),
     samples: {
@@ -224,7 +226,7 @@ const resources: Record<string, Resource> = {
   },
   'notification-configurations': {
     make: () =>
-      made(`workspaces/${world.workspace}/notification-configurations`, 'notification-configurations', {
+      createOne(`workspaces/${world.workspace}/notification-configurations`, 'notification-configurations', {
         name: 'n',
         'destination-type': 'generic',
         url: 'https://example.test/',
@@ -241,7 +243,7 @@ const resources: Record<string, Resource> = {
     },
   },
   policies: {
-    make: () => made(`${acme}/policies`, 'policies', { name: uniqueName('p'), kind: 'opa', query: 'data.a.deny' }),
+    make: () => createOne(`${acme}/policies`, 'policies', { name: uniqueName('p'), kind: 'opa', query: 'data.a.deny' }),
     list: `${acme}/policies`,
     samples: {
       kind: fixed('opa'),
@@ -253,7 +255,7 @@ const resources: Record<string, Resource> = {
     },
   },
   'policy-sets': {
-    make: () => made(`${acme}/policy-sets`, 'policy-sets', { name: uniqueName('s'), kind: 'opa' }),
+    make: () => createOne(`${acme}/policy-sets`, 'policy-sets', { name: uniqueName('s'), kind: 'opa' }),
     list: `${acme}/policy-sets`,
     samples: {
       name: named('renamed'),
@@ -269,7 +271,7 @@ const resources: Record<string, Resource> = {
   },
   tasks: {
     make: () =>
-      made(`${acme}/tasks`, 'tasks', {
+      createOne(`${acme}/tasks`, 'tasks', {
         name: uniqueName('t'),
         category: 'task',
         url: server.url,
@@ -291,7 +293,7 @@ const resources: Record<string, Resource> = {
   'workspace tasks': {
     make: async () => {
       const id = (
-        await made(`${acme}/tasks`, 't', {
+        await createOne(`${acme}/tasks`, 't', {
           name: uniqueName('t'),
           category: 'task',
           url: server.url,
@@ -299,7 +301,7 @@ const resources: Record<string, Resource> = {
         })
       ).split('/')[1];
       const at = `${await workspace()}/tasks`;
-      return made(at, at, { 'enforcement-level': 'advisory' }, { task: to('tasks', id) });
+      return createOne(at, at, { 'enforcement-level': 'advisory' }, { task: to('tasks', id) });
     },
     list: (path) => path.replace(/\/[^/]+$/, ''),
     samples: {
@@ -309,7 +311,7 @@ const resources: Record<string, Resource> = {
     },
   },
   'ssh-keys': {
-    make: () => made(`${acme}/ssh-keys`, 'ssh-keys', { name: 'k', value: 'v' }),
+    make: () => createOne(`${acme}/ssh-keys`, 'ssh-keys', { name: 'k', value: 'v' }),
     list: `${acme}/ssh-keys`,
     samples: { name: named('renamed'), value: { write: 'other', isSecret: true, cleared: 'fixed' } },
   },
@@ -336,8 +338,8 @@ const patch = async (path: string, attributes: object): Promise<Document> => {
 const listed = async (path: string, id: string): Promise<Document | undefined> => {
   for (let page = 1; ; page++) {
     const { body } = await api.get(`${path}?page[size]=100&page[number]=${page}`);
-    const found = body.data.find((one: Document) => one.id === id);
-    if (found || page >= (body.meta?.pagination?.['total-pages'] ?? 1)) return found;
+    const match = body.data.find((one: Document) => one.id === id);
+    if (match || page >= (body.meta?.pagination?.['total-pages'] ?? 1)) return match;
   }
 };
 
@@ -359,15 +361,17 @@ describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
     const [, supported = ''] = /supported: (.*)$/.exec(body.errors[0].detail) ?? [];
     const relationships = new Set(['project', 'tags', 'users', 'task', 'parent', 'vars']);
     const all = Object.values(resources).flatMap((one) => Object.keys(one.samples));
-    const wanted = supported.split(', ').filter((name) => name && !relationships.has(name) && !name.endsWith('-id'));
-    expect(wanted.filter((name) => !all.includes(name))).toEqual([]);
-    expect(wanted.length).toBeGreaterThan(0);
+    const supportedNames = supported
+      .split(', ')
+      .filter((name) => name && !relationships.has(name) && !name.endsWith('-id'));
+    expect(supportedNames.filter((name) => !all.includes(name))).toEqual([]);
+    expect(supportedNames.length).toBeGreaterThan(0);
   });
 
   it.each(Object.entries(samples))(
     'read %s back as it was written, everywhere, until it is cleared',
-    async (name, given) => {
-      const sample = unique(given);
+    async (name, input) => {
+      const sample = unique(input);
       const path = await make();
       const fresh = await read(path);
       const expected = shownAs(sample) ?? null;
@@ -376,8 +380,8 @@ describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
       const again = await read(at);
       expect([visible(written, name), visible(again, name)]).toEqual([expected, expected]);
       if (list) {
-        const found = await listed(typeof list === 'string' ? list : list(at), written.id);
-        expect(found && visible(found, name)).toEqual(expected);
+        const shown = await listed(typeof list === 'string' ? list : list(at), written.id);
+        expect(shown && visible(shown, name)).toEqual(expected);
       }
       if (sample.cleared === 'fixed') return;
       const cleared = await patch(at, { [name]: null });
@@ -397,8 +401,8 @@ describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
       at = at.replace(/[^/]+$/, id);
     }
     const last = await read(at);
-    const kept = Object.fromEntries(names.map((name) => [name, visible(last, name)]));
-    expect(kept).toEqual(Object.fromEntries(all.map(([name, sample]) => [name, shownAs(sample) ?? null])));
+    const shown = Object.fromEntries(names.map((name) => [name, visible(last, name)]));
+    expect(shown).toEqual(Object.fromEntries(all.map(([name, sample]) => [name, shownAs(sample) ?? null])));
   });
 });
 

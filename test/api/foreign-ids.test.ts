@@ -27,8 +27,8 @@ let secrets: string[];
 const organizationOf = async (name: string): Promise<{ things: World; as: Api }> => {
   const stranger = await (await memberHelpers()).somebody(`owner-of-${name}`);
   const as = actingAs(api, stranger.token);
-  const made = await as.post('organizations', { name, email: 'owner@b.test' });
-  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  const response = await as.post('organizations', { name, email: 'owner@b.test' });
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body));
   return { things: await makeWorld(as, name), as };
 };
 
@@ -280,9 +280,9 @@ const requests = (from: World, typed: (type: string) => string | undefined): Ask
 
 describe('ids in relationships of a body', () => {
   const asIs = (type: string) => type;
-  const answers = async (asked: Asked[], token: string | null): Promise<[string, number][]> => {
+  const answers = async (requests: Asked[], token: string | null): Promise<[string, number][]> => {
     const all: [string, number][] = [];
-    for (const { what, method, url, body } of asked) {
+    for (const { what, method, url, body } of requests) {
       all.push([what, (await api.call(method, url, { token, body })).status]);
     }
     return all;
@@ -291,13 +291,13 @@ describe('ids in relationships of a body', () => {
   it('are accepted when they belong to the caller (control)', async () => {
     const refused = (await answers(requests(world, asIs), api.token)).filter(([, status]) => isRefused(status));
     // A run trigger onto itself, a workspace in its own project: conflicts of what is there.
-    const known = [
+    const accepted = [
       'POST policy-sets/{policySet}/relationships/policies',
       'POST team-workspaces',
       'POST team-projects',
       'POST teams/{team}/relationships',
     ];
-    expect(refused.filter(([what]) => !known.some((one) => what.startsWith(one)))).toEqual([]);
+    expect(refused.filter(([what]) => !accepted.some((one) => what.startsWith(one)))).toEqual([]);
   });
 
   it('change nothing when they belong to another or a deleted organization or are of another type', async () => {
@@ -344,7 +344,7 @@ const reading = (): Route[] => guarded.filter(({ method }) => method === 'GET');
 /** Clients ask again for what a run that has only begun does not have yet. */
 const notYet = /\/plan(s\/\{plan\})?\/json-output-redacted$|\/cost-estimates\/\{estimate\}\/output$/;
 
-it('filters by ids of another or a deleted organization tell nothing of it', async () => {
+it('filters by ids of another or a deleted organization reveal nothing about it', async () => {
   const wrong: string[] = [];
   for (const caller of callers) {
     if (ofElsewhere(caller) || caller.token === null) continue;
@@ -388,18 +388,18 @@ it('accepts relationships as they were read', async () => {
 
 it('includes only resources that the caller can read at their own route', async () => {
   const { query } = namedIn(world);
-  const known = new Map<Route, string>();
+  const includesByRoute = new Map<Route, string>();
   for (const route of reading()) {
     const { body } = await api.get(`${fillPath(route.path, world)}?${query}&include=nonsense`);
     const [, includes] = /Known: (.*)\.$/.exec(body?.errors?.[0]?.detail ?? '') ?? [];
-    if (includes) known.set(route, includes.replaceAll(' ', ''));
+    if (includes) includesByRoute.set(route, includes.replaceAll(' ', ''));
   }
-  expect(known.size).toBeGreaterThan(8);
+  expect(includesByRoute.size).toBeGreaterThan(8);
   const wrong = new Set<string>();
   for (const caller of callers) {
     const { token } = caller;
     const answered = new Map<string, number>();
-    for (const [{ path }, include] of known) {
+    for (const [{ path }, include] of includesByRoute) {
       const { status, body } = await api.get(`${fillPath(path, world)}?${query}&include=${include}`, { token });
       if (status !== 200) continue;
       for (const { type, links } of body.included ?? []) {

@@ -45,11 +45,12 @@ it.each(['attributes', 'relationships'] as const)('rejects unknown %s by name on
       ...(/\/(runs|team-workspaces)$/.test(path) ? { workspace } : {}),
       ...(/\/team-projects$/.test(path) ? { project } : {}),
     };
-    const given = { 'no-such': part === 'attributes' ? 1 : { data: { type: 'x', id: 'x' } } };
+    const inBody = path === '/api/v2/oauth-clients' ? { 'organization-id': 'acme' } : {};
+    const input = { 'no-such': part === 'attributes' ? 1 : { data: { type: 'x', id: 'x' } } };
     const data =
       part === 'attributes'
-        ? { attributes: given, relationships: named }
-        : { attributes: {}, relationships: { ...named, ...given } };
+        ? { attributes: { ...inBody, ...input }, relationships: named }
+        : { attributes: inBody, relationships: { ...named, ...input } };
     const answer = await api.call(method, fillPath(path, world), { body: { data } });
     if (answer.status !== 422 || !pointers(answer.body).includes(`/data/${part}/no-such`)) {
       wrong.push(`${method} ${path} ${answer.status} ${JSON.stringify(answer.body)?.slice(0, 200)}`);

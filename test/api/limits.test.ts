@@ -39,10 +39,10 @@ describe('a request body', () => {
   it('may be larger when it carries a state', async () => {
     const { id } = await api.workspace();
     const outputs = { text: { value: 'x'.repeat(2 * 1024 * 1024), type: 'string' } };
-    const { text, ...given } = stateFile({ outputs });
+    const { text, ...attributes } = stateFile({ outputs });
     await api.call('POST', `workspaces/${id}/actions/lock`);
     const state = Buffer.from(text).toString('base64');
-    expect((await api.post(`workspaces/${id}/state-versions`, { ...given, state })).status).toBe(201);
+    expect((await api.post(`workspaces/${id}/state-versions`, { ...attributes, state })).status).toBe(201);
     const most = document({ state: 'x'.repeat(4_500_000) });
     await refused(413, /the maximum is 4500000/, { body: most }, `workspaces/${id}/state-versions`);
   });
@@ -102,9 +102,9 @@ it('rejects an extremely nested state with a message', async () => {
   const { createHash } = await import('node:crypto');
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const text = `{"version":4,"serial":1,"lineage":"l","outputs":{"a":{"type":"dynamic","value":${deep}}},"resources":[]}`;
-  const given = { serial: 1, lineage: 'l', md5: createHash('md5').update(text).digest('hex') };
+  const input = { serial: 1, lineage: 'l', md5: createHash('md5').update(text).digest('hex') };
   const answer = await api.post(`workspaces/${id}/state-versions`, {
-    ...given,
+    ...input,
     state: Buffer.from(text).toString('base64'),
   });
   expect(answer.status).toBe(422);

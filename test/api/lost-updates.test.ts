@@ -25,9 +25,9 @@ afterAll(async () => {
 });
 
 const task = async (): Promise<string> =>
-  `tasks/${await made('tasks', { url: server.url, category: 'task', enabled: false })}`;
+  `tasks/${await createIn('tasks', { url: server.url, category: 'task', enabled: false })}`;
 
-const made = async (collection: string, attributes: object): Promise<string> => {
+const createIn = async (collection: string, attributes: object): Promise<string> => {
   const answer = await api.post(`organizations/acme/${collection}`, { name: uniqueName('thing'), ...attributes });
   return answer.body.data.id;
 };
@@ -45,27 +45,27 @@ const notification = async (): Promise<string> => {
 };
 
 const kinds: [what: string, path: () => Promise<string>, field: string, values: unknown[]][] = [
-  ['team', async () => `teams/${await made('teams', {})}`, 'sso-team-id', ['a', 'b', 'c']],
-  ['project', async () => `projects/${await made('projects', {})}`, 'description', ['a', 'b', 'c']],
-  ['policy set', async () => `policy-sets/${await made('policy-sets', {})}`, 'description', ['a', 'b', 'c']],
-  ['variable set', async () => `varsets/${await made('varsets', {})}`, 'description', ['a', 'b', 'c']],
+  ['team', async () => `teams/${await createIn('teams', {})}`, 'sso-team-id', ['a', 'b', 'c']],
+  ['project', async () => `projects/${await createIn('projects', {})}`, 'description', ['a', 'b', 'c']],
+  ['policy set', async () => `policy-sets/${await createIn('policy-sets', {})}`, 'description', ['a', 'b', 'c']],
+  ['variable set', async () => `varsets/${await createIn('varsets', {})}`, 'description', ['a', 'b', 'c']],
   [
     'agent pool',
-    async () => `agent-pools/${await made('agent-pools', {})}`,
+    async () => `agent-pools/${await createIn('agent-pools', {})}`,
     'organization-scoped',
     [false, true, false],
   ],
   ['run task', task, 'description', ['a', 'b', 'c']],
-  ['workspace', async () => `workspaces/${await made('workspaces', {})}`, 'description', ['a', 'b', 'c']],
+  ['workspace', async () => `workspaces/${await createIn('workspaces', {})}`, 'description', ['a', 'b', 'c']],
   [
     'variable',
-    async () => variable(`workspaces/${await made('workspaces', {})}/vars`, 'env'),
+    async () => variable(`workspaces/${await createIn('workspaces', {})}/vars`, 'env'),
     'value',
     ['a', 'b', 'c'],
   ],
   [
     'parameter',
-    async () => variable(`policy-sets/${await made('policy-sets', {})}/parameters`, 'policy-set'),
+    async () => variable(`policy-sets/${await createIn('policy-sets', {})}/parameters`, 'policy-set'),
     'value',
     ['a', 'b', 'c'],
   ],
@@ -129,7 +129,7 @@ it.each(kinds.slice(0, 7))('frees the new name when renaming a %s fails', async 
 });
 
 it('keeps both of two tags that are added to a project concurrently', async () => {
-  const path = `projects/${await made('projects', {})}/relationships/tag-bindings`;
+  const path = `projects/${await createIn('projects', {})}/relationships/tag-bindings`;
   const keys = ['a', 'b', 'c', 'd'];
   const add = (key: string) =>
     api.call('POST', path, { body: { data: [{ type: 'tag-bindings', attributes: { key, value: '' } }] } });

@@ -52,13 +52,13 @@ describe('a page sorted by name', () => {
   });
 
   it('reads only its entries when it follows another page', async () => {
-    const seen: string[] = [];
+    const listed: string[] = [];
     for (let page = 1; page <= count / 10; page++) {
       const { names, read } = await list(`page[size]=10&page[number]=${page}`);
-      seen.push(...names);
+      listed.push(...names);
       expect(read).toBeLessThanOrEqual(10 + 11);
     }
-    expect(seen).toEqual(all);
+    expect(listed).toEqual(all);
   });
 
   it('reads the entries before it when requested first', async () => {
@@ -67,7 +67,7 @@ describe('a page sorted by name', () => {
     expect(read).toBe(7 + 106);
   });
 
-  it('reflects a renamed entry at once', async () => {
+  it('reflects a renamed entry immediately', async () => {
     await list('page[size]=5');
     const second = await list('page[size]=5&page[number]=2');
     const path = `${base}/workspaces`;
@@ -126,26 +126,26 @@ describe('a filter', () => {
   });
 
   it('by project leaves out workspaces that were moved away', async () => {
-    const made = (await api.post(`${base}/projects`, { name: 'Passing' })).body.data.id;
+    const projectId = (await api.post(`${base}/projects`, { name: 'Passing' })).body.data.id;
     const moved = `${base}/workspaces/${all[0]}`;
     const to = (id: string) => api.patch(moved, {}, { project: { data: { type: 'projects', id } } });
     const home = (await api.get(moved)).body.data.relationships.project.data.id;
-    await to(made);
-    expect(await list(`filter[project][id]=${made}`)).toMatchObject({ names: [all[0]] });
-    expect((await api.call('DELETE', `projects/${made}`)).status).toBe(409);
+    await to(projectId);
+    expect(await list(`filter[project][id]=${projectId}`)).toMatchObject({ names: [all[0]] });
+    expect((await api.call('DELETE', `projects/${projectId}`)).status).toBe(409);
     await to(home);
-    expect(await list(`filter[project][id]=${made}`)).toMatchObject({ names: [], read: 0 });
+    expect(await list(`filter[project][id]=${projectId}`)).toMatchObject({ names: [], read: 0 });
     // A move that was cut off leaves its entry.
     const { id } = (await api.get(moved)).body.data;
     await table.put({
-      ...keys.projectWorkspace(made, 'db-x'),
+      ...keys.projectWorkspace(projectId, 'db-x'),
       workspaceId: id,
-      projectId: made,
+      projectId: projectId,
       name: 'db-x',
       tags: [],
     });
-    expect(await list(`filter[project][id]=${made}`)).toMatchObject({ names: [] });
-    expect((await api.call('DELETE', `projects/${made}`)).status).toBe(204);
+    expect(await list(`filter[project][id]=${projectId}`)).toMatchObject({ names: [] });
+    expect((await api.call('DELETE', `projects/${projectId}`)).status).toBe(204);
   });
 });
 

@@ -88,17 +88,17 @@ it('lists exactly the parameters that routes read', async () => {
   // Only read where another leaves it open: without a workspace, with a tag, where not everybody may read the state.
   const later = ['organization_name', 'filter[tag-union]', 'filter[tag-value-default-null]', 'show_only_configured'];
   for (const one of reads) {
-    const asked = new Set<string>();
+    const requestedNames = new Set<string>();
     URLSearchParams.prototype.get = function (name) {
-      asked.add(name);
+      requestedNames.add(name);
       return original.call(this, name);
     };
     await get(one, {}).finally(() => {
       URLSearchParams.prototype.get = original;
     });
     const names = Object.keys(one.query ?? {});
-    const unknown = [...asked].filter((name) => !name.startsWith('page[') && !names.includes(name));
-    const unread = names.filter((name) => !asked.has(name) && !name.includes('[*]') && !later.includes(name));
+    const unknown = [...requestedNames].filter((name) => !name.startsWith('page[') && !names.includes(name));
+    const unread = names.filter((name) => !requestedNames.has(name) && !name.includes('[*]') && !later.includes(name));
     wrong.push(...[...unknown, ...unread].map((name) => `${targetOf(one)} ${name}`));
   }
   expect(wrong).toEqual([]);
@@ -155,7 +155,7 @@ describe('filter[tagged]', () => {
         { 'tag-bindings': { data: tags.map(([key, value]) => ({ attributes: { key, value } })) } },
       )
     ).body.data.id as string;
-  const found = async (query: Record<string, string>) => {
+  const search = async (query: Record<string, string>) => {
     const { body } = await api.get(`organizations/acme/workspaces?${new URLSearchParams(query)}`);
     return (body.data as { id: string }[]).map(({ id }) => id).sort();
   };
@@ -164,16 +164,16 @@ describe('filter[tagged]', () => {
     const both = await tagged(['team', 'net'], ['tier', '']);
     const one = await tagged(['team', 'web']);
     const pair = { 'filter[tagged][0][key]': 'team', 'filter[tagged][0][value]': 'web' };
-    expect(await found({ 'filter[tagged]': 'team' })).toEqual([both, one].sort());
-    expect(await found({ 'filter[tagged]': 'team,tier' })).toEqual([both]);
-    expect(await found(pair)).toEqual([one]);
-    expect(await found({ ...pair, 'filter[tagged][1][key]': 'tier' })).toEqual([]);
-    expect(await found({ ...pair, 'filter[tagged][1][key]': 'tier', 'filter[tag-union]': 'true' })).toEqual(
+    expect(await search({ 'filter[tagged]': 'team' })).toEqual([both, one].sort());
+    expect(await search({ 'filter[tagged]': 'team,tier' })).toEqual([both]);
+    expect(await search(pair)).toEqual([one]);
+    expect(await search({ ...pair, 'filter[tagged][1][key]': 'tier' })).toEqual([]);
+    expect(await search({ ...pair, 'filter[tagged][1][key]': 'tier', 'filter[tag-union]': 'true' })).toEqual(
       [both, one].sort(),
     );
     const none = { 'filter[tag-value-default-null]': 'true' };
-    expect(await found({ 'filter[tagged][0][key]': 'team', ...none })).toEqual([]);
-    expect(await found({ 'filter[tagged][0][key]': 'tier', ...none })).toEqual([both]);
+    expect(await search({ 'filter[tagged][0][key]': 'team', ...none })).toEqual([]);
+    expect(await search({ 'filter[tagged][0][key]': 'tier', ...none })).toEqual([both]);
   });
 });
 

@@ -94,9 +94,9 @@ const ask = ({ method, path }: Route, things: World, token: string | null) => {
 };
 
 const seenOf = ({ finder }: Route): Permission => {
-  const seen = finder?.seen;
+  const permission = finder?.visibleWith;
   // The one that finds workspaces and organizations is asked for a workspace here.
-  return typeof seen === 'function' ? 'run:read' : (seen as Permission);
+  return typeof permission === 'function' ? 'run:read' : (permission as Permission);
 };
 
 const isMissing = (text: string | undefined, what: string) =>

@@ -26,7 +26,7 @@ const leaves = async (daemon: string, seconds: string) => {
   expect((await untilFinal(run)).attributes.status).toBe('applied');
   expect(await readLog(run, 'apply')).toContain('started it');
   const alive = async () => commands().filter((command) => command.includes(seconds));
-  await until(alive, (found) => found.length === 0, 10_000).catch(() => {});
+  await until(alive, (match) => match.length === 0, 10_000).catch(() => {});
   return alive();
 };
 

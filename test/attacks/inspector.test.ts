@@ -12,7 +12,7 @@ it.runIf(platform.caFile)("keeps the runner's inspector closed on SIGUSR1, and t
   await untilStatus(run, 'applying');
   const [runner] = await until(
     async () => runners(dataDir).filter(({ startedBy }) => startedBy === run.id),
-    (found) => found.length > 0,
+    (value) => value.length > 0,
     30_000,
   );
   if (!runner) throw new Error('no runner');

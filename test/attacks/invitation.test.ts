@@ -31,14 +31,14 @@ describe('a pending invitation', () => {
   });
 
   it("hides the invited user's account changes and username", async () => {
-    const made = await scene.must(victim.token, 'POST', `users/${victim.id}/authentication-tokens`, {
+    const token = await scene.must(victim.token, 'POST', `users/${victim.id}/authentication-tokens`, {
       data: { attributes: { description: 'private' } },
     });
     const trail = await scene.get(
       scene.owner,
       `organization/audit-trail?filter[organization][name]=${strange}&sort=-timestamp`,
     );
-    expect(JSON.stringify(trail.body)).not.toContain(made.id);
+    expect(JSON.stringify(trail.body)).not.toContain(token.id);
     expect(
       trail.body.data.filter((one: { auth: { accessor_id: string } }) => one.auth.accessor_id === victim.id),
     ).toEqual([]);

@@ -22,12 +22,12 @@ it('audits a new token in all organizations of a member of more than 100', async
   await scene.must(mallory.token, 'POST', `organization-memberships/${id}/actions/accept`);
   const prefix = uniqueName('decoy');
   for (let i = 0; i < many; i++) await create(`${prefix}-${i}`, mallory.token);
-  const made = await scene.must(mallory.token, 'POST', `users/${mallory.id}/authentication-tokens`, {
+  const issued = await scene.must(mallory.token, 'POST', `users/${mallory.id}/authentication-tokens`, {
     data: { attributes: { description: 'unseen' } },
   });
   const path = `organization/audit-trail?filter[organization][name]=${last}&sort=-timestamp`;
   const trail = (await scene.get(scene.owner, path)).body.data;
-  expect(trail.map(({ resource }: { resource: { id: string } }) => resource.id)).toContain(made.id);
+  expect(trail.map(({ resource }: { resource: { id: string } }) => resource.id)).toContain(issued.id);
   const listed = await scene.get(mallory.token, 'organizations?page[size]=100&page[number]=2');
   expect(listed.body.data.map(({ id: name }: { id: string }) => name)).toContain(last);
 });

@@ -38,7 +38,7 @@ describe('the code of a sign-in', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  it('is worth nothing without its verifier, and is used up by the guess', async () => {
+  it('is rejected without its verifier and consumed by a wrong guess', async () => {
     const { code, verifier } = await scene.code(account('guessed'));
     expect(await scene.redeem(code, 'A'.repeat(43))).toMatchObject(refused);
     expect(await scene.redeem(code, verifier)).toMatchObject(refused);
@@ -53,8 +53,8 @@ describe('the code of a sign-in', () => {
   it('does not come from a callback in another browser', async () => {
     const { url } = scene.platform.local;
     scene.issuer.account = account('victim');
-    const asked = { client_id: 'page', code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
-    const begun = await fetch(`${url}/oauth/sign-in?${new URLSearchParams(asked)}`, { redirect: 'manual' });
+    const parameters = { client_id: 'page', code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
+    const begun = await fetch(`${url}/oauth/sign-in?${new URLSearchParams(parameters)}`, { redirect: 'manual' });
     const back = await scene.issuer.visit(begun.headers.get('location') ?? '');
     const came = await fetch(back, { redirect: 'manual' });
     await came.arrayBuffer();
@@ -68,7 +68,7 @@ it.runIf(process.platform === 'linux' && platform.caFile)('the claim of a runner
   const run = await startRun(await newWorkspace(), { 'main.tf': resources(['a'], 2) });
   const [runner] = await until(
     async () => runners(dataDir).filter(({ startedBy }) => startedBy === run.id),
-    (found) => found.length > 0,
+    (value) => value.length > 0,
     30_000,
   );
   const environment = readFileSync(`/proc/${runner?.process.pid}/environ`, 'utf8');

@@ -53,12 +53,12 @@ it("revokes the tokens that the owners team's token created", async () => {
   const pool = await scene.must(scene.owner, 'POST', `organizations/${scene.organization}/agent-pools`, {
     data: { attributes: { name: uniqueName('pool') } },
   });
-  const made = [
+  const issued = [
     await scene.must(secret, 'POST', `teams/${team.id}/authentication-tokens`, described),
     await scene.must(secret, 'POST', `organizations/${scene.organization}/authentication-token`, unsaid),
     await scene.must(secret, 'POST', `agent-pools/${pool.id}/authentication-tokens`, described),
   ];
-  const tokens = made.map(({ attributes }) => attributes.token);
+  const tokens = issued.map(({ attributes }) => attributes.token);
   expect((await scene.get(tokens[0], 'account/details')).status).toBe(200);
   // One that was made by one that was made.
   const second = await scene.must(tokens[1], 'POST', `teams/${team.id}/authentication-tokens`, {
@@ -68,7 +68,7 @@ it("revokes the tokens that the owners team's token created", async () => {
   for (const token of [tokens[0], tokens[1], second.attributes.token]) {
     expect((await scene.get(token, 'account/details')).status).toBe(401);
   }
-  for (const { id } of [...made, second]) {
+  for (const { id } of [...issued, second]) {
     expect((await scene.get(scene.owner, `authentication-tokens/${id}`)).status).toBe(404);
   }
 });
@@ -119,14 +119,14 @@ it('keeps replaced owners team tokens linked to the tokens that they created', a
   const second = await scene.must(first.attributes.token, 'POST', path, unsaid);
   expect((await scene.get(first.attributes.token, 'account/details')).status).toBe(401);
   expect((await scene.get(second.attributes.token, 'account/details')).status).toBe(200);
-  const made = await scene.must(
+  const issued = await scene.must(
     second.attributes.token,
     'POST',
     `organizations/${scene.organization}/authentication-token`,
     unsaid,
   );
   await scene.must(scene.owner, 'DELETE', path);
-  for (const { attributes } of [second, made]) {
+  for (const { attributes } of [second, issued]) {
     expect((await scene.get(attributes.token, 'account/details')).status).toBe(401);
   }
 });

@@ -98,8 +98,8 @@ export class Scene {
     this.issuer.account = account;
     const verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(verifier).digest('base64url');
-    const asked = { client_id: 'page', code_challenge: challenge, code_challenge_method: 'S256' };
-    const begun = await fetch(`${url}/oauth/sign-in?${new URLSearchParams(asked)}`, { redirect: 'manual' });
+    const parameters = { client_id: 'page', code_challenge: challenge, code_challenge_method: 'S256' };
+    const begun = await fetch(`${url}/oauth/sign-in?${new URLSearchParams(parameters)}`, { redirect: 'manual' });
     const cookie = begun.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     const back = await this.issuer.visit(begun.headers.get('location') ?? '');
     const came = await fetch(back, { redirect: 'manual', headers: { cookie } });

@@ -18,22 +18,22 @@ it('keeps team managers from revoking tokens of the owners team and of secret te
     await scene.must(scene.owner, 'GET', `organizations/${scene.organization}/teams?filter[names]=owners`)
   )[0];
   const secret = await scene.team(scene.owner, { visibility: 'secret' });
-  const seen = await scene.team(scene.owner, { visibility: 'organization' });
+  const visible = await scene.team(scene.owner, { visibility: 'organization' });
   const make = (teamId: string) =>
     scene.must(scene.owner, 'POST', `teams/${teamId}/authentication-tokens`, {
       data: { attributes: { description: uniqueName('ci') } },
     });
-  const kept = [await make(owners.id), await make(secret.id)];
-  const ended = await make(seen.id);
+  const untouched = [await make(owners.id), await make(secret.id)];
+  const ended = await make(visible.id);
   const path = `organizations/${scene.organization}/team-tokens`;
   const bulk = (ids: string[]) =>
     scene.call(mallory.token, 'DELETE', path, { data: ids.map((id) => ({ type: 'authentication-tokens', id })) });
-  for (const { id } of kept) {
+  for (const { id } of untouched) {
     expect((await scene.call(mallory.token, 'DELETE', `authentication-tokens/${id}`)).status).toBe(404);
     await bulk([id]);
   }
-  await bulk([...kept, ended].map(({ id }) => id));
-  for (const { attributes } of kept) {
+  await bulk([...untouched, ended].map(({ id }) => id));
+  for (const { attributes } of untouched) {
     expect((await scene.get(attributes.token, 'account/details')).status).toBe(200);
   }
   expect((await bulk([ended.id])).status).toBe(204);

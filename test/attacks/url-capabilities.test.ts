@@ -65,14 +65,14 @@ describe('a link to content', () => {
     ['a redacted plan', () => `/runs/${run.id}/plan/json-output-redacted`, 'reader'],
     ['a configuration', () => `/runs/${run.id}/configuration-version/download`, 'reader'],
   ])('of %s is issued to readers, read-only, for one minute', async (_, path, who) => {
-    const seen = await leads(platform.token, path());
-    expect(seen.status).toBeLessThan(308);
-    expect(lifeOf(seen.url)).toBeLessThanOrEqual(60);
-    expect(await put(seen.url, 'forged')).toBe(403);
-    expect(await status(seen.url)).toBe(200);
+    const redirect = await leads(platform.token, path());
+    expect(redirect.status).toBeLessThan(308);
+    expect(lifeOf(redirect.url)).toBeLessThanOrEqual(60);
+    expect(await put(redirect.url, 'forged')).toBe(403);
+    expect(await status(redirect.url)).toBe(200);
     // Not the next object either.
     expect(
-      await status(seen.url.replace(/\/runs\/run-\w{4}/, '/runs/run-AAAA').replace(/\/cv-\w{4}/, '/cv-AAAA')),
+      await status(redirect.url.replace(/\/runs\/run-\w{4}/, '/runs/run-AAAA').replace(/\/cv-\w{4}/, '/cv-AAAA')),
     ).toBe(403);
     const others = await leads(reader.token, path());
     expect([others.status < 308, capabilitiesIn(others.url).length > 0 || others.url !== '']).toEqual(

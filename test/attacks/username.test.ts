@@ -39,8 +39,8 @@ describe('a username', () => {
 
   it('is given to one of several concurrent requests', async () => {
     const people = [await scene.signIn(), await scene.signIn(), await scene.signIn()];
-    const wanted = uniqueName('wanted');
-    const answers = await Promise.all(people.map(({ token }) => rename(token, wanted)));
+    const username = uniqueName('wanted');
+    const answers = await Promise.all(people.map(({ token }) => rename(token, username)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422]);
   });
 
@@ -57,8 +57,8 @@ describe('a username', () => {
     const attacker = await scene.signIn({ preferred_username: `api-org-${scene.organization}` });
     const name = await nameOf(attacker.token);
     expect(name).not.toMatch(/^(api-org|api-team|audit-trail)-/);
-    for (const wanted of [`api-org-${scene.organization}`, 'API-team-abc', 'audit-trail-acme']) {
-      expect((await rename(attacker.token, wanted)).status).toBe(422);
+    for (const reserved of [`api-org-${scene.organization}`, 'API-team-abc', 'audit-trail-acme']) {
+      expect((await rename(attacker.token, reserved)).status).toBe(422);
     }
   });
 });

@@ -72,6 +72,8 @@ describe('a change', () => {
           type: 'workspace',
           action: 'create',
           meta: {
+            workspace_id: workspace.id,
+            workspace: workspace.attributes.name,
             outcome: 'allowed',
             token_kind: 'user',
             token_id: expect.stringMatching(/^at-/),
@@ -83,12 +85,12 @@ describe('a change', () => {
     ]);
   });
 
-  it('of each kind is named by what was done to it', async () => {
+  it('of each kind is named by its action', async () => {
     const { id } = await api.workspace();
-    const { events, said } = await during(async () => {
+    const { events, said: lines } = await during(async () => {
       await api.patch(`workspaces/${id}`, { description: 'x' });
-      const made = (await api.post(`workspaces/${id}/vars`, { key: 'k', value: 'v', category: 'env' })).body.data;
-      await api.patch(`workspaces/${id}/vars/${made.id}`, { value: 'w' });
+      const variable = (await api.post(`workspaces/${id}/vars`, { key: 'k', value: 'v', category: 'env' })).body.data;
+      await api.patch(`workspaces/${id}/vars/${variable.id}`, { value: 'w' });
       await api.call('POST', `workspaces/${id}/actions/lock`);
       const relationships = { workspace: { data: { type: 'workspaces', id } } };
       await api.configuration(id);
@@ -96,7 +98,7 @@ describe('a change', () => {
       await api.post(`runs/${run.id}/actions/cancel`);
       await api.post(`users/${api.userId}/authentication-tokens`, { description: 'x' });
     });
-    expect(said).toEqual([
+    expect(lines).toEqual([
       'workspace update allowed',
       'var create allowed',
       'var update allowed',
@@ -121,19 +123,19 @@ describe('a change', () => {
     const lock = () => api.call('POST', `workspaces/${id}/actions/lock`);
     // Token, workspace, membership, event and lock.
     expect(await calls(lock)).toBe(5);
-    const { said } = await during(async () => {
+    const { said: lines } = await during(async () => {
       expect((await api.post('organizations/acme/workspaces', { name: 'not a name' })).status).toBe(422);
     });
-    expect(said).toEqual([]);
+    expect(lines).toEqual([]);
   });
 
-  it('that comes to nothing after all says so', async () => {
+  it('that fails after all is recorded as failed', async () => {
     const { id } = await api.workspace();
     await api.call('POST', `workspaces/${id}/actions/lock`);
-    const { events, said } = await during(async () => {
+    const { events, said: lines } = await during(async () => {
       expect((await api.call('POST', `workspaces/${id}/actions/lock`)).status).toBe(409);
     });
-    expect(said).toEqual(['workspace lock failed']);
+    expect(lines).toEqual(['workspace lock failed']);
     expect(events[0]?.resource.meta.status).toBe(409);
   });
 
@@ -142,25 +144,25 @@ describe('a change', () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
     // Reads of token, workspace and membership come first; then event and change, in whichever order they arrive.
     for (const call of [4, 5]) {
-      const { said } = await during(async () => {
+      const { said: lines } = await during(async () => {
         api.aws.failCall(call, 'before');
         expect((await api.patch(`workspaces/${id}`, { description: 'x' })).status).toBe(500);
       });
-      expect(['', 'workspace update failed']).toContain(said.join());
+      expect(['', 'workspace update failed']).toContain(lines.join());
     }
     vi.restoreAllMocks();
   });
 });
 
-describe('what is refused', () => {
+describe('rejected names', () => {
   it('is in the trail where it may be seen, and else where it would change something', async () => {
     const { id } = await api.workspace();
-    const { events, said } = await during(async () => {
+    const { events, said: lines } = await during(async () => {
       expect((await api.call('DELETE', 'organizations/acme', { token: reader })).status).toBe(403);
       expect((await api.call('DELETE', `workspaces/${id}`, { token: stranger })).status).toBe(404);
       expect((await api.get(`workspaces/${id}`, { token: stranger })).status).toBe(404);
     });
-    expect(said).toEqual(['organization destroy refused', 'workspace destroy refused']);
+    expect(lines).toEqual(['organization destroy refused', 'workspace destroy refused']);
     expect(events.map(({ auth }) => auth.description)).toEqual(['reader', 'stranger']);
   });
 
@@ -177,20 +179,20 @@ describe('what is refused', () => {
   });
 });
 
-it('has reads of what is secret, and never a secret', async () => {
+it('records reads of secrets, and never a secret', async () => {
   const { id } = await api.workspace();
   const canary = `canary-${uniqueName('x')}`;
-  const { said } = await during(async () => {
+  const { said: lines } = await during(async () => {
     await api.call('POST', `workspaces/${id}/actions/lock`);
-    const { text, ...given } = stateFile({ outputs: { a: { value: canary, type: 'string', sensitive: true } } });
+    const { text, ...attributes } = stateFile({ outputs: { a: { value: canary, type: 'string', sensitive: true } } });
     const state = Buffer.from(text).toString('base64');
-    const version = (await api.post(`workspaces/${id}/state-versions`, { ...given, state })).body.data;
+    const version = (await api.post(`workspaces/${id}/state-versions`, { ...attributes, state })).body.data;
     await api.get(`state-versions/${version.id}?page[number]=${canary}`);
     await api.get(`state-versions/${version.id}/download?page[number]=${canary}`);
     await api.get(`state-version-outputs/${version.relationships.outputs.data[0].id}`);
     await api.post(`workspaces/${id}/vars`, { key: canary, value: canary, category: 'env', sensitive: true });
   });
-  expect(said).toEqual([
+  expect(lines).toEqual([
     'workspace lock allowed',
     'state_version create allowed',
     'state_version download allowed',
@@ -222,7 +224,7 @@ describe('the trail', () => {
     expect(second.body.pagination).toMatchObject({ prev_page: 1, next_page: null });
   });
 
-  it('is read the newest first by who asks for that, with what came to nothing', async () => {
+  it('is listed newest first on request, including failed and refused requests', async () => {
     const { id } = await api.workspace();
     const { events } = await during(async () => {
       for (let i = 0; i < 3; i++) {
@@ -239,20 +241,57 @@ describe('the trail', () => {
     expect((await backward(1, 4)).body.pagination).toMatchObject({ prev_page: null, next_page: 2 });
   });
 
+  it('is searched by who, what, which workspace and with which outcome', async () => {
+    const { id, attributes } = await api.workspace();
+    const other = await api.workspace();
+    const { events } = await during(async () => {
+      await api.patch(`workspaces/${id}`, { description: 'x' });
+      await api.patch(`workspaces/${other.id}`, { description: 'x' });
+      await api.post(`workspaces/${id}/vars`, { key: 'k', value: 'v', category: 'env' });
+      await api.call('POST', `workspaces/${id}/actions/lock`);
+      await api.call('POST', `workspaces/${id}/actions/lock`);
+      await api.call('DELETE', 'organizations/acme', { token: reader });
+    });
+    const since = new Date(Date.parse(events[0]?.timestamp ?? '') - 1).toISOString();
+    const found = async (query: string): Promise<Event[]> =>
+      (await api.get(`${path}?since=${since}&${query}`)).body.data;
+    const said = async (query: string) =>
+      (await found(query)).map(({ resource: { type, action } }) => `${type} ${action}`);
+    const inWorkspace = `filter[workspace][id]=${id}`;
+    expect(await said(inWorkspace)).toEqual(['workspace update', 'var create', 'workspace lock', 'workspace lock']);
+    expect(await said(`${inWorkspace}&filter[outcome]=failed`)).toEqual(['workspace lock']);
+    expect(await said(`${inWorkspace}&filter[resource][type]=var`)).toEqual(['var create']);
+    expect(await said('filter[action]=destroy&filter[outcome]=refused')).toEqual(['organization destroy']);
+    const [refused] = await found('filter[outcome]=refused');
+    expect(await said(`filter[actor][id]=${refused?.auth.accessor_id}`)).toEqual(['organization destroy']);
+    expect(await said(`filter[actor][id]=${api.userId}&filter[workspace][id]=${other.id}`)).toEqual([
+      'workspace update',
+    ]);
+    const [variable] = await found(`${inWorkspace}&filter[resource][type]=var`);
+    expect(variable?.resource.meta).toMatchObject({ workspace_id: id, workspace: attributes.name });
+    const { pagination } = (await api.get(`${path}?since=${since}&${inWorkspace}&page[size]=3`)).body;
+    expect(pagination).toMatchObject({ next_page: 2 });
+    expect(pagination).not.toHaveProperty('searched_until');
+  });
+
   it('is for owners alone', async () => {
     for (const token of [reader, stranger]) expect((await api.get(path, { token })).status).toBe(403);
     const elsewhere = await api.get(`${path}?filter[organization][name]=elsewhere`);
     expect(elsewhere.status).toBe(403);
   });
 
-  it.each(['since=yesterday', 'since=2030-13-45T00:00:00Z', 'sort=newest', 'page[number]=0', 'page[number]=21'])(
-    'cannot be asked for with %s',
-    async (query) => {
-      expect((await api.get(`${path}?${query}`)).status).toBe(400);
-    },
-  );
+  it.each([
+    'since=yesterday',
+    'since=2030-13-45T00:00:00Z',
+    'sort=newest',
+    'page[number]=0',
+    'page[number]=21',
+    'filter[outcome]=good',
+  ])('cannot be asked for with %s', async (query) => {
+    expect((await api.get(`${path}?${query}`)).status).toBe(400);
+  });
 
-  it('forgets by the setting, and keeps what is there as it is', async () => {
+  it('expires new events by the setting, and leaves existing ones unchanged', async () => {
     const event = (at: string, action: string) => ({
       id: 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa',
       at,
@@ -267,9 +306,9 @@ describe('the trail', () => {
     const [old, recent] = [daysAgo(91), daysAgo(30)];
     for (const at of [old, recent]) await trail.keepEvent(event(at, 'apply'));
     await trail.keepEvent(event(recent, 'discard'));
-    const found = [];
-    for await (const { at, action } of trail.eventsSince('kept', daysAgo(400))) found.push([at, action]);
-    expect(found).toEqual([[recent, 'apply']]);
+    const events = [];
+    for await (const { at, action } of trail.eventsSince('kept', daysAgo(400))) events.push([at, action]);
+    expect(events).toEqual([[recent, 'apply']]);
     const { keys } = await import('../../functions/store/keys.ts');
     const item = await table.get<{ expiresAt: number }>(keys.auditEvent(event(recent, '')));
     expect(item?.expiresAt).toBe(Math.floor(Date.parse(recent) / 1000) + 90 * 86_400);

@@ -32,14 +32,14 @@ const sections: Record<string, Section> = {
   bundles,
 };
 
-const wanted = process.argv.slice(2);
-for (const name of wanted) {
+const requested = process.argv.slice(2);
+for (const name of requested) {
   if (!sections[name]) throw new Error(`no section ${name}; there are ${Object.keys(sections).join(', ')}`);
 }
 
 const figures: Figure[] = [];
 for (const [name, section] of Object.entries(sections)) {
-  if (wanted.length && !wanted.includes(name)) continue;
+  if (requested.length && !requested.includes(name)) continue;
   console.log(`\n${name}: ${section.about}`);
   const platform = section.needsPlatform ? await PlatformProcess.start() : undefined;
   try {

@@ -97,7 +97,7 @@ async function* measureLarge(page: Page, path: string): AsyncGenerator<Figure> {
     () => /100,000 lines/.test(document.querySelector('.log-bar')?.textContent ?? ''),
   );
   yield ms(`a log of ${lines} lines: from the click to the last`, read);
-  const found = await waitAfter(
+  const searchTime = await waitAfter(
     page,
     async () => {
       await page.getByLabel('Search the output of the plan').fill('line 99999 of');
@@ -105,7 +105,7 @@ async function* measureLarge(page: Page, path: string): AsyncGenerator<Figure> {
     },
     () => document.querySelector('.line.aimed') !== null,
   );
-  yield ms('  searched', found, 500);
+  yield ms('  searched', searchTime, 500);
   yield ms('  longest frame while scrolled', await longestFrame(page, '.log'), 200);
 }
 

@@ -1,5 +1,5 @@
 import { Client } from '../../functions/client/client.ts';
-import { type Figure, quantile, round, type Section } from './figures.ts';
+import { type Figure, processorMs, quantile, round, type Section } from './figures.ts';
 import { writeHistory } from './history.ts';
 
 const requests = 1_000;
@@ -47,9 +47,13 @@ export const reads: Section = {
       ['with search[wildcard-name]', `${all}&search[wildcard-name]=other-05*`, targets.list],
       ['by latest change, with current runs', `${all}&sort=-latest-change-at&include=current_run`, targets.list],
     ] as const) {
+      const before = await processorMs(platform.pid);
       const took = await measure(client, path, requests);
+      const after = await processorMs(platform.pid);
       yield { name: `${name}, p50`, value: round(quantile(took, 0.5), 1), unit: 'ms' };
       yield { name: `${name}, p99`, value: round(quantile(took, 0.99), 1), unit: 'ms', atMost: target };
+      if (before !== undefined && after !== undefined)
+        yield { name: `${name}, processor time`, value: round((after - before) / requests, 2), unit: 'ms' };
     }
   },
 };

@@ -33,7 +33,7 @@ const hurt = async (platform: PlatformProcess, name: string, signal: NodeJS.Sign
   const { first, next } = await twoRuns(client, organization, name);
   const runner = await until(
     async () => runners(platform.dataDir).find(({ startedBy }) => startedBy === first.id),
-    (found) => found !== undefined,
+    (value) => value !== undefined,
     10_000,
   );
   const from = Date.now();

@@ -40,14 +40,14 @@ const terraform = (cwd: string, ...args: string[]): Promise<Omit<Took, 'own'>> =
     const env = { ...process.env, TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1' };
     const script = 'terraform "$@" >/dev/null 2>&1 || exit; times';
     const child = spawn('/bin/sh', ['-c', script, 'sh', ...args], { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
-    let said = '';
+    let output = '';
     child.stdout.on('data', (bytes) => {
-      said += bytes;
+      output += bytes;
     });
     child.on('error', reject);
     child.on('close', (code) =>
       code === 0
-        ? resolve({ wall: performance.now() - begun, processor: processorOf(said) })
+        ? resolve({ wall: performance.now() - begun, processor: processorOf(output) })
         : reject(new Error(`terraform ${args[0]} ended with ${code}`)),
     );
   });

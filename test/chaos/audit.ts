@@ -44,21 +44,21 @@ export class Audit {
 
   async findings(): Promise<string[]> {
     const ledger = readLedger(this.#campaign.ledger);
-    const found: string[] = [];
-    const seen = new Set<string>();
+    const problems: string[] = [];
+    const visited = new Set<string>();
     for (const place of this.#campaign.places) {
       const runs = await this.#all(runsOf(place.id));
       const entries = ledger.filter(({ workspace }) => workspace === place.name);
       const changing = new Set(entries.map(({ run }) => run));
       for (const run of runs) {
         const { id, attributes } = run;
-        seen.add(id);
-        found.push(...this.#campaign.model.contradictions(run, changing.has(id)));
-        found.push(...(await this.#openResults(run)));
+        visited.add(id);
+        problems.push(...this.#campaign.model.contradictions(run, changing.has(id)));
+        problems.push(...(await this.#openResults(run)));
         if (attributes.status === 'errored') this.reasons.push(`${id}: ${attributes['end-reason']}`);
         this.statuses.set(attributes.status, (this.statuses.get(attributes.status) ?? 0) + 1);
       }
-      found.push(
+      problems.push(
         ...inOrder(place, runs),
         ...oneAtATime(place, runs, entries),
         ...(await this.#states(place)),
@@ -66,10 +66,11 @@ export class Audit {
       );
     }
     const { acknowledged } = this.#campaign.model;
-    for (const id of acknowledged) if (!seen.has(id)) found.push(`run ${id} was created, and is not there`);
-    for (const { run } of ledger) if (!seen.has(run)) found.push(`run ${run} changed something, and is not there`);
+    for (const id of acknowledged) if (!visited.has(id)) problems.push(`run ${id} was created, and is not there`);
+    for (const { run } of ledger)
+      if (!visited.has(run)) problems.push(`run ${run} changed something, and is not there`);
     const { folder, canaries, local } = this.#campaign;
-    return [...new Set(found), ...secretsInFiles(folder, canaries), ...(await secretsInItems(local, canaries))];
+    return [...new Set(problems), ...secretsInFiles(folder, canaries), ...(await secretsInItems(local, canaries))];
   }
 
   /** What a run that is over still seems to wait for. */
@@ -112,46 +113,46 @@ export class Audit {
   async #states({ id, name }: Place): Promise<string[]> {
     const { client } = this.#campaign;
     const versions = await this.#versions(name);
-    const found: string[] = [];
+    const problems: string[] = [];
     versions.forEach((version, n) => {
       const before = versions[n - 1];
       if (!before) return;
       if (before.attributes.serial === version.attributes.serial)
-        found.push(`${name}: serial ${version.attributes.serial} is there twice: ${before.id}, ${version.id}`);
+        problems.push(`${name}: serial ${version.attributes.serial} is there twice: ${before.id}, ${version.id}`);
       if (before.attributes.lineage !== version.attributes.lineage)
-        found.push(`${name}: ${version.id} has another lineage`);
+        problems.push(`${name}: ${version.id} has another lineage`);
     });
     const newest = versions.at(-1);
     const current = await client.get(`/workspaces/${id}/current-state-version`).catch(() => undefined);
     if (newest?.id !== current?.id)
-      found.push(
+      problems.push(
         `${name}: the newest state is ${newest?.id} (${newest?.attributes.serial}), current is ${current?.id}`,
       );
-    return found;
+    return problems;
   }
 
   /** What was made and not destroyed is in the state; and what is in the state was made and not destroyed. */
   async #resources({ id, name }: Place, runs: Resource[], entries: Entry[]): Promise<string[]> {
     const { client, model } = this.#campaign;
     const current = await client.get(`/workspaces/${id}/current-state-version`).catch(() => undefined);
-    const known = new Set(current ? (await this.#instances(current)).map((one) => one.id) : []);
+    const present = new Set(current ? (await this.#instances(current)).map((one) => one.id) : []);
     const last = new Map(entries.map((entry) => [entry.id, entry]));
     const applied = new Set(runs.filter(({ attributes }) => attributes.status === 'applied').map((run) => run.id));
     const excused = ({ run, at }: Entry) =>
       !applied.has(run) && model.violence.some((one) => one.runId === run && at > one.at - snapshotMs);
     const wrong = [...last].filter(
-      ([resource, entry]) => (entry.what === 'create') !== known.has(resource) && !excused(entry),
+      ([resource, entry]) => (entry.what === 'create') !== present.has(resource) && !excused(entry),
     );
     const tainted = wrong.length ? await this.#tainted(name) : new Set<string>();
-    const found = wrong
+    const problems = wrong
       .filter(([resource, { what }]) => what === 'destroy' || !tainted.has(resource))
       .map(([resource, { what, run, at }]) => {
         const fate = what === 'create' ? 'was created, and is not in the state' : 'was destroyed, and is in the state';
         return `${name}: ${resource} ${fate} (${run}, ${new Date(at).toISOString()})`;
       });
-    for (const resource of known)
-      if (!last.has(resource)) found.push(`${name}: ${resource} is in the state, and was never made`);
-    return found;
+    for (const resource of present)
+      if (!last.has(resource)) problems.push(`${name}: ${resource} is in the state, and was never made`);
+    return problems;
   }
 
   /** Those that tell the ledger. */
@@ -199,15 +200,15 @@ const inOrder = ({ name }: Place, runs: Resource[]): string[] => {
 const oneAtATime = ({ name }: Place, runs: Resource[], entries: Entry[]): string[] => {
   const ended = new Map(runs.filter(isFinalRun).map((run) => [run.id, endOf(run)]));
   const over = new Set<string>();
-  const found: string[] = [];
+  const problems: string[] = [];
   let current: string | undefined;
   for (const { run, at } of entries) {
     if (at > (ended.get(run) ?? Number.POSITIVE_INFINITY))
-      found.push(`${name}: ${run} changed something after its end`);
+      problems.push(`${name}: ${run} changed something after its end`);
     if (run === current) continue;
-    if (over.has(run)) found.push(`${name}: ${run} and ${current} changed things at the same time`);
+    if (over.has(run)) problems.push(`${name}: ${run} and ${current} changed things at the same time`);
     if (current) over.add(current);
     current = run;
   }
-  return [...new Set(found)];
+  return [...new Set(problems)];
 };

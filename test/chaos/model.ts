@@ -69,19 +69,19 @@ export class Model {
     return !!this.#runs.get(id)?.deeds.some(({ deed }) => deed === 'stop');
   }
 
-  verdict(payload: TaskPayload, said: Verdict['said']): Verdict {
+  verdict(payload: TaskPayload, verdictStatus: Verdict['said']): Verdict {
     const { run_id: runId, stage, task_result_enforcement_level: level } = payload;
-    const verdict = { runId, stage, said, strict: level === 'mandatory', taken: false };
+    const verdict = { runId, stage, said: verdictStatus, strict: level === 'mandatory', taken: false };
     this.#verdicts.push(verdict);
     return verdict;
   }
 
   /** @param changed whether the run made or destroyed anything @returns what cannot be */
   contradictions(run: Resource, changed: boolean): string[] {
-    const known = this.#runs.get(run.id);
-    if (!known) return [];
+    const planned = this.#runs.get(run.id);
+    if (!planned) return [];
     const { status, 'status-timestamps': stamps } = run.attributes;
-    const { deeds, kind, flavor, place } = known;
+    const { deeds, kind, flavor, place } = planned;
     const applying = Date.parse(stamps['applying-at'] ?? '');
     const applied = status === 'applied' || changed || !Number.isNaN(applying);
     const may = (deed: AuditAction) => deeds.some((one) => one.deed === deed && one.outcome !== 'refused');
@@ -97,23 +97,23 @@ export class Model {
       [!!cancel && !(applying < cancel.at + 1000), 'was canceled before'],
       [needs('c') || needs('d'), 'failed policies that nobody has overridden'],
       [fails('e'), 'failed a policy that nobody can override'],
-      ...this.#taskFailures(run.id, place).map((said): [boolean, string] => [true, said]),
+      ...this.#taskFailures(run.id, place).map((reason): [boolean, string] => [true, reason]),
     ];
-    const found = wrong.flatMap(([so, what]) => (applied && so ? [`was applied, and ${what}`] : []));
-    if (accepted('discard') && status !== 'discarded') found.push('was discarded');
-    if (flavor.failing && kind !== 'destroy' && status === 'applied') found.push('has an apply that fails');
+    const problems = wrong.flatMap(([so, what]) => (applied && so ? [`was applied, and ${what}`] : []));
+    if (accepted('discard') && status !== 'discarded') problems.push('was discarded');
+    if (flavor.failing && kind !== 'destroy' && status === 'applied') problems.push('has an apply that fails');
     if (kind === 'planOnly' && status === 'planned_and_finished' && (fails('d') || fails('c') || fails('e')))
-      found.push('failed policies');
-    return found.map((what) => `${run.id} ended as ${status}: it ${what}`);
+      problems.push('failed policies');
+    return problems.map((what) => `${run.id} ended as ${status}: it ${what}`);
   }
 
   #taskFailures(runId: string, { asks }: Place): string[] {
     if (!asks) return [];
     return ['pre_plan', 'post_plan', 'pre_apply'].flatMap((stage) => {
-      const said = this.#verdicts.filter((one) => one.runId === runId && one.stage === stage && one.strict);
-      const first = said[0];
+      const verdicts = this.#verdicts.filter((one) => one.runId === runId && one.stage === stage && one.strict);
+      const first = verdicts[0];
       if (first?.said === 'failed' && first.taken) return [`its task failed in ${stage}`];
-      return said.some((one) => one.said === 'passed') ? [] : [`its task has not passed in ${stage}`];
+      return verdicts.some((one) => one.said === 'passed') ? [] : [`its task has not passed in ${stage}`];
     });
   }
 }

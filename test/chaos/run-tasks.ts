@@ -16,11 +16,11 @@ const manners = {
   'says nothing': 1,
 };
 
-const callBack = async (payload: TaskPayload, said: 'passed' | 'failed'): Promise<number> => {
+const callBack = async (payload: TaskPayload, status: 'passed' | 'failed'): Promise<number> => {
   const response = await fetch(payload.task_result_callback_url, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${payload.access_token}`, 'content-type': 'application/vnd.api+json' },
-    body: JSON.stringify({ data: { type: 'task-results', attributes: { status: said, message: said } } }),
+    body: JSON.stringify({ data: { type: 'task-results', attributes: { status: status, message: status } } }),
   });
   await response.arrayBuffer();
   return response.status;
@@ -30,10 +30,10 @@ export const startTasks = async (seed: number, model: Model, tally: Tally): Prom
   const server = await startTaskServer();
 
   /** As integrations do: a few times, until it was taken or refused. */
-  const say = async (payload: TaskPayload, said: 'passed' | 'failed'): Promise<void> => {
-    const verdict = model.verdict(payload, said);
+  const say = async (payload: TaskPayload, status: 'passed' | 'failed'): Promise<void> => {
+    const verdict = model.verdict(payload, status);
     for (let tries = 0; tries < 4; tries++) {
-      const answer = await callBack(payload, said).catch(() => 0);
+      const answer = await callBack(payload, status).catch(() => 0);
       if (answer === 200) verdict.taken = true;
       if (answer >= 200 && answer < 500) return;
       await sleep(1000);

@@ -29,7 +29,7 @@ export const secretsInItems = async (
   { awsEndpointUrl, tableName }: { awsEndpointUrl: string; tableName: string },
   canaries: readonly string[],
 ): Promise<string[]> => {
-  const found: string[] = [];
+  const problems: string[] = [];
   const client = new DynamoDBClient({ endpoint: awsEndpointUrl });
   for await (const { Items = [] } of paginateScan({ client }, { TableName: tableName })) {
     for (const item of Items) {
@@ -37,8 +37,8 @@ export const secretsInItems = async (
         ArrayBuffer.isView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString() : value,
       );
       if (canaries.some((canary) => text.includes(canary)))
-        found.push(`a secret is in item ${item.pk?.S} ${item.sk?.S}`);
+        problems.push(`a secret is in item ${item.pk?.S} ${item.sk?.S}`);
     }
   }
-  return found;
+  return problems;
 };

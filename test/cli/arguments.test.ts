@@ -43,11 +43,11 @@ it.each([
   [['.', '--watch=yes'], '--watch takes no value'],
   [[], 'Missing argument <folder>: stepform runs start <folder> [name]'],
   [['a', 'b', 'c'], 'Unexpected argument "c"'],
-])('%j: %s', (args, said) => {
-  expect(usageOf(args)).toContain(said);
+])('%j: %s', (args, message) => {
+  expect(usageOf(args)).toContain(message);
 });
 
-it('asks for help without what is required', () => {
+it('shows the usage when a required argument is missing', () => {
   expect(parse(command, ['--help']).flag('help')).toBe(true);
 });
 

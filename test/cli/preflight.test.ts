@@ -12,7 +12,7 @@ let server: Server;
 let folder: string;
 let identity: { status: number; body: string };
 let parameter: { status: number; body: string };
-const asked: string[] = [];
+const actions: string[] = [];
 
 const docker = (script: string): string => {
   const path = join(folder, 'docker');
@@ -25,7 +25,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'preflight-'));
   server = createServer(async (request, response) => {
     const action = String(request.headers['x-amz-target'] ?? (await text(request)));
-    asked.push(action);
+    actions.push(action);
     const { status, body } = action.includes('GetParameter') ? parameter : identity;
     response.writeHead(status).end(body);
   });
@@ -37,7 +37,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 beforeEach(() => {
-  asked.length = 0;
+  actions.length = 0;
   identity = {
     status: 200,
     body: '<GetCallerIdentityResponse><Account>123456789012</Account></GetCallerIdentityResponse>',
@@ -58,9 +58,9 @@ beforeEach(() => {
 
 const whats = async () => (await preflight()).missing.map(({ what }) => what);
 
-it('finds nothing missing in a prepared account', async () => {
+it('finds no missing prerequisites in a prepared account', async () => {
   expect(await preflight()).toEqual({ account: '123456789012', region: 'eu-central-1', missing: [] });
-  expect(asked).toHaveLength(2);
+  expect(actions).toHaveLength(2);
 });
 
 it('names region and credentials that are not set, without asking AWS', async () => {
@@ -74,13 +74,13 @@ it('names region and credentials that are not set, without asking AWS', async ()
     'Credentials: none were found.',
     expect.stringContaining('nothing-there on the PATH'),
   ]);
-  expect(asked).toEqual([]);
+  expect(actions).toEqual([]);
 });
 
 it('names credentials that AWS refuses, and does not go on with them', async () => {
   identity = { status: 403, body: '<Error><Message>The security token is expired</Message></Error>' };
   expect(await whats()).toEqual(['Credentials: AWS refuses them (The security token is expired).']);
-  expect(asked).toHaveLength(1);
+  expect(actions).toHaveLength(1);
 });
 
 it('names an account without CDK bootstrap, or with an old one, and the command', async () => {

@@ -119,20 +119,20 @@ const brief = (event: WatchEvent): string => {
   }
 };
 
-it('tells of each stage what was said in it, then how it ended; asks once; and waits for a platform that is away', async () => {
+it("prints each stage's output, then its result; asks once; and waits while the platform is unreachable", async () => {
   await new Promise<void>((resolve) => platform.server.listen(0, '127.0.0.1', resolve));
   const told: string[] = [];
-  const asked: (string | undefined)[] = [];
-  const seen = await watchRun(new Client(platform.url, 'token'), 'run-1', {
+  const overrides: (string | undefined)[] = [];
+  const snapshot = await watchRun(new Client(platform.url, 'token'), 'run-1', {
     emit: (event) => told.push(brief(event).replace('\x1b[32m', '').replace('\x1b[0m', '')),
     decide: async ({ override, policyFailed }) => {
-      asked.push(override);
+      overrides.push(override);
       expect(policyFailed).toBe(true);
       platform.at++;
       return 'stay';
     },
   });
-  expect(asked).toEqual(['/policy-checks/polchk-1/actions/override']);
+  expect(overrides).toEqual(['/policy-checks/polchk-1/actions/override']);
   expect(told.filter((one) => !one.startsWith('status'))).toEqual([
     'run',
     'stage Pending done 1',
@@ -145,6 +145,6 @@ it('tells of each stage what was said in it, then how it ended; asks once; and w
     'stage Apply done 1',
   ]);
   expect(told.filter((one) => one.startsWith('status')).at(-1)).toBe('status Applied');
-  expect(seen.policyFailed).toBe(false);
-  expect(exitCodeOf(seen)).toBe(exit.done);
+  expect(snapshot.policyFailed).toBe(false);
+  expect(exitCodeOf(snapshot)).toBe(exit.done);
 });

@@ -40,8 +40,8 @@ it('come with the configuration, its runs and its workspace, and are found again
   }
   const none = await api.get(`runs/${other.id}?include=configuration_version.ingress_attributes`);
   expect(none.body.included).toEqual([]);
-  const found = async (sha: string) => ids((await api.get(`workspaces/${id}/runs?search[commit]=${sha}`)).body.data);
-  expect([await found('abcdef0'), await found('fedcba')]).toEqual([[run.id], []]);
+  const search = async (sha: string) => ids((await api.get(`workspaces/${id}/runs?search[commit]=${sha}`)).body.data);
+  expect([await search('abcdef0'), await search('fedcba')]).toEqual([[run.id], []]);
 });
 
 it('are not there where nobody told them', async () => {

@@ -57,7 +57,7 @@ it.each([
   expect(errored.errorMessage).toMatch(reason);
 });
 
-it('keeps the first verdict when it is asked twice at once', async () => {
+it('keeps the first verdict when called twice concurrently', async () => {
   const version = await create(uniqueName('ws'));
   await upload(version.id);
   const both = await Promise.all([store.checkUpload(version), store.checkUpload(version)]);
@@ -67,30 +67,30 @@ it('keeps the first verdict when it is asked twice at once', async () => {
 it('finds the newest that may be applied', async () => {
   const workspaceId = uniqueName('ws');
   expect(await store.latestConfigurationVersion(workspaceId)).toBeUndefined();
-  const wanted = await create(workspaceId);
-  await upload(wanted.id);
+  const newest = await create(workspaceId);
+  await upload(newest.id);
   for (const change of [{ speculative: true }, { provisional: true }]) {
     await upload((await create(workspaceId, change)).id);
   }
   await create(workspaceId);
-  expect((await store.latestConfigurationVersion(workspaceId))?.id).toBe(wanted.id);
+  expect((await store.latestConfigurationVersion(workspaceId))?.id).toBe(newest.id);
 });
 
 it('lists newest first, in pages', async () => {
   const workspaceId = uniqueName('ws');
   await table.create({ ...keys.workspace(workspaceId), id: workspaceId });
-  const made: string[] = [];
-  for (let i = 0; i < 3; i++) made.unshift((await create(workspaceId)).id);
+  const createdIds: string[] = [];
+  for (let i = 0; i < 3; i++) createdIds.unshift((await create(workspaceId)).id);
   const workspace = (await table.get(keys.workspace(workspaceId))) as Workspace;
   const before = aws.itemsRead;
   const first = await store.listConfigurationVersions(workspace, { page: 1, size: 2 });
   expect(aws.itemsRead - before).toBe(4);
   const second = await store.listConfigurationVersions(workspace, { page: 2, size: 2 });
-  expect([...first.items, ...second.items].map(({ id }) => id).sort()).toEqual([...made].sort());
+  expect([...first.items, ...second.items].map(({ id }) => id).sort()).toEqual([...createdIds].sort());
   expect([first.total, first.items.length, second.items.length]).toEqual([3, 2, 1]);
 });
 
-it('archives what was uploaded, not what is awaited', async () => {
+it('archives uploaded versions, not pending ones', async () => {
   const { archiveConfigurationVersion } = await import('../../functions/configurations/backing-data.ts');
   const version = await create(uniqueName('ws'));
   expect(await archiveConfigurationVersion(version.id)).toBeUndefined();

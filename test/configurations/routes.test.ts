@@ -21,10 +21,10 @@ const event = (key: string) =>
   ({ detail: { object: { key } } }) as unknown as EventBridgeEvent<'Object Created', { object: { key: string } }>;
 
 describe('a configuration version', () => {
-  it('takes its upload without credentials, and turns uploaded as soon as it is asked for', async () => {
+  it('accepts its upload without credentials, and becomes uploaded when it is next read', async () => {
     const workspace = await api.workspace();
-    const made = await create(workspace.id, { 'auto-queue-runs': false, speculative: true }, fromCli);
-    expect(made).toMatchObject({
+    const version = await create(workspace.id, { 'auto-queue-runs': false, speculative: true }, fromCli);
+    expect(version).toMatchObject({
       type: 'configuration-versions',
       attributes: {
         status: 'pending',
@@ -34,8 +34,8 @@ describe('a configuration version', () => {
         source: 'terraform+cloud',
       },
     });
-    const url = made.attributes['upload-url'];
-    const pending = (await api.get(`configuration-versions/${made.id}`)).body.data.attributes;
+    const url = version.attributes['upload-url'];
+    const pending = (await api.get(`configuration-versions/${version.id}`)).body.data.attributes;
     expect(pending).toMatchObject({ status: 'pending', 'upload-url': null });
     const put = await fetch(url, {
       method: 'PUT',
@@ -43,7 +43,7 @@ describe('a configuration version', () => {
       headers: { 'content-type': 'application/octet-stream', accept: 'application/json, */*', 'user-agent': 'go-tfe' },
     });
     expect(put.status).toBe(200);
-    const read = (await api.get(`configuration-versions/${made.id}`)).body.data;
+    const read = (await api.get(`configuration-versions/${version.id}`)).body.data;
     expect(read.attributes).toMatchObject({ status: 'uploaded', 'upload-url': null });
     expect(read.attributes['status-timestamps']['uploaded-at']).toMatch(/Z$/);
   });
@@ -53,9 +53,9 @@ describe('a configuration version', () => {
     ['not gzip', 'terraform {}'],
   ])('is errored with a reason when the upload is %s', async (what, content) => {
     const workspace = await api.workspace();
-    const made = await create(workspace.id);
-    await putObject(`uploads/${made.id}.tar.gz`, content);
-    const { attributes } = (await api.get(`configuration-versions/${made.id}`)).body.data;
+    const version = await create(workspace.id);
+    await putObject(`uploads/${version.id}.tar.gz`, content);
+    const { attributes } = (await api.get(`configuration-versions/${version.id}`)).body.data;
     expect(attributes.status).toBe('errored');
     expect(attributes['error-message']).toContain(what === 'empty' ? 'is empty' : 'not a gzip file');
     expect(await runsOf(workspace.id)).toEqual([]);
@@ -63,11 +63,11 @@ describe('a configuration version', () => {
 
   it('is downloaded over a redirect, once it is there', async () => {
     const workspace = await api.workspace();
-    const made = await create(workspace.id, { 'auto-queue-runs': false });
-    const download = `configuration-versions/${made.id}/download`;
+    const version = await create(workspace.id, { 'auto-queue-runs': false });
+    const download = `configuration-versions/${version.id}/download`;
     expect((await api.get(download)).status).toBe(404);
-    await putObject(`uploads/${made.id}.tar.gz`, gzipHead);
-    await api.get(`configuration-versions/${made.id}`);
+    await putObject(`uploads/${version.id}.tar.gz`, gzipHead);
+    await api.get(`configuration-versions/${version.id}`);
     const answer = await api.get(download);
     expect(answer.status).toBe(302);
     const content = await (await fetch(answer.headers.location as string)).arrayBuffer();
@@ -76,12 +76,12 @@ describe('a configuration version', () => {
 
   it('is found by a run that has it', async () => {
     const workspace = await api.workspace();
-    const made = await api.configuration(workspace.id);
+    const version = await api.configuration(workspace.id);
     const run = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id: workspace.id } } });
     const path = `runs/${run.body.data.id}/configuration-version`;
-    expect((await api.get(path)).body.data.id).toBe(made.id);
+    expect((await api.get(path)).body.data.id).toBe(version.id);
     const download = await api.get(`${path}/download`);
-    expect([download.status, download.headers.location]).toEqual([302, expect.stringContaining(made.id)]);
+    expect([download.status, download.headers.location]).toEqual([302, expect.stringContaining(version.id)]);
   });
 
   it('can be archived, not while it is awaited', async () => {
@@ -97,7 +97,7 @@ describe('a configuration version', () => {
 });
 
 describe('an upload', () => {
-  it('starts the run it was made for, once, whoever hears of it and how often', async () => {
+  it('starts its run once, however often the upload is noticed', async () => {
     const workspace = await api.workspace();
     const { id } = await create(workspace.id);
     const key = `uploads/${id}.tar.gz`;
@@ -130,7 +130,7 @@ describe('an upload', () => {
     expect(all.body.data).toMatchObject([{ attributes: { 'plan-only': true, 'auto-apply': false } }]);
   });
 
-  it('starts its run by the event, when whoever saw it first was cut off', async () => {
+  it('starts its run by the event when the first reader was interrupted', async () => {
     const workspace = await api.workspace();
     const { id } = await create(workspace.id);
     await putObject(`uploads/${id}.tar.gz`, gzipHead);

@@ -5,7 +5,7 @@ export type Known = readonly [difference: string, why: string];
 export const refused: readonly string[] = ['GET /api/v2/applies/{apply}/errored-state'];
 
 /** Differences from the vendor's description that stay. */
-export const known: readonly Known[] = [
+export const acceptedDifferences: readonly Known[] = [
   // What clients of the vendor use and the description leaves out.
   ['GET /organizations/{}/entitlement-set: is not described', 'asked first by every terraform command'],
   ['GET /organizations/{}/runs/queue: is not described', 'asked by terraform while a run waits'],

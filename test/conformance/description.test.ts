@@ -39,17 +39,19 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const thing = { id: 'thing-1', type: 'things' };
-const answer = (given: { method?: string; url?: string; status?: number; contentType?: string; body?: object }) => ({
+const answer = (fields: { method?: string; url?: string; status?: number; contentType?: string; body?: object }) => ({
   method: 'GET',
   url: '/api/v2/things/1',
   status: 200,
   contentType: 'application/vnd.api+json',
-  ...given,
-  body: given.body && JSON.stringify(given.body),
+  ...fields,
+  body: fields.body && JSON.stringify(fields.body),
 });
-const found = (given: Parameters<typeof answer>[0]) => [...description.check([answer(given)]).differences.keys()];
+const differencesOf = (fields: Parameters<typeof answer>[0]) => [
+  ...description.check([answer(fields)]).differences.keys(),
+];
 
-it('finds nothing in answers that fit', () => {
+it('finds no differences in matching responses', () => {
   const all = [
     answer({ url: '/api/v2/things/1?include=parts', body: { data: thing, included: [thing] } }),
     answer({ method: 'DELETE', status: 204 }),
@@ -97,6 +99,6 @@ it.each([
   ['a method', { method: 'PUT', body: {} }, 'PUT /things/1: is not described'],
   ['an error that says nothing', { status: 500 }, 'GET /things/{id}: has no body with 500'],
   ['an error in another form', { status: 500, body: { errors: 'oh' } }, 'errors.errors: is string, not array'],
-])('finds %s', (_, given, difference) => {
-  expect(found(given)).toEqual([difference]);
+])('finds %s', (_, answered, difference) => {
+  expect(differencesOf(answered)).toEqual([difference]);
 });

@@ -52,12 +52,12 @@ export class Description {
     const example = `${answer.method} ${answer.url.slice(base.length)} → ${answer.status}`;
     const tell = (place: string, problem: string) => {
       const key = `${place}: ${problem}`;
-      const known = findings.differences.get(key);
-      findings.differences.set(key, { example: known?.example ?? example, times: (known?.times ?? 0) + 1 });
+      const recorded = findings.differences.get(key);
+      findings.differences.set(key, { example: recorded?.example ?? example, times: (recorded?.times ?? 0) + 1 });
     };
-    const found = this.#templates.find(({ pattern }) => pattern.test(path));
-    const operation = found && this.#document.paths[found.template]?.[answer.method.toLowerCase()];
-    const name = `${answer.method} ${found?.template}`;
+    const template = this.#templates.find(({ pattern }) => pattern.test(path));
+    const operation = template && this.#document.paths[template.template]?.[answer.method.toLowerCase()];
+    const name = `${answer.method} ${template?.template}`;
     if (operation) {
       findings.operations.add(name);
       findings.checked++;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { routes } from '../../functions/public-api/all-routes.ts';
-import { known, refused } from './accepted-differences.ts';
+import { acceptedDifferences, refused } from './accepted-differences.ts';
 import { Description } from './description.ts';
 import type { Recorded } from './record.ts';
 import { report, unanswered } from './report.ts';
@@ -50,12 +50,12 @@ const main = (): number => {
   const ours = routes.filter(
     ({ method, path }) => path.startsWith('/api/v2/') && !refused.includes(`${method} ${path}`),
   );
-  const seen = {
+  const findings = {
     findings: new Description(file).check(answers),
     unanswered: unanswered(ours, answers),
     whole: filters.length === 0 && failed === 0,
   };
-  const { lines, ok } = report(seen, known);
+  const { lines, ok } = report(findings, acceptedDifferences);
   console.log(lines.join('\n'));
   return failed || (ok ? 0 : 1);
 };

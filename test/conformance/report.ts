@@ -27,24 +27,24 @@ const fits = (pattern: string, difference: string): boolean => {
 };
 
 /** The first explanation that fits counts, so that one which others make needless is idle too. */
-export const sorted = ({ differences }: Findings, known: readonly Known[]): Sorted => {
+export const sorted = ({ differences }: Findings, accepted: readonly Known[]): Sorted => {
   const explained = new Map<Known, Explained>();
   const open: string[] = [];
   for (const [difference, { times }] of [...differences].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const found = known.find(([pattern]) => fits(pattern, difference));
-    if (!found) {
+    const reason = accepted.find(([pattern]) => fits(pattern, difference));
+    if (!reason) {
       open.push(difference);
       continue;
     }
-    const group = explained.get(found) ?? { known: found, differences: [], times: 0 };
+    const group = explained.get(reason) ?? { known: reason, differences: [], times: 0 };
     group.differences.push(difference);
     group.times += times;
-    explained.set(found, group);
+    explained.set(reason, group);
   }
   return {
-    explained: known.flatMap((one) => explained.get(one) ?? []),
+    explained: accepted.flatMap((one) => explained.get(one) ?? []),
     open,
-    idle: known.filter((one) => !explained.has(one)),
+    idle: accepted.filter((one) => !explained.has(one)),
   };
 };
 
@@ -74,9 +74,9 @@ const section = (title: string, lines: string[]): string[] => (lines.length ? ['
 
 export const report = (
   { findings, unanswered: silent, whole }: Seen,
-  known: readonly Known[],
+  accepted: readonly Known[],
 ): { lines: string[]; ok: boolean } => {
-  const { explained, open, idle } = sorted(findings, known);
+  const { explained, open, idle } = sorted(findings, accepted);
   const explanations = explained.flatMap(({ known: [pattern, why], differences, times }) => [
     `${pattern} (${count(times, 'time')})`,
     `    ${why}`,
@@ -90,8 +90,8 @@ export const report = (
     ...section(
       'not explained (test/conformance/accepted-differences.ts)',
       open.map((difference) => {
-        const seen = findings.differences.get(difference);
-        return `${difference}\n    ${count(seen?.times ?? 0, 'time')}, as in ${seen?.example}`;
+        const occurrence = findings.differences.get(difference);
+        return `${difference}\n    ${count(occurrence?.times ?? 0, 'time')}, as in ${occurrence?.example}`;
       }),
     ),
     ...section('explained, but not seen any more', whole ? idle.map(([pattern]) => pattern) : []),

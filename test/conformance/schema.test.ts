@@ -29,19 +29,19 @@ const schemas: Schemas = {
 };
 const list: Schema = { type: 'array', items: { $ref: '#/components/schemas/things' } };
 
-const found = (value: unknown, schema: Schema = list) => {
+const problemsOf = (value: unknown, schema: Schema = list) => {
   const all: string[] = [];
   differences(value, schema, schemas, 'answer', (place, problem) => all.push(`${place}: ${problem}`));
   return all;
 };
 const thing = (attributes: object, more: object = {}) => [{ id: 't-1', type: 'things', attributes, ...more }];
 
-it('finds nothing in what fits', () => {
-  expect(found(thing({ size: 1, 'created-at': '2026-01-01T00:00:00.000Z', note: null, labels: { a: 'b' } }))).toEqual(
-    [],
-  );
-  expect(found(thing({}, { parent: { data: null } }))).toEqual([]);
-  expect(found(thing({}, { parent: { data: { id: 't-2', type: 'things' } } }))).toEqual([]);
+it('finds no problems in a matching value', () => {
+  expect(
+    problemsOf(thing({ size: 1, 'created-at': '2026-01-01T00:00:00.000Z', note: null, labels: { a: 'b' } })),
+  ).toEqual([]);
+  expect(problemsOf(thing({}, { parent: { data: null } }))).toEqual([]);
+  expect(problemsOf(thing({}, { parent: { data: { id: 't-2', type: 'things' } } }))).toEqual([]);
 });
 
 it.each([
@@ -61,5 +61,5 @@ it.each([
   ],
   ['no list', {}, 'answer: is object, not array'],
 ])('finds %s', (_, value, difference) => {
-  expect(found(value)).toEqual([difference]);
+  expect(problemsOf(value)).toEqual([difference]);
 });

@@ -28,9 +28,9 @@ const prefix = '#/components/schemas/';
 const merged = (schema: Schema, schemas: Schemas): { schema: Schema; name?: string } => {
   if (schema.$ref) {
     const name = schema.$ref.slice(prefix.length);
-    const found = schemas[name];
-    if (!found) throw new Error(`the description has no schema ${name}`);
-    return { name, schema: merged(found, schemas).schema };
+    const named = schemas[name];
+    if (!named) throw new Error(`the description has no schema ${name}`);
+    return { name, schema: merged(named, schemas).schema };
   }
   if (!schema.allOf) return { schema };
   const parts = schema.allOf.map((part) => merged(part, schemas).schema);
@@ -62,16 +62,16 @@ const isObject = (value: unknown): value is Record<string, unknown> => kindOf(va
 /** Tells every place at which the value does not fit, with why. */
 export const differences = (
   value: unknown,
-  given: Schema,
+  described: Schema,
   schemas: Schemas,
   place: string,
   tell: (place: string, problem: string) => void,
 ): void => {
-  const { schema, name } = merged(given, schemas);
+  const { schema, name } = merged(described, schemas);
   const at = name ?? place;
   const kind = kindOf(value);
   if (kind === 'null') {
-    if (!schema.nullable && !given.nullable && schema.type) tell(place, 'is null');
+    if (!schema.nullable && !described.nullable && schema.type) tell(place, 'is null');
     return;
   }
   const choices = schema.oneOf ?? schema.anyOf;

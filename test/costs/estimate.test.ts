@@ -16,15 +16,15 @@ const arbitrary = fc.array(arbitraryChange, { maxLength: 30 });
 const add = (all: string[]) => format(all.reduce((sum, one) => sum + decimal(one), 0n));
 
 describe('an estimate', () => {
-  it('is the sum of its parts, shown and told alike', () => {
+  it('is the sum of its parts on the page and in text', () => {
     fc.assert(
       fc.property(arbitrary, (changes) => {
-        const made = estimateOf(planOf(changes));
-        const { matched, unmatched } = detailsOf(made);
+        const costs = estimateOf(planOf(changes));
+        const { matched, unmatched } = detailsOf(costs);
         expect(matched.length + unmatched.length).toBe(changes.length);
-        expect(add(matched.map((one) => one['prior-monthly-cost']))).toBe(format(made.prior));
-        expect(add(matched.map((one) => one['proposed-monthly-cost']))).toBe(format(made.proposed));
-        expect(add(matched.map((one) => one['delta-monthly-cost']))).toBe(format(made.proposed - made.prior));
+        expect(add(matched.map((one) => one['prior-monthly-cost']))).toBe(format(costs.prior));
+        expect(add(matched.map((one) => one['proposed-monthly-cost']))).toBe(format(costs.proposed));
+        expect(add(matched.map((one) => one['delta-monthly-cost']))).toBe(format(costs.proposed - costs.prior));
         for (const one of matched) {
           expect(decimal(one['delta-hourly-cost'])).toBe(
             decimal(one['proposed-hourly-cost']) - decimal(one['prior-hourly-cost']),
@@ -52,7 +52,7 @@ describe('an estimate', () => {
 
   it('has what goes as prior, what comes as proposed, and what stays as both', () => {
     const machine = { instance_type: 't3.micro' };
-    const made = detailsOf(
+    const costs = detailsOf(
       estimateOf(
         planOf([
           { type: 'aws_instance', name: 'goes', before: machine },
@@ -63,13 +63,13 @@ describe('an estimate', () => {
         ]),
       ),
     );
-    expect(made.matched.map((one) => [one.name, one['delta-monthly-cost']])).toEqual([
+    expect(costs.matched.map((one) => [one.name, one['delta-monthly-cost']])).toEqual([
       ['goes', '-8.232'],
       ['comes', '8.232'],
       ['stays', '0.0'],
       ['grows', '7.592'],
     ]);
-    expect(made.matched[1]).toMatchObject({
+    expect(costs.matched[1]).toMatchObject({
       address: 'aws_instance.comes',
       'proposed-hourly-cost': '0.011277',
       'price-sources': ['price-file'],
@@ -85,9 +85,9 @@ describe('an estimate', () => {
       after: { size: index % 100 === 7 ? 500 : 1 },
     }));
     const unheard: Change[] = Array.from({ length: 10_000 }, (_, index) => ({ type: 'unheard_of', index, after: {} }));
-    const made = estimateOf(planOf([...volumes, ...unheard]));
-    expect([made.matched.length, made.unmatched.length]).toEqual([20_000, 10_000]);
-    const listed = detailsOf(made);
+    const costs = estimateOf(planOf([...volumes, ...unheard]));
+    expect([costs.matched.length, costs.unmatched.length]).toEqual([20_000, 10_000]);
+    const listed = detailsOf(costs);
     expect(listed.matched.filter((one) => one['proposed-monthly-cost'] === '50.0').length).toBe(200);
     expect(listed.matched.length).toBeGreaterThan(200);
     expect(listed.unmatched.length).toBeGreaterThan(1_000);

@@ -60,7 +60,7 @@ describe('reading a plan', () => {
     expect(() => readPlan(from(json))).toThrow(PlanJsonError);
   });
 
-  it('is content with a plan of nothing', () => {
+  it('accepts an empty plan', () => {
     for (const json of [
       {},
       { resource_changes: null },
@@ -95,8 +95,8 @@ describe('plans by customers’ code', () => {
     );
     fc.assert(
       fc.property(changes, fc.jsonValue({ maxDepth: 5 }), (all, configuration) => {
-        const made = estimateOf(planOf(all, { configuration, variables: configuration }));
-        expect(made.matched.length + made.unmatched.length).toBe(all.length);
+        const costs = estimateOf(planOf(all, { configuration, variables: configuration }));
+        expect(costs.matched.length + costs.unmatched.length).toBe(all.length);
       }),
     );
   });
@@ -104,8 +104,8 @@ describe('plans by customers’ code', () => {
   it('may be large: 5,000 resources are read once each', () => {
     const after = { instance_type: 't3.micro', user_data: 'x'.repeat(2_000) };
     const all = Array.from({ length: 5_000 }, (_, index) => ({ type: 'aws_instance', index, after }));
-    const made = estimateOf(planOf(all));
-    expect(made.matched.length).toBe(5_000);
-    expect(made.proposed).toBe(5_000n * 8_232_000_000_000n);
+    const costs = estimateOf(planOf(all));
+    expect(costs.matched.length).toBe(5_000);
+    expect(costs.proposed).toBe(5_000n * 8_232_000_000_000n);
   });
 });

@@ -14,8 +14,8 @@ interface Asked {
 }
 
 let server: Server;
-let asked: Asked[];
-let answer: (asked: Asked) => { status: number; body: string } | undefined;
+let requests: Asked[];
+let answer: (request: Asked) => { status: number; body: string } | undefined;
 
 const product = (usagetype: string, ...prices: [usd: string, beginRange?: string][]) =>
   JSON.stringify({
@@ -35,14 +35,14 @@ const product = (usagetype: string, ...prices: [usd: string, beginRange?: string
       Reserved: { 'S.R': { priceDimensions: { 'S.R.1': { beginRange: '0', pricePerUnit: { USD: '0.0010000000' } } } } },
     },
   });
-const found = (...products: string[]) => ({
+const page = (...products: string[]) => ({
   status: 200,
   body: JSON.stringify({ FormatVersion: 'aws_v1', PriceList: products }),
 });
 
 beforeEach(async () => {
-  asked = [];
-  answer = () => found();
+  requests = [];
+  answer = () => page();
   server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
@@ -53,9 +53,9 @@ beforeEach(async () => {
       target: String(request.headers['x-amz-target']),
       authorization: String(request.headers.authorization),
     };
-    asked.push(one);
-    const said = answer(one);
-    if (said) response.writeHead(said.status, { 'content-type': 'application/x-amz-json-1.1' }).end(said.body);
+    requests.push(one);
+    const reply = answer(one);
+    if (reply) response.writeHead(reply.status, { 'content-type': 'application/x-amz-json-1.1' }).end(reply.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   Object.assign(process.env, {
@@ -79,24 +79,24 @@ const fresh = async () => {
 const of = (item: string, region = 'sa-east-1'): Price => ({ region, item });
 
 describe('asking AWS for prices', () => {
-  it('asks for what is sold there, signed for the API’s own region', async () => {
+  it("queries the products of the region, signed for the API's own region", async () => {
     answer = () =>
-      found(product('SAE1-BoxUsage:t3.micro', ['0.0168000000']), product('SAE1-UnusedBox:t3.micro', ['9.0']));
+      page(product('SAE1-BoxUsage:t3.micro', ['0.0168000000']), product('SAE1-UnusedBox:t3.micro', ['9.0']));
     const quotes = await (await fresh())([of('ec2/t3.micro')]);
     expect([...quotes]).toEqual([['sa-east-1 ec2/t3.micro', { usd: decimal('0.0168'), source: 'price-list-api' }]]);
-    expect(asked[0]).toMatchObject({
+    expect(requests[0]).toMatchObject({
       service: 'AmazonEC2',
       target: 'AWSPriceListService.GetProducts',
       filters: { instanceType: 't3.micro', regionCode: 'sa-east-1', operatingSystem: 'Linux', tenancy: 'Shared' },
     });
-    expect(asked[0]?.authorization).toContain('/us-east-1/pricing/aws4_request');
+    expect(requests[0]?.authorization).toContain('/us-east-1/pricing/aws4_request');
   });
 
   it('reads first tiers, and units that are not ours', async () => {
     answer = ({ filters }) =>
       filters.group
-        ? found(product('SAE1-Lambda-GB-Second', ['0.0000166667'], ['0.0000150000', '6000000000']))
-        : found(product('SAE1-EBS:VolumeP-Throughput.gp3', ['40.9600000000']));
+        ? page(product('SAE1-Lambda-GB-Second', ['0.0000166667'], ['0.0000150000', '6000000000']))
+        : page(product('SAE1-EBS:VolumeP-Throughput.gp3', ['40.9600000000']));
     const quotes = await (await fresh())([of('lambda/gb-second'), of('ebs/gp3-throughput')]);
     expect([...quotes.values()].map(({ usd }) => usd)).toEqual([decimal('0.0000166667'), decimal('0.04')]);
   });
@@ -104,27 +104,27 @@ describe('asking AWS for prices', () => {
   it('leaves what has several prices, or none, to the price file', async () => {
     answer = ({ service }) =>
       service === 'AWSELB'
-        ? found(product('LoadBalancerUsage', ['0.02']), product('LoadBalancerUsage', ['0.03']))
-        : found(product('NatGateway-Hours', ['0.0000000000']));
+        ? page(product('LoadBalancerUsage', ['0.02']), product('LoadBalancerUsage', ['0.03']))
+        : page(product('NatGateway-Hours', ['0.0000000000']));
     const quotes = await (await fresh())([of('lb/application', 'us-east-1'), of('nat/gateway', 'sa-east-1')]);
     expect([...quotes]).toEqual([['us-east-1 lb/application', { usd: decimal('0.0225'), source: 'price-file' }]]);
   });
 
-  it('asks once for each, then keeps the answer for the day, also that there is none', async () => {
+  it('queries each price once a day, and caches missing prices too', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    answer = ({ filters }) => (filters.instanceType ? found(product('BoxUsage:m5.large', ['0.1'])) : found());
+    answer = ({ filters }) => (filters.instanceType ? page(product('BoxUsage:m5.large', ['0.1'])) : page());
     const quotesFor = await fresh();
     for (let n = 0; n < 3; n++) await quotesFor([of('ec2/m5.large'), of('nat/gateway')]);
-    expect(asked.length).toBe(2);
+    expect(requests.length).toBe(2);
     vi.setSystemTime(Date.now() + 13 * 3600_000);
     await quotesFor([of('ec2/m5.large')]);
-    expect(asked.length).toBe(3);
+    expect(requests.length).toBe(3);
   });
 
   it('asks 60 times at most for one plan', async () => {
-    answer = ({ filters }) => found(product(`BoxUsage:${filters.instanceType}`, ['0.1']));
+    answer = ({ filters }) => page(product(`BoxUsage:${filters.instanceType}`, ['0.1']));
     const quotes = await (await fresh())(Array.from({ length: 500 }, (_, i) => of(`ec2/x${i}.large`)));
-    expect([asked.length, quotes.size]).toEqual([60, 60]);
+    expect([requests.length, quotes.size]).toEqual([60, 60]);
   });
 
   it.each<[string, () => { status: number; body: string }]>([
@@ -133,7 +133,7 @@ describe('asking AWS for prices', () => {
     ['is throttled', () => ({ status: 400, body: '{"__type":"ThrottlingException"}' })],
     ['is down', () => ({ status: 503, body: '' })],
     ['answers nonsense', () => ({ status: 200, body: '<html>' })],
-    ['has prices that are none', () => found(product('BoxUsage:t3.micro', ['free']))],
+    ['has prices that are none', () => page(product('BoxUsage:t3.micro', ['free']))],
   ])('is not asked again for a while when it %s: the file has the prices', async (_name, refusal) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     answer = refusal;
@@ -143,8 +143,8 @@ describe('asking AWS for prices', () => {
       const quotes = await quotesFor(all);
       expect([...quotes.values()].map(({ source }) => source)).toEqual(['price-file', 'price-file']);
     }
-    expect(asked.length).toBe(1);
-    answer = () => found(product('BoxUsage:t3.micro', ['0.5']));
+    expect(requests.length).toBe(1);
+    answer = () => page(product('BoxUsage:t3.micro', ['0.5']));
     vi.setSystemTime(Date.now() + 16 * 60_000);
     expect((await quotesFor(all)).get('sa-east-1 ec2/t3.micro')).toMatchObject({ source: 'price-list-api' });
   });
@@ -153,6 +153,6 @@ describe('asking AWS for prices', () => {
     answer = () => undefined;
     const quotes = await (await fresh())([of('nat/gateway', 'us-east-1'), of('eks/cluster', 'us-east-1')]);
     expect([...quotes.values()].map(({ source }) => source)).toEqual(['price-file', 'price-file']);
-    expect(asked.length).toBe(1);
+    expect(requests.length).toBe(1);
   });
 });

@@ -27,10 +27,10 @@ afterAll(async () => {
   await storage.close();
 });
 
-let made = 0;
+let counter = 0;
 /** A run whose plan is finished. */
 const planned = async (plan: Change[] | Buffer | undefined, change: Partial<Run> = {}): Promise<Run> => {
-  const id = `run-${String(++made).padStart(16, '0')}`;
+  const id = `run-${String(++counter).padStart(16, '0')}`;
   const run = newRun({
     id,
     status: 'cost_estimating',
@@ -66,14 +66,14 @@ describe('estimating the costs of a run', () => {
       priceSources: ['price-file'],
       pricesAsOf: expect.stringMatching(/^\d{4}-\d\d$/),
     });
-    const kept = (await runs.getRun(run.id)) as Run;
-    expect(kept.costEstimate).toEqual(estimate);
-    const { matched = [], unmatched = [] } = (await details.getCostDetails(kept)) ?? {};
+    const stored = (await runs.getRun(run.id)) as Run;
+    expect(stored.costEstimate).toEqual(estimate);
+    const { matched = [], unmatched = [] } = (await details.getCostDetails(stored)) ?? {};
     expect(matched.map(({ type }) => type)).toEqual(['aws_nat_gateway', 'aws_eks_cluster']);
     expect(unmatched.map(({ type }) => type)).toEqual(['aws_redshift_cluster']);
   });
 
-  it('answers the same when it is asked again, or by two at once', async () => {
+  it('returns the same result to repeated and concurrent requests', async () => {
     const run = await planned([cluster]);
     const [one, other] = await Promise.all([estimateCosts(run), estimateCosts(run)]);
     expect(other).toEqual(one);
@@ -115,7 +115,7 @@ describe('estimating the costs of a run', () => {
     expect(await estimateCosts(await planned([cluster], { costEstimate: undefined }))).toBeUndefined();
   });
 
-  it('changes nothing of a run that has ended meanwhile', async () => {
+  it('leaves a run unchanged that has ended in the meantime', async () => {
     const run = await planned([cluster]);
     await runs.updateRun(run.id, { set: { status: 'canceled' } });
     expect((await estimateCosts(run))?.status).toBe('pending');

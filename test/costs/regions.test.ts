@@ -6,8 +6,8 @@ type Json = Record<string, unknown>;
 
 const address: Change = { type: 'aws_nat_gateway', after: {} };
 const region = (one: Change, more: Json): string => {
-  const [found] = estimateOf(planOf([one], more), 'ap-southeast-1').matched;
-  return `${found?.region}${found?.regionAssumed ? ' assumed' : ''}`;
+  const [billed] = estimateOf(planOf([one], more), 'ap-southeast-1').matched;
+  return `${billed?.region}${billed?.regionAssumed ? ' assumed' : ''}`;
 };
 const provider = (expression: unknown, more: Json = {}) => ({
   configuration: { provider_config: { aws: { name: 'aws', expressions: { region: expression }, ...more } } },

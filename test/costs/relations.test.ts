@@ -51,8 +51,10 @@ describe('an autoscaling group', () => {
     expect(result([template(), group()], configured([toTemplate]))).toEqual([threeMachines]);
     const named = group({ launch_template: [{ name: 'web' }] });
     expect(result([template(), named], configured([]))).toEqual([threeMachines]);
-    const known = template({ after: { ...template().after, id: 'lt-1' } });
-    expect(result([known, group({ launch_template: [{ id: 'lt-1' }] })], configured([]))).toEqual([threeMachines]);
+    const launchTemplate = template({ after: { ...template().after, id: 'lt-1' } });
+    expect(result([launchTemplate, group({ launch_template: [{ id: 'lt-1' }] })], configured([]))).toEqual([
+      threeMachines,
+    ]);
   });
 
   it('takes the template of its own module instance and index', () => {

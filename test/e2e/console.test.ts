@@ -122,7 +122,7 @@ describe.skipIf(!platform.awsEndpointUrl).concurrent('an execution that is stopp
 
   it('in Applying interrupts terraform, and a redrive does not apply again', async () => {
     const ledger = join(folder, 'ledger');
-    const made = () => readFileSync(ledger, 'utf8').split('\n').filter(Boolean).length;
+    const createdCount = () => readFileSync(ledger, 'utf8').split('\n').filter(Boolean).length;
     const workspace = await newWorkspace({ 'auto-apply': true });
     const run = await untilStatus(await startRun(workspace, { 'main.tf': noted(ledger) }), 'applying');
     await until(async () => existsSync(ledger), Boolean, 240_000);
@@ -133,7 +133,7 @@ describe.skipIf(!platform.awsEndpointUrl).concurrent('an execution that is stopp
     await sfn.send(new RedriveExecutionCommand({ executionArn: executionArn(run) }));
     await until(() => isRedriven(run), Boolean, 240_000);
     await untilFinal(next);
-    expect(made()).toBe(1);
+    expect(createdCount()).toBe(1);
   });
 });
 

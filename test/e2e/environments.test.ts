@@ -64,7 +64,7 @@ describe.skipIf(!coder)('the coder command line', () => {
     expect((await succeeds(['list'])).text).toMatch(new RegExp(`${dev} +${demo} +Started`));
   });
 
-  it('lets one of two builds at once through', async () => {
+  it('accepts one of two concurrent builds', async () => {
     const ended = await Promise.all([run(['stop', dev, '-y']), run(['stop', dev, '-y'])]);
     expect(ended.map(({ code }) => code).sort()).toEqual([0, 1]);
     expect(ended.find(({ code }) => code === 1)?.text).toContain('A workspace build is already active.');
@@ -146,7 +146,7 @@ describe.skipIf(!coder)('schedules, watched as they come due', () => {
 });
 
 describe('the environments’ host', () => {
-  it('knows nobody without a token', async () => {
+  it('rejects requests without a token', async () => {
     const answer = await fetch(`${platform.environmentsUrl}/api/v2/users/me`);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('x-coder-build-version')).toMatch(/^v2\.29\./);

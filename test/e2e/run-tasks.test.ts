@@ -21,7 +21,7 @@ const files = { 'main.tf': resources(['a']) };
 const everywhere = ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'];
 
 describe.concurrent('run tasks', () => {
-  it('are asked at every stage, signed, and the run goes on with their verdict', async () => {
+  it('receive a signed request at every stage, and their result decides the run', async () => {
     const { server, task } = await newTask(passes, { 'hmac-key': 'secret' });
     const workspace = await newWorkspace({ 'auto-apply': true });
     await attach(workspace, task, everywhere);
@@ -44,29 +44,29 @@ describe.concurrent('run tasks', () => {
     }
   });
 
-  it('read the configuration and the plan with the token they were sent, as long as they are asked', async ({
-    expect,
-  }) => {
-    const seen: Record<string, number | string> = {};
+  it('read the configuration and plan with their token while their result is open', async ({ expect }) => {
+    const readByTask: Record<string, number | string> = {};
     const { server, task } = await newTask(async (payload) => {
       const read = async (url: string) => {
         const response = await fetch(url, { headers: { authorization: `Bearer ${payload.access_token}` } });
         return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
       };
       const configuration = await read(payload.configuration_version_download_url ?? '');
-      seen.configuration = configuration.body.subarray(0, 2).toString('hex');
-      seen.plan = JSON.parse((await read(payload.plan_json_api_url ?? '')).body.toString()).resource_changes[0].address;
-      seen.other = (await read(`${platform.url}/api/v2/runs/${payload.run_id}`)).status;
+      readByTask.configuration = configuration.body.subarray(0, 2).toString('hex');
+      readByTask.plan = JSON.parse(
+        (await read(payload.plan_json_api_url ?? '')).body.toString(),
+      ).resource_changes[0].address;
+      readByTask.other = (await read(`${platform.url}/api/v2/runs/${payload.run_id}`)).status;
       await callBack(payload, { status: 'passed' });
-      seen.later = (await read(payload.plan_json_api_url ?? '')).status;
+      readByTask.later = (await read(payload.plan_json_api_url ?? '')).status;
     });
     const workspace = await newWorkspace();
     await attach(workspace, task, ['post_plan']);
     const run = await untilConfirmable(await startRun(workspace, files));
     expect(run.attributes.status).toBe('post_plan_completed');
     await server.request(2);
-    await expect.poll(() => seen.later).toBe(401);
-    expect(seen).toEqual({ configuration: '1f8b', plan: 'terraform_data.a', other: 404, later: 401 });
+    await expect.poll(() => readByTask.later).toBe(401);
+    expect(readByTask).toEqual({ configuration: '1f8b', plan: 'terraform_data.a', other: 404, later: 401 });
     await client.act(run.id, 'discard');
   });
 
@@ -86,7 +86,7 @@ describe.concurrent('run tasks', () => {
     }
   });
 
-  it('that are advisory, or come after the apply, fail nothing', async () => {
+  it('that are advisory or run after the apply never fail the run', async () => {
     const { task } = await newTask(fails);
     const workspace = await newWorkspace({ 'auto-apply': true });
     await attach(workspace, task, ['post_plan'], 'advisory');
@@ -109,15 +109,15 @@ describe.concurrent('run tasks', () => {
     expect(stage?.match(/passed/g)).toHaveLength(5);
   });
 
-  it('are called at the same time, fifty of them, forty at most at once', async () => {
+  it('are called in parallel: fifty of them, at most forty at once', async () => {
     const workspace = await newWorkspace();
-    const asked: TaskPayload[] = [];
+    const payloads: TaskPayload[] = [];
     const most = 40;
     // Nobody is answered before as many were asked as Step Functions works on at once.
     const { server, task } = await newTask(async (payload) => {
-      asked.push(payload);
-      if (asked.length < most) return;
-      const all = asked.length === most ? asked : [payload];
+      payloads.push(payload);
+      if (payloads.length < most) return;
+      const all = payloads.length === most ? payloads : [payload];
       await Promise.all(all.map((one) => callBack(one, { status: 'passed' })));
     });
     const more = await Promise.all(
@@ -127,10 +127,10 @@ describe.concurrent('run tasks', () => {
     );
     for (const one of [task, ...more]) await attach(workspace, one, ['pre_plan']);
     const run = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
-    expect([run.attributes.status, asked.length]).toEqual(['planned_and_finished', 50]);
+    expect([run.attributes.status, payloads.length]).toEqual(['planned_and_finished', 50]);
   });
 
-  it('of a canceled run are told that nobody waits, and resume nothing', async () => {
+  it('of a canceled run get a conflict, and resume nothing', async () => {
     const { server, task } = await newTask(isSilent);
     const workspace = await newWorkspace();
     await attach(workspace, task, ['post_plan']);
@@ -166,8 +166,8 @@ describe.concurrent('run tasks', () => {
     expect(await callBack(payload, { status: 'running', message: '1 of 2' }, [outcome])).toBe(200);
     expect(await callBack(payload, { status: 'passed', message: 'done' })).toBe(200);
     await untilFinal(run);
-    const [kept] = await client.list(`/task-results/${payload.task_result_id}/outcomes`);
-    expect(kept?.attributes).toMatchObject({
+    const [storedOutcome] = await client.list(`/task-results/${payload.task_result_id}/outcomes`);
+    expect(storedOutcome?.attributes).toMatchObject({
       'outcome-id': 'CC-1',
       tags: [{ label: 'Severity', value: [{ label: 'High', level: 'error' }] }],
     });
@@ -188,7 +188,7 @@ describe.concurrent('run tasks', () => {
 });
 
 describe.concurrent('notifications', () => {
-  it('tell of a run all the way, signed, and cost a run of another workspace nothing', async ({ expect }) => {
+  it('send signed notifications throughout a run, and cost runs of other workspaces nothing', async ({ expect }) => {
     const server = await startServer();
     const workspace = await newWorkspace();
     await client.create(`/workspaces/${workspace.id}/notification-configurations`, 'notification-configurations', {

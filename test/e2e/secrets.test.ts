@@ -52,10 +52,10 @@ it('a secret is nowhere but where Terraform itself needs it; a token is nowhere 
   const { url, organization, pid } = platform.local;
   const stopWatching = watchProcesses();
   const { data: me } = await owner.call('GET', '/account/details');
-  const made = await owner.create(`/users/${me.id}/authentication-tokens`, 'authentication-tokens', {
+  const issued = await owner.create(`/users/${me.id}/authentication-tokens`, 'authentication-tokens', {
     description: 'x',
   });
-  const token = String(made.attributes.token);
+  const token = String(issued.attributes.token);
   canaries.know('API token', token.slice('sfu_'.length));
   const client = new Client(url, token);
 
@@ -105,19 +105,19 @@ it('a secret is nowhere but where Terraform itself needs it; a token is nowhere 
   await readAll(client, organization, ended, set);
   stopWatching();
 
-  const found = [...foundIn('a command line', [...commands].join('\n'))];
+  const leaks = [...foundIn('a command line', [...commands].join('\n'))];
   expect([...commands].some((command) => command.includes('terraform apply'))).toBe(true);
-  for (const { path, bytes } of tasks.requests) found.push(...foundIn(`a request to the task (${path})`, bytes));
+  for (const { path, bytes } of tasks.requests) leaks.push(...foundIn(`a request to the task (${path})`, bytes));
   expect(tasks.requests.length).toBeGreaterThan(1);
-  found.push(...foundInAnswers());
+  leaks.push(...foundInAnswers());
   const table = await canaries.inTable(platform.local);
-  found.push(...table.found.map(({ secret, place }) => `${secret}: the table, ${place}`));
+  leaks.push(...table.found.map(({ secret, place }) => `${secret}: the table, ${place}`));
   expect(table.items).toBeGreaterThan(100);
   const atRest = [platform.dataDir, elsewhere].flatMap((folder) =>
     canaries.inFolder(folder).map(({ secret, place }) => `${secret}: ${relative(folder, place)}`),
   );
-  found.push(...atRest.filter((line) => !mayBe.some((places) => places.test(line))));
-  expect(found).toEqual([]);
+  leaks.push(...atRest.filter((line) => !mayBe.some((places) => places.test(line))));
+  expect(leaks).toEqual([]);
   // The search finds what is there.
   for (const places of mayBe) expect(atRest.filter((line) => places.test(line)).length).toBeGreaterThan(0);
 });

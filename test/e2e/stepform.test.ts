@@ -73,11 +73,11 @@ const start = (program: string, words: string[], folder = 'good', env: Record<st
 type Child = ReturnType<typeof start>;
 
 const whenItSays = (child: Child, words: string, then: () => void): void => {
-  let said = '';
+  let output = '';
   child.stdout.on('data', (part: Buffer) => {
-    const before = said.includes(words);
-    said += part;
-    if (!before && said.includes(words)) then();
+    const before = output.includes(words);
+    output += part;
+    if (!before && output.includes(words)) then();
   });
 };
 
@@ -114,15 +114,15 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-it('signs in, starts and watches a run, confirms it; tells states, outputs and exit codes to scripts', async () => {
+it('signs in, starts, watches and confirms a run; gives scripts states, outputs and exit codes', async () => {
   const unknown = await stepform(['whoami']);
   expect(unknown).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('stepform login') });
   const refused = await stepform(['login'], { input: 'sfu_wrong\n' });
   expect(refused).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('Invalid token') });
   expect(await succeed(['login'], `${platform.token}\n`)).toContain('Signed in to');
-  const kept = join(root, '.terraform.d', 'credentials.tfrc.json');
-  expect(statSync(kept).mode & 0o777).toBe(0o600);
-  expect(readFileSync(kept, 'utf8')).toContain(platform.token);
+  const credentials = join(root, '.terraform.d', 'credentials.tfrc.json');
+  expect(statSync(credentials).mode & 0o777).toBe(0o600);
+  expect(readFileSync(credentials, 'utf8')).toContain(platform.token);
 
   const none = await stepform(['runs', 'start']);
   expect(none).toMatchObject({ code: exit.notFound, err: expect.stringContaining(`workspaces create ${workspace}`) });
@@ -174,7 +174,7 @@ it('moves states: pull, push, and back again', async () => {
   await succeed(['unlock']);
 });
 
-it('tells an errored run as one object a line, and ends as it did', async () => {
+it('prints an errored run as JSON lines, and exits with its code', async () => {
   const { code, out } = await stepform(['runs', 'start', '--watch', '--json'], { folder: 'broken' });
   const events = out
     .trim()
@@ -195,7 +195,7 @@ it('tells an errored run as one object a line, and ends as it did', async () => 
   expect(JSON.parse(missing.out)).toMatchObject({ errors: [{ status: '404' }], 'exit-code': exit.notFound });
 });
 
-it('says when a list is not whole, which workspace was meant, and how to try again', async () => {
+it('reports a truncated list, the workspace it guessed, and how to retry', async () => {
   const part = await stepform(['runs', 'list', '--limit', '1']);
   expect(part).toMatchObject({
     code: exit.done,

@@ -36,15 +36,15 @@ const idOf: Record<string, string[]> = {
 };
 
 const state = () => {
-  const { text, ...given } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
-  return { ...given, state: Buffer.from(text).toString('base64') };
+  const { text, ...attributes } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
+  return { ...attributes, state: Buffer.from(text).toString('base64') };
 };
 
-let made = 0;
+let counter = 0;
 
 /** What fits a name, more often than not. */
 const byName: Record<string, (random: Random) => unknown> = {
-  name: (random) => `fuzz-${random.below(1e6)}-${++made}`,
+  name: (random) => `fuzz-${random.below(1e6)}-${++counter}`,
   key: (random) => random.of(['a', 'TF_LOG', `key_${random.below(50)}`]),
   category: (random) => random.of(['terraform', 'env', 'policy-set', 'task']),
   email: (random) => `person-${random.below(100)}@b.test`,
@@ -106,27 +106,28 @@ const valueFor = (shape: Shape, path: string[], random: Random, living: Living):
   const required = name === '' || name === 'data' || name === 'attributes' || name === 'relationships';
   const object: Record<string, unknown> = {};
   for (const [key, part] of shape.parts) {
-    const kept = required && /^(data|attributes|relationships|name|key|category|workspace|team|task)$/.test(key);
-    if (kept ? random.chance(0.95) : random.chance(0.45)) object[key] = valueFor(part, [...path, key], random, living);
+    const included = required && /^(data|attributes|relationships|name|key|category|workspace|team|task)$/.test(key);
+    if (included ? random.chance(0.95) : random.chance(0.45))
+      object[key] = valueFor(part, [...path, key], random, living);
   }
   return object;
 };
 
-const places = (value: unknown, found: [Json, string | number][] = []): [Json, string | number][] => {
-  if (value === null || typeof value !== 'object') return found;
+const places = (value: unknown, holders: [Json, string | number][] = []): [Json, string | number][] => {
+  if (value === null || typeof value !== 'object') return holders;
   const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
   for (const key of keys) {
-    found.push([value as Json, key]);
-    places((value as Record<string | number, unknown>)[key], found);
+    holders.push([value as Json, key]);
+    places((value as Record<string | number, unknown>)[key], holders);
   }
-  return found;
+  return holders;
 };
 
 /** Changes one place of the document: another value, none, or one more of a name nobody knows. */
 const breakOne = (document: unknown, random: Random): void => {
-  const found = places(document);
-  if (found.length === 0) return;
-  const [holder, key] = random.of(found);
+  const holders = places(document);
+  if (holders.length === 0) return;
+  const [holder, key] = random.of(holders);
   const object = holder as Record<string | number, unknown>;
   const kind = random.below(8);
   if (kind === 0) delete object[key];

@@ -94,7 +94,19 @@ export const lackOf = (status: number, body: string | undefined): string | undef
 };
 
 /** Functions that answer in the API's own form. */
-const ofApi = ['Api', 'States', 'Access', 'SignIn', 'Settings', 'Governance', 'Registry'];
+const ofApi = [
+  'Api',
+  'Runs',
+  'States',
+  'Access',
+  'Organizations',
+  'SignIn',
+  'Workspaces',
+  'Settings',
+  'Governance',
+  'Policies',
+  'Registry',
+];
 /** What forms and pages answer is for people; OAuth has errors of its own (RFC 6749). */
 const inApiForm = (target: string, path: string): boolean => ofApi.includes(target) && !path.startsWith('/oauth/');
 
@@ -127,14 +139,14 @@ class Fuzzer {
     this.#mostMs = mostMs;
   }
 
-  note(...given: unknown[]): void {
-    const text = given.map((one) => (one instanceof Error ? (one.stack ?? one.message) : String(one))).join(' ');
+  note(...parts: unknown[]): void {
+    const text = parts.map((one) => (one instanceof Error ? (one.stack ?? one.message) : String(one))).join(' ');
     this.#logged.push(text.slice(0, 1500));
   }
 
   async ask(n: number, target: Target, event: APIGatewayProxyEventV2): Promise<void> {
     const { method, path } = event.requestContext.http;
-    const found = (what: string, detail: string) => {
+    const report = (what: string, detail: string) => {
       const body = event.isBase64Encoded ? Buffer.from(event.body ?? '', 'base64').toString() : event.body;
       const request = `${method} ${path}?${event.rawQueryString} ${body?.slice(0, 600) ?? ''}`;
       this.findings.push({ n, request: `${nameOf(target)}\n    ${request}`, what, detail });
@@ -146,7 +158,7 @@ class Fuzzer {
     try {
       answer = await this.#platform.send(event);
     } catch (error) {
-      found('threw', (error as Error).stack ?? String(error));
+      report('threw', (error as Error).stack ?? String(error));
       return;
     }
     const { user, system } = process.cpuUsage(before);
@@ -154,40 +166,43 @@ class Fuzzer {
     this.statuses[status] = (this.statuses[status] ?? 0) + 1;
     if (status < 400) this.done.add(nameOf(target));
     const ms = (user + system) / 1000;
-    if (ms > this.#mostMs) found(`took over ${this.#mostMs} ms`, `${Math.round(ms)} ms, answered ${status}`);
+    if (ms > this.#mostMs) report(`took over ${this.#mostMs} ms`, `${Math.round(ms)} ms, answered ${status}`);
     const awaited = status === 503 && nameOf(target) in notYet;
-    if (status >= 500 && !awaited) found(`answered ${status}`, this.#logged.join('\n') || (answer.body ?? ''));
-    else if (this.#logged.length > 0) found('logged a failure', this.#logged.join('\n'));
+    if (status >= 500 && !awaited) report(`answered ${status}`, this.#logged.join('\n') || (answer.body ?? ''));
+    else if (this.#logged.length > 0) report('logged a failure', this.#logged.join('\n'));
     if (status < 400 || status >= 500) return;
     const lack = inApiForm(this.#platform.functionOf(method, event.rawPath), path) ? lackOf(status, answer.body) : '';
-    if (lack) found(`answered ${status}, which ${lack}`, answer.body ?? '');
+    if (lack) report(`answered ${status}, which ${lack}`, answer.body ?? '');
     const isRecord = (key: string) => leftBehind.some(([on, item]) => on.test(target.path) && item.test(key));
     const changed = (await this.#watch.changed()).filter((key) => !isRecord(key));
-    if (changed.length > 0) found(`answered ${status} and changed something`, `${changed.join(', ')}\n${answer.body}`);
+    if (changed.length > 0) report(`answered ${status} and changed something`, `${changed.join(', ')}\n${answer.body}`);
   }
 }
 
-/** Asks as many as it is told to; the platform is there for this alone. */
+/** On a busy machine, too. */
+const least = 150;
+
+/** Sends up to `requests` requests; the platform serves this process only. */
 export const fuzz = async ({ seed, requests, withinMs, mostMs = 500, progress }: Options): Promise<Report> => {
   const platform = await startPlatform();
   const watch = watchTable();
   const fuzzer = new Fuzzer(platform, watch, mostMs);
   const { error, warn } = console;
-  console.error = (...given) => fuzzer.note(...given);
+  console.error = (...parts) => fuzzer.note(...parts);
   console.warn = () => {};
-  let asked = 0;
+  let count = 0;
   try {
     let living = await platform.live();
     const shapes = await learnShapes(platform, living);
     const targets = targetsOf(platform.routes, shapes);
     // From the first request on: a busy machine takes long to make the world.
     const end = withinMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + withinMs;
-    for (; asked < requests && performance.now() < end; asked++) {
-      if (asked % worldLasts === 0) living = await platform.live();
-      const random = new Random(seed, asked);
+    for (; count < requests && (performance.now() < end || count < least); count++) {
+      if (count % worldLasts === 0) living = await platform.live();
+      const random = new Random(seed, count);
       const target = targets.of(random);
-      await fuzzer.ask(asked, target, requestFor(target, random, living));
-      if (asked % 1000 === 999) progress?.(asked + 1, fuzzer.findings.length);
+      await fuzzer.ask(count, target, requestFor(target, random, living));
+      if (count % 1000 === 999) progress?.(count + 1, fuzzer.findings.length);
     }
   } finally {
     Object.assign(console, { error, warn });
@@ -195,7 +210,7 @@ export const fuzz = async ({ seed, requests, withinMs, mostMs = 500, progress }:
     await platform.close();
   }
   const neverDone = platform.routes.map(nameOf).filter((name) => !fuzzer.done.has(name));
-  return { asked, statuses: fuzzer.statuses, neverDone, findings: fuzzer.findings };
+  return { asked: count, statuses: fuzzer.statuses, neverDone, findings: fuzzer.findings };
 };
 
 /** Findings of one kind, told once, the first with its request. */

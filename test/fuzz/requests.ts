@@ -21,10 +21,10 @@ const text = (random: Random): string => random.of(hostileTexts);
 
 /** For a path segment: what a client could put there. */
 const segment = (random: Random): string => {
-  const given = text(random).slice(0, 2000);
-  if (random.chance(0.3)) return given;
+  const value = text(random).slice(0, 2000);
+  if (random.chance(0.3)) return value;
   try {
-    return encodeURIComponent(given);
+    return encodeURIComponent(value);
   } catch {
     return '%ED%A0%80';
   }
@@ -36,12 +36,12 @@ const pathOf = ({ method, path }: Target, random: Random, { world, logSecret }: 
   // Renaming or deleting the organization would end the world, and its name is never given again.
   const endsWorld = method !== 'GET' && /^\/api\/v2\/organizations\/\{organization\}$/.test(path);
   const ids = Object.values(world).filter((id) => id && !(endsWorld && id === world.organization));
-  let given = endsWorld ? path.replace(parameter, world.spare ?? '') : path;
-  while (parameter.test(given) && random.chance(0.12)) {
-    given = given.replace(parameter, () => (random.chance(0.5) ? segment(random) : random.of(ids)));
+  let filled = endsWorld ? path.replace(parameter, world.spare ?? '') : path;
+  while (parameter.test(filled) && random.chance(0.12)) {
+    filled = filled.replace(parameter, () => (random.chance(0.5) ? segment(random) : random.of(ids)));
   }
-  given = given.replace('{log}', logSecret);
-  return fillPath(given, world);
+  filled = filled.replace('{log}', logSecret);
+  return fillPath(filled, world);
 };
 
 const values = (random: Random, { world }: Living): string => {
@@ -151,11 +151,12 @@ const required = (path: string, { world }: Living): string[] => {
 };
 
 const queryOf = ({ path: template, query = {} }: Target, path: string, random: Random, living: Living): string => {
-  const known = Object.keys(query);
-  const names = known.length > 0 ? known.map((name) => name.replace('[*]', `[${random.below(3)}]`)) : parameters;
+  const queryNames = Object.keys(query);
+  const names =
+    queryNames.length > 0 ? queryNames.map((name) => name.replace('[*]', `[${random.below(3)}]`)) : parameters;
   const parts = random.chance(0.9) ? required(path, living) : [];
   // Where none is known, every one is refused.
-  const most = known.length > 0 || !template.startsWith('/api/') ? 4 : random.chance(0.2) ? 2 : 0;
+  const most = queryNames.length > 0 || !template.startsWith('/api/') ? 4 : random.chance(0.2) ? 2 : 0;
   for (let n = random.chance(0.4) ? 0 : random.below(most); n > 0; n--) {
     const name = random.of(random.chance(0.8) ? names : parameters);
     const value = values(random, living);
@@ -182,8 +183,8 @@ const authorization = (path: string, random: Random, { tokens }: Living): string
 
 const headersOf = (path: string, random: Random, living: Living): Record<string, string> => {
   const headers: Record<string, string> = { host: 'api.example.test', 'x-forwarded-proto': 'https' };
-  const given = authorization(path, random, living);
-  if (given !== undefined) headers.authorization = given;
+  const header = authorization(path, random, living);
+  if (header !== undefined) headers.authorization = header;
   const maybe = (name: string, probability: number, choices: readonly string[]) => {
     if (random.chance(probability)) headers[name] = random.of(choices);
   };
@@ -248,7 +249,7 @@ const decoded = (path: string): string => {
 };
 
 /** As API Gateway makes it (HTTP APIs: payload format 2.0). */
-export const eventFor = (given: {
+export const eventFor = (request: {
   method: string;
   path: string;
   query?: string;
@@ -256,8 +257,8 @@ export const eventFor = (given: {
   body?: string;
   base64?: boolean;
 }): APIGatewayProxyEventV2 => {
-  const { method, query = '', headers, body, base64 = false } = given;
-  const path = decoded(given.path);
+  const { method, query = '', headers, body, base64 = false } = request;
+  const path = decoded(request.path);
   const all: Record<string, string> = {};
   for (const [name, value] of new URLSearchParams(query)) all[name] = name in all ? `${all[name]},${value}` : value;
   return {

@@ -16,16 +16,16 @@ export interface Shape {
 const pathOf = (pointer: string): string[] => pointer.split('/').slice(1).filter(Boolean);
 
 const at = (shape: Shape, path: string[]): Shape => {
-  let found = shape;
+  let child = shape;
   for (const name of path) {
-    let next = found.parts.get(name);
+    let next = child.parts.get(name);
     if (!next) {
       next = { parts: new Map() };
-      found.parts.set(name, next);
+      child.parts.set(name, next);
     }
-    found = next;
+    child = next;
   }
-  return found;
+  return child;
 };
 
 /** Names that everything is asked for: by JavaScript, not by a route. */
@@ -41,8 +41,8 @@ interface Known {
   idAt(path: string[]): string | undefined;
 }
 
-const document = (known: Known, path: string[] = []): object => {
-  const { shape, lists, hidden } = known;
+const document = (learned: Known, path: string[] = []): object => {
+  const { shape, lists, hidden } = learned;
   const name = (key: string) => [...path, key].join('/');
   const isNamed = (key: string | symbol): key is string =>
     typeof key === 'string' && !ofEveryObject.has(key) && path.length < 8 && !hidden.has(name(key));
@@ -57,10 +57,10 @@ const document = (known: Known, path: string[] = []): object => {
       get: (_, key) => {
         if (!isNamed(key)) return undefined;
         at(shape, [...path, key]);
-        const id = key === 'id' ? known.idAt(path) : undefined;
+        const id = key === 'id' ? learned.idAt(path) : undefined;
         if (id !== undefined) return id;
-        if (!lists.has(name(key))) return document(known, [...path, key]);
-        return [document(known, [...path, key, '*'])];
+        if (!lists.has(name(key))) return document(learned, [...path, key]);
+        return [document(learned, [...path, key, '*'])];
       },
       ownKeys: () => [],
     },

@@ -141,21 +141,21 @@ describe('the run state machine', () => {
   });
 
   it('makes only documented status transitions, and all of them', () => {
-    const seen = new Map<string, Set<RunStatus>>();
+    const visited = new Map<string, Set<RunStatus>>();
     for (const path of paths) {
       path.statuses.slice(1).forEach((to, i) => {
         const from = path.statuses[i] as RunStatus;
         if (!documented[from]?.includes(to)) {
           throw new Error(`${from} → ${to}; ${describePath(path)}: ${path.statuses.join(' → ')}`);
         }
-        seen.set(from, (seen.get(from) ?? new Set()).add(to));
+        visited.set(from, (visited.get(from) ?? new Set()).add(to));
       });
     }
     const sorted = (ways: Iterable<[string, Iterable<RunStatus>]>) =>
       Object.fromEntries([...ways].map(([from, to]) => [from, [...to].sort()]));
-    expect(sorted(seen)).toEqual(sorted(Object.entries(documented)));
-    const count = [...seen.values()].reduce((sum, ways) => sum + ways.size, 0);
-    console.log(`${count} ways out of ${seen.size} statuses, each on some path`);
+    expect(sorted(visited)).toEqual(sorted(Object.entries(documented)));
+    const count = [...visited.values()].reduce((sum, ways) => sum + ways.size, 0);
+    console.log(`${count} ways out of ${visited.size} statuses, each on some path`);
   });
 
   it('never applies a plan-only or unconfirmed run', () => {
@@ -165,8 +165,8 @@ describe('the run state machine', () => {
       const automatic = path.start.startsWith('auto-apply') || path.start.startsWith('empty apply');
       const withdrawn = path.happenings.includes('ApplyQueued: permission withdrawn');
       if (applies && (withdrawn || !automatic)) {
-        const asked = path.start.startsWith('saved plan') ? 'PlannedAndSaved' : 'NeedsConfirmation';
-        expect(path.happenings, describePath(path)).toContain(`${asked}: confirmed`);
+        const waitState = path.start.startsWith('saved plan') ? 'PlannedAndSaved' : 'NeedsConfirmation';
+        expect(path.happenings, describePath(path)).toContain(`${waitState}: confirmed`);
       }
     }
   });
@@ -180,11 +180,12 @@ describe('the run state machine', () => {
       }
       const stopped = ['PostPlanTasksDone: failed', 'PolicyEvaluating: failed', 'hard-mandatory failed'];
       if ([...stopped, 'PreApplyTasksDone: failed'].some(refused)) expect(states, says).not.toContain('Applying');
-      for (const [failed, asked] of [
+      for (const [failed, waitState] of [
         ['PolicyEvaluating: failed, may be overridden', 'PostPlanAwaitingDecision'],
         ['PolicyChecking: soft-mandatory failed', 'PolicyOverride'],
       ] as const) {
-        if (refused(failed) && states.includes('Applying')) expect(happenings, says).toContain(`${asked}: overridden`);
+        if (refused(failed) && states.includes('Applying'))
+          expect(happenings, says).toContain(`${waitState}: overridden`);
       }
     }
   });
@@ -230,7 +231,7 @@ describe('the run state machine', () => {
     expect(machine.States.Applying).toMatchObject({ HeartbeatSeconds: 60 });
   });
 
-  it('retries to start a runner for more than an hour with backoff while there is no capacity', () => {
+  it('retries starting a runner for more than an hour, with backoff, while there is no capacity', () => {
     for (const name of ['PlanQueued', 'ApplyQueued']) {
       const { Retry } = machine.States[name] as { Retry?: Record<string, number & string[]>[] };
       const retry = Retry?.find(({ ErrorEquals }) => ErrorEquals?.includes('CapacityUnavailableError'));

@@ -64,13 +64,13 @@ describe('cdk-nag, AwsSolutions', () => {
 
   it('requires a reason for each acknowledgement, and rejects unused ones', () => {
     const stack = platform();
-    const found = findings(stack, { ignoreAcknowledgments: true });
+    const unacknowledged = findings(stack, { ignoreAcknowledgments: true });
     const accepted = acknowledged(stack);
     expect(accepted.length).toBeGreaterThan(10);
     for (const { rule, path, reason } of accepted) {
       expect(reason.length, `${rule} at ${path}: ${reason}`).toBeGreaterThan(25);
       expect(
-        found.some((finding) => finding.startsWith(`${rule} ${path}`)),
+        unacknowledged.some((finding) => finding.startsWith(`${rule} ${path}`)),
         `${rule} at ${path} is accepted, but nothing is found there`,
       ).toBe(true);
     }

@@ -40,8 +40,8 @@ describe('organizationCreators', () => {
 
 describe('signInGroupOrganizations', () => {
   it('are the listed ones', () => {
-    const given = { ...issuer, signInGroupsClaim: 'groups', signInGroupOrganizations: 'acme, other' };
-    expect(rules(organizationVariable(readSettings(given)))).toEqual({ creators: 'owners', groups: ['acme', 'other'] });
+    const input = { ...issuer, signInGroupsClaim: 'groups', signInGroupOrganizations: 'acme, other' };
+    expect(rules(organizationVariable(readSettings(input)))).toEqual({ creators: 'owners', groups: ['acme', 'other'] });
     const environment = {
       ...local,
       STEPFORM_SIGN_IN_GROUPS_CLAIM: 'groups',

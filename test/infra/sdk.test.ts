@@ -108,9 +108,9 @@ describe('the table in a bundle', () => {
 
   it('retries when throttled', async () => {
     const answers = [400, 500, 200];
-    const asked: (string | undefined)[] = [];
+    const requests: (string | undefined)[] = [];
     const server = createServer((request, response) => {
-      asked.push(request.headers.authorization);
+      requests.push(request.headers.authorization);
       request.resume();
       const status = answers.shift() ?? 200;
       const error = {
@@ -131,8 +131,8 @@ describe('the table in a bundle', () => {
       Object.assign(process.env, { AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS });
       server.close();
     }
-    expect(asked).toHaveLength(3);
-    expect(asked[0]).toMatch(/^AWS4-HMAC-SHA256 Credential=test\//);
+    expect(requests).toHaveLength(3);
+    expect(requests[0]).toMatch(/^AWS4-HMAC-SHA256 Credential=test\//);
   });
 });
 

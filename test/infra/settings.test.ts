@@ -29,6 +29,7 @@ describe('settings', () => {
       removalPolicy: 'retain',
       auditRetentionDays: 90,
       requestsPerSecond: 30,
+      warmRunners: 0,
     });
   });
 
@@ -74,12 +75,15 @@ describe('settings', () => {
     [{ alarmEmail: 'me' }, 'alarmEmail: must be an e-mail address'],
     [{ vpcId: 'vpc-1' }, 'vpcId, subnetIds: give both'],
     [{ vpcId: 'main', subnetIds: 'a' }, 'vpcId: must be the id of a VPC'],
+    [{ warmRunners: 51 }, 'warmRunners: must be at most 50'],
+    [{ warmRunners: 1, warmRunnerHours: 'nine to five' }, 'warmRunnerHours: must be days, hours and a time zone'],
+    [{ warmRunnerHours: 'Mon-Fri 08:00-18:00 UTC' }, 'warmRunnerHours: is of no use without warmRunners'],
     [{ stackName: 'my stack' }, 'stackName: must be letters, digits and hyphens'],
   ])('reject %j', (context, message) => {
     expect(problem(context)).toContain(message);
   });
 
-  it('report all errors at once', () => {
+  it('report all errors together', () => {
     expect(problem({ holdSeconds: -1, heartbeatSeconds: 99, nope: 1 }).split('\n')).toHaveLength(4);
   });
 });

@@ -23,13 +23,13 @@ const problem = (make: () => unknown): string => {
 
 describe('issuer settings', () => {
   it('become one environment variable without the secret', () => {
-    const given = {
+    const input = {
       ...okta,
       signInEmailDomains: 'Example.com, example.org',
       signInTrustEmails: 'true',
       signInBaseUrl: 'https://a.b/c/',
     };
-    expect(JSON.parse(signInVariable(readSettings(given)))).toEqual({
+    expect(JSON.parse(signInVariable(readSettings(input)))).toEqual({
       issuer: 'https://example.okta.com',
       clientId: 'client-1',
       clientSecretParameter: '/stepform/sign-in-secret',

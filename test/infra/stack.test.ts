@@ -84,7 +84,18 @@ describe('the stack', () => {
   });
 
   it('times out before API Gateway does', () => {
-    for (const id of ['Api', 'States', 'Access', 'SignIn', 'Settings', 'Governance', 'Logs', 'Runner'])
+    for (const id of [
+      'Api',
+      'Runs',
+      'States',
+      'Access',
+      'SignIn',
+      'Workspaces',
+      'Settings',
+      'Governance',
+      'Logs',
+      'Runner',
+    ])
       expect(functionProperties(id).Timeout).toBeLessThan(30);
   });
 });
@@ -97,18 +108,18 @@ const storageKey = () => {
 
 describe('storage', () => {
   it('retains table, bucket, key and logs on deletion, but nothing of a failed first deployment', () => {
-    const kept = [
+    const retained = [
       only('AWS::DynamoDB::Table'),
       only('AWS::S3::Bucket'),
       storageKey(),
       ...resources('AWS::Logs::LogGroup'),
     ];
-    for (const resource of kept)
+    for (const resource of retained)
       expect(resource, resource.id).toMatchObject({
         DeletionPolicy: 'RetainExceptOnCreate',
         UpdateReplacePolicy: 'Retain',
       });
-    const others = resources().filter(({ id }) => !kept.some((one) => one.id === id));
+    const others = resources().filter(({ id }) => !retained.some((one) => one.id === id));
     expect(others.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete')).toEqual([]);
     // CloudFormation can take back none that is protected.
     expect(only('AWS::DynamoDB::Table').Properties.DeletionProtectionEnabled ?? false).toBe(false);
@@ -216,7 +227,9 @@ describe('the HTTP API', () => {
     const apart = routes.filter(
       ([key, to]) =>
         /^\w+ \/api\/v2\//.test(key ?? '') &&
-        /^(States|Access|Settings|Governance|Registry|VersionControl)Function$/.test(to ?? ''),
+        /^(Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|VersionControl)Function$/.test(
+          to ?? '',
+        ),
     );
     expect(Object.fromEntries(routes.filter((route) => !apart.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
@@ -248,6 +261,7 @@ describe('the HTTP API', () => {
       'SignIn',
       'VersionControl',
       'VersionControlEvent',
+      'Workspaces',
     ]);
     expect(environmentOf('Governance')).not.toHaveProperty('STATE_MACHINE_ARN');
   });
@@ -260,12 +274,16 @@ describe('the HTTP API', () => {
       'EnvironmentTemplates',
       'Environments',
       'Governance',
+      'Organizations',
+      'Policies',
       'Registry',
+      'Runs',
       'Settings',
       'SignIn',
       'States',
       'VersionControl',
       'Webhooks',
+      'Workspaces',
     ]);
   });
 
@@ -366,7 +384,7 @@ describe('runners', () => {
     expect(resources('AWS::EC2::SecurityGroupIngress')).toEqual([]);
   });
 
-  it('cost nothing while nothing runs', () => {
+  it('cost nothing while idle', () => {
     expect(resources('AWS::EC2::NatGateway')).toEqual([]);
     expect(resources('AWS::ECS::Service')).toEqual([]);
   });
@@ -414,8 +432,8 @@ describe('events', () => {
       const retries = resources('AWS::Lambda::EventInvokeConfig').find(
         ({ Properties }) => readable(Properties.FunctionName) === `${to}Function`,
       );
-      const kept = retries?.Properties.DestinationConfig as { OnFailure: { Destination: unknown } } | undefined;
-      expect(readable(kept?.OnFailure.Destination), to).toBe('lost-events');
+      const destination = retries?.Properties.DestinationConfig as { OnFailure: { Destination: unknown } } | undefined;
+      expect(readable(destination?.OnFailure.Destination), to).toBe('lost-events');
     }
   });
 });
@@ -449,7 +467,7 @@ describe('operations', () => {
       error: '$context.integrationErrorMessage',
     });
     const sweep = readFileSync(bundles.functions.Sweep.file, 'utf8');
-    for (const said of ['repaired', 'repair failed']) expect(sweep).toContain(`"${said}"`);
+    for (const event of ['repaired', 'repair failed']) expect(sweep).toContain(`"${event}"`);
   });
 
   it('have a valid CloudWatch dashboard', () => {

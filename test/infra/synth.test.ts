@@ -86,7 +86,7 @@ describe('bundles', () => {
     const { bundles } = await synthesize();
     const again = await bundle(root, join(scratch, 'bundles'));
     for (const id of functionIds) {
-      const [a, b] = await Promise.all([bundles, again].map((made) => readFile(made.functions[id].file)));
+      const [a, b] = await Promise.all([bundles, again].map((bundled) => readFile(bundled.functions[id].file)));
       expect(a?.equals(b as Buffer), id).toBe(true);
     }
   }, 60_000);

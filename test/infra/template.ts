@@ -114,9 +114,9 @@ export const synthesizedMachine = (): unknown => {
 };
 
 export const functionProperties = (functionId: string): Record<string, unknown> => {
-  const found = resources('AWS::Lambda::Function').find(({ id }) => id === `${functionId}Function`);
-  if (!found) throw new Error(`there is no function ${functionId}`);
-  return found.Properties;
+  const declared = resources('AWS::Lambda::Function').find(({ id }) => id === `${functionId}Function`);
+  if (!declared) throw new Error(`there is no function ${functionId}`);
+  return declared.Properties;
 };
 
 export const roleOf = (functionId: string): string => {

@@ -48,8 +48,8 @@ const at = (field: string) => ({ pointer: `/data/attributes/${field}` });
 
 it('are made, read, listed, changed and deleted', async () => {
   const { id: workspaceId } = await api.workspace();
-  const made = await make({ token: 'secret' }, workspaceId);
-  expect(made).toMatchObject({
+  const configuration = await make({ token: 'secret' }, workspaceId);
+  expect(configuration).toMatchObject({
     type: 'notification-configurations',
     id: expect.stringMatching(/^nc-\w{16}$/),
     attributes: {
@@ -66,32 +66,32 @@ it('are made, read, listed, changed and deleted', async () => {
   expect(server.requests).toEqual([]);
   const second = await make({ name: 'other' }, workspaceId);
   const listed = await api.get(`workspaces/${workspaceId}/notification-configurations`);
-  expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([made.id, second.id]);
+  expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([configuration.id, second.id]);
   expect(listed.body.meta).toBeUndefined();
   const paged = await api.get(`workspaces/${workspaceId}/notification-configurations?page[size]=1`);
   expect([paged.body.data.length, paged.body.meta.pagination['total-count']]).toEqual([1, 2]);
-  const changed = await api.patch(one(made), { name: 'new', triggers: [] });
+  const changed = await api.patch(one(configuration), { name: 'new', triggers: [] });
   expect(changed.body.data.attributes).toMatchObject({ name: 'new', triggers: [], url: server.url });
-  expect((await api.get(one(made))).body.data).toEqual(changed.body.data);
-  expect((await api.call('DELETE', one(made))).status).toBe(204);
-  expect((await api.get(one(made))).status).toBe(404);
+  expect((await api.get(one(configuration))).body.data).toEqual(changed.body.data);
+  expect((await api.call('DELETE', one(configuration))).status).toBe(204);
+  expect((await api.get(one(configuration))).status).toBe(404);
   expect((await api.get(`workspaces/${workspaceId}/notification-configurations`)).body.data).toHaveLength(1);
   await api.call('DELETE', `workspaces/${workspaceId}`);
   expect((await api.get(one(second))).status).toBe(404);
 });
 
-describe('a destination is asked whether it is there', () => {
-  it('when a configuration is made enabled, with a signature of what was sent', async () => {
-    const made = await make({ enabled: true, token: 'secret' });
+describe('a destination is verified with a request', () => {
+  it('when a configuration is created enabled, with a signature of the body', async () => {
+    const configuration = await make({ enabled: true, token: 'secret' });
     const [request] = server.requests;
     expect(request?.payload).toMatchObject({
       payload_version: 1,
-      notification_configuration_id: made.id,
+      notification_configuration_id: configuration.id,
       run_id: null,
       notifications: [{ trigger: 'verification', run_status: null }],
     });
     expect(request?.headers['x-tfe-notification-signature']).toBe(signatureOf(request?.bytes as Buffer, 'secret'));
-    expect(made.attributes['delivery-responses']).toEqual([
+    expect(configuration.attributes['delivery-responses']).toEqual([
       {
         url: server.url,
         body: 'welcome',
@@ -101,7 +101,7 @@ describe('a destination is asked whether it is there', () => {
         successful: 'true',
       },
     ]);
-    expect(JSON.stringify(made.attributes)).not.toContain('c=d');
+    expect(JSON.stringify(configuration.attributes)).not.toContain('c=d');
   });
 
   it('and one that is not is refused, with what it answered', async () => {
@@ -114,35 +114,35 @@ describe('a destination is asked whether it is there', () => {
   });
 
   it('when it is enabled, or called in another way, and not for its name', async () => {
-    const made = await make();
-    await api.patch(one(made), { name: 'b', triggers: ['run:planning'] });
+    const configuration = await make();
+    await api.patch(one(configuration), { name: 'b', triggers: ['run:planning'] });
     expect(server.requests).toHaveLength(0);
     server.answer = status(404);
-    expect(refusal(await api.patch(one(made), { enabled: true }))[0]).toBe(400);
-    expect(refusal(await api.post(`${one(made)}/actions/enable`))[0]).toBe(400);
-    const { attributes } = (await api.get(one(made))).body.data;
+    expect(refusal(await api.patch(one(configuration), { enabled: true }))[0]).toBe(400);
+    expect(refusal(await api.post(`${one(configuration)}/actions/enable`))[0]).toBe(400);
+    const { attributes } = (await api.get(one(configuration))).body.data;
     expect(attributes).toMatchObject({ enabled: false });
     expect(attributes['delivery-responses'].map((each: { code: string }) => each.code)).toEqual(['404', '404']);
     server.answer = status(204);
-    expect((await api.post(`${one(made)}/actions/enable`)).body.data.attributes.enabled).toBe(true);
+    expect((await api.post(`${one(configuration)}/actions/enable`)).body.data.attributes.enabled).toBe(true);
     expect(server.requests).toHaveLength(3);
-    await api.patch(one(made), { name: 'c' });
+    await api.patch(one(configuration), { name: 'c' });
     expect(server.requests).toHaveLength(3);
-    await api.patch(one(made), { token: 'new' });
-    await api.patch(one(made), { url: `${server.url}x` });
+    await api.patch(one(configuration), { token: 'new' });
+    await api.patch(one(configuration), { url: `${server.url}x` });
     expect(server.requests.slice(3).map(({ path }) => path)).toEqual(['/', '/x']);
     for (const { bytes, headers } of server.requests.slice(3))
       expect(headers['x-tfe-notification-signature']).toBe(signatureOf(bytes, 'new'));
   });
 
   it('at any time, of which the last five answers are kept', async () => {
-    const made = await make({ token: '' });
+    const configuration = await make({ token: '' });
     for (let code = 200; code < 206; code++) {
       server.answer = status(code);
-      expect((await api.post(`${one(made)}/actions/verify`)).status).toBe(200);
+      expect((await api.post(`${one(configuration)}/actions/verify`)).status).toBe(200);
     }
     expect(server.requests[0]?.headers).not.toHaveProperty('x-tfe-notification-signature');
-    const { attributes } = (await api.get(one(made))).body.data;
+    const { attributes } = (await api.get(one(configuration))).body.data;
     const codes = attributes['delivery-responses'].map((each: { code: string }) => each.code);
     expect(codes).toEqual(['205', '204', '203', '202', '201']);
   });
@@ -176,9 +176,11 @@ describe('what cannot be is refused, with the field and the remedy', () => {
 
   it('another type of what is there, and more than twenty', async () => {
     const { id } = await api.workspace();
-    const made = await make({}, id);
-    expect(refusal(await api.patch(one(made), { 'destination-type': 'slack' }))[1]).toEqual(at('destination-type'));
-    expect((await api.patch(one(made), { 'destination-type': 'generic' })).status).toBe(200);
+    const configuration = await make({}, id);
+    expect(refusal(await api.patch(one(configuration), { 'destination-type': 'slack' }))[1]).toEqual(
+      at('destination-type'),
+    );
+    expect((await api.patch(one(configuration), { 'destination-type': 'generic' })).status).toBe(200);
     for (let n = 1; n < 20; n++) await make({}, id);
     expect(refusal(await post({}, id))[2]).toContain('has 20 notification configurations');
   });
@@ -187,22 +189,22 @@ describe('what cannot be is refused, with the field and the remedy', () => {
 it('a token is kept sealed, for its own configuration only', async () => {
   const { id } = await make({ token: 'very secret' });
   const { getNotification, openToken } = await import('../../functions/notifications/records.ts');
-  const kept = await getNotification(id);
-  if (!kept) throw new Error('it is gone');
-  expect(Buffer.from(kept.sealedToken ?? []).toString('latin1')).not.toContain('very secret');
-  expect(await openToken(kept)).toBe('very secret');
-  await expect(openToken({ ...kept, id: 'nc-other' })).rejects.toThrow();
+  const stored = await getNotification(id);
+  if (!stored) throw new Error('it is gone');
+  expect(Buffer.from(stored.sealedToken ?? []).toString('latin1')).not.toContain('very secret');
+  expect(await openToken(stored)).toBe('very secret');
+  await expect(openToken({ ...stored, id: 'nc-other' })).rejects.toThrow();
 });
 
-it('runs know whether somebody wants to hear of them: those to come, and those that are open', async () => {
+it('new and open runs record whether they have notifications', async () => {
   const { ready, create, store } = await runHelpers(api);
   const { id } = await ready();
   const notifies = async (run: { id: string }) => (await store.getRun(run.id))?.notifies;
   const before = await create(id);
   expect(await notifies(before)).toBeUndefined();
-  const made = await make({}, id);
+  const configuration = await make({}, id);
   expect(await notifies(before)).toBe(true);
   expect(await notifies(await create(id))).toBe(true);
-  await api.call('DELETE', one(made));
+  await api.call('DELETE', one(configuration));
   expect(await notifies(await create(id))).toBeUndefined();
 });

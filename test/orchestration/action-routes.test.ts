@@ -131,9 +131,9 @@ describe('force-execute', () => {
       id: third,
     });
     expect((await force(third)).status).toBe(202);
-    const said = await api.get(`runs/${third}/run-events?include=comment`);
-    expect(said.body.data.at(-1).attributes.action).toBe('force_executed');
-    expect(said.body.included[0].attributes.body).toBe('urgent');
+    const comments = await api.get(`runs/${third}/run-events?include=comment`);
+    expect(comments.body.data.at(-1).attributes.action).toBe('force_executed');
+    expect(comments.body.included[0].attributes.body).toBe('urgent');
   });
 
   it('is rejected unless the run is pending behind another', async () => {

@@ -167,16 +167,16 @@ const check = (run: Run): void => {
 };
 
 it('ends every run, frees the workspace and applies nothing unconfirmed in every explored order of events', async () => {
-  const seen = new Map<string, number>();
+  const visited = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(
       fc.array(kinds, { minLength: 1, maxLength: 3 }),
       fc.nat(2),
       fc.array(steps, { minLength: 10, maxLength: 80 }),
-      async (wanted, tasks, script) => {
+      async (kinds, tasks, script) => {
         const world = await LifecycleWorld.open(aws);
         for (let i = 0; i < tasks; i++) await world.addTask(`task-${i}`, i === 0 ? 'mandatory' : 'advisory');
-        for (const kind of wanted) await createRun(world, kind);
+        for (const kind of kinds) await createRun(world, kind);
         const ended = new Map<string, string>();
         let runs = await world.runs();
         for (const step of script) {
@@ -191,7 +191,7 @@ it('ends every run, frees the workspace and applies nothing unconfirmed in every
         await settle(world);
         for (const run of await world.runs()) {
           check(run);
-          seen.set(run.status, (seen.get(run.status) ?? 0) + 1);
+          visited.set(run.status, (visited.get(run.status) ?? 0) + 1);
         }
         expect(
           await world.store.query({ pk: world.store.keys.workspace(world.workspaceId).pk, prefix: 'QUEUE#' }),
@@ -201,5 +201,5 @@ it('ends every run, frees the workspace and applies nothing unconfirmed in every
     ),
     { numRuns: Number(process.env.LIFECYCLE_RUNS ?? 8), endOnFailure: process.env.LIFECYCLE_SHRINK === undefined },
   );
-  console.log(`runs by how they ended: ${JSON.stringify(Object.fromEntries(seen))}; ${aws.calls} calls to AWS`);
+  console.log(`runs by how they ended: ${JSON.stringify(Object.fromEntries(visited))}; ${aws.calls} calls to AWS`);
 }, 600_000);

@@ -56,7 +56,7 @@ it.each([1, 2])('numbers runs without a gap although the response to call %d was
 it.each([0, 3])('keeps ETags correct after %d changes whose responses were lost', async (edits) => {
   const key = store.keys.team(id('team'));
   await store.create({ ...key, ...(edits ? { edits } : {}) });
-  const editor = { userId: 'user-1', seen: edits };
+  const editor = { userId: 'user-1', edits };
   aws.failCall(1, 'after');
   expect(await store.update(key, store.asEdit({ set: { name: 'mine' } }, editor))).toMatchObject({ name: 'mine' });
   // Somebody else who has seen what was there before.
@@ -69,7 +69,7 @@ it('distinguishes two edits by one user in the same millisecond', async () => {
   try {
     const key = { pk: 'EDIT', sk: 'TWICE' };
     await store.put({ ...key, name: 'old' });
-    const [first, second] = ['a', 'b'].map((name) => store.asEdit({ set: { name } }, { userId: 'user-1', seen: 0 }));
+    const [first, second] = ['a', 'b'].map((name) => store.asEdit({ set: { name } }, { userId: 'user-1', edits: 0 }));
     expect(await store.update(key, first!)).toMatchObject({ name: 'a', edits: 1 });
     expect(await store.update(key, second!)).toBeUndefined();
   } finally {

@@ -88,7 +88,7 @@ class World {
 
   /** Does something with a cut; what was cut off is queued to be done again. */
   async attempt(what: () => Promise<void>, cut?: Cut) {
-    const seen = aws.sent.length;
+    const sentBefore = aws.sent.length;
     if (cut) aws.failCall(cut.after, cut.when);
     this.cutting ||= !!cut;
     try {
@@ -97,7 +97,7 @@ class World {
       if (!this.cutting) throw error;
       this.redo.push(what);
     }
-    for (const { action, input } of aws.sent.slice(seen)) this.hear(action, input);
+    for (const { action, input } of aws.sent.slice(sentBefore)) this.hear(action, input);
   }
 
   hear(action: string, input: Record<string, string>) {
@@ -114,8 +114,8 @@ class World {
 
   async create(planOnly: boolean, cut?: Cut) {
     const id = `run-${String(this.runs.length).padStart(4, '0')}${this.workspaceId.slice(-12)}`;
-    const known: Known = { id, number: 0, planOnly };
-    this.runs.push(known);
+    const queuedRun: Known = { id, number: 0, planOnly };
+    this.runs.push(queuedRun);
     const options = newRunOptions({ id, planOnly });
     let first = true;
     await this.attempt(async () => {
@@ -123,11 +123,11 @@ class World {
       // The caller of the API hears of an error and the run exists or does not; the sweep completes one that does.
       if (run) {
         await store.enqueue(run);
-        known.number = run.number;
+        queuedRun.number = run.number;
       } else if (first) {
         first = false;
-        known.number = (await store.createRun(this.workspaceId, options)).number;
-      } else this.runs.splice(this.runs.indexOf(known), 1);
+        queuedRun.number = (await store.createRun(this.workspaceId, options)).number;
+      } else this.runs.splice(this.runs.indexOf(queuedRun), 1);
     }, cut);
   }
 
@@ -158,10 +158,10 @@ class World {
 
   /** Whoever is told that a lock failed does not try again after an unlock. */
   async lock(cut?: Cut) {
-    let asked = false;
+    let isRequested = false;
     await this.attempt(async () => {
-      if (asked) return;
-      asked = true;
+      if (isRequested) return;
+      isRequested = true;
       await store.update(store.keys.workspace(this.workspaceId), {
         set: { lock: { kind: 'user', userId: 'user-1' } },
         condition: 'attribute_not_exists(#l)',

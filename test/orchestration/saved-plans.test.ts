@@ -60,11 +60,11 @@ const changeState = async (workspaceId: string, cut?: Cut): Promise<void> => {
   await locks.lockWorkspace(workspaceId, 'user-1', '');
   const { text, ...file } = stateFile({ serial: ++serial });
   const workspace = await read(workspaceId);
-  const made = await createStateVersion({ workspace, userId: 'user-1', force: true, intermediate: false, ...file });
-  if ('conflict' in made) throw new Error(made.conflict);
-  await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), text);
+  const outcome = await createStateVersion({ workspace, userId: 'user-1', force: true, intermediate: false, ...file });
+  if ('conflict' in outcome) throw new Error(outcome.conflict);
+  await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), text);
   await again(cut, async () => {
-    const version = await getStateVersion(made.stateVersion.id);
+    const version = await getStateVersion(outcome.stateVersion.id);
     if (version) await finalizeStateVersion(version);
   });
   await locks.unlockWorkspace(workspaceId, 'user-1');

@@ -17,19 +17,19 @@ const load = async () => ({
   sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
 });
 
-const said: { message: string; repair?: string; item: string }[] = [];
+const lines: { message: string; repair?: string; item: string }[] = [];
 beforeAll(async () => {
   aws = await startAws();
   store = await load();
   for (const level of ['warn', 'error'] as const)
-    vi.spyOn(console, level).mockImplementation((line) => said.push(JSON.parse(String(line))));
+    vi.spyOn(console, level).mockImplementation((line) => lines.push(JSON.parse(String(line))));
 });
 afterAll(async () => {
   vi.restoreAllMocks();
   await aws.close();
 });
 afterEach(() => {
-  said.length = 0;
+  lines.length = 0;
   aws.executionStatus = undefined;
 });
 
@@ -59,13 +59,13 @@ const waits = (state: string, set: Partial<Run>) =>
     await store.updateRun(run.id, { set: { wait: { state, token: `${run.id} token` } } });
     return run;
   });
-const repairs = () => said.map(({ message, repair }) => repair ?? message);
+const repairs = () => lines.map(({ message, repair }) => repair ?? message);
 
 it('costs nine reads and no write in a healthy system', async () => {
   const [calls, itemsRead] = [aws.calls, aws.itemsRead];
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
   expect([aws.calls - calls, aws.itemsRead - itemsRead]).toEqual([9, 0]);
-  expect(said).toEqual([]);
+  expect(lines).toEqual([]);
 });
 
 it.each([
@@ -82,7 +82,7 @@ it.each([
   expect(await now(run)).toMatchObject({ status: 'errored', endReason: expect.stringMatching(reason) });
   expect((await now(run)).dueAt).toBeUndefined();
   expect((await now(next)).current).toBe(true);
-  expect(said).toEqual([{ level: 'warn', message: 'repaired', repair: 'run finished', item: `RUN#${run.id}` }]);
+  expect(lines).toEqual([{ level: 'warn', message: 'repaired', repair: 'run finished', item: `RUN#${run.id}` }]);
 });
 
 it('starts a missing execution', async () => {

@@ -45,11 +45,11 @@ it('shows a member only the tags of workspaces they can read', async () => {
   const { getWorkspace } = await import('../../functions/workspaces/records.ts');
   const home = await organization();
   await home.workspace('secret', 'shared');
-  const seen = await getWorkspace(await home.workspace('shared'));
+  const visible = await getWorkspace(await home.workspace('shared'));
   const member = await (await memberHelpers()).withFlags(home.name);
   expect(await home.counts('', member.token)).toEqual([]);
-  if (!seen) throw new Error('gone');
-  await grant({ workspace: seen }, member.team.id, { access: 'read' });
+  if (!visible) throw new Error('gone');
+  await grant({ workspace: visible }, member.team.id, { access: 'read' });
   expect(await home.counts('', member.token)).toEqual(['shared 1']);
 });
 

@@ -18,15 +18,15 @@ const use = async (secret: string, more: Record<string, string> = {}): Promise<A
 const tokenFor = async (secret: string): Promise<string> => (await use(secret)).body.access_token;
 
 it('creates an organization with a project and an owner', async () => {
-  const made = await bootstrap({ organization: 'first', email: 'admin@first.test' });
-  expect(made).toEqual({
+  const bootstrapped = await bootstrap({ organization: 'first', email: 'admin@first.test' });
+  expect(bootstrapped).toEqual({
     organization: 'first',
     userId: expect.stringMatching(/^user-/),
     secret: expect.stringMatching(/^sfonce_/),
     goodUntil: expect.any(String),
     signInAt: expect.stringMatching(/^http.*\/app$/),
   });
-  const token = await tokenFor(made.secret);
+  const token = await tokenFor(bootstrapped.secret);
   expect((await api.get('account/details', { token })).body.data.attributes.username).toBe('admin');
   expect((await api.post('organizations/first/workspaces', { name: 'w' }, {}, { token })).status).toBe(201);
   expect((await api.get('organizations/first/projects', { token })).body.data).toHaveLength(1);

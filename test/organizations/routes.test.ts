@@ -16,18 +16,18 @@ const create = async (name = uniqueName('org')) => {
 
 describe('organizations', () => {
   it('are found by name and owned by their creator', async () => {
-    const made = await create();
-    expect(made).toMatchObject({
+    const created = await create();
+    expect(created).toMatchObject({
       type: 'organizations',
       attributes: { email: 'x@y.test', 'fair-run-queuing-enabled': false },
     });
-    expect(made.id).toBe(made.attributes.name);
-    expect(made.attributes['external-id']).toMatch(/^org-\w{16}$/);
-    expect(made.attributes['created-at']).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    const read = await api.get(`organizations/${made.id}`);
-    expect(read.body.data).toEqual(made);
+    expect(created.id).toBe(created.attributes.name);
+    expect(created.attributes['external-id']).toMatch(/^org-\w{16}$/);
+    expect(created.attributes['created-at']).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const read = await api.get(`organizations/${created.id}`);
+    expect(read.body.data).toEqual(created);
     const list = await api.get('organizations?q=ORG-');
-    expect(list.body.data.map(({ id }: { id: string }) => id)).toContain(made.id);
+    expect(list.body.data.map(({ id }: { id: string }) => id)).toContain(created.id);
     expect(list.body.data.map(({ id }: { id: string }) => id)).not.toContain('acme');
   });
 
@@ -141,17 +141,17 @@ describe('projects', () => {
   });
 
   it('can be renamed and deleted, but not while they have workspaces', async () => {
-    const made = (await api.post('organizations/acme/projects', { name: 'Temporary', description: 'x' })).body.data;
-    expect(made).toMatchObject({ type: 'projects', attributes: { description: 'x' } });
-    const renamed = await api.patch(`projects/${made.id}`, { name: 'Still temporary' });
+    const created = (await api.post('organizations/acme/projects', { name: 'Temporary', description: 'x' })).body.data;
+    expect(created).toMatchObject({ type: 'projects', attributes: { description: 'x' } });
+    const renamed = await api.patch(`projects/${created.id}`, { name: 'Still temporary' });
     expect(renamed.body.data.attributes).toMatchObject({ name: 'Still temporary', description: 'x' });
-    const project = { data: { type: 'projects', id: made.id } };
+    const project = { data: { type: 'projects', id: created.id } };
     const workspace = await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, { project });
-    expect(workspace.body.data.relationships.project.data.id).toBe(made.id);
-    expect((await api.call('DELETE', `projects/${made.id}`)).status).toBe(409);
+    expect(workspace.body.data.relationships.project.data.id).toBe(created.id);
+    expect((await api.call('DELETE', `projects/${created.id}`)).status).toBe(409);
     await api.call('DELETE', `workspaces/${workspace.body.data.id}`);
-    expect((await api.call('DELETE', `projects/${made.id}`)).status).toBe(204);
-    expect((await api.get(`projects/${made.id}`)).status).toBe(404);
+    expect((await api.call('DELETE', `projects/${created.id}`)).status).toBe(204);
+    expect((await api.get(`projects/${created.id}`)).status).toBe(404);
     expect((await api.post('organizations/acme/projects', { name: 'Temporary' })).status).toBe(201);
   });
 
@@ -185,9 +185,9 @@ describe('account', () => {
   });
 
   it('creates tokens that are shown once and rejected after deletion', async () => {
-    const made = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'for tests' });
-    expect(made.status).toBe(201);
-    const { id, attributes } = made.body.data;
+    const response = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'for tests' });
+    expect(response.status).toBe(201);
+    const { id, attributes } = response.body.data;
     expect(id).toMatch(/^at-/);
     const token = attributes.token;
     expect((await api.get('account/details', { token })).status).toBe(200);

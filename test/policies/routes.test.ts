@@ -11,8 +11,8 @@ afterAll(() => api.close());
 
 const all = 'organizations/acme/policies';
 const create = async (attributes: object = {}, relationships: object = {}) => {
-  const given = { name: uniqueName('policy'), kind: 'opa', query: 'data.terraform.deny', ...attributes };
-  const answer = await api.post(all, given, relationships);
+  const attributesOf = { name: uniqueName('policy'), kind: 'opa', query: 'data.terraform.deny', ...attributes };
+  const answer = await api.post(all, attributesOf, relationships);
   expect(answer.body.errors).toBeUndefined();
   expect(answer.status).toBe(201);
   return answer.body.data;
@@ -24,8 +24,8 @@ const errorOf = async (path: string, attributes: object, method: 'post' | 'patch
 
 describe('a policy', () => {
   it('reads back as it was made', async () => {
-    const made = await create({ description: 'why', 'enforcement-level': 'mandatory' });
-    expect(made).toMatchObject({
+    const policy = await create({ description: 'why', 'enforcement-level': 'mandatory' });
+    expect(policy).toMatchObject({
       id: expect.stringMatching(/^pol-\w{16}$/),
       type: 'policies',
       attributes: {
@@ -38,13 +38,13 @@ describe('a policy', () => {
       relationships: { organization: { data: { type: 'organizations', id: 'acme' } }, 'policy-sets': { data: [] } },
     });
     // Of its file, which is not there yet.
-    expect(made.attributes.enforce).toEqual([]);
-    expect((await api.get(`policies/${made.id}`)).body.data).toEqual(made);
+    expect(policy.attributes.enforce).toEqual([]);
+    expect((await api.get(`policies/${policy.id}`)).body.data).toEqual(policy);
   });
 
-  it('is a Sentinel policy and advisory when nothing is said; "enforce" is understood', async () => {
-    const made = (await api.post(all, { name: uniqueName('p'), query: 'a.deny' })).body.data;
-    expect(made.attributes).toMatchObject({ kind: 'sentinel', query: null, 'enforcement-level': 'advisory' });
+  it('defaults to an advisory Sentinel policy; "enforce" is understood', async () => {
+    const policy = (await api.post(all, { name: uniqueName('p'), query: 'a.deny' })).body.data;
+    expect(policy.attributes).toMatchObject({ kind: 'sentinel', query: null, 'enforcement-level': 'advisory' });
     const old = { name: uniqueName('p'), enforce: [{ path: 'x.sentinel', mode: 'hard-mandatory' }] };
     expect((await api.post(all, old)).body.data.attributes['enforcement-level']).toBe('hard-mandatory');
   });
@@ -81,7 +81,7 @@ describe('a policy', () => {
   it('is refused for what it cannot be, by field', async () => {
     const { attributes } = await create();
     const name = uniqueName('p');
-    for (const [given, pointer, detail] of [
+    for (const [input, pointer, detail] of [
       [{ name: attributes.name, kind: 'opa', query: 'q' }, '/data/attributes/name', 'already been taken'],
       [{ kind: 'opa', query: 'q' }, '/data/attributes/name', 'is missing'],
       [{ name: 'a b', kind: 'opa', query: 'q' }, '/data/attributes/name', 'letters, digits'],
@@ -94,7 +94,7 @@ describe('a policy', () => {
       ],
       [{ name, enforce: [{ mode: 'mandatory' }] }, '/data/attributes/enforce/0/mode', 'soft-mandatory'],
     ] as const) {
-      const error = await errorOf(all, given);
+      const error = await errorOf(all, input);
       expect(error).toMatchObject({ status: '422', source: { pointer } });
       expect(error.detail).toContain(detail);
     }

@@ -24,7 +24,7 @@ const read = async (id: string) => (await api.get(`policy-sets/${id}`)).body.dat
 describe('a policy set', () => {
   it('reads back as it was made, with what it applies to', async () => {
     const [workspace, other, project] = [await api.workspace(), await api.workspace(), await newProject()];
-    const made = await create(
+    const policySet = await create(
       { description: 'for all', overridable: true, 'policy-tool-version': '0.44.0', 'policies-path': '/net/' },
       {
         workspaces: list('workspaces', workspace.id),
@@ -33,7 +33,7 @@ describe('a policy set', () => {
         'project-exclusions': list('projects', project),
       },
     );
-    expect(made).toMatchObject({
+    expect(policySet).toMatchObject({
       id: expect.stringMatching(/^polset-\w{16}$/),
       type: 'policy-sets',
       attributes: {
@@ -54,11 +54,11 @@ describe('a policy set', () => {
         'current-version': { data: null },
       },
     });
-    expect(await read(made.id)).toEqual(made);
+    expect(await read(policySet.id)).toEqual(policySet);
     const include = 'workspaces,workspace_exclusions,projects,project_exclusions,policies,current_version';
-    const { included } = (await api.get(`policy-sets/${made.id}?include=${include}`)).body;
+    const { included } = (await api.get(`policy-sets/${policySet.id}?include=${include}`)).body;
     expect(ids(included).sort()).toEqual([workspace.id, other.id, project].sort());
-    expect((await api.get(`policy-sets/${made.id}?include=nothing`)).status).toBe(400);
+    expect((await api.get(`policy-sets/${policySet.id}?include=nothing`)).status).toBe(400);
   });
 
   it('changes, and is deleted', async () => {
@@ -115,8 +115,8 @@ describe('a policy set', () => {
     }
   });
 
-  it('is refused for what there is not here, by field', async () => {
-    for (const [given, field, detail] of [
+  it('is rejected for unsupported settings, naming the field', async () => {
+    for (const [input, field, detail] of [
       [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo', 'Upload versions'],
       [{ 'tag-selectors': [{ 'tag-key': 'a' }] }, 'tag-selectors', 'Attach workspaces or projects'],
       [{ kind: 'sentinel', 'agent-enabled': true }, 'agent-enabled', 'kind opa'],
@@ -125,7 +125,7 @@ describe('a policy set', () => {
       [{ 'policy-tool-version': 'newest' }, 'policy-tool-version', 'exact version'],
       [{ global: 'yes' }, 'global', 'true or false'],
     ] as const) {
-      const { status, body } = await api.post(all, { name: uniqueName('set'), kind: 'opa', ...given });
+      const { status, body } = await api.post(all, { name: uniqueName('set'), kind: 'opa', ...input });
       expect([status, body.errors[0].source]).toEqual([422, { pointer: `/data/attributes/${field}` }]);
       expect(body.errors[0].detail).toContain(detail);
     }
@@ -138,24 +138,24 @@ describe('a policy set', () => {
     const word = uniqueName('listed');
     const plain = await create({ name: `${word}-b`, kind: 'sentinel' });
     const versioned = await policySetOf(api, { name: `${word}-a` }, policyFiles('deny := []'));
-    const found = async (query: string) => ids((await api.get(`${all}?search[name]=${word}${query}`)).body.data);
-    expect(await found('')).toEqual([versioned, plain.id]);
-    expect(await found('&filter[kind]=sentinel')).toEqual([plain.id]);
-    expect(await found('&filter[versioned]=true')).toEqual([versioned]);
-    expect(await found('&filter[versioned]=false')).toEqual([plain.id]);
-    expect(await found('&page[size]=1&page[number]=2')).toEqual([plain.id]);
+    const search = async (query: string) => ids((await api.get(`${all}?search[name]=${word}${query}`)).body.data);
+    expect(await search('')).toEqual([versioned, plain.id]);
+    expect(await search('&filter[kind]=sentinel')).toEqual([plain.id]);
+    expect(await search('&filter[versioned]=true')).toEqual([versioned]);
+    expect(await search('&filter[versioned]=false')).toEqual([plain.id]);
+    expect(await search('&page[size]=1&page[number]=2')).toEqual([plain.id]);
   });
 });
 
 describe('a policy set version', () => {
   it('is uploaded to the link it is given, and is what the set goes by', async () => {
     const { id } = await create();
-    const made = await api.post(`policy-sets/${id}/versions`);
-    expect(made).toMatchObject({
+    const response = await api.post(`policy-sets/${id}/versions`);
+    expect(response).toMatchObject({
       status: 201,
       body: { data: { attributes: { status: 'pending', source: 'tfe-api' }, links: { upload: expect.any(String) } } },
     });
-    const first = made.body.data.id;
+    const first = response.body.data.id;
     expect((await api.get(`policy-set-versions/${first}`)).body.data.attributes.status).toBe('pending');
     const ready = await uploadVersion(api, id, await packed(policyFiles('deny := []')));
     expect(ready).toMatchObject({
@@ -171,7 +171,7 @@ describe('a policy set version', () => {
     expect(ids((await api.get(`policy-sets/${id}/versions`)).body.data)).toEqual([ready.id, first]);
   });
 
-  it('that is not one says why, and the set stays with what it had', async () => {
+  it('that is invalid reports the reason, and the set keeps its version', async () => {
     const { id } = await create();
     const good = await uploadVersion(api, id, await packed(policyFiles('deny := []')));
     for (const [content, message] of [
@@ -192,45 +192,45 @@ describe('a policy set version', () => {
 
   it('cannot be changed by uploading again', async () => {
     const { id } = await create();
-    const made = (await api.post(`policy-sets/${id}/versions`)).body.data;
+    const version = (await api.post(`policy-sets/${id}/versions`)).body.data;
     const put = async (rule: string) =>
-      fetch(made.links.upload, { method: 'PUT', body: await packed(policyFiles(rule)) });
+      fetch(version.links.upload, { method: 'PUT', body: await packed(policyFiles(rule)) });
     await put('deny := ["first"]');
-    await api.get(`policy-set-versions/${made.id}`);
+    await api.get(`policy-set-versions/${version.id}`);
     await put('deny := ["second"]');
     const { getPolicySetVersion, readBundle } = await import('../../functions/policies/set-version-records.ts');
-    const { bundleKey = '' } = (await getPolicySetVersion(made.id)) ?? {};
+    const { bundleKey = '' } = (await getPolicySetVersion(version.id)) ?? {};
     expect(JSON.stringify(await readBundle(bundleKey))).toContain('first');
   });
 
   it('and policies of its own exclude each other', async () => {
     const { id } = await create();
     const policy = { name: uniqueName('p'), kind: 'opa', query: 'q' };
-    const made = (await api.post('organizations/acme/policies', policy)).body.data;
+    const ownPolicy = (await api.post('organizations/acme/policies', policy)).body.data;
     const path = `policy-sets/${id}/relationships/policies`;
-    await api.call('POST', path, { body: list('policies', made.id) });
+    await api.call('POST', path, { body: list('policies', ownPolicy.id) });
     expect((await api.post(`policy-sets/${id}/versions`)).status).toBe(409);
-    await api.call('DELETE', path, { body: list('policies', made.id) });
+    await api.call('DELETE', path, { body: list('policies', ownPolicy.id) });
     expect((await api.post(`policy-sets/${id}/versions`)).status).toBe(201);
-    expect((await api.call('POST', path, { body: list('policies', made.id) })).status).toBe(422);
+    expect((await api.call('POST', path, { body: list('policies', ownPolicy.id) })).status).toBe(422);
   });
 });
 
 describe('a parameter', () => {
-  it('is made, read, changed and deleted; a sensitive one is never told', async () => {
+  it('is created, read, updated and deleted; sensitive values are never returned', async () => {
     const { id } = await create();
     const base = `policy-sets/${id}/parameters`;
-    const made = (await api.post(base, { key: 'limit', value: '5', category: 'policy-set' })).body.data;
-    expect(made).toMatchObject({
+    const parameter = (await api.post(base, { key: 'limit', value: '5', category: 'policy-set' })).body.data;
+    expect(parameter).toMatchObject({
       type: 'vars',
       attributes: { key: 'limit', value: '5', category: 'policy-set', sensitive: false },
       relationships: { configurable: { data: { type: 'policy-sets', id } } },
     });
     const secret = (await api.post(base, { key: 'token', value: 's3cret', sensitive: true })).body.data;
     expect(secret.attributes.value).toBeNull();
-    expect(ids((await api.get(base)).body.data)).toEqual([made.id, secret.id]);
-    expect((await api.get(`${base}/${made.id}`)).body.data).toEqual(made);
-    expect((await api.patch(`${base}/${made.id}`, { value: '6' })).body.data.attributes.value).toBe('6');
+    expect(ids((await api.get(base)).body.data)).toEqual([parameter.id, secret.id]);
+    expect((await api.get(`${base}/${parameter.id}`)).body.data).toEqual(parameter);
+    expect((await api.patch(`${base}/${parameter.id}`, { value: '6' })).body.data.attributes.value).toBe('6');
     expect((await api.patch(`${base}/${secret.id}`, { sensitive: false })).status).toBe(422);
     expect((await api.patch(`${base}/${secret.id}`, { key: 'other' })).status).toBe(422);
     expect((await api.post(base, { key: 'limit', value: '' })).body.errors[0]).toMatchObject({
@@ -238,10 +238,10 @@ describe('a parameter', () => {
     });
     expect((await api.post(base, { key: 'env', category: 'env' })).status).toBe(422);
     const { getVariable } = await import('../../functions/variables/records.ts');
-    const kept = JSON.stringify(await getVariable(id, secret.id));
-    expect(kept).toContain('sealed');
-    expect(kept).not.toContain('s3cret');
-    expect((await api.call('DELETE', `${base}/${made.id}`)).status).toBe(204);
-    expect((await api.get(`${base}/${made.id}`)).status).toBe(404);
+    const stored = JSON.stringify(await getVariable(id, secret.id));
+    expect(stored).toContain('sealed');
+    expect(stored).not.toContain('s3cret');
+    expect((await api.call('DELETE', `${base}/${parameter.id}`)).status).toBe(204);
+    expect((await api.get(`${base}/${parameter.id}`)).status).toBe(404);
   });
 });

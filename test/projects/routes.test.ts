@@ -11,9 +11,9 @@ afterAll(() => api.close());
 
 const newProject = async (attributes: object = {}, relationships: object = {}, organization = 'acme') => {
   const path = `organizations/${organization}/projects`;
-  const made = await api.post(path, { name: uniqueName('Project'), ...attributes }, relationships);
-  expect(made.body.errors).toBeUndefined();
-  return made.body.data;
+  const response = await api.post(path, { name: uniqueName('Project'), ...attributes }, relationships);
+  expect(response.body.errors).toBeUndefined();
+  return response.body.data;
 };
 const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } });
 const newWorkspace = async (project: string, attributes: object = {}, organization = 'acme') =>
@@ -93,8 +93,8 @@ describe('execution modes', () => {
   };
   const organization = async () => {
     const name = uniqueName('modes');
-    const made = await api.post('organizations', { name, email: 'x@y.test' });
-    return { name, project: made.body.data.relationships['default-project'].data.id };
+    const response = await api.post('organizations', { name, email: 'x@y.test' });
+    return { name, project: response.body.data.relationships['default-project'].data.id };
   };
 
   it('are the organization’s, unless project or workspace has its own', async () => {
@@ -147,12 +147,12 @@ describe('moving workspaces', () => {
     const bad = await api.call('POST', path, { body: { data: [{ id: a.id }, { id: 'ws-unknown' }] } });
     expect([bad.status, bad.body.errors[0].source.pointer]).toEqual([422, '/data/1/id']);
     await api.call('POST', path, { body: { data: [{ id: a.id }, { id: b.id }] } });
-    const found = await api.get(`organizations/acme/workspaces?filter[project][id]=${to.id}`);
-    expect(ids(found.body.data).sort()).toEqual([a.id, b.id].sort());
+    const match = await api.get(`organizations/acme/workspaces?filter[project][id]=${to.id}`);
+    expect(ids(match.body.data).sort()).toEqual([a.id, b.id].sort());
   });
 });
 
-describe('settings that this platform has nothing for', () => {
+describe('settings that this platform does not support', () => {
   it.each([
     ['organizations/acme', { 'collaborator-auth-policy': 'two_factor_mandatory' }],
     ['organizations/acme', { 'assessments-enforced': true }],
@@ -170,8 +170,8 @@ describe('deleting a workspace that manages something', () => {
     const admin = await help.user('admin');
     const { id } = await api.workspace();
     await api.call('POST', `workspaces/${id}/actions/lock`);
-    const { text, ...given } = stateFile({ resources: [resource('null_resource', 'a')] });
-    await api.post(`workspaces/${id}/state-versions`, { ...given, state: Buffer.from(text).toString('base64') });
+    const { text, ...attributes } = stateFile({ resources: [resource('null_resource', 'a')] });
+    await api.post(`workspaces/${id}/state-versions`, { ...attributes, state: Buffer.from(text).toString('base64') });
     await api.call('POST', `workspaces/${id}/actions/unlock`);
     const refused = await api.call('DELETE', `workspaces/${id}`, { token: admin.token });
     expect([refused.status, refused.body.errors[0].detail]).toEqual([403, expect.stringContaining('1 resources')]);
@@ -183,11 +183,11 @@ describe('deleting a workspace that manages something', () => {
 });
 
 describe('what comes along with a workspace', () => {
-  it('is what is asked for: who locked it, its state, its outputs', async () => {
+  it('includes on request who locked it, its state and its outputs', async () => {
     const { id } = await api.workspace();
     await api.call('POST', `workspaces/${id}/actions/lock`);
-    const { text, ...given } = stateFile({ outputs: { a: { value: 'x', type: 'string', sensitive: true } } });
-    await api.post(`workspaces/${id}/state-versions`, { ...given, state: Buffer.from(text).toString('base64') });
+    const { text, ...attributes } = stateFile({ outputs: { a: { value: 'x', type: 'string', sensitive: true } } });
+    await api.post(`workspaces/${id}/state-versions`, { ...attributes, state: Buffer.from(text).toString('base64') });
     const { data, included } = (
       await api.get(`workspaces/${id}?include=locked_by,current_state_version,outputs,organization`)
     ).body;

@@ -23,9 +23,9 @@ const upload = async (url: string, content: Uint8Array): Promise<number> =>
   (await fetch(url, { method: 'PUT', body: content as unknown as BodyInit })).status;
 
 const publish = async (name: string, version: string, content: Uint8Array): Promise<void> => {
-  const made = await api.post(`registry-modules/acme/${name}/aws/versions`, { version });
-  expect(made.status).toBe(201);
-  expect(await upload(made.body.data.links.upload, content)).toBe(200);
+  const response = await api.post(`registry-modules/acme/${name}/aws/versions`, { version });
+  expect(response.status).toBe(201);
+  expect(await upload(response.body.data.links.upload, content)).toBe(200);
 };
 
 const files = {
@@ -54,15 +54,15 @@ describe('a module', () => {
   it('is pending until a version was uploaded, then can be installed', async () => {
     const { name, path, document } = await newModule();
     expect(document.attributes).toMatchObject({ status: 'pending', 'version-statuses': [], namespace: 'acme' });
-    const made = await api.post(`${path}/versions`, { version: '1.0.0' });
-    expect(made.body.data.attributes).toMatchObject({ status: 'pending', version: '1.0.0' });
-    expect(made.body.data.links.upload).toContain('/object/');
+    const response = await api.post(`${path}/versions`, { version: '1.0.0' });
+    expect(response.body.data.attributes).toMatchObject({ status: 'pending', version: '1.0.0' });
+    expect(response.body.data.links.upload).toContain('/object/');
     const protocol = `/api/registry/v1/modules/acme/${name}/aws`;
     expect((await api.get(`${protocol}/versions`)).body.modules[0].versions).toEqual([]);
     expect((await api.get(`${protocol}/1.0.0/download`)).status).toBe(404);
 
     const archive = await packFiles(files);
-    await upload(made.body.data.links.upload, archive);
+    await upload(response.body.data.links.upload, archive);
     expect(await statuses(path)).toMatchObject({
       status: 'setup_complete',
       'version-statuses': [{ version: '1.0.0', status: 'ok' }],
@@ -73,12 +73,12 @@ describe('a module', () => {
     expect(new URL(url).pathname).toMatch(/\.tar\.gz$/);
     expect((await fetch(url)).status).toBe(200);
     // What was published stays what it is, whatever is uploaded to the old URL.
-    await upload(made.body.data.links.upload, await packFiles({ 'main.tf': '# forged' }));
+    await upload(response.body.data.links.upload, await packFiles({ 'main.tf': '# forged' }));
     const again = await fetch((await api.get(`${protocol}/1.0.0/download`)).headers['x-terraform-get'] ?? '');
     expect(Buffer.from(await again.arrayBuffer()).equals(Buffer.from(archive))).toBe(true);
   });
 
-  it('tells its inputs, outputs, resources and parts', async () => {
+  it('returns its inputs, outputs, resources and submodules', async () => {
     const { name, path } = await newModule();
     await publish(name, '1.0.0', await packFiles(files));
     await statuses(path);
@@ -119,8 +119,8 @@ describe('a module', () => {
     const { name, path } = await newModule();
     const again = await api.post(modules, { name, provider: 'aws' });
     expect([again.status, again.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
-    const made = await Promise.all([1, 2].map(() => api.post(`${path}/versions`, { version: '1.0.0' })));
-    expect(made.map(({ status }) => status).sort()).toEqual([201, 422]);
+    const responses = await Promise.all([1, 2].map(() => api.post(`${path}/versions`, { version: '1.0.0' })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 422]);
   });
 
   it('ends with its last version', async () => {
@@ -135,7 +135,7 @@ describe('a module', () => {
     expect((await api.post(modules, { name, provider: 'aws' })).status).toBe(201);
   });
 
-  it('says that a version is deprecated', async () => {
+  it('reports that a version is deprecated', async () => {
     const { name, path } = await newModule();
     await publish(name, '1.0.0', await packFiles(files));
     await api.get(path);
@@ -159,7 +159,7 @@ describe('a module', () => {
 });
 
 describe('who may', () => {
-  it('team members install, those with manage-modules publish, others see nothing', async () => {
+  it('team members install, teams with manage-modules publish, others get 404', async () => {
     const members = await memberHelpers();
     const { name, path } = await newModule();
     const reader = await members.withFlags('acme', 'read-projects');

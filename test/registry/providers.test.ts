@@ -23,9 +23,9 @@ beforeAll(async () => {
   api = await startApi();
   const key = await rsaKey();
   armor = key.armored;
-  const made = await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armor });
-  expect(made.status).toBe(201);
-  keyId = made.body.data.attributes['key-id'];
+  const response = await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armor });
+  expect(response.status).toBe(201);
+  keyId = response.body.data.attributes['key-id'];
   expect(keyId).toBe(key.id);
 });
 afterAll(() => api.close());
@@ -36,8 +36,8 @@ const put = async (url: string, body: string) => expect((await fetch(url, { meth
 
 const newVersion = async () => {
   const name = uniqueName('thing');
-  const made = await api.post(providers, { name, namespace: 'acme', 'registry-name': 'private' });
-  expect(made.status).toBe(201);
+  const response = await api.post(providers, { name, namespace: 'acme', 'registry-name': 'private' });
+  expect(response.status).toBe(201);
   const path = `${providers}/private/acme/${name}`;
   const version = await api.post(`${path}/versions`, { version: '1.2.0', 'key-id': keyId, protocols: ['5.0'] });
   expect(version.status).toBe(201);
@@ -81,7 +81,7 @@ describe('a version of a provider', () => {
     expect(await (await fetch(again.download_url)).text()).toBe('binary');
   });
 
-  it('says why it is not offered: another binary than announced', async () => {
+  it('explains why it is not offered: the binary differs from the announced one', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
     await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
@@ -94,7 +94,7 @@ describe('a version of a provider', () => {
     expect((await api.get(`${protocol}/versions`)).body.versions).toHaveLength(1);
   });
 
-  it('says why it is not offered: sums that say something else', async () => {
+  it('explains why it is not offered: the sums differ', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
     await put(version.links['shasums-upload'], `${sha256('other')}  ${filename}\n`);

@@ -17,18 +17,18 @@ const bindings = (tags: Record<string, string>) => ({
 
 describe('reserved tag keys', () => {
   it('are created, listed, changed and deleted', async () => {
-    const { data: made } = (await reserve({ key: 'cost-center', 'disable-overrides': true })).body;
-    expect(made).toMatchObject({
+    const { data: reservedKey } = (await reserve({ key: 'cost-center', 'disable-overrides': true })).body;
+    expect(reservedKey).toMatchObject({
       id: expect.stringMatching(/^rtk-/),
       type: 'reserved-tag-keys',
       attributes: { key: 'cost-center', 'disable-overrides': true, 'created-at': expect.stringMatching(/Z$/) },
     });
-    expect((await api.get(reserved)).body.data).toContainEqual(made);
-    const changed = await api.patch(`reserved-tag-keys/${made.id}`, { key: 'team', 'disable-overrides': null });
+    expect((await api.get(reserved)).body.data).toContainEqual(reservedKey);
+    const changed = await api.patch(`reserved-tag-keys/${reservedKey.id}`, { key: 'team', 'disable-overrides': null });
     expect(changed.body.data.attributes).toMatchObject({ key: 'team', 'disable-overrides': false });
     expect((await reserve({ key: 'cost-center' })).status).toBe(201);
-    expect((await api.call('DELETE', `reserved-tag-keys/${made.id}`)).status).toBe(204);
-    expect((await api.call('DELETE', `reserved-tag-keys/${made.id}`)).status).toBe(404);
+    expect((await api.call('DELETE', `reserved-tag-keys/${reservedKey.id}`)).status).toBe(204);
+    expect((await api.call('DELETE', `reserved-tag-keys/${reservedKey.id}`)).status).toBe(404);
     expect((await reserve({ key: 'team' })).status).toBe(201);
   });
 
@@ -52,8 +52,8 @@ describe('a reserved tag key that disables overrides', () => {
   beforeAll(async () => {
     await reserve({ key, 'disable-overrides': true });
     const relationships = { 'tag-bindings': bindings({ [key]: 'prod', owner: 'me' }) };
-    const made = await api.post('organizations/acme/projects', { name: uniqueName('Tagged') }, relationships);
-    project = made.body.data.id;
+    const response = await api.post('organizations/acme/projects', { name: uniqueName('Tagged') }, relationships);
+    project = response.body.data.id;
   });
   const inProject = { get: () => ({ project: { data: { type: 'projects', id: project } } }) };
   const refused = /^422 tag-bindings: the tag key env is reserved/;
@@ -66,9 +66,9 @@ describe('a reserved tag key that disables overrides', () => {
         { ...inProject.get(), 'tag-bindings': bindings(tags) },
       );
     expect(detailOf(await create({ [key]: 'test' }))).toMatch(refused);
-    const made = await create({ [key]: 'prod', owner: 'you', other: 'x' });
-    expect(made.status).toBe(201);
-    const { id } = made.body.data;
+    const response = await create({ [key]: 'prod', owner: 'you', other: 'x' });
+    expect(response.status).toBe(201);
+    const { id } = response.body.data;
     const paths: [string, string][] = [
       ['PATCH', `workspaces/${id}/tag-bindings`],
       ['POST', `workspaces/${id}/relationships/tag-bindings`],

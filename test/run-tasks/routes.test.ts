@@ -44,8 +44,8 @@ const at = (field: string) => ({ pointer: `/data/attributes/${field}` });
 
 describe('run tasks of an organization', () => {
   it('are made, read, listed, changed and deleted', async () => {
-    const made = await make({ name: 'scan', description: 'looks', 'hmac-key': 'secret' });
-    expect(made).toMatchObject({
+    const task = await make({ name: 'scan', description: 'looks', 'hmac-key': 'secret' });
+    expect(task).toMatchObject({
       type: 'tasks',
       id: expect.stringMatching(/^task-/),
       attributes: {
@@ -59,50 +59,50 @@ describe('run tasks of an organization', () => {
       },
       relationships: { organization: { data: { id: 'acme' } }, 'workspace-tasks': { data: [] } },
     });
-    expect((await api.get(`tasks/${made.id}`)).body.data).toEqual(made);
+    expect((await api.get(`tasks/${task.id}`)).body.data).toEqual(task);
     const listed = await api.get(`${tasks}?page[size]=100`);
-    expect(listed.body.data.map(({ id }: { id: string }) => id)).toContain(made.id);
+    expect(listed.body.data.map(({ id }: { id: string }) => id)).toContain(task.id);
     expect((await post({ name: 'scan' })).body.errors[0].detail).toBe('Name has already been taken');
-    const changed = await api.patch(`tasks/${made.id}`, { name: 'scan-2', description: null, enabled: false });
+    const changed = await api.patch(`tasks/${task.id}`, { name: 'scan-2', description: null, enabled: false });
     expect(changed.body.data.attributes).toMatchObject({ name: 'scan-2', description: null, enabled: false });
     await make({ name: 'scan' });
-    expect((await api.patch(`tasks/${made.id}`, { name: 'scan' })).status).toBe(422);
-    expect((await api.call('DELETE', `tasks/${made.id}`)).status).toBe(204);
-    expect((await api.get(`tasks/${made.id}`)).status).toBe(404);
+    expect((await api.patch(`tasks/${task.id}`, { name: 'scan' })).status).toBe(422);
+    expect((await api.call('DELETE', `tasks/${task.id}`)).status).toBe(204);
+    expect((await api.get(`tasks/${task.id}`)).status).toBe(404);
   });
 
-  it('keep their key sealed, and tell it to nobody', async () => {
+  it('keep their key sealed and never return it', async () => {
     const secret = 'a key nobody else has';
-    const made = await make({ 'hmac-key': secret });
+    const createdTask = await make({ 'hmac-key': secret });
     const { getTask, openHmacKey } = await import('../../functions/run-tasks/records.ts');
-    const task = await getTask(made.id);
+    const task = await getTask(createdTask.id);
     if (!task) throw new Error('gone');
     expect(JSON.stringify(task)).not.toContain(secret);
     expect(Buffer.from(task.sealedKey ?? []).toString('latin1')).not.toContain(secret);
     expect(await openHmacKey(task)).toBe(secret);
-    await api.patch(`tasks/${made.id}`, { 'hmac-key': '' });
-    expect((await getTask(made.id))?.sealedKey).toBeUndefined();
-    expect(JSON.stringify((await api.get(`tasks/${made.id}`)).body)).not.toContain(secret);
+    await api.patch(`tasks/${createdTask.id}`, { 'hmac-key': '' });
+    expect((await getTask(createdTask.id))?.sealedKey).toBeUndefined();
+    expect(JSON.stringify((await api.get(`tasks/${createdTask.id}`)).body)).not.toContain(secret);
   });
 
   it('can be global', async () => {
-    const made = await make({
+    const task = await make({
       'global-configuration': { enabled: true, stages: ['post_plan', 'pre_plan'], 'enforcement-level': 'mandatory' },
     });
-    expect(made.attributes['global-configuration']).toEqual({
+    expect(task.attributes['global-configuration']).toEqual({
       enabled: true,
       stages: ['post_plan', 'pre_plan'],
       'enforcement-level': 'mandatory',
     });
     const { listGlobalTasks } = await import('../../functions/run-tasks/records.ts');
     const ids = async () => (await listGlobalTasks('acme')).map(({ id }) => id);
-    expect(await ids()).toContain(made.id);
-    const off = await api.patch(`tasks/${made.id}`, { 'global-configuration': { enabled: false } });
+    expect(await ids()).toContain(task.id);
+    const off = await api.patch(`tasks/${task.id}`, { 'global-configuration': { enabled: false } });
     expect(off.body.data.attributes['global-configuration']).toMatchObject({
       enabled: false,
       stages: ['post_plan', 'pre_plan'],
     });
-    expect(await ids()).not.toContain(made.id);
+    expect(await ids()).not.toContain(task.id);
     expect((await api.get('organizations/acme/entitlement-set')).body.data.attributes).toMatchObject({
       'run-tasks': true,
       'global-run-tasks': true,
@@ -165,13 +165,13 @@ describe('the verification of a run task', () => {
     expect(server.requests[0]?.headers['x-tfc-task-signature']).toBe('');
   });
 
-  it('comes again with another URL or key, signed with the key that counts then, and with nothing else', async () => {
-    const made = await make({ 'hmac-key': 'first' });
-    await api.patch(`tasks/${made.id}`, { description: 'x', enabled: false, url: server.url });
+  it('is sent again after a change of URL or key, signed with the current key, and after no other change', async () => {
+    const task = await make({ 'hmac-key': 'first' });
+    await api.patch(`tasks/${task.id}`, { description: 'x', enabled: false, url: server.url });
     expect(server.requests).toHaveLength(1);
-    await api.patch(`tasks/${made.id}`, { url: `${server.url}moved` });
-    await api.patch(`tasks/${made.id}`, { 'hmac-key': 'second' });
-    await api.patch(`tasks/${made.id}`, { 'hmac-key': null });
+    await api.patch(`tasks/${task.id}`, { url: `${server.url}moved` });
+    await api.patch(`tasks/${task.id}`, { 'hmac-key': 'second' });
+    await api.patch(`tasks/${task.id}`, { 'hmac-key': null });
     const [, moved, rotated, unsigned] = server.requests;
     expect([moved?.path, rotated?.path]).toEqual(['/moved', '/moved']);
     expect([moved, rotated, unsigned].map((request) => request?.headers['x-tfc-task-signature'])).toEqual([
@@ -188,14 +188,14 @@ describe('the verification of a run task', () => {
     expect(detail).toContain(`it answered ${code} instead of 200`);
   });
 
-  it('refuses the change of a key that the task does not know, and changes nothing', async () => {
-    const made = await make({ 'hmac-key': 'known' });
+  it('rejects a new key that the task does not accept, and changes nothing', async () => {
+    const task = await make({ 'hmac-key': 'known' });
     server.answer = ({ bytes, headers }, response) =>
       response.writeHead(headers['x-tfc-task-signature'] === signatureOf(bytes, 'known') ? 200 : 401).end();
-    const [answered, source] = refusal(await api.patch(`tasks/${made.id}`, { 'hmac-key': 'other', name: 'renamed' }));
+    const [answered, source] = refusal(await api.patch(`tasks/${task.id}`, { 'hmac-key': 'other', name: 'renamed' }));
     expect([answered, source]).toEqual([422, at('hmac-key')]);
-    expect((await api.get(`tasks/${made.id}`)).body.data.attributes.name).toBe(made.attributes.name);
-    expect((await api.patch(`tasks/${made.id}`, { url: `${server.url}x` })).status).toBe(200);
+    expect((await api.get(`tasks/${task.id}`)).body.data.attributes.name).toBe(task.attributes.name);
+    expect((await api.patch(`tasks/${task.id}`, { url: `${server.url}x` })).status).toBe(200);
   });
 
   it('is not impressed by a gigabyte, and does not wait for ever', async () => {
@@ -227,8 +227,8 @@ describe('run tasks of a workspace', () => {
   it('are attached once, changed, listed and removed', async () => {
     const [workspace, task] = [await api.workspace(), await make()];
     const answer = await attach(workspace.id, task.id, { stages: ['pre_apply', 'pre_plan', 'pre_plan'] });
-    const made = answer.body.data;
-    expect([answer.status, made]).toEqual([
+    const attachment = answer.body.data;
+    expect([answer.status, attachment]).toEqual([
       201,
       expect.objectContaining({
         type: 'workspace-tasks',
@@ -244,14 +244,16 @@ describe('run tasks of a workspace', () => {
       }),
     ]);
     expect((await attach(workspace.id, task.id)).status).toBe(422);
-    const path = `workspaces/${workspace.id}/tasks/${made.id}`;
+    const path = `workspaces/${workspace.id}/tasks/${attachment.id}`;
     const changed = await api.patch(path, { 'enforcement-level': 'advisory', stage: 'post_apply' });
     expect(changed.body.data.attributes).toMatchObject({ 'enforcement-level': 'advisory', stages: ['post_apply'] });
     expect((await api.get(path)).body.data).toEqual(changed.body.data);
     expect((await api.get(`workspaces/${workspace.id}/tasks`)).body.data).toEqual([changed.body.data]);
     const ofTask = await api.get(`tasks/${task.id}?include=workspace_tasks,workspace_tasks.workspace`);
-    expect(ofTask.body.data.relationships['workspace-tasks'].data).toEqual([{ type: 'workspace-tasks', id: made.id }]);
-    expect(ofTask.body.included.map(({ id }: { id: string }) => id)).toEqual([made.id, workspace.id]);
+    expect(ofTask.body.data.relationships['workspace-tasks'].data).toEqual([
+      { type: 'workspace-tasks', id: attachment.id },
+    ]);
+    expect(ofTask.body.included.map(({ id }: { id: string }) => id)).toEqual([attachment.id, workspace.id]);
     expect((await api.get(`tasks/${task.id}/relationships/workspace-tasks`)).body.data).toHaveLength(1);
 
     const refused = await api.call('DELETE', `tasks/${task.id}`);
@@ -265,9 +267,9 @@ describe('run tasks of a workspace', () => {
     expect((await api.call('DELETE', `tasks/${task.id}`)).status).toBe(204);
   });
 
-  it('come at post-plan when nothing else is said', async () => {
-    const made = await attach((await api.workspace()).id, (await make()).id);
-    expect(made.body.data.attributes.stages).toEqual(['post_plan']);
+  it('default to the post-plan stage', async () => {
+    const response = await attach((await api.workspace()).id, (await make()).id);
+    expect(response.body.data.attributes.stages).toEqual(['post_plan']);
   });
 
   it('go with their workspace', async () => {

@@ -59,9 +59,9 @@ describe('fixing the tasks of a run', () => {
     }
     const frozen = (await stages.freezeTaskStages(run)).stages;
     expect(Object.keys(frozen)).toEqual(['pre_plan', 'post_plan']);
-    const found = await stages.listTaskResults({ ...asRun(run.runId), checks: { tasks: frozen } });
+    const match = await stages.listTaskResults({ ...asRun(run.runId), checks: { tasks: frozen } });
     expect(
-      found.map(({ stage, taskId, enforcementLevel, status }) => [stage, taskId, enforcementLevel, status]),
+      match.map(({ stage, taskId, enforcementLevel, status }) => [stage, taskId, enforcementLevel, status]),
     ).toEqual([
       ['pre_plan', own.id, 'advisory', 'pending'],
       ['post_plan', global.id, 'mandatory', 'pending'],
@@ -70,7 +70,7 @@ describe('fixing the tasks of a run', () => {
     expect(readTaskStageId(frozen.post_plan?.id ?? '')).toEqual({ runId: run.runId, stage: 'post_plan' });
   });
 
-  it('asks a task once a stage, as strictly as somebody wants', async () => {
+  it('calls a task once per stage, at its strictest enforcement level', async () => {
     const org = organization();
     const run = facts(org);
     const { id } = await make(org, {
@@ -81,11 +81,11 @@ describe('fixing the tasks of a run', () => {
       enforcementLevel: 'mandatory',
     });
     const frozen = (await stages.freezeTaskStages(run)).stages;
-    const found = await stages.listTaskResults({ ...asRun(run.runId), checks: { tasks: frozen } });
-    expect(found.map(({ enforcementLevel }) => enforcementLevel)).toEqual(['mandatory']);
+    const match = await stages.listTaskResults({ ...asRun(run.runId), checks: { tasks: frozen } });
+    expect(match.map(({ enforcementLevel }) => enforcementLevel)).toEqual(['mandatory']);
   });
 
-  it('leaves out what a plan-only run never comes to', async () => {
+  it('leaves out stages that a plan-only run never reaches', async () => {
     const org = organization();
     await make(org, {
       global: { enabled: true, stages: ['pre_plan', 'pre_apply', 'post_apply'], enforcementLevel: 'advisory' },
@@ -94,7 +94,7 @@ describe('fixing the tasks of a run', () => {
     expect(Object.keys(frozen)).toEqual(['pre_plan']);
   });
 
-  it('may be repeated, and cut off anywhere, and overwrites nothing', async () => {
+  it('can be repeated and interrupted anywhere, and overwrites nothing', async () => {
     const org = organization();
     const run = facts(org);
     for (let i = 0; i < 3; i++) {
@@ -159,9 +159,9 @@ describe('tokens of a run’s tasks', () => {
     const first = await results.awaitResult(a, { token: 'token-1' });
     const second = await results.awaitResult(a, { token: 'token-2' });
     const ofB = await results.awaitResult(b, { token: 'token-3' });
-    for (const made of [first, second]) {
-      const found = await results.findResultOfAccessToken(made?.accessToken ?? '');
-      expect([found?.id, found?.token]).toEqual([a, 'token-2']);
+    for (const task of [first, second]) {
+      const match = await results.findResultOfAccessToken(task?.accessToken ?? '');
+      expect([match?.id, match?.token]).toEqual([a, 'token-2']);
     }
     expect(JSON.stringify([...(second?.result.accessTokenHashes ?? [])])).not.toContain(second?.accessToken);
     const secretOfA = first?.accessToken.split('.')[1];

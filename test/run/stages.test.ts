@@ -20,8 +20,8 @@ const facts = (
   ...more,
 });
 
-const line = (given: StageFacts): string =>
-  stagesOf(given)
+const line = (facts: StageFacts): string =>
+  stagesOf(facts)
     .map(({ name, state }) => `${name} ${state}`)
     .join(', ');
 
@@ -106,18 +106,18 @@ describe('stages', () => {
       ),
       'Pending done, Plan done, Cost estimate done, Policy check current, Confirmation ahead, Apply ahead',
     ],
-  ])('%s', (_, given, expected) => {
-    expect(line(given)).toBe(expected);
+  ])('%s', (_, facts, expected) => {
+    expect(line(facts)).toBe(expected);
   });
 
-  it('tells how long each took', () => {
+  it('shows how long each took', () => {
     const at = stamps('plan-queueable', 'plan-queued', 'planning', 'planned', 'confirmed', 'apply-queued', 'applied');
     const took = stagesOf(facts('applied', at)).map(({ from, to }) => Date.parse(to ?? '') - Date.parse(from ?? ''));
     // Between confirmation and the apply nobody waited for anything: that second belongs to no stage.
     expect(took).toEqual([1000, 2000, 1000, 1000]);
   });
 
-  it('never has more than one current stage, nor one before what is done', () => {
+  it('never has two current stages, nor one before a finished stage', () => {
     const keys = runStatuses.map(timestampKey).concat('plan-queueable-at');
     fc.assert(
       fc.property(

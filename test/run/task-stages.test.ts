@@ -110,13 +110,13 @@ describe('how a stage is shown', () => {
     }
   });
 
-  it('keeps what a task has said', () => {
+  it("keeps a task's report", () => {
     const canceled = run({ status: 'canceled', statusTimestamps: begun });
     expect(shownResultStatus({ status: 'failed', stage: 'post_plan' }, canceled)).toBe('failed');
     expect(shownResultStatus({ status: 'unreachable', stage: 'post_plan' }, canceled)).toBe('unreachable');
   });
 
-  it('tells when it got there', () => {
+  it('shows when it was reached', () => {
     expect(taskStageTimestamps(run({ status: 'post_plan_completed', statusTimestamps: over }), 'post_plan')).toEqual({
       'running-at': begun['post-plan-running-at'],
       'passed-at': over['post-plan-completed-at'],
@@ -147,7 +147,7 @@ describe('what becomes of a callback', () => {
     ['failed', 'running', false, 'conflict'],
     ['errored', 'passed', false, 'conflict'],
     ['errored', 'running', true, 'conflict'],
-  ])('a result that is %s hears %s (run over: %s): %s', (status, said, runIsOver, expected) => {
-    expect(decideCallback(status, said, { runIsOver })).toBe(expected);
+  ])('a result that is %s hears %s (run over: %s): %s', (status, reported, runIsOver, expected) => {
+    expect(decideCallback(status, reported, { runIsOver })).toBe(expected);
   });
 });

@@ -47,8 +47,8 @@ describe('comments', () => {
 
   it('are listed oldest first in pages, and appear in the timeline', async () => {
     const id = await newRun();
-    const said = ['one', 'two', 'three'];
-    for (const body of said) expect((await say(id, body)).status).toBe(201);
+    const bodies = ['one', 'two', 'three'];
+    for (const body of bodies) expect((await say(id, body)).status).toBe(201);
     const page = (await api.get(`runs/${id}/comments?page[size]=2`)).body;
     expect(page.data.map((one: { attributes: { body: string } }) => one.attributes.body)).toEqual(['one', 'two']);
     expect(page.meta.pagination).toMatchObject({ 'total-count': 3, 'next-page': 2 });

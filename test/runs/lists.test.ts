@@ -13,11 +13,11 @@ afterAll(() => api.close());
 describe('run lists', () => {
   it('show the newest first, in pages', async () => {
     const { id } = await help.ready();
-    const made: string[] = [];
-    for (let i = 0; i < 5; i++) made.unshift((await help.create(id)).id);
+    const createdIds: string[] = [];
+    for (let i = 0; i < 5; i++) createdIds.unshift((await help.create(id)).id);
     const first = (await api.get(`workspaces/${id}/runs?page[size]=2`)).body;
     const last = (await api.get(`workspaces/${id}/runs?page[size]=2&page[number]=3`)).body;
-    expect([ids(first.data), ids(last.data)]).toEqual([made.slice(0, 2), made.slice(4)]);
+    expect([ids(first.data), ids(last.data)]).toEqual([createdIds.slice(0, 2), createdIds.slice(4)]);
     expect(last.meta.pagination).toMatchObject({ 'total-count': 5, 'total-pages': 3, 'next-page': null });
     const past = (await api.get(`workspaces/${id}/runs?page[number]=999`)).body;
     expect([past.data, past.meta.pagination['current-page']]).toEqual([[], 999]);
@@ -25,11 +25,11 @@ describe('run lists', () => {
 
   it('leave plan-only runs out unless requested', async () => {
     const { id } = await help.ready();
-    const made: string[] = [];
+    const createdIds: string[] = [];
     for (const planOnly of [false, true, true, false, true]) {
-      made.unshift((await help.create(id, { 'plan-only': planOnly })).id);
+      createdIds.unshift((await help.create(id, { 'plan-only': planOnly })).id);
     }
-    const [third, appliable, second, , first] = made;
+    const [third, appliable, second, , first] = createdIds;
     const list = async (query: string) => (await api.get(`workspaces/${id}/runs?${query}`)).body;
     const plain = await list('');
     expect(ids(plain.data)).toEqual([appliable, first]);
@@ -61,15 +61,15 @@ describe('run lists', () => {
 
   it('are available for the organization, without totals', async () => {
     const [one, two] = [await help.ready(), await help.ready()];
-    const made = [await help.create(one.id), await help.create(two.id), await help.create(one.id)]
+    const runIds = [await help.create(one.id), await help.create(two.id), await help.create(one.id)]
       .map(({ id }) => id)
       .reverse();
     const page = (await api.get('organizations/acme/runs?page[size]=2')).body;
-    expect(ids(page.data)).toEqual(made.slice(0, 2));
+    expect(ids(page.data)).toEqual(runIds.slice(0, 2));
     expect(page.meta.pagination).toEqual({ 'current-page': 1, 'page-size': 2, 'prev-page': null, 'next-page': 2 });
     const { name } = (await api.get(`workspaces/${two.id}`)).body.data.attributes;
     const ofTwo = await api.get(`organizations/acme/runs?filter[workspace_names]=${name}`);
-    expect(ids(ofTwo.body.data)).toEqual([made[1]]);
+    expect(ids(ofTwo.body.data)).toEqual([runIds[1]]);
   });
 });
 
@@ -100,12 +100,12 @@ describe('items read by a list', () => {
 
   it('are only active runs when filtered by active statuses', async () => {
     const { id } = await help.ready();
-    const made: string[] = [];
-    for (let n = 0; n < 6; n++) made.push((await help.create(id)).id);
+    const createdIds: string[] = [];
+    for (let n = 0; n < 6; n++) createdIds.push((await help.create(id)).id);
     const { finishRun } = await import('../../functions/orchestration/finish.ts');
-    for (const one of made.slice(0, 5)) await finishRun(one, 'Discarded');
+    for (const one of createdIds.slice(0, 5)) await finishRun(one, 'Discarded');
     const list = await cost(`workspaces/${id}/runs?filter[status_group]=non_final`);
-    expect(list.ids).toEqual([made[5]]);
+    expect(list.ids).toEqual([createdIds[5]]);
     const open = (
       await cost(
         'organizations/acme/runs?filter[status]=pending&filter[operation]=plan_only,plan_and_apply&page[size]=100',
@@ -116,8 +116,8 @@ describe('items read by a list', () => {
     const everywhere = await cost(
       'organizations/acme/runs?filter[status_group]=non_final&filter[operation]=plan_and_apply',
     );
-    expect(everywhere.ids).not.toContain(made[0]);
-    expect(everywhere.ids).toContain(made[5]);
+    expect(everywhere.ids).not.toContain(createdIds[0]);
+    expect(everywhere.ids).toContain(createdIds[5]);
   });
 
   it('are bounded: filters stop when the page is full', async () => {

@@ -22,8 +22,8 @@ it("expires after the organization's maximum duration of a phase", () => {
   expect(opensLog(long, 'apply', capability(path), now + 100 * hour)).toBe(false);
 });
 
-it.each(['secret', '', '1.', '99999999.x', `99999.${'A'.repeat(43)}`])('rejects %j', (given) => {
-  expect(opensLog(run, 'plan', given, now)).toBe(false);
+it.each(['secret', '', '1.', '99999999.x', `99999.${'A'.repeat(43)}`])('rejects %j', (capability) => {
+  expect(opensLog(run, 'plan', capability, now)).toBe(false);
 });
 
 it('cannot be extended', () => {

@@ -20,8 +20,8 @@ afterAll(() => api.close());
 const fresh = async (): Promise<Run> => {
   const { id } = await api.workspace();
   await api.configuration(id);
-  const made = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
-  return (await store.getRun(made.body.data.id)) as Run;
+  const response = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
+  return (await store.getRun(response.body.data.id)) as Run;
 };
 const suffix = ({ id }: Run) => id.slice('run-'.length);
 const report = (artifacts: string[]) => ({ outcome: 'finished', hasChanges: true, artifacts });
@@ -181,7 +181,7 @@ describe('logs', () => {
     }
   });
 
-  it('answer 200 with an empty body when there is nothing new', async () => {
+  it('respond with 200 and an empty body when there is nothing new', async () => {
     for (const query of ['?limit=10&offset=1000', '?limit=65536&offset=999999999999']) {
       expect(await get(`${url}${query}`)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
     }

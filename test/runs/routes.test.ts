@@ -115,8 +115,8 @@ describe('creating a run', () => {
   it('from the web page records the source and is not deduplicated', async () => {
     const { id } = await help.ready();
     const headers = { 'sec-fetch-site': 'same-origin' };
-    const made = await api.post(`workspaces/${id}/configuration-versions`, {}, {}, { headers });
-    const post = async () => (await api.post('runs', {}, on(id, made.body.data.id), { headers })).body.data;
+    const response = await api.post(`workspaces/${id}/configuration-versions`, {}, {}, { headers });
+    const post = async () => (await api.post('runs', {}, on(id, response.body.data.id), { headers })).body.data;
     const [first, second] = [await post(), await post()];
     expect(first.attributes).toMatchObject({ source: 'tfe-ui', message: 'Triggered via UI' });
     expect(second.id).not.toBe(first.id);
@@ -125,13 +125,13 @@ describe('creating a run', () => {
   it('from the CLI happens once per configuration version', async () => {
     const { id } = await api.workspace();
     const headers = { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' };
-    const made = await api.post(
+    const response = await api.post(
       `workspaces/${id}/configuration-versions`,
       { 'auto-queue-runs': false },
       {},
       { headers },
     );
-    const version = made.body.data.id as string;
+    const version = response.body.data.id as string;
     const { putObject } = await import('../../functions/store/bucket.ts');
     await putObject(`uploads/${version}.tar.gz`, Buffer.from([0x1f, 0x8b]));
     const post = () => api.post('runs', {}, on(id, version), { headers });

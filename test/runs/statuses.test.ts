@@ -88,11 +88,11 @@ it('filters runs by discardable and final', async () => {
   for (const status of runStatuses) {
     await bring({ status });
     const { actions: may } = (await api.get(`runs/${run.id}`)).body.data.attributes;
-    const found = async (group: string) => {
+    const isInGroup = async (group: string) => {
       const path = `workspaces/${run.workspaceId}/runs?filter[status_group]=${group}`;
       return (await api.get(path)).body.data.length === 1;
     };
-    expect([status, await found('discardable')]).toEqual([status, may['is-discardable']]);
-    expect([status, await found('final')]).toEqual([status, !(await found('non_final'))]);
+    expect([status, await isInGroup('discardable')]).toEqual([status, may['is-discardable']]);
+    expect([status, await isInGroup('final')]).toEqual([status, !(await isInGroup('non_final'))]);
   }
 });

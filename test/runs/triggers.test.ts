@@ -38,9 +38,9 @@ const skipped = async (runId: string): Promise<string[]> => {
 describe('a run trigger', () => {
   it('can be created, listed from both sides and deleted', async () => {
     const [from, to] = [await api.workspace(), await api.workspace()];
-    const made = await connect(from.id, to.id);
-    expect(made.status).toBe(201);
-    const { data } = made.body;
+    const response = await connect(from.id, to.id);
+    expect(response.status).toBe(201);
+    const { data } = response.body;
     expect(data).toMatchObject({
       id: expect.stringMatching(/^rt-\w{16}$/),
       type: 'run-triggers',

@@ -62,10 +62,10 @@ describe('sign-in to the web page', () => {
     expect(cookie).toMatch(/^__Host-sign-in=[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/);
     const unguessable = ['state', 'nonce', 'code_challenge'].map((name) => searchParams.get(name));
     expect(new Set(unguessable).size).toBe(3);
-    const kept = Buffer.from(/=([\w-]+)/.exec(cookie)?.[1] ?? '', 'base64url').toString();
+    const departure = Buffer.from(/=([\w-]+)/.exec(cookie)?.[1] ?? '', 'base64url').toString();
     for (const value of unguessable) {
       expect(value).toMatch(/^[\w-]{43}$/);
-      expect(kept).not.toContain(value);
+      expect(departure).not.toContain(value);
     }
   });
 
@@ -126,10 +126,10 @@ describe('terraform login', () => {
     expect(page.text).toContain('Sign in with Example');
     const [, href = ''] = /href="(sign-in\?[^"]+)"/.exec(page.text) ?? [];
     const began = await browser.open(`/oauth/${href.replaceAll('&amp;', '&')}`);
-    const asked = await browser.come(await issuer.visit(began.location));
-    expect(asked).toMatchObject({ status: 200, location: '' });
-    expect(asked.text).toContain('<strong>ada@example.test</strong>');
-    const [, allow = ''] = /href="(http:[^"]+)"/.exec(asked.text) ?? [];
+    const consent = await browser.come(await issuer.visit(began.location));
+    expect(consent).toMatchObject({ status: 200, location: '' });
+    expect(consent.text).toContain('<strong>ada@example.test</strong>');
+    const [, allow = ''] = /href="(http:[^"]+)"/.exec(consent.text) ?? [];
     const { origin, pathname, searchParams } = new URL(allow.replaceAll('&amp;', '&'));
     expect(`${origin}${pathname}`).toBe(terraform.redirect_uri);
     expect(searchParams.get('state')).toBe(terraform.state);
@@ -167,10 +167,10 @@ describe('sign-in is rejected', () => {
     const victim = new Browser();
     await victim.begin();
     expect((await refused(victim, at)).status).toBe(400);
-    const kept = browser.cookie;
+    const firstCookie = browser.cookie;
     expect((await browser.come(at)).status).toBe(303);
     expect((await refused(browser, at)).text).toContain('started in another browser');
-    browser.cookie = kept;
+    browser.cookie = firstCookie;
     expect(await refused(browser, at)).toMatchObject({
       status: 400,
       text: expect.stringContaining('was already used'),

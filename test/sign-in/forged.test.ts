@@ -27,14 +27,14 @@ let server: Server;
 let url: string;
 /** What it answers by path: a document, or a status. */
 let answers: Record<string, Document | number>;
-let asked: string[];
+let paths: string[];
 let published: { publicKey: KeyObject };
 
 beforeAll(async () => {
   api = await startApi();
   server = createServer((request, response) => {
     const path = request.url ?? '/';
-    asked.push(path);
+    paths.push(path);
     const answer = answers[path];
     if (typeof answer === 'number' || !answer) return response.writeHead(answer ?? 404).end('<html>');
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
@@ -51,7 +51,7 @@ let path = 0;
 beforeEach(() => {
   // Another issuer for each test: functions keep what they learned of one.
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${++path}`;
-  asked = [];
+  paths = [];
   published = ours;
   const at = (name: string) => `${url}/${name}`;
   const metadata = {
@@ -146,12 +146,12 @@ describe('an ID token', () => {
 
 describe('keys', () => {
   it("are read once, like the issuer's metadata", async () => {
-    const jwks = () => asked.filter((one) => one.endsWith('/jwks')).length;
+    const jwks = () => paths.filter((one) => one.endsWith('/jwks')).length;
     expect(await come()).toMatchObject(letIn);
     delete answers[`/${path}/token`];
     expect(await come()).toMatchObject(letIn);
     expect(jwks()).toBe(1);
-    expect(asked.filter((one) => one.endsWith('openid-configuration'))).toHaveLength(1);
+    expect(paths.filter((one) => one.endsWith('openid-configuration'))).toHaveLength(1);
   });
 });
 
@@ -167,15 +167,15 @@ describe('an issuer', () => {
 
   it('that is down is reported, with API tokens as the alternative', async () => {
     configure({ issuer: 'http://127.0.0.1:1' }, { url, clientId: 'stepform', clientSecret: 's' } as never);
-    const said = await new Browser().begin();
-    expect(said).toMatchObject(turnedAway('http://127.0.0.1:1) cannot be reached: the connection was refused'));
-    expect(said.text).toContain('sign in with an API token');
+    const refusal = await new Browser().begin();
+    expect(refusal).toMatchObject(turnedAway('http://127.0.0.1:1) cannot be reached: the connection was refused'));
+    expect(refusal.text).toContain('sign in with an API token');
   });
 
   it('at a private address is called only if the operator allows it', async () => {
     process.env.OUTBOUND_ALLOWED_CIDRS = '';
     expect(await new Browser().begin()).toMatchObject(turnedAway('reserved address'));
-    expect(asked).toEqual([]);
+    expect(paths).toEqual([]);
   });
 
   it('on another machine is never called without TLS', async () => {

@@ -111,7 +111,7 @@ describe('a group', () => {
 
   it('removes former members from the mapped team only, at the next sign-in', async () => {
     const [group, second] = [uniqueName('group'), uniqueName('group')];
-    const [mapped, kept, own] = [
+    const [mapped, unmapped, own] = [
       await makeTeam({ 'sso-team-id': group }),
       await makeTeam({ 'sso-team-id': second }),
       await makeTeam(),
@@ -121,7 +121,7 @@ describe('a group', () => {
     await api.call('POST', `teams/${own.id}/relationships/organization-memberships`, {
       body: { data: [{ type: 'organization-memberships', id: (await membershipOf(me.id)).id }] },
     });
-    const names = [mapped, kept, own].map(({ attributes }) => attributes.name);
+    const names = [mapped, unmapped, own].map(({ attributes }) => attributes.name);
     expect((await me.teams()).filter((name) => names.includes(name))).toEqual([...names].sort());
     const later = await signIn({ ...account, groups: [second] });
     expect((await later.teams()).filter((name) => names.includes(name))).toEqual([names[1], names[2]].sort());

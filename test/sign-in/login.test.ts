@@ -31,7 +31,7 @@ const call = async (method: string, path: string, body?: string) => {
 
 const verifier = randomBytes(32).toString('base64url');
 /** As terraform asks. */
-const asked: Fields = {
+const request: Fields = {
   client_id: 'terraform-cli',
   code_challenge: createHash('sha256').update(verifier).digest('base64url'),
   code_challenge_method: 'S256',
@@ -40,13 +40,13 @@ const asked: Fields = {
   state: '22a8973a',
 };
 
-const ask = (change: Fields = {}) => call('GET', `/oauth/authorization?${form({ ...asked, ...change })}`);
+const ask = (change: Fields = {}) => call('GET', `/oauth/authorization?${form({ ...request, ...change })}`);
 const allow = (change: Fields = {}) =>
-  call('POST', '/oauth/authorization', form({ ...asked, token: api.token, ...change }));
+  call('POST', '/oauth/authorization', form({ ...request, token: api.token, ...change }));
 const codeOf = async (change?: Fields): Promise<string> =>
   new URL((await allow(change)).headers.location ?? '').searchParams.get('code') ?? '';
 const exchange = async (code: string, change: Fields = {}) => {
-  const sent = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: asked.redirect_uri };
+  const sent = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: request.redirect_uri };
   const { status, headers, text } = await call('POST', '/oauth/token', form({ ...sent, ...change } as Fields));
   expect(headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' });
   return { status, body: JSON.parse(text) };
@@ -61,8 +61,8 @@ it('exchanges the pasted token for a new one', async () => {
   const answer = await allow({ token: ` ${api.token}\n` });
   expect(answer).toMatchObject({ status: 303, text: '' });
   const location = new URL(answer.headers.location ?? '');
-  expect(`${location.origin}${location.pathname}`).toBe(asked.redirect_uri);
-  expect(location.searchParams.get('state')).toBe(asked.state);
+  expect(`${location.origin}${location.pathname}`).toBe(request.redirect_uri);
+  expect(location.searchParams.get('state')).toBe(request.state);
   const { status, body } = await exchange(location.searchParams.get('code') ?? '');
   expect({ status, body }).toMatchObject({ status: 200, body: { token_type: 'bearer' } });
   expect(body.access_token).not.toBe(api.token);

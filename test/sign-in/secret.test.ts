@@ -7,7 +7,7 @@ import { clientSecret, forgetClientSecret } from '../../functions/sign-in/settin
 /** The client's secret in Parameter Store. */
 
 let server: Server;
-let asked: { target: string | undefined; input: unknown }[];
+let requests: { target: string | undefined; input: unknown }[];
 let value: string;
 
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
     const parts: Buffer[] = [];
     for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
     const input = JSON.parse(Buffer.concat(parts).toString());
-    asked.push({ target: request.headers['x-amz-target'] as string, input });
+    requests.push({ target: request.headers['x-amz-target'] as string, input });
     if (value) return response.writeHead(200).end(JSON.stringify({ Parameter: { Name: input.Name, Value: value } }));
     response.writeHead(400).end('{"__type":"ParameterNotFound"}');
   });
@@ -34,7 +34,7 @@ afterAll(() => {
 });
 beforeEach(() => {
   forgetClientSecret();
-  asked = [];
+  requests = [];
   value = 'first\n';
 });
 
@@ -43,7 +43,7 @@ const settings = { clientSecretParameter: '/stepform/secret' } as SignInSettings
 it('reads the client secret decrypted, caches it, and reads it again after a while', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   expect(await clientSecret(settings)).toBe('first');
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     { target: 'AmazonSSM.GetParameter', input: { Name: '/stepform/secret', WithDecryption: true } },
   ]);
   value = 'second';

@@ -23,23 +23,23 @@ const keyOf = async (workspace: string) =>
 
 describe('SSH keys of an organization', () => {
   it('are created, read, listed, changed and deleted, and never show their text', async () => {
-    const made = await make('deploy');
-    expect(made).toEqual({
+    const sshKey = await make('deploy');
+    expect(sshKey).toEqual({
       id: expect.stringMatching(/^sshkey-/),
       type: 'ssh-keys',
       attributes: { name: 'deploy' },
-      links: { self: `/api/v2/ssh-keys/${made.id}` },
+      links: { self: `/api/v2/ssh-keys/${sshKey.id}` },
     });
-    expect((await api.get(`ssh-keys/${made.id}`)).body.data).toEqual(made);
-    expect((await api.get(`${keys}?page[size]=100`)).body.data).toContainEqual(made);
-    const changed = await api.patch(`ssh-keys/${made.id}`, { name: 'deploy-2', value: 'another' });
+    expect((await api.get(`ssh-keys/${sshKey.id}`)).body.data).toEqual(sshKey);
+    expect((await api.get(`${keys}?page[size]=100`)).body.data).toContainEqual(sshKey);
+    const changed = await api.patch(`ssh-keys/${sshKey.id}`, { name: 'deploy-2', value: 'another' });
     expect(changed.body.data.attributes).toEqual({ name: 'deploy-2' });
     const { openSshKey } = await import('../../functions/ssh-keys/records.ts');
-    expect(await openSshKey(made.id, 'acme')).toBe('another');
-    expect(await openSshKey(made.id, 'elsewhere')).toBeUndefined();
-    expect((await api.call('DELETE', `ssh-keys/${made.id}`)).status).toBe(204);
-    expect((await api.get(`ssh-keys/${made.id}`)).status).toBe(404);
-    expect((await api.get(`${keys}?page[size]=100`)).body.data).not.toContainEqual(made);
+    expect(await openSshKey(sshKey.id, 'acme')).toBe('another');
+    expect(await openSshKey(sshKey.id, 'elsewhere')).toBeUndefined();
+    expect((await api.call('DELETE', `ssh-keys/${sshKey.id}`)).status).toBe(204);
+    expect((await api.get(`ssh-keys/${sshKey.id}`)).status).toBe(404);
+    expect((await api.get(`${keys}?page[size]=100`)).body.data).not.toContainEqual(sshKey);
   });
 
   it('are sealed in the table', async () => {

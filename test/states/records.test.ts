@@ -30,15 +30,15 @@ const read = async (id: string) => (await workspaces.getWorkspace(id)) as worksp
 
 /** A workspace that user-1 has locked. */
 const locked = async (): Promise<string> => {
-  const made = (await workspaces.createWorkspace({
+  const workspace = (await workspaces.createWorkspace({
     ...workspaces.defaultSettings,
     organization: 'acme',
     name: uniqueName('ws'),
     projectId: 'prj-1',
     tags: [],
   })) as workspaces.Workspace;
-  await locks.lockWorkspace(made.id, 'user-1', '');
-  return made.id;
+  await locks.lockWorkspace(workspace.id, 'user-1', '');
+  return workspace.id;
 };
 
 const announce = async (
@@ -58,23 +58,23 @@ const upload = async (version: StateVersion, text: string) => {
 };
 
 /** Announces, uploads and finalizes; or says why not. */
-const push = async (id: string, given: StateFile = {}, change: Partial<records.NewStateVersion> = {}) => {
-  const file = stateFile(given);
-  const made = await announce(id, file, change);
-  return 'conflict' in made ? made.conflict : upload(made.stateVersion, file.text);
+const push = async (id: string, content: StateFile = {}, change: Partial<records.NewStateVersion> = {}) => {
+  const file = stateFile(content);
+  const outcome = await announce(id, file, change);
+  return 'conflict' in outcome ? outcome.conflict : upload(outcome.stateVersion, file.text);
 };
 
 describe('a new state version', () => {
   it('becomes current after its content was uploaded and checked', async () => {
     const id = await locked();
     const file = stateFile({ resources: [resource('null_resource', 'a', 2)] });
-    const made = await announce(id, file);
-    if ('conflict' in made) throw new Error(made.conflict);
-    const { state: url } = await store.uploadUrls(made.stateVersion);
-    expect((await store.finalizeStateVersion(made.stateVersion)).status).toBe('pending');
+    const outcome = await announce(id, file);
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const { state: url } = await store.uploadUrls(outcome.stateVersion);
+    expect((await store.finalizeStateVersion(outcome.stateVersion)).status).toBe('pending');
     expect((await read(id)).state).toBeUndefined();
     expect((await fetch(url, { method: 'PUT', body: file.text })).status).toBe(200);
-    const final = await store.finalizeStateVersion(made.stateVersion);
+    const final = await store.finalizeStateVersion(outcome.stateVersion);
     expect(final).toMatchObject({ status: 'finalized', size: file.text.length, terraformVersion: '1.11.4' });
     expect((await read(id)).state).toMatchObject({ id: final.id, serial: 1, md5: file.md5, resources: 2 });
   });
@@ -94,13 +94,13 @@ describe('a new state version', () => {
       { serial: 4, outputs: { a: { value: 1, type: 'number' } } },
       /another state/,
     ],
-  ])('is rejected with %s, unless forced', async (_, given, reason) => {
+  ])('is rejected with %s, unless forced', async (_, content, reason) => {
     const id = await locked();
     await push(id, { serial: 4 });
-    expect(await push(id, given)).toMatch(reason);
+    expect(await push(id, content)).toMatch(reason);
     expect((await read(id)).state?.serial).toBe(4);
-    expect(await push(id, given, { force: true })).toMatchObject({ status: 'finalized' });
-    expect((await read(id)).state).toMatchObject({ serial: given.serial });
+    expect(await push(id, content, { force: true })).toMatchObject({ status: 'finalized' });
+    expect((await read(id)).state).toMatchObject({ serial: content.serial });
   });
 
   it('accepts the same state again without storing it twice', async () => {
@@ -119,10 +119,10 @@ describe('a new state version', () => {
   it('becomes current once under concurrent repeats', async () => {
     const id = await locked();
     const file = stateFile();
-    const made = await announce(id, file);
-    if ('conflict' in made) throw new Error(made.conflict);
-    await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), file.text);
-    const all = await Promise.all([1, 2, 3].map(() => store.finalizeStateVersion(made.stateVersion)));
+    const outcome = await announce(id, file);
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), file.text);
+    const all = await Promise.all([1, 2, 3].map(() => store.finalizeStateVersion(outcome.stateVersion)));
     expect(all.map(({ status }) => status)).toEqual(['finalized', 'finalized', 'finalized']);
   });
 
@@ -131,14 +131,14 @@ describe('a new state version', () => {
       for (const when of ['before', 'after'] as const) {
         const id = await locked();
         const file = stateFile();
-        const made = await announce(id, file);
-        if ('conflict' in made) throw new Error(made.conflict);
-        await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), file.text);
+        const outcome = await announce(id, file);
+        if ('conflict' in outcome) throw new Error(outcome.conflict);
+        await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), file.text);
         aws.failCall(call, when);
-        await expect(store.finalizeStateVersion(made.stateVersion)).rejects.toThrow();
-        const again = (await store.getStateVersion(made.stateVersion.id)) as StateVersion;
+        await expect(store.finalizeStateVersion(outcome.stateVersion)).rejects.toThrow();
+        const again = (await store.getStateVersion(outcome.stateVersion.id)) as StateVersion;
         expect((await store.finalizeStateVersion(again)).status).toBe('finalized');
-        expect((await read(id)).state?.id).toBe(made.stateVersion.id);
+        expect((await read(id)).state?.id).toBe(outcome.stateVersion.id);
       }
     }
   });
@@ -147,9 +147,9 @@ describe('a new state version', () => {
     const id = await locked();
     await push(id, { serial: 1 });
     const files = [2, 2].map((serial, i) => stateFile({ serial, outputs: { n: { value: i, type: 'number' } } }));
-    const made = await Promise.all(files.map((file) => announce(id, file)));
+    const outcomes = await Promise.all(files.map((file) => announce(id, file)));
     const results = await Promise.all(
-      made.map((one, i) => ('conflict' in one ? undefined : upload(one.stateVersion, files[i]?.text ?? ''))),
+      outcomes.map((one, i) => ('conflict' in one ? undefined : upload(one.stateVersion, files[i]?.text ?? ''))),
     );
     expect(results.map((version) => version?.status).sort()).toEqual(['discarded', 'finalized']);
     const winner = results.find((version) => version?.status === 'finalized');
@@ -180,10 +180,10 @@ describe('the workspace lock', () => {
   it('must still be held when the content is uploaded', async () => {
     const id = await locked();
     const file = stateFile();
-    const made = await announce(id, file);
-    if ('conflict' in made) throw new Error(made.conflict);
+    const outcome = await announce(id, file);
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
     await locks.unlockWorkspace(id, 'user-1');
-    expect(await upload(made.stateVersion, file.text)).toMatchObject({
+    expect(await upload(outcome.stateVersion, file.text)).toMatchObject({
       status: 'discarded',
       refusal: expect.stringMatching(/unlocked/),
     });
@@ -208,9 +208,9 @@ describe('state content', () => {
     ['is cut off', stateFile().text.slice(0, -5), /MD5/],
   ])('is discarded when it %s', async (_, text, reason) => {
     const id = await locked();
-    const made = await announce(id, stateFile());
-    if ('conflict' in made) throw new Error(made.conflict);
-    expect(await upload(made.stateVersion, text)).toMatchObject({
+    const outcome = await announce(id, stateFile());
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    expect(await upload(outcome.stateVersion, text)).toMatchObject({
       status: 'discarded',
       refusal: expect.stringMatching(reason),
     });
@@ -223,9 +223,9 @@ describe('state content', () => {
   ])('has the %s that was announced, whatever its content says', async (_, announced) => {
     const id = await locked();
     const file = stateFile();
-    const made = await announce(id, { ...file, ...announced });
-    if ('conflict' in made) throw new Error(made.conflict);
-    expect(await upload(made.stateVersion, file.text)).toMatchObject({ status: 'finalized', ...announced });
+    const outcome = await announce(id, { ...file, ...announced });
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    expect(await upload(outcome.stateVersion, file.text)).toMatchObject({ status: 'finalized', ...announced });
     expect((await read(id)).state).toMatchObject(announced);
   });
 
@@ -293,9 +293,9 @@ describe('state content', () => {
 describe('completing an upload for a run', () => {
   it('reports why the state was rejected', async () => {
     const id = await locked();
-    const made = await announce(id, stateFile());
-    if ('conflict' in made) throw new Error(made.conflict);
-    const { stateVersion } = made;
+    const outcome = await announce(id, stateFile());
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const { stateVersion } = outcome;
     await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/not uploaded/);
     await putObject(objects.upload(`${stateVersion.id}.tfstate`), 'nonsense');
     await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/MD5/);

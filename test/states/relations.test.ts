@@ -16,8 +16,8 @@ afterAll(() => api.close());
 
 const json = '{"format_version":"1.0","values":{}}';
 
-const write = async (id: string, given: StateFile, more: object = {}, relationships?: object) => {
-  const { text, ...attributes } = stateFile(given);
+const write = async (id: string, content: StateFile, more: object = {}, relationships?: object) => {
+  const { text, ...attributes } = stateFile(content);
   const state = Buffer.from(text).toString('base64');
   const answer = await api.post(`workspaces/${id}/state-versions`, { ...attributes, state, ...more }, relationships);
   expect(answer.status).toBe(201);
@@ -45,10 +45,11 @@ describe('the JSON state', () => {
   it('can be uploaded later and is available at the next read', async () => {
     const workspaceId = await locked();
     const { attributes, text } = { attributes: stateFile(), text: stateFile().text };
-    const made = (await api.post(`workspaces/${workspaceId}/state-versions`, { ...attributes, text: undefined })).body;
-    const urls = made.data.attributes;
+    const document = (await api.post(`workspaces/${workspaceId}/state-versions`, { ...attributes, text: undefined }))
+      .body;
+    const urls = document.data.attributes;
     await fetch(urls['hosted-state-upload-url'], { method: 'PUT', body: text });
-    const { id } = made.data;
+    const { id } = document.data;
     expect((await read(id)).data.attributes).toMatchObject({
       status: 'finalized',
       'resources-processed': true,
@@ -117,14 +118,14 @@ describe('a state version', () => {
     const workspace = await getWorkspace(workspaceId);
     if (!workspace) throw new Error('no workspace');
     const { text, ...announced } = stateFile({ outputs: { n: { value: 1, type: 'number' } } });
-    const wanted = { workspace, runId: run.id, userId: api.userId, force: false, intermediate: false, ...announced };
-    const made = await createStateVersion(wanted);
-    if ('conflict' in made) throw new Error(made.conflict);
-    await putObject(made.stateVersion.uploadKey as string, text);
-    await finalizeStateVersion(made.stateVersion);
+    const values = { workspace, runId: run.id, userId: api.userId, force: false, intermediate: false, ...announced };
+    const outcome = await createStateVersion(values);
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    await putObject(outcome.stateVersion.uploadKey as string, text);
+    await finalizeStateVersion(outcome.stateVersion);
 
     const query = '?include=outputs,run,created_by,run.created_by,run.configuration_version';
-    const { data, included } = await read(made.stateVersion.id, query);
+    const { data, included } = await read(outcome.stateVersion.id, query);
     expect(data.relationships).toMatchObject({
       run: { data: { type: 'runs', id: run.id } },
       'created-by': { data: { type: 'users', id: api.userId } },
@@ -140,7 +141,7 @@ describe('a state version', () => {
     const list = `state-versions?filter[organization][name]=acme&filter[workspace][name]=${name}&include=run,created_by`;
     const types = (await api.get(list)).body.included.map(({ type }: { type: string }) => type);
     expect(types).toEqual(['runs', 'users']);
-    expect((await api.get(`state-versions/${made.stateVersion.id}?include=workspace`)).status).toBe(400);
+    expect((await api.get(`state-versions/${outcome.stateVersion.id}?include=workspace`)).status).toBe(400);
   });
 
   it('accepts a run of the same workspace', async () => {

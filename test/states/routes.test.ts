@@ -13,43 +13,43 @@ const locked = async () => {
   await api.call('POST', `workspaces/${id}/actions/lock`);
   return { id: id as string, name: attributes.name as string };
 };
-const announce = (id: string, given: StateFile = {}, more: object = {}) => {
-  const { text: _, ...attributes } = stateFile(given);
+const announce = (id: string, content: StateFile = {}, more: object = {}) => {
+  const { text: _, ...attributes } = stateFile(content);
   return api.post(`workspaces/${id}/state-versions`, { ...attributes, ...more });
 };
-const direct = (id: string, given: StateFile = {}, more: object = {}) => {
-  const { text } = stateFile(given);
-  return announce(id, given, { state: Buffer.from(text).toString('base64'), ...more });
+const direct = (id: string, content: StateFile = {}, more: object = {}) => {
+  const { text } = stateFile(content);
+  return announce(id, content, { state: Buffer.from(text).toString('base64'), ...more });
 };
 const put = (url: string, body: string) => fetch(url, { method: 'PUT', body });
 
 describe('a state version', () => {
   it('is created, uploaded without credentials, and finalized when read', async () => {
     const { id } = await locked();
-    const given = { resources: [resource('null_resource', 'a')], outputs: { n: { value: 1, type: 'number' } } };
-    const made = await announce(id, given, { 'json-state-outputs': 'e30=' });
-    expect(made.status).toBe(201);
-    const { attributes } = made.body.data;
-    expect(made.body.data).toMatchObject({
+    const content = { resources: [resource('null_resource', 'a')], outputs: { n: { value: 1, type: 'number' } } };
+    const response = await announce(id, content, { 'json-state-outputs': 'e30=' });
+    expect(response.status).toBe(201);
+    const { attributes } = response.body.data;
+    expect(response.body.data).toMatchObject({
       id: expect.stringMatching(/^sv-\w{16}$/),
       type: 'state-versions',
       attributes: { status: 'pending', serial: 1, 'hosted-state-download-url': null, 'resources-processed': false },
     });
     await Promise.all([
-      put(attributes['hosted-state-upload-url'], stateFile(given).text),
+      put(attributes['hosted-state-upload-url'], stateFile(content).text),
       put(attributes['hosted-json-state-upload-url'], '{"format_version":"1.0"}'),
     ]);
-    const read = (await api.get(`state-versions/${made.body.data.id}`)).body.data;
+    const read = (await api.get(`state-versions/${response.body.data.id}`)).body.data;
     expect(read.attributes).toMatchObject({
       status: 'finalized',
-      size: stateFile(given).text.length,
+      size: stateFile(content).text.length,
       'terraform-version': '1.11.4',
       'state-version': 4,
       'resources-processed': true,
       resources: [{ name: 'a', type: 'null_resource', count: 1, module: 'root' }],
       'hosted-state-upload-url': null,
       'hosted-json-state-upload-url': null,
-      'hosted-state-download-url': `https://api.example.test/api/v2/state-versions/${made.body.data.id}/download`,
+      'hosted-state-download-url': `https://api.example.test/api/v2/state-versions/${response.body.data.id}/download`,
     });
     const current = await api.get(`workspaces/${id}/current-state-version`);
     expect(current.body.data).toEqual(read);
@@ -61,11 +61,11 @@ describe('a state version', () => {
 
   it('is downloaded over a redirect, raw and as JSON', async () => {
     const { id } = await locked();
-    const made = await announce(id);
-    const { attributes } = made.body.data;
+    const response = await announce(id);
+    const { attributes } = response.body.data;
     await put(attributes['hosted-json-state-upload-url'], '{"json":1}');
     await put(attributes['hosted-state-upload-url'], stateFile().text);
-    const read = (await api.get(`state-versions/${made.body.data.id}`)).body.data.attributes;
+    const read = (await api.get(`state-versions/${response.body.data.id}`)).body.data.attributes;
     for (const [url, content] of [
       [read['hosted-state-download-url'], stateFile().text],
       [read['hosted-json-state-download-url'], '{"json":1}'],
@@ -76,11 +76,11 @@ describe('a state version', () => {
     }
   });
 
-  it('is finalized at once when the content is in the body', async () => {
+  it('is finalized immediately when the content is in the body', async () => {
     const { id } = await locked();
-    const made = await direct(id, { serial: 3 });
-    expect(made.status).toBe(201);
-    expect(made.body.data.attributes).toMatchObject({ status: 'finalized', serial: 3 });
+    const response = await direct(id, { serial: 3 });
+    expect(response.status).toBe(201);
+    expect(response.body.data.attributes).toMatchObject({ status: 'finalized', serial: 3 });
     expect((await direct(id, { serial: 4 }, { lineage: undefined })).status).toBe(201);
   });
 
@@ -93,13 +93,13 @@ describe('a state version', () => {
   it('is rejected without the lock and when it does not follow the current one', async () => {
     const { id } = await locked();
     await direct(id, { serial: 4 });
-    for (const given of [
+    for (const content of [
       { serial: 3 },
       { serial: 5, lineage: 'other' },
       { serial: 4, resources: [resource('x', 'y')] },
     ]) {
-      const answer = await announce(id, given);
-      expect([given, answer.status]).toEqual([given, 409]);
+      const answer = await announce(id, content);
+      expect([content, answer.status]).toEqual([content, 409]);
     }
     expect((await direct(id, { serial: 3 }, { force: true })).status).toBe(201);
     await api.call('POST', `workspaces/${id}/actions/unlock`);
@@ -138,10 +138,10 @@ describe('a state version', () => {
 
   it('takes the lineage of its upload when none was announced', async () => {
     const { id } = await locked();
-    const made = await announce(id, {}, { lineage: undefined });
-    expect(made.status).toBe(201);
-    await fetch(made.body.data.attributes['hosted-state-upload-url'], { method: 'PUT', body: stateFile().text });
-    const current = async () => (await api.get(`state-versions/${made.body.data.id}`)).body.data.attributes.status;
+    const response = await announce(id, {}, { lineage: undefined });
+    expect(response.status).toBe(201);
+    await fetch(response.body.data.attributes['hosted-state-upload-url'], { method: 'PUT', body: stateFile().text });
+    const current = async () => (await api.get(`state-versions/${response.body.data.id}`)).body.data.attributes.status;
     expect(await current()).toBe('finalized');
     expect((await announce(id, { serial: 9, lineage: 'other' })).status).toBe(409);
   });
@@ -163,9 +163,9 @@ describe('a state version', () => {
 
   it('shows why its upload was rejected', async () => {
     const { id } = await locked();
-    const made = await announce(id);
-    await put(made.body.data.attributes['hosted-state-upload-url'], 'something else');
-    const read = (await api.get(`state-versions/${made.body.data.id}`)).body.data.attributes;
+    const response = await announce(id);
+    await put(response.body.data.attributes['hosted-state-upload-url'], 'something else');
+    const read = (await api.get(`state-versions/${response.body.data.id}`)).body.data.attributes;
     expect(read).toMatchObject({ status: 'discarded', 'error-message': expect.stringContaining('MD5') });
     expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
   });
@@ -241,8 +241,8 @@ describe('state outputs', () => {
 
   it('are not available before the content', async () => {
     const other = await locked();
-    const made = await announce(other.id);
-    expect((await api.get(`state-versions/${made.body.data.id}/outputs`)).status).toBe(503);
+    const response = await announce(other.id);
+    expect((await api.get(`state-versions/${response.body.data.id}/outputs`)).status).toBe(503);
   });
 });
 

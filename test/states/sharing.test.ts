@@ -28,7 +28,7 @@ afterAll(() => api.close());
 
 const push = async (workspaceId: string, serial: number, value: string) => {
   await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
-  const { text, ...given } = stateFile({
+  const { text, ...attributes } = stateFile({
     serial,
     outputs: {
       plain: { value, type: 'string' },
@@ -36,10 +36,10 @@ const push = async (workspaceId: string, serial: number, value: string) => {
     },
   });
   const state = Buffer.from(text).toString('base64');
-  const made = await api.post(`workspaces/${workspaceId}/state-versions`, { ...given, state });
-  expect(made.status).toBe(201);
+  const response = await api.post(`workspaces/${workspaceId}/state-versions`, { ...attributes, state });
+  expect(response.status).toBe(201);
   await api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
-  return made.body.data;
+  return response.body.data;
 };
 
 const share = (from: string, method: string, ...to: string[]) =>

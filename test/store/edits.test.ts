@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { asEdit } from '../../functions/store/edits.ts';
 
-it('tells edits of one user in the same millisecond apart', () => {
-  const edit = () => asEdit({ set: { name: 'x' } }, { userId: 'user-1', seen: 1 });
+it('distinguishes edits of one user in the same millisecond', () => {
+  const edit = () => asEdit({ set: { name: 'x' } }, { userId: 'user-1', edits: 1 });
   const repeated = (change: object) => JSON.stringify({ ...change, set: undefined, condition: undefined });
   const edits = Array.from({ length: 50 }, () => repeated(edit()));
   expect(new Set(edits).size).toBe(edits.length);

@@ -15,23 +15,23 @@ const listOf = (length: number, fits: (n: number) => boolean) => {
 
 describe('a list with a filter', () => {
   it('is looked at to its end, wherever that is', async () => {
-    const found = await scan(
+    const page = await scan(
       listOf(2000, (n) => n === 1999),
       { page: 1, size: 20 },
     );
-    expect(found).toEqual({ items: [1999], total: 1, more: false });
+    expect(page).toEqual({ items: [1999], total: 1, more: false });
   });
 
-  it('leaves nothing out without a word where it is too long for that', async () => {
+  it('marks what it cuts from long text', async () => {
     const rare = listOf(2001, (n) => n === 2000);
     await expect(scan(rare, { page: 1, size: 20 })).rejects.toBeInstanceOf(FilterTooWideError);
   });
 
-  it('says that there may be more once the page is full', async () => {
-    const found = await scan(
+  it('reports that there may be more when the page is full', async () => {
+    const page = await scan(
       listOf(5000, (n) => n < 20),
       { page: 1, size: 20 },
     );
-    expect([found.items.length, found.more]).toEqual([20, true]);
+    expect([page.items.length, page.more]).toEqual([20, true]);
   });
 });

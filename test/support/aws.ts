@@ -1,5 +1,5 @@
 /**
- * DynamoDB (dynalite, in memory, the table as the product has it), S3 and a Step Functions that only takes notes, behind
+ * DynamoDB (in memory, the table as the product has it), S3 and a Step Functions that only takes notes, behind
  * one endpoint at which a test can let any call fail: before it took effect, or after, with its answer lost.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { DynamoDb } from '../../infra/local/dynamodb.ts';
 import { AwsError } from '../../infra/local/errors.ts';
 import { Objects } from './objects.ts';
+import { productTable } from './table.ts';
 
 export interface SentTask {
   action: 'SendTaskSuccess' | 'SendTaskFailure' | 'SendTaskHeartbeat' | 'StartExecution' | string;
@@ -118,7 +119,7 @@ interface Answer {
 
 const json = (body: object, status = 200): Answer => ({ status, body });
 
-const ecs = (said: object): Answer => json(said, '__type' in said ? 400 : 200);
+const ecs = (answer: object): Answer => json(answer, '__type' in answer ? 400 : 200);
 
 /** By their `x-amz-target`. */
 const isJson = /^(AWSStepFunctions|AmazonEC2ContainerService|DynamoDB_|Lambda)/;
@@ -138,34 +139,9 @@ const states = (aws: Aws, action: string, input: Record<string, string>): Answer
   return status ? json({ status }) : json({ __type: 'ExecutionDoesNotExist' }, 400);
 };
 
-/** As the product has it. */
-const table = {
-  ref: 'stepform-test',
-  properties: {
-    AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt'].map((AttributeName) => ({
-      AttributeName,
-      AttributeType: 'S',
-    })),
-    KeySchema: [
-      { AttributeName: 'pk', KeyType: 'HASH' },
-      { AttributeName: 'sk', KeyType: 'RANGE' },
-    ],
-    GlobalSecondaryIndexes: [
-      {
-        IndexName: 'due',
-        KeySchema: [
-          { AttributeName: 'dueShard', KeyType: 'HASH' },
-          { AttributeName: 'dueAt', KeyType: 'RANGE' },
-        ],
-        Projection: { ProjectionType: 'KEYS_ONLY' },
-      },
-    ],
-  },
-};
-
 export const startAws = async (): Promise<Aws> => {
-  const database = new DynamoDb();
-  await database.ensureTable(table);
+  const database = await DynamoDb.open();
+  database.ensureTable(productTable('stepform-test'));
   let fault: { n: number; when: Failing } | undefined;
   let late: (() => Promise<unknown>)[] = [];
   const aws: Aws = {
@@ -189,7 +165,7 @@ export const startAws = async (): Promise<Aws> => {
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      await database.close();
+      database.close();
     },
   };
   const perform = async (target: string, body: Buffer): Promise<Answer> => {

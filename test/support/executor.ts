@@ -102,11 +102,11 @@ export class Execution {
   }
 
   /** SendTaskSuccess and SendTaskFailure; a token that is over is nobody's. */
-  answer(token: string, said: { output: Data } | { error: { Error: string; Cause?: string } }): void {
+  answer(token: string, outcome: { output: Data } | { error: { Error: string; Cause?: string } }): void {
     const thread = this.#threads.find((one) => one.token === token);
     if (!thread) return;
-    if ('output' in said) this.#succeed(thread, said.output);
-    else this.#fail(thread, said.error);
+    if ('output' in outcome) this.#succeed(thread, outcome.output);
+    else this.#fail(thread, outcome.error);
   }
 
   /** A waiting state runs into a time limit, or misses a beat. */
@@ -198,9 +198,9 @@ export class Execution {
 }
 
 const stateOf = ({ machine, state }: Thread): State => {
-  const found = machine.States[state];
-  if (!found) throw new Error(`no state ${state}`);
-  return found;
+  const definition = machine.States[state];
+  if (!definition) throw new Error(`no state ${state}`);
+  return definition;
 };
 
 const at = (data: unknown, path: string): unknown =>

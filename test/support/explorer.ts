@@ -231,5 +231,5 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
 const isDetourOfEnd = (happening: string): boolean => happening === 'Applied: PostApplyTasks';
 
 /** What is stamped on the way into a status. */
-const completedBefore = (run: Run, seen: RunStatus[], status?: RunStatus): RunStatus[] =>
-  completed(run).filter((one) => one !== status && !seen.includes(one));
+const completedBefore = (run: Run, visited: RunStatus[], status?: RunStatus): RunStatus[] =>
+  completed(run).filter((one) => one !== status && !visited.includes(one));

@@ -18,7 +18,7 @@ export const freeze = (): Frozen => {
   const client = DynamoDBDocumentClient.prototype as { send(this: unknown, command: any): Promise<any> };
   const { send } = client;
   const { error } = console;
-  const known = new Map<string, Promise<unknown>>();
+  const answers = new Map<string, Promise<unknown>>();
   const frozen: Frozen = {
     reads: 0,
     thaw: () => {
@@ -33,8 +33,8 @@ export const freeze = (): Frozen => {
     if (!/^(Get|BatchGet|Query)/.test(name)) throw frozenError;
     frozen.reads++;
     const key = `${name} ${JSON.stringify(command.input)}`;
-    const answer = known.get(key) ?? send.call(this, command);
-    known.set(key, answer);
+    const answer = answers.get(key) ?? send.call(this, command);
+    answers.set(key, answer);
     return answer;
   };
   // Those failures are logged.

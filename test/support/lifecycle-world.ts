@@ -172,13 +172,13 @@ export class LifecycleWorld {
       }
       case 'PolicyEvaluating': {
         const run = await store.enterCheck((payload as CheckTask).runId, 'PolicyEvaluating');
-        const said = (['passed', 'overridable', 'failed'] as const)[this.verdict % 3] ?? 'passed';
-        return store.nextOutput(await store.recordVerdict(run, 'policyEvaluation', said, 'policies failed'));
+        const verdict = (['passed', 'overridable', 'failed'] as const)[this.verdict % 3] ?? 'passed';
+        return store.nextOutput(await store.recordVerdict(run, 'policyEvaluation', verdict, 'policies failed'));
       }
       case 'PolicyChecking': {
         const run = await store.enterCheck((payload as CheckTask).runId, 'PolicyChecking');
-        const said = (['passed', 'soft_failed', 'hard_failed'] as const)[this.verdict % 3] ?? 'passed';
-        return store.nextOutput(await store.recordVerdict(run, 'policyCheck', said, 'policies failed'));
+        const verdict = (['passed', 'soft_failed', 'hard_failed'] as const)[this.verdict % 3] ?? 'passed';
+        return store.nextOutput(await store.recordVerdict(run, 'policyCheck', verdict, 'policies failed'));
       }
       case 'CostEstimating': {
         const run = await store.enterCheck((payload as CheckTask).runId, 'CostEstimating');

@@ -20,25 +20,26 @@ export class Objects {
     if (method === 'PUT') {
       const source = from === undefined ? body : this.#objects.get(keyIn(String(from)));
       if (!source) return void response.writeHead(404).end();
-      const wanted = headers['x-amz-copy-source-if-match'];
+      const expectedTag = headers['x-amz-copy-source-if-match'];
       const taken = headers['if-none-match'] === '*' && this.#objects.has(key);
-      if (taken || (wanted !== undefined && wanted !== etagOf(source))) return void response.writeHead(412).end();
+      if (taken || (expectedTag !== undefined && expectedTag !== etagOf(source)))
+        return void response.writeHead(412).end();
       this.#objects.set(key, source);
       const sha256 = createHash('sha256').update(source).digest('base64');
       const copied = `<CopyObjectResult><ChecksumSHA256>${sha256}</ChecksumSHA256></CopyObjectResult>`;
       return void response.writeHead(200).end(from === undefined ? '' : copied);
     }
-    const found = this.#objects.get(key);
-    if (!found) return void response.writeHead(404).end();
-    response.setHeader('etag', etagOf(found));
+    const stored = this.#objects.get(key);
+    if (!stored) return void response.writeHead(404).end();
+    response.setHeader('etag', etagOf(stored));
     if (headers['x-amz-checksum-mode']) {
-      response.setHeader('x-amz-checksum-sha256', createHash('sha256').update(found).digest('base64'));
+      response.setHeader('x-amz-checksum-sha256', createHash('sha256').update(stored).digest('base64'));
     }
-    if (method === 'HEAD') return void response.writeHead(200, { 'content-length': found.length }).end();
+    if (method === 'HEAD') return void response.writeHead(200, { 'content-length': stored.length }).end();
     const range = /bytes=(\d+)-(\d+)/.exec(headers.range ?? '');
-    if (!range) return void response.writeHead(200).end(found);
-    const part = found.subarray(Number(range[1]), Number(range[2]) + 1);
-    response.writeHead(206, { 'content-range': `bytes ${range[1]}-${range[2]}/${found.length}` }).end(part);
+    if (!range) return void response.writeHead(200).end(stored);
+    const part = stored.subarray(Number(range[1]), Number(range[2]) + 1);
+    response.writeHead(206, { 'content-range': `bytes ${range[1]}-${range[2]}/${stored.length}` }).end(part);
   }
 }
 

@@ -27,10 +27,10 @@ export const policyFiles = (rule: string, level = 'mandatory'): Record<string, s
 
 /** Uploads a version, as clients do: to the link they are given. Returns its document. */
 export const uploadVersion = async (api: Api, policySetId: string, content: Uint8Array<ArrayBuffer>) => {
-  const made = (await api.post(`policy-sets/${policySetId}/versions`)).body.data;
-  const put = await fetch(made.links.upload, { method: 'PUT', body: content });
+  const version = (await api.post(`policy-sets/${policySetId}/versions`)).body.data;
+  const put = await fetch(version.links.upload, { method: 'PUT', body: content });
   if (!put.ok) throw new Error(`upload: HTTP ${put.status}`);
-  return (await api.get(`policy-set-versions/${made.id}`)).body.data;
+  return (await api.get(`policy-set-versions/${version.id}`)).body.data;
 };
 
 /** A policy set with a version of the files. Returns its id. */
@@ -42,10 +42,10 @@ export const policySetOf = async (
   organization = 'acme',
 ): Promise<string> => {
   const all = `organizations/${organization}/policy-sets`;
-  const made = await api.post(all, { name: uniqueName('set'), kind: 'opa', ...attributes }, relationships);
-  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
-  await uploadVersion(api, made.body.data.id, new Uint8Array(await archive(files)));
-  return made.body.data.id;
+  const response = await api.post(all, { name: uniqueName('set'), kind: 'opa', ...attributes }, relationships);
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body));
+  await uploadVersion(api, response.body.data.id, new Uint8Array(await archive(files)));
+  return response.body.data.id;
 };
 
 /** One of each kind, by path parameter. */

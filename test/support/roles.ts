@@ -54,33 +54,33 @@ export const makeCallers = async (on: { workspace: string; project: string }, ow
   const project = await getProject(on.project);
   if (!workspace || !project) throw new Error('no world');
 
-  const made = async (role: string, user: Promise<{ id: string; token: string }>): Promise<Caller> => {
+  const callerOf = async (role: string, user: Promise<{ id: string; token: string }>): Promise<Caller> => {
     const { id, token } = await user;
     return { role, token, userId: id };
   };
-  const onWorkspace = async (role: string, given: Parameters<typeof grant<{ workspace: typeof workspace }>>[2]) => {
+  const onWorkspace = async (role: string, access: Parameters<typeof grant<{ workspace: typeof workspace }>>[2]) => {
     const user = await members.withFlags('acme');
-    await grant({ workspace }, user.team.id, given);
-    return made(role, Promise.resolve(user));
+    await grant({ workspace }, user.team.id, access);
+    return callerOf(role, Promise.resolve(user));
   };
-  const onProject = async (role: string, given: Parameters<typeof grant<{ project: typeof project }>>[2]) => {
+  const onProject = async (role: string, access: Parameters<typeof grant<{ project: typeof project }>>[2]) => {
     const user = await members.withFlags('acme');
-    await grant({ project }, user.team.id, given);
-    return made(role, Promise.resolve(user));
+    await grant({ project }, user.team.id, access);
+    return callerOf(role, Promise.resolve(user));
   };
 
   const callers: Caller[] = [
     { role: 'no token', token: null },
     { role: 'owner', token: owner },
-    await made('owner elsewhere', members.owner('elsewhere')),
-    await made('member', members.member('acme')),
-    await made('member of a team that has nothing', members.withFlags('acme')),
-    await made('organization token', members.acting('acme', 'organization')),
+    await callerOf('owner elsewhere', members.owner('elsewhere')),
+    await callerOf('member', members.member('acme')),
+    await callerOf('member of a team that has nothing', members.withFlags('acme')),
+    await callerOf('organization token', members.acting('acme', 'organization')),
   ];
   const idle = organizationFlags.filter((flag) => !flagPermissions[flag]);
-  callers.push(await made('flags about what is not here', members.withFlags('acme', ...idle)));
+  callers.push(await callerOf('flags about what is not here', members.withFlags('acme', ...idle)));
   for (const flag of organizationFlags) {
-    if (flagPermissions[flag]) callers.push(await made(flag, members.withFlags('acme', flag)));
+    if (flagPermissions[flag]) callers.push(await callerOf(flag, members.withFlags('acme', flag)));
   }
   for (const access of ['read', 'plan', 'write', 'admin'] as const) {
     callers.push(await onWorkspace(`workspace ${access}`, { access }));
@@ -95,8 +95,8 @@ export const makeCallers = async (on: { workspace: string; project: string }, ow
     callers.push(await onProject(`project custom: ${name}`, { access: 'custom', parts: customOfProject(parts) }));
   }
   for (const { name, parts } of samples(workspacePartPermissions)) {
-    const given = customOfProject({ workspaces: custom(parts) });
-    callers.push(await onProject(`project custom: workspaces ${name}`, { access: 'custom', parts: given }));
+    const access = customOfProject({ workspaces: custom(parts) });
+    callers.push(await onProject(`project custom: workspaces ${name}`, { access: 'custom', parts: access }));
   }
   return callers;
 };

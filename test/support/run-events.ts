@@ -16,14 +16,14 @@ const confirm: Happening = (run) => ({
   status: 'confirmed',
   decision: { action: 'apply', by: 'user-1', at: '' },
 });
-const report = (phase: 'plan' | 'apply', said: PhaseReport): Happening => {
-  return (run) => ({ ...run, [phase]: { ...run[phase], report: said } });
+const report = (phase: 'plan' | 'apply', phaseReport: PhaseReport): Happening => {
+  return (run) => ({ ...run, [phase]: { ...run[phase], report: phaseReport } });
 };
 const claim = (phase: 'plan' | 'apply'): Happening => {
   return (run) => ({ ...run, [phase]: { ...run[phase], claimNonce: 'n' } });
 };
-const verdict = (said: NonNullable<Run['verdicts']>, failure?: string): Happening => {
-  return (run) => ({ ...run, verdicts: { ...run.verdicts, ...said }, ...(failure ? { failure } : {}) });
+const verdict = (verdicts: NonNullable<Run['verdicts']>, failure?: string): Happening => {
+  return (run) => ({ ...run, verdicts: { ...run.verdicts, ...verdicts }, ...(failure ? { failure } : {}) });
 };
 const estimated = (status: 'finished' | 'errored'): Happening => {
   return (run) => ({ ...run, costEstimate: { status, statusTimestamps: {} } });

@@ -9,8 +9,8 @@ export interface StateFile {
 }
 
 /** A state file as Terraform writes it, with what is announced about it. */
-export const stateFile = (given: StateFile = {}) => {
-  const { serial = 1, lineage = 'lineage-1', outputs = {}, resources = [], version = 4 } = given;
+export const stateFile = (content: StateFile = {}) => {
+  const { serial = 1, lineage = 'lineage-1', outputs = {}, resources = [], version = 4 } = content;
   const text = JSON.stringify({ version, terraform_version: '1.11.4', serial, lineage, outputs, resources });
   return { serial, lineage, md5: createHash('md5').update(text).digest('hex'), text };
 };

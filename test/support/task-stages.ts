@@ -8,10 +8,10 @@ export const taskHelpers = async () => {
   const { freezeTaskStages } = await import('../../functions/run-tasks/stages.ts');
   const { awaitResult } = await import('../../functions/run-tasks/results.ts');
   const { getRun, updateRun } = await import('../../functions/runs/records.ts');
-  let made = 0;
+  let counter = 0;
   const task = async (change: Partial<TaskValues> = {}, organization = 'acme') => {
     const created = await createTask(organization, {
-      name: `made-${++made}-${Math.random().toString(36).slice(2, 8)}`,
+      name: `made-${++counter}-${Math.random().toString(36).slice(2, 8)}`,
       url: 'https://task.test/',
       description: null,
       enabled: true,

@@ -43,9 +43,9 @@ const ofRun = async (api: Api, workspaceId: string, organization: string) => {
 
 const stateOf = async (api: Api, workspaceId: string) => {
   await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
-  const { text, ...given } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
+  const { text, ...attributes } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
   const state = Buffer.from(text).toString('base64');
-  const version = (await api.post(`workspaces/${workspaceId}/state-versions`, { ...given, state })).body.data;
+  const version = (await api.post(`workspaces/${workspaceId}/state-versions`, { ...attributes, state })).body.data;
   await api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
   return { id: version.id, output: version.relationships.outputs.data[0].id };
 };
@@ -200,4 +200,8 @@ export const namedIn = ({
 
 /** The body, for a route of that path. */
 export const bodyIn = (path: string, things: Record<string, string>): object =>
-  path.includes('/tags/') ? { data: [ref('workspaces', things.workspace ?? '').data] } : namedIn(things).body;
+  path.includes('/tags/')
+    ? { data: [ref('workspaces', things.workspace ?? '').data] }
+    : path === '/api/v2/oauth-clients'
+      ? { data: { attributes: { 'organization-id': things.organization } } }
+      : namedIn(things).body;

@@ -65,7 +65,7 @@ it('gives a run its values as they were when it was created, its own last', asyn
   ]);
 });
 
-it('gives no run what was sealed for another workspace', async () => {
+it('refuses to open secrets sealed for another workspace', async () => {
   const workspaceId = uniqueName('ws');
   await create(workspaceId, { key: 'password', sensitive: true, value: 'of a neighbour' });
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-theirs', []);
@@ -73,15 +73,15 @@ it('gives no run what was sealed for another workspace', async () => {
   await expect(inputs.openInputs(mine)).rejects.toThrow(`password in run run-mine belongs to workspace ${workspaceId}`);
 });
 
-it('writes nothing for a run without variables', async () => {
+it('stores nothing for a run without variables', async () => {
   expect(await inputs.freezeVariables(home(uniqueName('ws')), 'run-none', [])).toBeUndefined();
   expect(await inputs.openInputs({ id: 'run-none', workspaceId: 'ws' })).toEqual([]);
 });
 
 it('has a key once per category', async () => {
   const workspaceId = uniqueName('ws');
-  const made = await Promise.all(Array.from({ length: 5 }, () => store.createVariable(workspaceId, values())));
-  expect(made.filter(Boolean)).toHaveLength(1);
+  const results = await Promise.all(Array.from({ length: 5 }, () => store.createVariable(workspaceId, values())));
+  expect(results.filter(Boolean)).toHaveLength(1);
   expect(await store.createVariable(workspaceId, values({ category: 'env' }))).toBeDefined();
 });
 
@@ -114,21 +114,21 @@ it('seals the value of a variable that becomes sensitive', async () => {
   expect(await inputs.openInputs({ id: 'run-2', workspaceId, inputsKey })).toMatchObject([{ value: 'once visible' }]);
 });
 
-it('stays sensitive when somebody who saw it plain is slower', async () => {
+it('stays sensitive when a slower request still has the plain value', async () => {
   const workspaceId = uniqueName('ws');
-  const seen = await create(workspaceId, { value: 'plain' });
-  await store.updateVariable(seen, { sensitive: true, value: 'a secret' });
-  const asked: boolean[] = [];
-  const late = await store.updateVariable(seen, (variable) => {
-    asked.push(variable.sensitive);
+  const original = await create(workspaceId, { value: 'plain' });
+  await store.updateVariable(original, { sensitive: true, value: 'a secret' });
+  const sensitivities: boolean[] = [];
+  const late = await store.updateVariable(original, (variable) => {
+    sensitivities.push(variable.sensitive);
     return { description: 'what it is for', sensitive: variable.sensitive };
   });
-  expect(asked).toEqual([false, true]);
+  expect(sensitivities).toEqual([false, true]);
   expect(late).toMatchObject({ sensitive: true, description: 'what it is for' });
   expect(await stored(workspaceId)).not.toContain('plain');
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-4', []);
-  const given = await inputs.openInputs({ id: 'run-4', workspaceId, inputsKey });
-  expect(given).toMatchObject([{ value: 'a secret', sensitive: true }]);
+  const opened = await inputs.openInputs({ id: 'run-4', workspaceId, inputsKey });
+  expect(opened).toMatchObject([{ value: 'a secret', sensitive: true }]);
 });
 
 it('keeps the largest value there may be, sealed', async () => {

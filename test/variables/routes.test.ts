@@ -18,8 +18,8 @@ const create = async (attributes: object) => {
 
 describe('a variable', () => {
   it('reads back as it was written', async () => {
-    const made = await create({ key: 'regions', value: '["a", "b"]', hcl: true, description: 'where' });
-    expect(made).toMatchObject({
+    const variable = await create({ key: 'regions', value: '["a", "b"]', hcl: true, description: 'where' });
+    expect(variable).toMatchObject({
       id: expect.stringMatching(/^var-/),
       type: 'vars',
       attributes: {
@@ -32,34 +32,34 @@ describe('a variable', () => {
       },
       relationships: { configurable: { data: { type: 'workspaces' } } },
     });
-    expect((await api.get(`${base}/${made.id}`)).body.data).toEqual(made);
-    const changed = await api.patch(`${base}/${made.id}`, { value: '[]' });
+    expect((await api.get(`${base}/${variable.id}`)).body.data).toEqual(variable);
+    const changed = await api.patch(`${base}/${variable.id}`, { value: '[]' });
     expect(changed.body.data.attributes).toMatchObject({ value: '[]', hcl: true, description: 'where' });
-    expect(changed.body.data.attributes['version-id']).not.toBe(made.attributes['version-id']);
-    expect((await api.call('DELETE', `${base}/${made.id}`)).status).toBe(204);
-    expect((await api.get(`${base}/${made.id}`)).status).toBe(404);
+    expect(changed.body.data.attributes['version-id']).not.toBe(variable.attributes['version-id']);
+    expect((await api.call('DELETE', `${base}/${variable.id}`)).status).toBe(204);
+    expect((await api.get(`${base}/${variable.id}`)).status).toBe(404);
     await create({ key: 'regions' });
   });
 
   it('that is sensitive never comes back', async () => {
-    const made = await create({ key: 'password', value: 'hunter2', sensitive: true });
-    const changed = await api.patch(`${base}/${made.id}`, { value: 'hunter3' });
-    const texts = [made, changed.body, (await api.get(base)).body, (await api.get(`${base}/${made.id}`)).body];
+    const variable = await create({ key: 'password', value: 'hunter2', sensitive: true });
+    const changed = await api.patch(`${base}/${variable.id}`, { value: 'hunter3' });
+    const texts = [variable, changed.body, (await api.get(base)).body, (await api.get(`${base}/${variable.id}`)).body];
     for (const text of texts) expect(JSON.stringify(text)).not.toContain('hunter');
     expect(changed.body.data.attributes.value).toBeNull();
   });
 
   it('that is sensitive stays so, under its key', async () => {
-    const made = await create({ key: 'secret', value: 'x', sensitive: true });
+    const variable = await create({ key: 'secret', value: 'x', sensitive: true });
     for (const [field, value] of Object.entries({ sensitive: false, key: 'other' })) {
-      const answer = await api.patch(`${base}/${made.id}`, { [field]: value });
+      const answer = await api.patch(`${base}/${variable.id}`, { [field]: value });
       expect([field, answer.status]).toEqual([field, 422]);
       expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);
     }
   });
 
   it('has its key once per category, also after a change', async () => {
-    const made = await create({ key: 'twice' });
+    const variable = await create({ key: 'twice' });
     const again = await api.post(base, { key: 'twice', category: 'terraform' });
     expect(again.status).toBe(422);
     expect(again.body.errors[0]).toMatchObject({
@@ -69,7 +69,7 @@ describe('a variable', () => {
     await create({ key: 'twice', category: 'env' });
     const other = await create({ key: 'thrice' });
     expect((await api.patch(`${base}/${other.id}`, { key: 'twice' })).status).toBe(422);
-    expect((await api.patch(`${base}/${made.id}`, { key: 'once' })).status).toBe(200);
+    expect((await api.patch(`${base}/${variable.id}`, { key: 'once' })).status).toBe(200);
     expect((await api.patch(`${base}/${other.id}`, { key: 'twice' })).status).toBe(200);
   });
 
@@ -107,15 +107,15 @@ describe('a variable', () => {
   });
 
   it('may be as large as 256 KB, and have an unicode name in Terraform', async () => {
-    const made = await create({ key: 'größe', value: 'x'.repeat(256 * 1024) });
-    expect((await api.get(`${base}/${made.id}`)).body.data.attributes.value).toHaveLength(256 * 1024);
+    const variable = await create({ key: 'größe', value: 'x'.repeat(256 * 1024) });
+    expect((await api.get(`${base}/${variable.id}`)).body.data.attributes.value).toHaveLength(256 * 1024);
   });
 
   it('is of its workspace only', async () => {
-    const made = await create({ key: 'mine' });
+    const variable = await create({ key: 'mine' });
     const other = (await api.workspace()).id;
-    expect((await api.get(`workspaces/${other}/vars/${made.id}`)).status).toBe(404);
-    expect((await api.call('DELETE', `workspaces/${other}/vars/${made.id}`)).status).toBe(404);
+    expect((await api.get(`workspaces/${other}/vars/${variable.id}`)).status).toBe(404);
+    expect((await api.call('DELETE', `workspaces/${other}/vars/${variable.id}`)).status).toBe(404);
   });
 });
 

@@ -26,9 +26,9 @@ afterAll(async () => {
 const newHome = () => ({ id: uniqueName('ws'), organization: uniqueName('org'), projectId: uniqueName('prj') });
 type Home = ReturnType<typeof newHome>;
 
-const newSet = async (home: Home, given: Partial<store.VariableSet> = {}): Promise<store.VariableSet> => {
+const newSet = async (home: Home, changes: Partial<store.VariableSet> = {}): Promise<store.VariableSet> => {
   const { organization } = home;
-  const settings = { name: uniqueName('set'), description: null, global: false, priority: false, ...given };
+  const settings = { name: uniqueName('set'), description: null, global: false, priority: false, ...changes };
   return (await store.createVariableSet({ organization, ...settings })) as store.VariableSet;
 };
 
@@ -75,13 +75,13 @@ it('gives way or overrides in the documented order, and by name within a level',
   const home = newHome();
   const key = 'region';
   const levels: { name: string; set: () => Promise<void> }[] = [];
-  const level = (name: string, given: Partial<store.VariableSet>, scope?: 'workspaceIds' | 'projectIds') =>
+  const level = (name: string, overrides: Partial<store.VariableSet>, scope?: 'workspaceIds' | 'projectIds') =>
     levels.push({
       name,
       set: async () => {
         // The second by name must not matter.
         for (const prefix of ['a', 'b']) {
-          const set = await newSet(home, { ...given, name: `${prefix} ${name}` });
+          const set = await newSet(home, { ...overrides, name: `${prefix} ${name}` });
           await variable(set.id, key, prefix === 'a' ? name : 'the second by name');
           if (scope) await store.applyVariableSet(set, scope, [scope === 'workspaceIds' ? home.id : home.projectId]);
         }
@@ -141,7 +141,7 @@ it('opens only the secrets that count', async () => {
   expect(storage.calls.slice(before).filter((call) => call.startsWith('kms'))).toEqual([]);
 });
 
-it('that is deleted is gone from where it was applied, with what was in it', async () => {
+it('that is deleted no longer applies anywhere, nor do its variables', async () => {
   const home = newHome();
   const set = await newSet(home);
   await variable(set.id, 'a', 'x');
@@ -153,7 +153,7 @@ it('that is deleted is gone from where it was applied, with what was in it', asy
   expect(await store.createVariableSet({ ...set, organization: home.organization })).toBeDefined();
 });
 
-it('says nothing by a pointer that a cut-off change left behind', async () => {
+it('ignores a pointer left behind by an interrupted change', async () => {
   const home = newHome();
   const set = await newSet(home);
   await variable(set.id, 'a', 'x');
@@ -175,17 +175,17 @@ it('is applied to no more than it may', async () => {
   expect(await store.addIds(set.id, 'projectIds', ['prj-one-more'])).toBeUndefined();
 });
 
-it('has a name once for its owner, also when many want it at once', async () => {
+it('has unique names per owner, also under concurrency', async () => {
   const home = newHome();
-  const given = { name: 'shared', description: null, global: false, priority: false };
-  const made = await Promise.all(
-    Array.from({ length: 4 }, () => store.createVariableSet({ ...given, organization: home.organization })),
+  const settings = { name: 'shared', description: null, global: false, priority: false };
+  const results = await Promise.all(
+    Array.from({ length: 4 }, () => store.createVariableSet({ ...settings, organization: home.organization })),
   );
-  expect(made.filter(Boolean)).toHaveLength(1);
-  expect(await newSet(home, { ...given, projectId: home.projectId })).toBeDefined();
+  expect(results.filter(Boolean)).toHaveLength(1);
+  expect(await newSet(home, { ...settings, projectId: home.projectId })).toBeDefined();
   const second = await newSet(home);
   expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toBeUndefined();
-  const first = made.find(Boolean) as store.VariableSet;
+  const first = results.find(Boolean) as store.VariableSet;
   await store.updateVariableSet(first, { name: 'renamed' }, { userId: 'user-a' });
   expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toMatchObject({
     name: 'shared',
@@ -204,7 +204,7 @@ it('forgets a workspace that is deleted', async () => {
   expect(await queryAll({ pk: keys.workspace(home.id).pk })).toEqual([]);
 });
 
-it('costs three small queries to find out that there is none', async () => {
+it('costs three small queries when there is none', async () => {
   const before = [aws.calls, aws.itemsRead];
   await store.effectiveVariableSets(newHome());
   expect([aws.calls, aws.itemsRead]).toEqual([(before[0] as number) + 3, before[1]]);

@@ -21,9 +21,9 @@ const newProject = async () =>
 const read = async (id: string) => (await api.get(`varsets/${id}`)).body.data;
 
 describe('a variable set', () => {
-  it('reads back as it was made, with what it is applied to and what is in it', async () => {
+  it('is returned as created, with its scope and variables', async () => {
     const [workspace, project] = [await api.workspace(), await newProject()];
-    const made = await create(
+    const set = await create(
       { name: 'shared credentials', description: 'for all', priority: true },
       {
         workspaces: list('workspaces', workspace.id),
@@ -31,7 +31,7 @@ describe('a variable set', () => {
         vars: { data: [{ type: 'vars', attributes: { key: 'a', value: 'x', category: 'terraform' } }] },
       },
     );
-    expect(made).toMatchObject({
+    expect(set).toMatchObject({
       id: expect.stringMatching(/^varset-\w{16}$/),
       type: 'varsets',
       attributes: {
@@ -51,12 +51,12 @@ describe('a variable set', () => {
         projects: list('projects', project),
       },
     });
-    expect(await read(made.id)).toEqual(made);
-    const { included } = (await api.get(`varsets/${made.id}?include=vars,workspaces,projects`)).body;
+    expect(await read(set.id)).toEqual(set);
+    const { included } = (await api.get(`varsets/${set.id}?include=vars,workspaces,projects`)).body;
     expect(included.map(({ type }: { type: string }) => type)).toEqual(['vars', 'workspaces', 'projects']);
-    expect((await api.get(`varsets/${made.id}?include=nothing`)).status).toBe(400);
-    expect((await api.call('DELETE', `varsets/${made.id}`)).status).toBe(204);
-    expect((await api.get(`varsets/${made.id}`)).status).toBe(404);
+    expect((await api.get(`varsets/${set.id}?include=nothing`)).status).toBe(400);
+    expect((await api.call('DELETE', `varsets/${set.id}`)).status).toBe(204);
+    expect((await api.get(`varsets/${set.id}`)).status).toBe(404);
   });
 
   it('changes, by PATCH and by POST', async () => {
@@ -129,7 +129,7 @@ describe('a variable set', () => {
     expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
   });
 
-  it('that is global is applied to nothing besides', async () => {
+  it('that is global has no other scope', async () => {
     const { id } = await create({ global: true });
     const { id: workspaceId } = await api.workspace();
     const answer = await api.call('POST', `varsets/${id}/relationships/workspaces`, {
@@ -161,12 +161,12 @@ describe('lists of variable sets', () => {
 
   it('of a workspace and of a project have what reaches them, and what could', async () => {
     const project = await newProject();
-    const made = await api.post(
+    const response = await api.post(
       'organizations/acme/workspaces',
       { name: uniqueName('ws') },
       { project: { data: { type: 'projects', id: project } } },
     );
-    const workspace = made.body.data.id;
+    const workspace = response.body.data.id;
     const own = await create({ name: 'a own' }, { workspaces: list('workspaces', workspace) });
     const shared = await create({ name: 'b shared' }, { projects: list('projects', project) });
     const global = await create({ name: 'c global', global: true });
@@ -187,17 +187,17 @@ describe('variables', () => {
   it('of a set are made, read, changed and deleted as a workspace’s', async () => {
     const { id } = await create();
     const base = `varsets/${id}/relationships/vars`;
-    const made = await api.post(base, { key: 'password', value: 'hunter2', category: 'env', sensitive: true });
-    expect(made.body.data).toMatchObject({
+    const response = await api.post(base, { key: 'password', value: 'hunter2', category: 'env', sensitive: true });
+    expect(response.body.data).toMatchObject({
       attributes: { key: 'password', value: null, sensitive: true },
       relationships: { configurable: { data: { type: 'varsets', id } }, varset: { data: { id } } },
     });
-    const path = `${base}/${made.body.data.id}`;
-    expect((await api.get(path)).body.data).toEqual(made.body.data);
+    const path = `${base}/${response.body.data.id}`;
+    expect((await api.get(path)).body.data).toEqual(response.body.data);
     expect((await api.post(base, { key: 'password', category: 'env' })).status).toBe(422);
     expect((await api.patch(path, { value: 'hunter3' })).status).toBe(200);
-    expect(ids((await api.get(base)).body.data)).toEqual([made.body.data.id]);
-    expect((await read(id)).relationships.vars.data).toEqual([{ type: 'vars', id: made.body.data.id }]);
+    expect(ids((await api.get(base)).body.data)).toEqual([response.body.data.id]);
+    expect((await read(id)).relationships.vars.data).toEqual([{ type: 'vars', id: response.body.data.id }]);
     expect((await api.call('DELETE', path)).status).toBe(204);
     expect((await read(id)).attributes['var-count']).toBe(0);
     expect((await api.get(path)).status).toBe(404);
@@ -239,7 +239,7 @@ describe('variables', () => {
     expect((await api.get(`workspaces/${elsewhere.id}/varsets/${set.id}/relationships/vars`)).status).toBe(404);
   });
 
-  it('are changed several at once, or none of them', async () => {
+  it('are changed in bulk, all or none', async () => {
     const { id } = await api.workspace();
     const make = async (key: string) =>
       (await api.post(`workspaces/${id}/vars`, { key, value: 'old', category: 'terraform' })).body.data.id;

@@ -213,3 +213,32 @@ it('lets members without permission see neither repositories nor change anything
   expect((await api.get(`oauth-tokens/${tokenOf(made)}/authorized-repos`, { token })).status).toBeGreaterThan(400);
   expect((await api.call('DELETE', `oauth-clients/${made.id}`, { token })).status).toBeGreaterThan(400);
 });
+
+it('is created below no organization, for the one that the request names', async () => {
+  const path = 'oauth-clients';
+  const created = await api.post(path, values({ 'organization-id': 'acme' }));
+  expect([created.status, created.body.data.relationships.organization.data.id]).toEqual([201, 'acme']);
+  expect((await api.post(path, values({ 'organization-id': 'nosuch' }))).status).toBe(404);
+  expect((await api.post(path, values())).status).toBe(404);
+});
+
+it('lists folders of a branch for whoever picks a working directory', async () => {
+  const id = tokenOf(await make());
+  const sha = 'a'.repeat(40);
+  forge.on('GET', '/repos/acme/infra', { body: { id: 1, full_name: 'acme/infra', default_branch: 'main' } });
+  forge.on('GET', '/repos/acme/infra/branches/main', { body: { commit: { sha } } });
+  const tree = [
+    { path: 'network', type: 'tree' },
+    { path: 'main.tf', type: 'blob' },
+    { path: 'app/prod', type: 'tree' },
+  ];
+  forge.on('GET', `/repos/acme/infra/git/trees/${sha}`, { body: { tree } });
+  const read = (query: string) =>
+    api.get(`organizations/acme/vcs/tree?oauth_token_id=${id}&identifier=acme/infra${query}`);
+  const { data } = (await read('')).body;
+  expect(data.map((one: { id: string; type: string }) => [one.type, one.id])).toEqual([
+    ['vcs-tree', 'app/prod'],
+    ['vcs-tree', 'network'],
+  ]);
+  expect((await read('&branch=none')).status).toBe(404);
+});

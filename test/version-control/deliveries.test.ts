@@ -1,116 +1,34 @@
-import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { type ForgeServer, startForge } from './support/forge-server.ts';
+import { type Api, uniqueName } from '../support/api.ts';
+import { Followed, type Json, push, sha, signature } from './support/followed.ts';
+import type { ForgeServer } from './support/forge-server.ts';
 
 /** From webhooks to runs, against a server that answers as GitHub does. */
 
-// biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
-type Json = any;
-
+let followed: Followed;
 let api: Api;
 let forge: ForgeServer;
 beforeAll(async () => {
-  api = await startApi();
-  forge = await startForge();
+  followed = await Followed.start();
+  ({ api, forge } = followed);
 });
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await forge.close();
-  await api.close();
-});
+afterAll(() => followed.close());
+beforeEach(() => followed.reset());
 
-const sha = (n: number): string => n.toString(16).padStart(40, 'a');
-let head = sha(0);
-let identifier = '';
-let repositoryId = 100;
-let pull: Json;
-let secret = '';
-
-beforeEach(() => {
-  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
-  forge.reset();
-  identifier = `acme/${uniqueName('infra')}`;
-  repositoryId++;
-  head = sha(0);
-  const base = `/repos/${identifier}`;
-  const facts = { id: repositoryId, full_name: identifier, default_branch: 'main', permissions: { admin: true } };
-  forge.on('GET', base, { body: facts });
-  forge.on('GET', `${base}/branches/main`, () => ({ body: { commit: { sha: head } } }));
-  forge.on('GET', /\/branches\/none$/, { status: 404, body: {} });
-  forge.on('GET', /\/commits\//, ({ path }) => ({
-    body: { sha: path.split('/').at(-1), html_url: 'https://github.example/c', commit: { message: 'A commit' } },
-  }));
-  forge.on('GET', `${base}/hooks`, { body: [] });
-  forge.on('POST', `${base}/hooks`, ({ body }) => {
-    secret = body.config.secret;
-    return { status: 201, body: { id: 5, config: { url: body.config.url } } };
-  });
-  forge.on('DELETE', `${base}/hooks/5`, { status: 204 });
-  forge.on('GET', /\/compare\//, { body: { files: [{ filename: 'a/main.tf' }], behind_by: 0 } });
-  forge.on('GET', /\/pulls\/\d+$/, () => ({ body: pull }));
-  forge.on('POST', /\/statuses\//, { status: 201, body: {} });
-});
-
-/** Handles what was handed over, until nothing is. Functions that are not of deliveries are left out. */
-const settle = async (): Promise<void> => {
-  const { handler } = await import('../../functions/orchestration/version-control-event.ts');
-  for (let next = api.aws.invoked.shift(); next; next = api.aws.invoked.shift()) {
-    if (next.name === 'VersionControlEventFunction') await handler(next.event as never);
-  }
-};
-
-const connect = async (attributes: object = {}): Promise<{ workspace: Json; hook: string }> => {
-  const client = await api.post('organizations/acme/oauth-clients', {
-    'service-provider': 'github',
-    'http-url': forge.url,
-    'api-url': forge.url,
-    'oauth-token-string': 'good',
-  });
-  const token = client.body.data.relationships['oauth-tokens'].data[0].id;
-  const workspace = await api.workspace({
-    'queue-all-runs': true,
-    ...attributes,
-    'vcs-repo': { identifier, 'oauth-token-id': token },
-  });
-  await settle();
-  return { workspace, hook: new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname };
-};
-
-const signed = (body: string, key = secret) => `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
-let ids = 0;
-const deliver = (hook: string, kind: string, payload: object, headers: Record<string, string> = {}) => {
-  const repository = { id: repositoryId, full_name: identifier, default_branch: 'main' };
-  const body = JSON.stringify({ repository, sender: { login: 'octocat' }, ...payload });
-  return api.call('POST', hook, {
-    token: null,
-    body,
-    headers: {
-      'content-type': 'application/json',
-      'x-github-event': kind,
-      'x-github-delivery': `d-${++ids}`,
-      'x-hub-signature-256': signed(body),
-      ...headers,
-    },
-  });
-};
-const push = (from: number, to: number) => ({ ref: 'refs/heads/main', before: sha(from), after: sha(to) });
-
-const runsOf = async ({ id }: { id: string }): Promise<Json[]> => {
-  const { queryAll } = await import('../../functions/store/table.ts');
-  const data = (await queryAll<{ runId: string }>({ pk: `WS#${id}`, prefix: 'RUN#' })).map(({ runId }) => ({
-    id: runId,
-  }));
-  const { getRun } = await import('../../functions/runs/records.ts');
-  return Promise.all(data.map((run: Json) => getRun(run.id)));
-};
-const commitsOf = async (workspace: { id: string }): Promise<string[]> =>
-  (await runsOf(workspace)).sort((a, b) => a.number - b.number).map(({ ingress }) => ingress.commitSha);
+const settle = () => followed.settle();
+const connect = (attributes: object = {}) => followed.connect(attributes);
+const deliver = (hook: string, kind: string, payload: object, headers?: Record<string, string>) =>
+  followed.deliver(hook, kind, payload, headers);
+const runsOf = (workspace: { id: string }) => followed.runsOf(workspace);
+const commitsOf = (workspace: { id: string }) => followed.commitsOf(workspace);
 
 it('creates the webhook, and queues the first run where queue-all-runs says so', async () => {
   const { workspace } = await connect();
-  const [made] = forge.asked('POST', `/repos/${identifier}/hooks`);
-  expect(made?.body).toMatchObject({ events: ['push', 'pull_request'], config: { content_type: 'json' } });
+  const [made] = forge.asked('POST', `/repos/${followed.identifier}/hooks`);
+  expect(made?.body).toMatchObject({
+    events: ['push', 'pull_request', 'issue_comment'],
+    config: { content_type: 'json' },
+  });
   const [run] = await runsOf(workspace);
   expect(run).toMatchObject({
     message: 'A commit',
@@ -118,7 +36,13 @@ it('creates the webhook, and queues the first run where queue-all-runs says so',
     source: 'tfe-configuration-version',
     planOnly: false,
     checks: { fetching: true },
-    ingress: { commitSha: sha(0), identifier, branch: 'main', onDefaultBranch: true, fromForge: true },
+    ingress: {
+      commitSha: sha(0),
+      identifier: followed.identifier,
+      branch: 'main',
+      onDefaultBranch: true,
+      fromForge: true,
+    },
   });
   const shown = (await api.get(`runs/${run.id}?include=created_by`)).body.data;
   expect([shown.relationships['created-by'].data, shown.attributes['trigger-reason']]).toEqual([null, 'vcs']);
@@ -139,7 +63,7 @@ it('keeps the configuration and starts nothing before a first run without queue-
 describe('refuses a delivery', () => {
   it.each([
     ['without a signature', { 'x-hub-signature-256': '' }, 401],
-    ['signed with another secret', { 'x-hub-signature-256': signed('{}', 'other') }, 401],
+    ['signed with another secret', { 'x-hub-signature-256': signature('{}', 'other') }, 401],
     ['with a SHA-1 signature only', { 'x-hub-signature-256': '', 'x-hub-signature': 'sha1=00' }, 401],
     ['that is a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
   ])('%s', async (_, headers, status) => {
@@ -181,7 +105,7 @@ describe('pushes', () => {
   ];
   it.each(orders)('in the order %i %i %i %i, each twice, end with a run of the newest commit', async (...order) => {
     const { workspace, hook } = await connect();
-    head = sha(4);
+    followed.head = sha(4);
     for (const n of [...order, ...order]) {
       expect((await deliver(hook, 'push', push(n - 1, n))).status).toBe(202);
       await settle();
@@ -194,7 +118,7 @@ describe('pushes', () => {
   it('that are handled at the same time end with the newest commit, and no older run after it', async () => {
     const { workspace, hook } = await connect();
     for (const n of [1, 2, 3]) await deliver(hook, 'push', push(n - 1, n));
-    head = sha(3);
+    followed.head = sha(3);
     const { handler } = await import('../../functions/orchestration/version-control-event.ts');
     const events = api.aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');
     await Promise.all([...events, ...events].map(({ event }) => handler(event as never)));
@@ -208,7 +132,7 @@ describe('pushes', () => {
     const { workspace, hook } = await connect();
     let done = 0;
     for (let n = 1; n <= 60 && done < 2; n++) {
-      head = sha(n);
+      followed.head = sha(n);
       await deliver(hook, 'push', push(n - 1, n));
       const [next] = api.aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');
       api.aws.failCall(n, n % 2 ? 'before' : 'after');
@@ -245,22 +169,14 @@ describe('pushes', () => {
 });
 
 describe('pull requests', () => {
-  const request = (n: number, change: object = {}) => ({
-    number: 7,
-    state: 'open',
-    title: 'Change it',
-    html_url: 'https://github.example/pull/7',
-    head: { sha: sha(n), ref: 'feature', repo: { id: repositoryId } },
-    base: { ref: 'main', repo: { id: repositoryId } },
-    ...change,
-  });
+  const request = (n: number, change?: object) => followed.request(n, change);
 
   it('are planned speculatively, and the plan of an outdated commit is canceled', async () => {
     const { workspace, hook } = await connect();
-    pull = request(10);
+    followed.pull = request(10);
     await deliver(hook, 'pull_request', { action: 'opened', number: 7 });
     await settle();
-    pull = request(11);
+    followed.pull = request(11);
     await deliver(hook, 'pull_request', { action: 'synchronize', number: 7 });
     await settle();
     const [newer, older] = (await runsOf(workspace))
@@ -278,8 +194,8 @@ describe('pull requests', () => {
     ['to another branch', { base: { ref: 'other', repo: { id: 1 } } }, 'concerns none'],
   ])('%s start nothing', async (_, change, words) => {
     const { workspace, hook } = await connect();
-    pull = request(10, change);
-    if (words === 'concerns none') pull.head.repo.id = 1;
+    followed.pull = request(10, change);
+    if (words === 'concerns none') followed.pull.head.repo.id = 1;
     await deliver(hook, 'pull_request', { action: 'opened', number: 7 });
     await settle();
     expect(await runsOf(workspace)).toHaveLength(1);
@@ -291,7 +207,6 @@ describe('pull requests', () => {
 it('posts how the plan goes, once for each change', async () => {
   const { workspace } = await connect();
   const [run] = await runsOf(workspace);
-  process.env.PUBLIC_URL = 'https://stepform.example';
   const { handler } = await import('../../functions/version-control/commit-status.ts');
   await handler({ runId: run.id });
   await handler({ runId: run.id });
@@ -313,7 +228,7 @@ describe('vcs-repo', () => {
     const { status, body } = await api.post('organizations/acme/workspaces', {
       name: uniqueName('refused'),
       ...attributes,
-      'vcs-repo': { identifier, 'oauth-token-id': token, ...change },
+      'vcs-repo': { identifier: followed.identifier, 'oauth-token-id': token, ...change },
     });
     return [status, body.errors?.[0]?.detail];
   };
@@ -336,8 +251,8 @@ describe('vcs-repo', () => {
     expect((await deliver(hook, 'push', push(0, 1))).status).toBe(404);
     const { settleRepository } = await import('../../functions/version-control/webhooks.ts');
     const { repositoryId: idOf } = await import('../../functions/version-control/repositories.ts');
-    await settleRepository(idOf(workspace.attributes['vcs-repo']['oauth-token-id'], identifier));
-    expect(forge.asked('DELETE', `/repos/${identifier}/hooks/5`)).toHaveLength(1);
+    await settleRepository(idOf(workspace.attributes['vcs-repo']['oauth-token-id'], followed.identifier));
+    expect(forge.asked('DELETE', `/repos/${followed.identifier}/hooks/5`)).toHaveLength(1);
   });
 
   it('takes uploads only for speculative plans', async () => {

@@ -77,7 +77,7 @@ it('redeems the code with PKCE and the secret, once, in the browser that began i
     response_type: 'code',
     client_id: 'the-key',
     redirect_uri: client.attributes['callback-url'],
-    scope: 'write:repository read:user',
+    scope: 'write:repository write:issue read:user',
     code_challenge_method: 'S256',
   });
   const { uuid } = client.attributes;

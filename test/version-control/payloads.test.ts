@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import recorded from '@octokit/webhooks-examples' with { type: 'json' };
 import { describe, expect, it } from 'vitest';
-import { gitea } from '../../functions/version-control/forges/gitea.ts';
-import { github } from '../../functions/version-control/forges/github.ts';
-import { gitlab } from '../../functions/version-control/forges/gitlab.ts';
+import { webhookReaders } from '../../functions/version-control/forges/webhook-readers.ts';
+
+const { gitea, github, gitlab } = webhookReaders;
 
 /** Recorded payloads of GitHub, and GitLab's as its documentation has them. */
 
@@ -43,6 +43,25 @@ describe('GitHub', () => {
       expect([payload.action, event.kind]).toEqual([payload.action, matters ? 'pull' : 'ignored']);
       if (event.kind === 'pull') expect(event.over).toBe(payload.action === 'closed');
     }
+  });
+
+  it('reads new comments on pull requests that are commands, and no others', () => {
+    const recordedComments = ofGithub('issue_comment') as { action: string; issue: object; comment: object }[];
+    expect(recordedComments.length).toBeGreaterThan(2);
+    for (const one of recordedComments) expect(read('issue_comment', one).kind).toBe('ignored');
+    const [payload] = recordedComments as [(typeof recordedComments)[number]];
+    const said = (body: string, change: object = {}) =>
+      read('issue_comment', {
+        ...payload,
+        action: 'created',
+        issue: { ...payload.issue, number: 3, pull_request: { url: 'https://x' } },
+        comment: { ...payload.comment, id: 9, body },
+        ...change,
+      });
+    expect(said('stepform plan')).toMatchObject({ kind: 'comment', number: 3, commentId: '9' });
+    expect(said('stepform plan', { action: 'edited' }).kind).toBe('ignored');
+    expect(said('stepform plan', { issue: { number: 3 } }).kind).toBe('ignored');
+    expect(said('I ran stepform plan').kind).toBe('ignored');
   });
 
   it('accepts the SHA-256 signature of the very body and secret, and no other', () => {
@@ -88,6 +107,18 @@ describe('GitLab', () => {
   ])('reads merge requests: %j', (attributes, kind) => {
     const object_attributes = { iid: 7, ...attributes };
     expect(ofKind('Merge Request Hook', { object_attributes }).kind).toBe(kind);
+  });
+
+  it.each([
+    [{ id: 5, note: 'stepform apply', noteable_type: 'MergeRequest', action: 'create' }, 'comment'],
+    [{ id: 5, note: 'stepform apply', noteable_type: 'MergeRequest', action: 'update' }, 'ignored'],
+    [{ id: 5, note: 'stepform apply', noteable_type: 'Issue' }, 'ignored'],
+    [{ id: 5, note: 'Nice', noteable_type: 'MergeRequest' }, 'ignored'],
+  ])('reads notes: %j', (object_attributes, kind) => {
+    const user = { username: 'jsmith' };
+    expect(ofKind('Note Hook', { user, object_attributes, merge_request: { iid: 7 } })).toMatchObject(
+      kind === 'comment' ? { kind, number: 7, commentId: '5' } : { kind },
+    );
   });
 
   it('compares the token of the webhook', () => {

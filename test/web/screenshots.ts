@@ -35,7 +35,7 @@ interface Scene {
 /** A small company's platform on an ordinary day. */
 const furnish = async (client: Client, organization: string): Promise<Scene> => {
   const workspace = async (name: string, description: string, tags: string[]) => {
-    const made = await client.create(
+    const workspace = await client.create(
       `/organizations/${organization}/workspaces`,
       'workspaces',
       { name, description },
@@ -44,13 +44,19 @@ const furnish = async (client: Client, organization: string): Promise<Scene> => 
       },
     );
     const secret = { key: 'database_password', value: 'correct horse', sensitive: true };
-    const variable = await client.setVariable(made.id, secret);
-    if (tags.includes('production')) await client.setVariable(made.id, { key: 'environment', value: 'production' });
-    return { made, variable };
+    const variable = await client.setVariable(workspace.id, secret);
+    if (tags.includes('production'))
+      await client.setVariable(workspace.id, { key: 'environment', value: 'production' });
+    return { workspace, variable };
   };
-  const run = async ({ made }: { made: Resource }, message: string, archive: Uint8Array, options: object = {}) => {
-    const version = await client.upload(made.id, archive);
-    return client.createRun(made.id, { message, ...options }, version.id);
+  const run = async (
+    { workspace }: { workspace: Resource },
+    message: string,
+    archive: Uint8Array,
+    options: object = {},
+  ) => {
+    const version = await client.upload(workspace.id, archive);
+    return client.createRun(workspace.id, { message, ...options }, version.id);
   };
   const pack = async (changes: [string, string][] = []) => packFiles(await example(changes));
   const finish = async (started: Resource) => client.waitForRun(started.id, isFinalRun);
@@ -62,7 +68,7 @@ const furnish = async (client: Client, organization: string): Promise<Scene> => 
   await workspace('sandbox-mira', 'To try things out', ['sandbox']);
   await finish(await run(network, 'Three subnets for production', await pack(), { 'auto-apply': true }));
   await finish(await run(shop, 'First rollout', await pack(), { 'auto-apply': true }));
-  await client.call('PATCH', `/workspaces/${shop.made.id}/vars/${shop.variable.id}`, {
+  await client.call('PATCH', `/workspaces/${shop.workspace.id}/vars/${shop.variable.id}`, {
     data: { type: 'vars', attributes: { value: 'battery staple' } },
   });
   const failed = await run(billing, 'Move to subnet d', await packFolder(join(root, 'infra/local/demo/broken')));
@@ -76,7 +82,7 @@ const furnish = async (client: Client, organization: string): Promise<Scene> => 
     ]),
   );
   await client.waitForRun(deciding.id, waits);
-  await client.createRun(shop.made.id, { message: 'Nightly refresh', 'refresh-only': true });
+  await client.createRun(shop.workspace.id, { message: 'Nightly refresh', 'refresh-only': true });
   const slow: [string, string] = ['sleep 0.3', 'sleep 4'];
   const running = await run(search, 'Add the crawler for documents', await pack([slow]), { 'auto-apply': true });
   await client.waitForRun(running.id, ({ attributes }) => attributes.status === 'applying');
@@ -186,8 +192,16 @@ try {
   await light.goto(`/app/${organization}/workspaces`);
   await light.getByText('sandbox-mira').waitFor();
   await take(light, 'workspaces');
+  await light.goto(`/app/${organization}/overview`);
+  await light.getByText('Waiting for you').waitFor();
+  await take(light, 'overview');
+  await light.keyboard.press('Control+k');
+  await light.getByRole('combobox').fill('s');
+  await light.getByRole('option', { name: 'sandbox-mira' }).waitFor();
+  await take(light, 'go-to');
+  await light.keyboard.press('Escape');
   await light.goto(`/app/${organization}/runs`);
-  await light.getByText('1 of 1 in line').waitFor();
+  await light.getByText('1 of 1 in the queue').waitFor();
   await take(light, 'runs');
   await light.goto(scene.deciding);
   await light.getByText('terraform_data.service').waitFor();
@@ -197,7 +211,7 @@ try {
   await take(light, 'run-errored');
   const governed = await govern(client, organization);
   await light.goto(governed.policySet);
-  await light.getByText('in force').waitFor();
+  await light.getByText('current version').waitFor();
   await take(light, 'policy-set');
   await light.goto(governed.team);
   await light.getByText('mira@acme.example').first().waitFor();
@@ -210,7 +224,7 @@ try {
   await light.getByRole('button', { name: 'Revoke: Audit trail token' }).waitFor();
   await take(light, 'organization-settings');
   await light.goto(governed.auditTrail);
-  await light.getByText('refused').first().waitFor();
+  await light.locator('.status', { hasText: 'refused' }).first().waitFor();
   await take(light, 'audit-trail');
   const dark = await visit('dark');
   await dark.goto(scene.deciding);

@@ -82,14 +82,14 @@ describe('locks', () => {
   it('are kept while a state upload is pending', async () => {
     const id = await fresh();
     await act(id, 'lock');
-    const { text, ...given } = stateFile();
-    const made = await api.post(`workspaces/${id}/state-versions`, given);
+    const { text, ...attributes } = stateFile();
+    const response = await api.post(`workspaces/${id}/state-versions`, attributes);
     const refused = await act(id, 'unlock');
     expect(refused.status).toBe(422);
     expect(JSON.stringify(refused.body)).toContain('latest state version is still pending');
-    await fetch(made.body.data.attributes['hosted-state-upload-url'], { method: 'PUT', body: text });
+    await fetch(response.body.data.attributes['hosted-state-upload-url'], { method: 'PUT', body: text });
     expect((await act(id, 'unlock')).status).toBe(200);
-    expect((await api.get(`workspaces/${id}/current-state-version`)).body.data.id).toBe(made.body.data.id);
+    expect((await api.get(`workspaces/${id}/current-state-version`)).body.data.id).toBe(response.body.data.id);
   });
 
   it('show the run that is waiting', async () => {

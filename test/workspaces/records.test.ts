@@ -16,19 +16,19 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-const given = (name: string): store.NewWorkspace => ({
+const settings = (name: string): store.NewWorkspace => ({
   ...store.defaultSettings,
   organization: 'acme',
   name,
   projectId: 'prj-1',
   tags: [],
 });
-const create = async (name = uniqueName('ws')) => (await store.createWorkspace(given(name))) as store.Workspace;
+const create = async (name = uniqueName('ws')) => (await store.createWorkspace(settings(name))) as store.Workspace;
 
 it('creates one workspace for concurrent requests with the same name', async () => {
   const name = uniqueName('ws');
-  const made = await Promise.all(Array.from({ length: 8 }, () => store.createWorkspace(given(name))));
-  const winners = made.filter((workspace) => workspace !== undefined);
+  const results = await Promise.all(Array.from({ length: 8 }, () => store.createWorkspace(settings(name))));
+  const winners = results.filter((workspace) => workspace !== undefined);
   expect(winners).toHaveLength(1);
   expect((await store.findWorkspace('acme', name))?.id).toBe(winners[0]?.id);
 });
@@ -43,7 +43,7 @@ it('finds by exact name and by id', async () => {
 it('completes a creation that crashed after writing the name', async () => {
   const name = uniqueName('ws');
   aws.failCall(2, 'before');
-  await expect(store.createWorkspace(given(name))).rejects.toThrow();
+  await expect(store.createWorkspace(settings(name))).rejects.toThrow();
   expect(await store.findWorkspace('acme', name)).toBeUndefined();
   const workspace = await create(name);
   expect((await store.findWorkspace('acme', name))?.id).toBe(workspace.id);
@@ -136,7 +136,7 @@ it('starts the first queued run on unlock', async () => {
 it('lists names in order, with the attributes for filters', async () => {
   const organization = uniqueName('org');
   for (const name of ['B', 'a', 'c']) {
-    await store.createWorkspace({ ...given(name), organization, tags: [{ key: 'team', value: name }] });
+    await store.createWorkspace({ ...settings(name), organization, tags: [{ key: 'team', value: name }] });
   }
   const workspace = (await store.findWorkspace(organization, 'B')) as store.Workspace;
   await store.updateWorkspace(workspace, { tags: [{ key: 'team', value: 'changed' }], projectId: 'prj-2' }, editor);

@@ -11,10 +11,10 @@ afterAll(() => api.close());
 const withState = async (resources: object[]) => {
   const { id } = await api.workspace();
   await api.call('POST', `workspaces/${id}/actions/lock`);
-  const { text, ...given } = stateFile({ resources });
+  const { text, ...attributes } = stateFile({ resources });
   const state = Buffer.from(text).toString('base64');
-  const made = await api.post(`workspaces/${id}/state-versions`, { ...given, state });
-  return { path: `workspaces/${id}/resources`, version: made.body.data.id };
+  const response = await api.post(`workspaces/${id}/state-versions`, { ...attributes, state });
+  return { path: `workspaces/${id}/resources`, version: response.body.data.id };
 };
 
 const instances = (...keys: (string | number)[]) => keys.map((index_key) => ({ index_key, attributes: {} }));
@@ -75,13 +75,13 @@ it('is empty without a state', async () => {
 it('stores a JSON state that is sent with the state', async () => {
   const { id } = await api.workspace();
   await api.call('POST', `workspaces/${id}/actions/lock`);
-  const { text, ...given } = stateFile();
+  const { text, ...attributes } = stateFile();
   const base64 = (content: string) => Buffer.from(content).toString('base64');
   const push = (json: string) =>
-    api.post(`workspaces/${id}/state-versions`, { ...given, state: base64(text), 'json-state': json });
+    api.post(`workspaces/${id}/state-versions`, { ...attributes, state: base64(text), 'json-state': json });
   expect((await push(base64('no json'))).body.errors[0].source.pointer).toBe('/data/attributes/json-state');
-  const made = await push(base64('{"format_version":"1.0"}'));
-  const url = made.body.data.attributes['hosted-json-state-download-url'];
+  const response = await push(base64('{"format_version":"1.0"}'));
+  const url = response.body.data.attributes['hosted-json-state-download-url'];
   const answer = await api.get(new URL(url).pathname);
   expect(answer.status).toBe(302);
   expect(await (await fetch(answer.headers.location as string)).json()).toEqual({ format_version: '1.0' });

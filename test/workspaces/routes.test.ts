@@ -19,8 +19,8 @@ const names = (data: Named[]) => data.map(({ attributes }) => attributes.name);
 
 describe('a workspace', () => {
   it('has the defaults that the Terraform CLI relies on', async () => {
-    const made = await api.workspace();
-    expect(made).toMatchObject({
+    const workspace = await api.workspace();
+    expect(workspace).toMatchObject({
       type: 'workspaces',
       attributes: {
         'terraform-version': 'latest',
@@ -40,20 +40,20 @@ describe('a workspace', () => {
         'locked-by': { data: null },
       },
     });
-    expect((await api.get(`workspaces/${made.id}`)).body.data).toEqual(made);
-    expect((await api.get(`organizations/acme/workspaces/${made.attributes.name}`)).body.data).toEqual(made);
+    expect((await api.get(`workspaces/${workspace.id}`)).body.data).toEqual(workspace);
+    expect((await api.get(`organizations/acme/workspaces/${workspace.attributes.name}`)).body.data).toEqual(workspace);
   });
 
   it('changes given attributes, clears null ones and returns the whole document', async () => {
-    const made = await api.workspace({ description: 'old', 'auto-apply': true });
-    const changed = await api.patch(`workspaces/${made.id}`, { 'terraform-version': '1.11.4', description: null });
+    const workspace = await api.workspace({ description: 'old', 'auto-apply': true });
+    const changed = await api.patch(`workspaces/${workspace.id}`, { 'terraform-version': '1.11.4', description: null });
     expect(changed.body.data.attributes).toMatchObject({
       'terraform-version': '1.11.4',
       description: null,
       'auto-apply': true,
     });
-    expect(Object.keys(changed.body.data.attributes).sort()).toEqual(Object.keys(made.attributes).sort());
-    const byName = await api.patch(`organizations/acme/workspaces/${made.attributes.name}`, {
+    expect(Object.keys(changed.body.data.attributes).sort()).toEqual(Object.keys(workspace.attributes).sort());
+    const byName = await api.patch(`organizations/acme/workspaces/${workspace.attributes.name}`, {
       'working-directory': './environments/prod/',
       operations: false,
     });
@@ -67,8 +67,8 @@ describe('a workspace', () => {
   it.each(['1.11.4', '~> 1.11.0', '>= 1.2, < 2.0', '1.12.0-beta1', 'latest'])(
     'accepts the Terraform version %j',
     async (version) => {
-      const made = await api.workspace({ 'terraform-version': version });
-      expect(made.attributes['terraform-version']).toBe(version);
+      const workspace = await api.workspace({ 'terraform-version': version });
+      expect(workspace.attributes['terraform-version']).toBe(version);
     },
   );
 
@@ -102,12 +102,14 @@ describe('a workspace', () => {
   });
 
   it('includes organization, project and current run on request', async () => {
-    const made = await api.workspace();
-    await api.configuration(made.id);
-    const workspace = { data: { type: 'workspaces', id: made.id } };
+    const subject = await api.workspace();
+    await api.configuration(subject.id);
+    const workspace = { data: { type: 'workspaces', id: subject.id } };
     const run = (await api.post('runs', {}, { workspace })).body.data;
-    await table.update(keys.workspace(made.id), { set: { lock: { kind: 'run', runId: run.id, at: '' } } });
-    const { body } = await api.get(`workspaces/${made.id}?include=organization,project,current_run,current_run.plan`);
+    await table.update(keys.workspace(subject.id), { set: { lock: { kind: 'run', runId: run.id, at: '' } } });
+    const { body } = await api.get(
+      `workspaces/${subject.id}?include=organization,project,current_run,current_run.plan`,
+    );
     expect(body.included.map(({ type }: { type: string }) => type)).toEqual([
       'organizations',
       'projects',
@@ -159,8 +161,8 @@ describe('deleting a workspace', () => {
     const safely = () => api.call('POST', `organizations/acme/workspaces/${attributes.name}/actions/safe-delete`);
     await api.call('POST', `workspaces/${id}/actions/lock`);
     expect((await safely()).body.errors[0].detail).toMatch(/is locked/);
-    const { text, ...given } = stateFile({ resources: [resource('null_resource', 'a', 2)] });
-    await api.post(`workspaces/${id}/state-versions`, { ...given, state: Buffer.from(text).toString('base64') });
+    const { text, ...state } = stateFile({ resources: [resource('null_resource', 'a', 2)] });
+    await api.post(`workspaces/${id}/state-versions`, { ...state, state: Buffer.from(text).toString('base64') });
     await api.call('POST', `workspaces/${id}/actions/unlock`);
     const refused = await safely();
     expect(refused.status).toBe(409);
@@ -193,12 +195,12 @@ describe('the list of workspaces', () => {
     }
   });
   const list = async (query = '') => (await api.get(`organizations/${organization}/workspaces?${query}`)).body;
-  const found = async (query: string) => names((await list(query)).data);
+  const search = async (query: string) => names((await list(query)).data);
 
   it('is sorted by name, descending on request', async () => {
-    expect(await found('')).toEqual(all);
-    expect(await found('sort=-name')).toEqual([...all].reverse());
-    expect(await found('sort=latest-change-at')).toEqual([...all].reverse());
+    expect(await search('')).toEqual(all);
+    expect(await search('sort=-name')).toEqual([...all].reverse());
+    expect(await search('sort=latest-change-at')).toEqual([...all].reverse());
     expect((await api.get(`organizations/${organization}/workspaces?sort=color`)).status).toBe(400);
   });
 
@@ -239,16 +241,16 @@ describe('the list of workspaces', () => {
     ['search[tags]=constructor', []],
     ['filter[current-run][status]=applied', []],
   ])('filters by %s', async (query, expected) => {
-    expect(await found(query)).toEqual(expected);
+    expect(await search(query)).toEqual(expected);
   });
 
   it('filters by project', async () => {
     const projects = await api.get(`organizations/${organization}/projects?filter[names]=Net`);
-    expect(await found(`filter[project][id]=${projects.body.data[0].id}`)).toEqual(['net-dev', 'net-prod']);
+    expect(await search(`filter[project][id]=${projects.body.data[0].id}`)).toEqual(['net-dev', 'net-prod']);
   });
 
   it('matches hostile wildcards in linear time', async () => {
-    expect(await found(`search[wildcard-name]=${'*a'.repeat(2000)}b`)).toEqual([]);
+    expect(await search(`search[wildcard-name]=${'*a'.repeat(2000)}b`)).toEqual([]);
   });
 
   it('filters by the status of the current run', async () => {
@@ -256,9 +258,9 @@ describe('the list of workspaces', () => {
     await api.configuration(workspace.id);
     const run = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id: workspace.id } } });
     await table.update(keys.workspace(workspace.id), { set: { latestRunId: run.body.data.id } });
-    expect(await found('filter[current-run][status]=pending,planning')).toEqual(['zone']);
-    expect(await found('sort=-current-run.created-at&page[size]=1')).toEqual(['zone']);
-    expect(await found('sort=current-run.created-at&page[size]=1')).toEqual(['zone']);
+    expect(await search('filter[current-run][status]=pending,planning')).toEqual(['zone']);
+    expect(await search('sort=-current-run.created-at&page[size]=1')).toEqual(['zone']);
+    expect(await search('sort=current-run.created-at&page[size]=1')).toEqual(['zone']);
     const { included } = await list('include=current_run&search[name]=zone');
     expect(included.map(({ id }: Named) => id)).toEqual([run.body.data.id]);
   });

@@ -23,9 +23,9 @@ describe('tags', () => {
       tags: { data: [{ type: 'tags', attributes: { name: 'net' } }] },
       'tag-bindings': data({ team: 'x' }),
     };
-    const made = await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, relationships);
-    expect(made.body.data.attributes['tag-names']).toEqual(['net', 'team']);
-    const read = await api.get(`workspaces/${made.body.data.id}/tag-bindings`);
+    const response = await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, relationships);
+    expect(response.body.data.attributes['tag-names']).toEqual(['net', 'team']);
+    const read = await api.get(`workspaces/${response.body.data.id}/tag-bindings`);
     expect(bindings(read.body)).toEqual({ net: '', team: 'x' });
     expect(read.body.data[0]).toMatchObject({ type: 'tag-bindings', id: expect.stringMatching(/^tb-/) });
   });
@@ -62,8 +62,8 @@ describe('tags', () => {
     const body = { data: keys.map((key) => ({ attributes: { key, value: `${key}.` } })) };
     expect((await api.call('PATCH', `workspaces/${id}/tag-bindings`, { body })).status).toBe(200);
     expect((await api.get(`workspaces/${id}`)).body.data.attributes['tag-names']).toEqual(keys);
-    const found = await api.get('organizations/acme/workspaces?search[tags]=__proto__,toString');
-    expect(found.body.data.map((one: Named) => one.id)).toEqual([id]);
+    const match = await api.get('organizations/acme/workspaces?search[tags]=__proto__,toString');
+    expect(match.body.data.map((one: Named) => one.id)).toEqual([id]);
   });
 
   it.each(['', ' x', 'a\u0000', 'x'.repeat(129), 'a\nb'])('cannot be named %j', async (key) => {

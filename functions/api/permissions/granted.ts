@@ -117,9 +117,9 @@ const byNobody: Permissions = ['team:manage-access'];
 export const onTeam = (standing: Standing, team: Team): Granted => {
   const all = onOrganization(standing);
   const isMember = standing.teams.some(({ id }) => id === team.id);
-  const seen =
+  const isVisible =
     standing.role !== 'member' || team.visibility === 'organization' || all.has('team:read-secret') || isMember;
-  const without = !seen ? ofTeams : !team.owners ? [] : standing.role === 'member' ? onlyByOwners : byNobody;
+  const without = !isVisible ? ofTeams : !team.owners ? [] : standing.role === 'member' ? onlyByOwners : byNobody;
   const granted = [...all].filter((permission) => !without.includes(permission));
   const own: Permissions = isMember && team.allowMemberTokenManagement && !team.owners ? ['team:manage-tokens'] : [];
   return new Set([...granted, ...own]);
@@ -130,10 +130,10 @@ const ofAccess: Permissions = [...reading, 'workspace:manage-teams', 'project:ma
 
 /** What a team was given somewhere: its members see it, and who manages teams there, as far as they see the team. */
 export const onTeamAccess = (standing: Standing, granted: Granted, team: Team | undefined): Granted => {
-  const seen = team !== undefined && onTeam(standing, team).has('team:read');
-  const own = seen && standing.teams.some(({ id }) => id === team.id);
+  const isVisible = team !== undefined && onTeam(standing, team).has('team:read');
+  const own = isVisible && standing.teams.some(({ id }) => id === team.id);
   return setOf(
-    [...granted].filter((permission) => seen || !ofAccess.includes(permission)),
+    [...granted].filter((permission) => isVisible || !ofAccess.includes(permission)),
     own ? reading : [],
   );
 };

@@ -56,7 +56,7 @@ export interface Grants {
    * Where the caller may have something, if that permission is not everywhere's: what is elsewhere need not be read. What
    * is there is only for the caller if its item says so.
    */
-  reach(organization: string, seen: 'workspace:read' | 'project:read'): Promise<Reach | undefined>;
+  reach(organization: string, permission: 'workspace:read' | 'project:read'): Promise<Reach | undefined>;
   /** Nothing in the organization is for the caller, so nothing has to be looked for. */
   reachesNothing(organization: string): Promise<boolean>;
 }

@@ -205,17 +205,17 @@ const valuesOf = <P extends object>(gives: Gives<P>, parts: P): Permission[] =>
 export const overridePermissions: Permissions = ['run:override-policy'];
 
 export const ofWorkspaceGrant = ({ access, parts }: Pick<WorkspaceGrant, 'access' | 'parts'>): Permissions => {
-  const given = access === 'custom' ? parts : workspaceParts[access];
-  return [...(given ? valuesOf(workspacePartPermissions, given) : []), ...(access === 'admin' ? workspaceAdmin : [])];
+  const chosen = access === 'custom' ? parts : workspaceParts[access];
+  return [...(chosen ? valuesOf(workspacePartPermissions, chosen) : []), ...(access === 'admin' ? workspaceAdmin : [])];
 };
 
 export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 'parts'>): Permissions => {
-  const given = access === 'custom' ? parts : projectParts[access];
-  if (!given) return [];
+  const chosen = access === 'custom' ? parts : projectParts[access];
+  if (!chosen) return [];
   const administers = access === 'maintain' || access === 'admin';
   return [
-    ...valuesOf<Omit<ProjectParts, 'workspaces'>>(projectPartPermissions, given),
-    ...valuesOf(workspacePartPermissions, given.workspaces),
+    ...valuesOf<Omit<ProjectParts, 'workspaces'>>(projectPartPermissions, chosen),
+    ...valuesOf(workspacePartPermissions, chosen.workspaces),
     ...(administers ? workspaceAdmin : []),
   ];
 };

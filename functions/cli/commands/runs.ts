@@ -59,13 +59,13 @@ const list: Command = {
       : `/workspaces/${(await session.workspace()).id}`;
     const status = call.text('status');
     const filter = `filter[operation]=${everyOperation}${status ? `&filter[status]=${encodeURIComponent(status)}` : ''}`;
-    const found = await session.client.some(`${owner}/runs?${filter}${whole ? '&include=workspace' : ''}`, limit);
-    const { data, included, more } = found;
+    const runs = await session.client.some(`${owner}/runs?${filter}${whole ? '&include=workspace' : ''}`, limit);
+    const { data, included, more } = runs;
     if (call.flag('json')) return printJson({ data, ...(whole ? { included } : {}), meta: { more } });
     if (data.length === 0) return print(`No runs found. Start one: ${program} runs start`);
     const workspaces = included.filter(({ type }) => type === 'workspaces');
     print(columns(data.map((run) => row(run, workspaces))).join('\n'));
-    sayMore(found, 'runs');
+    sayMore(runs, 'runs');
   },
 };
 
@@ -78,13 +78,13 @@ const show: Command = {
   run: async (call, session) => {
     const { client } = session;
     const { id } = await session.run(call.word(0));
-    const seen = await fetchSnapshot(client, id);
-    const { run, plan, apply, costEstimate, stages } = seen;
+    const snapshot = await fetchSnapshot(client, id);
+    const { run, plan, apply, costEstimate, stages } = snapshot;
     if (call.flag('json')) {
       const included = [plan, apply, costEstimate, ...stages].filter((one) => one !== undefined);
       return printJson({ data: run, included });
     }
-    print(summary(seen.run, client.url).join('\n'));
+    print(summary(snapshot.run, client.url).join('\n'));
     print(
       ['', ...columns(stagesOf(factsOf(run)).map(({ name, state, from, to }) => stageRow(name, state, from, to)))].join(
         '\n',
@@ -98,7 +98,7 @@ const show: Command = {
       if (changes) print(`${phase === 'plan' ? '\nPlan' : 'Apply'}: ${changesInWords(changes, phase)}`);
     }
     if (run.attributes['end-reason']) print(`\n${plain(run.attributes['end-reason'])}`);
-    for (const line of await adviceOn(client, seen)) print(line);
+    for (const line of await adviceOn(client, snapshot)) print(line);
   },
 };
 

@@ -37,10 +37,10 @@ const versions = async (session: Session, workspace: Resource<'workspaces'>, lim
 /** A version by its id, or by its serial number. */
 const versionOf = async (session: Session, workspace: Resource<'workspaces'>, named: string): Promise<Resource> => {
   if (named.startsWith('sv-')) return session.client.get(`/state-versions/${named}`);
-  const found = (await versions(session, workspace, 10_000)).data.find(
+  const version = (await versions(session, workspace, 10_000)).data.find(
     ({ attributes }) => String(attributes.serial) === named,
   );
-  if (found) return found;
+  if (version) return version;
   throw new CommandError(
     `State with serial ${named} not found in ${workspace.attributes.name}. List states: ${program} state list --workspace ${workspace.attributes.name}`,
     exit.notFound,
@@ -168,8 +168,8 @@ const list: Command = {
   options: { ...ofWorkspace, limit: { about: 'maximum number (default: 20)', value: 'n', short: 'n' } },
   run: async (call, session) => {
     const workspace = await session.workspace();
-    const found = await versions(session, workspace, limitOf(call.text('limit')));
-    const { data, more } = found;
+    const listed = await versions(session, workspace, limitOf(call.text('limit')));
+    const { data, more } = listed;
     if (call.flag('json')) return printJson({ data, meta: { more } });
     if (data.length === 0)
       return print(`No states yet. The first apply creates one. Push an existing state: ${program} state push <file>`);
@@ -193,7 +193,7 @@ const list: Command = {
       ];
     });
     print(columns(rows).join('\n'));
-    sayMore(found, 'state versions');
+    sayMore(listed, 'state versions');
   },
 };
 
@@ -237,12 +237,12 @@ const outputs: Command = {
     const { data } = await client.some(`/workspaces/${workspace.id}/current-state-version-outputs`, 10_000);
     const name = call.word(0);
     if (name) {
-      const found = data.find(({ attributes }) => attributes.name === name);
-      if (!found) {
+      const match = data.find(({ attributes }) => attributes.name === name);
+      if (!match) {
         const names = data.map(({ attributes }) => attributes.name).join(', ');
         throw new CommandError(`Output ${name} not found. Outputs: ${names || 'none'}`, exit.notFound);
       }
-      const output = await client.get(`/state-version-outputs/${found.id}`);
+      const output = await client.get(`/state-version-outputs/${match.id}`);
       return call.flag('json') ? printJson({ data: output }) : print(text(output.attributes.value));
     }
     if (call.flag('json')) return printJson({ data });

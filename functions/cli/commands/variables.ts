@@ -101,15 +101,15 @@ const remove: Command = {
   options: { env: { about: 'delete the environment variable of that name' }, ...ofWorkspace },
   run: async (call, session) => {
     const workspace = await session.workspace();
-    const found = find(await all(session, workspace.id), call);
-    if (!found) {
+    const variable = find(await all(session, workspace.id), call);
+    if (!variable) {
       const kind = call.flag('env') ? 'Environment' : 'Terraform';
       throw new CommandError(
         `${kind} variable ${call.required(0)} not found in ${workspace.attributes.name}. List variables: ${program} variables list --workspace ${workspace.attributes.name}`,
         exit.notFound,
       );
     }
-    await session.client.call('DELETE', `/workspaces/${workspace.id}/vars/${found.id}`);
+    await session.client.call('DELETE', `/workspaces/${workspace.id}/vars/${variable.id}`);
     if (call.flag('json')) return printJson({ data: null });
     print(`Variable ${call.required(0)} deleted from ${workspace.attributes.name}.`);
   },

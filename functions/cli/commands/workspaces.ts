@@ -47,16 +47,16 @@ const list: Command = {
     const organization = await session.organization();
     const search = call.text('search');
     const filter = search ? `&search[name]=${encodeURIComponent(search)}` : '';
-    const found = await session.client.some(
+    const listed = await session.client.some(
       `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run${filter}`,
       limitOf(call.text('limit') ?? '10000'),
     );
-    const { data, included, more } = found;
+    const { data, included, more } = listed;
     if (call.flag('json')) return printJson({ data, included, meta: { more } });
     if (data.length === 0)
       return print(`No workspaces found in ${organization}. Create one: ${program} workspaces create <name>`);
     print(columns(data.map((workspace) => row(workspace, included))).join('\n'));
-    sayMore(found, 'workspaces');
+    sayMore(listed, 'workspaces');
   },
 };
 

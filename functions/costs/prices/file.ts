@@ -21,8 +21,8 @@ const factors: Record<string, string> = {
 };
 
 const factorOf = (size: string): Decimal | undefined => {
-  const known = factors[size];
-  if (known) return decimal(known);
+  const factor = factors[size];
+  if (factor) return decimal(factor);
   const many = /^(\d{1,2})xlarge$/.exec(size)?.[1];
   return many ? decimal(many) * 2n : undefined;
 };

@@ -14,14 +14,14 @@ import { type Product, productOf } from './catalog.ts';
 const limits = { calls: 60, atOnce: 8, callMs: 3_000, totalMs: 10_000, waitMs: 15 * 60_000, keepMs: 12 * 3600_000 };
 const maxKept = 5_000;
 
-interface Kept {
+interface CachedPrice {
   /** Undefined: AWS sells no such thing there, or several by that name. */
   usd: Decimal | undefined;
   until: number;
 }
 
 /** For the life of the process. */
-const cache = new Map<string, Kept>();
+const cache = new Map<string, CachedPrice>();
 let closedUntil = 0;
 
 const input = ({ service, filters }: Product, region: string) => ({
@@ -56,15 +56,15 @@ const usageOf = (product: Record<string, unknown>): string => {
 
 /** The price that the list gives; undefined unless it is exactly one. */
 const readPriceList = (list: unknown, { usage, per = 1 }: Product): Decimal | undefined => {
-  const found = new Set<Decimal>();
+  const amounts = new Set<Decimal>();
   for (const entry of Array.isArray(list) ? list : []) {
     const product: unknown = typeof entry === 'string' ? JSON.parse(entry) : entry;
     if (!isObject(product) || !usage.test(usageOf(product))) continue;
-    for (const price of pricesOf(product)) found.add(decimal(price));
+    for (const price of pricesOf(product)) amounts.add(decimal(price));
   }
-  found.delete(0n);
-  const [usd] = found;
-  return found.size === 1 && usd !== undefined ? dividedBy(usd, BigInt(per)) : undefined;
+  amounts.delete(0n);
+  const [usd] = amounts;
+  return amounts.size === 1 && usd !== undefined ? dividedBy(usd, BigInt(per)) : undefined;
 };
 
 const ask = async (product: Product, region: string, timeoutMs: number): Promise<Decimal | undefined> => {
@@ -90,8 +90,8 @@ export const askPriceList = async (prices: readonly Price[]): Promise<Map<string
   for (const price of prices) {
     const key = keyOf(price);
     const product = productOf(price.item);
-    const known = cache.get(key);
-    if (product && !(known && known.until > began)) open.push({ key, product, region: price.region });
+    const cached = cache.get(key);
+    if (product && !(cached && cached.until > began)) open.push({ key, product, region: price.region });
   }
   open.splice(limits.calls);
   const tell = async ({ key, product, region }: Question): Promise<boolean> => {
@@ -114,9 +114,9 @@ export const askPriceList = async (prices: readonly Price[]): Promise<Map<string
   if (first && (await tell(first))) await Promise.all(Array.from({ length: limits.atOnce }, worker));
   const quotes = new Map<string, Quote>();
   for (const price of prices) {
-    const known = cache.get(keyOf(price));
-    if (known?.usd !== undefined && known.until > began) {
-      quotes.set(keyOf(price), { usd: known.usd, source: 'price-list-api' });
+    const cached = cache.get(keyOf(price));
+    if (cached?.usd !== undefined && cached.until > began) {
+      quotes.set(keyOf(price), { usd: cached.usd, source: 'price-list-api' });
     }
   }
   return quotes;

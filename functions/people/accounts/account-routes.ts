@@ -30,9 +30,9 @@ const readAccount = async ({ principal }: Call): Promise<Answer> => {
   return account(await settleUsername(user));
 };
 
-const rename = async ({ principal }: Call, wanted: string): Promise<User> => {
+const rename = async ({ principal }: Call, username: string): Promise<User> => {
   const pointer = '/data/attributes/username';
-  const user = await takeUsername({ id: principal.userId }, wanted);
+  const user = await takeUsername({ id: principal.userId }, username);
   if (user === 'taken') throw unprocessable(pointer, 'username: has already been taken');
   if (user === 'too many') {
     throw unprocessable(

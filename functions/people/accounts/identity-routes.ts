@@ -24,12 +24,12 @@ const disconnect = async ({ request, principal }: Call): Promise<Answer> => {
   checkPerson(principal);
   const { userId } = principal;
   const all = await identitiesOf(userId);
-  const found = all.find((identity) => identityId(identity) === request.params.identity);
-  if (!found) throw notFound("Identity not found, or you don't have access.");
+  const linked = all.find((identity) => identityId(identity) === request.params.identity);
+  if (!linked) throw notFound("Identity not found, or you don't have access.");
   if (all.length === 1 && (await listTokens(userId)).length === 0) {
     throw conflict('This identity is your only way to sign in. Create an API token or connect another identity first.');
   }
-  if (!(await forgetIdentity(found, userId))) throw notFound('The identity was disconnected at the same time.');
+  if (!(await forgetIdentity(linked, userId))) throw notFound('The identity was disconnected at the same time.');
   return noContent();
 };
 

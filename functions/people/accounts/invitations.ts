@@ -21,8 +21,8 @@ const holderOf = async (email: string): Promise<User | undefined> => {
 
 /** The user that is known to have the address, or one for whoever will. */
 export const inviteUser = async (email: string): Promise<User> => {
-  const known = await holderOf(email);
-  if (known) return known;
+  const holder = await holderOf(email);
+  if (holder) return holder;
   await create({ ...keys.email(email), userId: newId('user') });
   const id = (await get<{ userId: string }>(keys.email(email)))?.userId ?? newId('user');
   return ensureUser(id, { username: '', email, invitedAt: new Date().toISOString() });

@@ -49,8 +49,8 @@ const membership: Finder<Membership> = {
   what: 'organization membership',
   parameter: 'membership',
   find: (request) => findMembership(request.params.membership ?? ''),
-  seen: 'membership:read',
-  scope: (found) => ({ organization: found.organization, membershipOf: found.userId }),
+  visibleWith: 'membership:read',
+  scope: (record) => ({ organization: record.organization, membershipOf: record.userId }),
 };
 
 const include = includable('user', 'teams', 'organization', 'scim_identity');
@@ -61,20 +61,22 @@ const documents = async (
   { request, principal }: Pick<Call, 'request' | 'principal'>,
   shown: Shown[],
 ): Promise<{ data: Resource[]; included?: Resource[] }> => {
-  const asked = include.of(request);
+  const includes = include.of(request);
   const ids = shown.flatMap(({ membership: { teams = [] } }) => [...teams]);
   const teams = await visibleTeams(principal, await getTeams([...new Set(ids)]));
   const teamIds = ({ teams: all = new Set() }: Membership) => teams.filter(({ id }) => all.has(id)).map(({ id }) => id);
   const data = shown.map((one) => membershipDocument(one.membership, one.user, teamIds(one.membership)));
-  if (asked.size === 0) return { data };
+  if (includes.size === 0) return { data };
   // Of an organization that somebody is only invited to they see nothing yet.
   const joined = shown.filter(({ membership }) => !membership.invitation || membership.userId !== principal.userId);
-  const homes = asked.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
+  const homes = includes.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
   return {
     data,
     included: [
-      ...(asked.has('user') ? shown.flatMap((one) => (one.user ? [shownDocument(one.membership, one.user)] : [])) : []),
-      ...(asked.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
+      ...(includes.has('user')
+        ? shown.flatMap((one) => (one.user ? [shownDocument(one.membership, one.user)] : []))
+        : []),
+      ...(includes.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
       ...(await Promise.all(homes.map((name) => homeDocument(principal, name)))).flat(),
     ],
   };
@@ -88,8 +90,8 @@ const homeDocument = async (principal: Principal, name: string): Promise<Resourc
 /** Who was invited has no name yet, or has not told it; whoever sees the membership knows the address. */
 const shownDocument = (membership: Membership, user: User): Resource => {
   const { attributes, ...document } = userDocument(user);
-  const known = membership.invitation ? { username: null } : {};
-  return { ...document, attributes: { ...attributes, ...known, email: membershipEmail(membership, user) } };
+  const hidden = membership.invitation ? { username: null } : {};
+  return { ...document, attributes: { ...attributes, ...hidden, email: membershipEmail(membership, user) } };
 };
 
 /** A cycle of included documents breaks clients. */
@@ -138,9 +140,9 @@ const listMine = async (call: Call): Promise<Answer> => {
   return list(request, page, all.length, data, included);
 };
 
-const single = async (context: Pick<Call, 'request' | 'principal'>, found: Membership) => {
-  const [user] = await getUsers([found.userId]);
-  const { data, included } = await documents(context, [{ membership: found, user }]);
+const single = async (context: Pick<Call, 'request' | 'principal'>, membership: Membership) => {
+  const [user] = await getUsers([membership.userId]);
+  const { data, included } = await documents(context, [{ membership: membership, user }]);
   return { data: data[0] as Resource, included };
 };
 
@@ -155,13 +157,13 @@ const pointer = '/data/relationships/teams';
 const teamsOf = async ({ subject, principal }: Context<InOrganization>, ids: string[]): Promise<Team[]> => {
   const teams = await getTeams(ids);
   for (const id of ids) {
-    const found = teams.find((one) => one.id === id && one.organization === subject.organization);
-    const granted = found && (await principal.on({ organization: subject.organization, team: found }));
+    const team = teams.find((one) => one.id === id && one.organization === subject.organization);
+    const granted = team && (await principal.on({ organization: subject.organization, team: team }));
     if (!granted?.has('team:read')) {
       throw unprocessable(pointer, `teams: team ${id} not found in ${subject.organization}`);
     }
     if (!granted.has('team:manage-members')) {
-      throw forbidden(`teams: adding members to team ${found?.name} needs the permission team:manage-members.`);
+      throw forbidden(`teams: adding members to team ${team?.name} needs the permission team:manage-members.`);
     }
   }
   return teams;
@@ -169,24 +171,24 @@ const teamsOf = async ({ subject, principal }: Context<InOrganization>, ids: str
 
 const invite = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
-  const given = readData(
+  const input = readData(
     request,
     { email },
     { teams: v.optional(v.object({ data: v.pipe(v.array(identifier('teams')), v.maxLength(100)) })) },
     otherFields,
   );
-  const ids = [...new Set(given.relationships.teams?.data.map(({ id }) => id) ?? [])];
+  const ids = [...new Set(input.relationships.teams?.data.map(({ id }) => id) ?? [])];
   const teams = await teamsOf(context, ids);
-  const user = await inviteUser(given.attributes.email);
+  const user = await inviteUser(input.attributes.email);
   if (await getMembershipOrInvitation(user.id, subject.organization)) {
-    throw unprocessable('/data/attributes/email', `email: ${given.attributes.email} is already a member or invited`);
+    throw unprocessable('/data/attributes/email', `email: ${input.attributes.email} is already a member or invited`);
   }
-  await addMember(subject.organization, user.id, 'member', { email: given.attributes.email });
+  await addMember(subject.organization, user.id, 'member', { email: input.attributes.email });
   for (const one of teams) await enterTeam(one, [user.id]);
-  const made = await getMembershipOrInvitation(user.id, subject.organization);
-  if (!made) throw notFound('The membership was ended at the same time.');
-  const { data } = await single(context, made);
-  return json(201, { data, included: [shownDocument(made, user)] });
+  const membership = await getMembershipOrInvitation(user.id, subject.organization);
+  if (!membership) throw notFound('The membership was ended at the same time.');
+  const { data } = await single(context, membership);
+  return json(201, { data, included: [shownDocument(membership, user)] });
 };
 
 /** It is for nobody but whom it was sent to; a team's token is nobody. */

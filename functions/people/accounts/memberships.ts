@@ -56,12 +56,12 @@ export const membershipsIn = async (organization: string): Promise<Membership[]>
 
 /** In the order of the ids; those who are no members are left out. */
 export const getMemberships = async (organization: string, userIds: string[]): Promise<Membership[]> => {
-  const found: Membership[] = [];
+  const memberships: Membership[] = [];
   for (let i = 0; i < userIds.length; i += 100) {
     const some = userIds.slice(i, i + 100).map((id) => keys.membership(id, organization));
-    found.push(...(await batchGet<Membership & Key>(some)));
+    memberships.push(...(await batchGet<Membership & Key>(some)));
   }
-  return found;
+  return memberships;
 };
 
 export const roleOf = ({ roles }: Pick<Membership, 'roles'>): Role =>

@@ -19,8 +19,8 @@ export const readToken = (request: ApiRequest): { description: string | null; ex
     {},
     otherFields,
   );
-  const given = attributes['expired-at'];
-  const expiredAt = given ? new Date(given).toISOString() : null;
+  const expiry = attributes['expired-at'];
+  const expiredAt = expiry ? new Date(expiry).toISOString() : null;
   if (expiredAt && expiredAt <= new Date().toISOString()) {
     throw unprocessable('/data/attributes/expired-at', 'expired-at: is in the past');
   }

@@ -51,20 +51,20 @@ const inTwoYears = (): string => {
  */
 export const makeToken = async (
   { request, principal }: Call,
-  given: Pick<NewToken, 'kind' | 'userId'> & Partial<NewToken>,
+  owner: Pick<NewToken, 'kind' | 'userId'> & Partial<NewToken>,
   former: Token[] = [],
 ): Promise<Answer> => {
-  if ((await listTokens(given.userId)).length >= maxTokens) {
+  if ((await listTokens(owner.userId)).length >= maxTokens) {
     throw unprocessable('/data', `there are already ${maxTokens} tokens, the maximum. Delete an unused one first`);
   }
   const read = readToken(request);
   const bounds = await boundTo(principal, read, former);
   // Agents keep theirs for as long as they live.
-  const expiredAt = bounds.expiredAt ?? (given.kind === 'agent' ? null : inTwoYears());
-  const wanted = { ...read, ...given, ...bounds, expiredAt, createdBy: principal.userId } as NewToken & {
+  const expiredAt = bounds.expiredAt ?? (owner.kind === 'agent' ? null : inTwoYears());
+  const newToken = { ...read, ...owner, ...bounds, expiredAt, createdBy: principal.userId } as NewToken & {
     kind: 'user';
   };
-  const { token, secret } = await issueToken(wanted);
+  const { token, secret } = await issueToken(newToken);
   return created(tokenDocument(token, secret));
 };
 

@@ -46,10 +46,10 @@ export type NewToken = Pick<Token, 'kind' | 'userId' | 'description' | 'expiredA
 
 export type IssuedToken = { token: Token; secret: string };
 
-const newToken = ({ createdBy, ...given }: NewToken): IssuedToken & { hash: string } => {
-  const secret = `${prefixes[given.kind]}${newSecret()}`;
+const newToken = ({ createdBy, ...values }: NewToken): IssuedToken & { hash: string } => {
+  const secret = `${prefixes[values.kind]}${newSecret()}`;
   const at = new Date().toISOString();
-  const token: Token = { ...given, id: newId('at'), createdBy: createdBy ?? given.userId, createdAt: at };
+  const token: Token = { ...values, id: newId('at'), createdBy: createdBy ?? values.userId, createdAt: at };
   return { token, secret, hash: hashSecret(secret) };
 };
 
@@ -61,8 +61,8 @@ const pointersTo = ({ id, kind, userId, organization, madeWith }: Token, hash: s
   ...(madeWith ? [keys.madeToken(madeWith, hash)] : []),
 ];
 
-export const issueToken = async (given: NewToken & { kind: Exclude<TokenKind, 'session'> }): Promise<IssuedToken> => {
-  const { token, secret, hash } = newToken(given);
+export const issueToken = async (values: NewToken & { kind: Exclude<TokenKind, 'session'> }): Promise<IssuedToken> => {
+  const { token, secret, hash } = newToken(values);
   // What leads to it first: a token that no list shows could not be taken away.
   for (const key of pointersTo(token, hash)) await create({ ...key, hash });
   await create({ ...keys.token(hash), ...token });
@@ -146,12 +146,12 @@ interface Entry extends Key {
 }
 
 const tokensOf = async (entries: Entry[]): Promise<Token[]> => {
-  const found: Token[] = [];
+  const tokens: Token[] = [];
   for (let i = 0; i < entries.length; i += 100) {
     const some = entries.slice(i, i + 100).map(({ hash }) => keys.token(hash));
-    found.push(...(await batchGet<Token & Key>(some)).map(tokenIn));
+    tokens.push(...(await batchGet<Token & Key>(some)).map(tokenIn));
   }
-  return found;
+  return tokens;
 };
 
 /** Those of a user or an account, sessions aside, in the order of their making. */
@@ -190,8 +190,8 @@ export const deleteToken = async (userId: string, id: string): Promise<boolean> 
 };
 
 const deleteMade = async (id: string): Promise<void> => {
-  const made = await queryAll<Entry>({ pk: keys.tokenId(id).pk, prefix: 'MADE#' });
-  for (const { pk, sk, hash } of made) {
+  const entries = await queryAll<Entry>({ pk: keys.tokenId(id).pk, prefix: 'MADE#' });
+  for (const { pk, sk, hash } of entries) {
     const token = await get<Token>(keys.token(hash));
     if (token) await deleteToken(token.userId, token.id);
     await remove({ pk, sk });

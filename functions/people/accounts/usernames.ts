@@ -40,24 +40,27 @@ const release = (userId: string, name: string): Promise<User | undefined> =>
   });
 
 /** Names the user so. 2 or 3 writes; may be repeated. */
-export const takeUsername = async ({ id }: Pick<User, 'id'>, wanted: string): Promise<User | 'taken' | 'too many'> => {
-  if (isReserved(wanted)) return 'taken';
-  const name = wanted.toLowerCase();
+export const takeUsername = async (
+  { id }: Pick<User, 'id'>,
+  username: string,
+): Promise<User | 'taken' | 'too many'> => {
+  if (isReserved(username)) return 'taken';
+  const name = username.toLowerCase();
   if (!(await reserve(id, name))) return 'too many';
   if (!(await claim(name, id))) {
     await release(id, name);
     return 'taken';
   }
-  const named = await update<User>(keys.user(id), { set: { username: wanted }, condition: 'attribute_exists(pk)' });
+  const named = await update<User>(keys.user(id), { set: { username: username }, condition: 'attribute_exists(pk)' });
   return named ?? 'taken';
 };
 
 /** Names the user so, or nearly so where somebody has that name. May be repeated. */
-export const takeFreeUsername = async (user: User, wanted: string): Promise<User> => {
+export const takeFreeUsername = async (user: User, username: string): Promise<User> => {
   const characters = user.id.slice(user.id.indexOf('-') + 1);
-  const base = isReserved(wanted) ? 'user' : wanted;
+  const base = isReserved(username) ? 'user' : username;
   // The last one is as unique as the user's id.
-  for (const name of [wanted, `${base.slice(0, 55)}-${characters.slice(-4)}`, `${base.slice(0, 43)}-${characters}`]) {
+  for (const name of [username, `${base.slice(0, 55)}-${characters.slice(-4)}`, `${base.slice(0, 43)}-${characters}`]) {
     const named = await takeUsername(user, name);
     if (typeof named === 'object') return named;
   }

@@ -31,11 +31,11 @@ export const getUser = (id: string): Promise<User | undefined> => get<User>(keys
 
 /** In the order of the ids; missing ones are left out. 1 read for 100. */
 export const getUsers = async (ids: string[]): Promise<User[]> => {
-  const found: User[] = [];
+  const users: User[] = [];
   for (let i = 0; i < ids.length; i += 100) {
-    found.push(...(await batchGet<User & Key>(ids.slice(i, i + 100).map(keys.user))));
+    users.push(...(await batchGet<User & Key>(ids.slice(i, i + 100).map(keys.user))));
   }
-  return found;
+  return users;
 };
 
 export const updateUser = (id: string, change: Partial<Pick<User, 'email'>>): Promise<User | undefined> =>

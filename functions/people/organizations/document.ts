@@ -19,6 +19,8 @@ export const organizationDocument = (organization: Organization, granted: Grante
       organization.sendPassingStatusesForUntriggeredSpeculativePlans,
     'aggregated-commit-status-enabled': organization.aggregatedCommitStatusEnabled,
     'speculative-plan-management-enabled': organization.speculativePlanManagementEnabled,
+    /** Ours: plans of pull requests are shown in a comment. */
+    'pull-request-comments-enabled': organization.pullRequestCommentsEnabled ?? true,
     'allow-force-delete-workspaces': organization.allowForceDeleteWorkspaces,
     'user-tokens-enabled': organization.userTokensEnabled ?? true,
     'assessments-enforced': organization.assessmentsEnforced,

@@ -14,13 +14,13 @@ export const organization: Finder<InOrganization> = {
     const record = await getOrganization(param(request, 'organization'));
     return record && { organization: record.name, record };
   },
-  seen: 'organization:read',
+  visibleWith: 'organization:read',
   scope: inOrganization,
 };
 
 /** Terraform asks what its organization can do before anything else. */
 export const entitledOrganization: Finder<InOrganization> = {
   ...organization,
-  seen: 'organization:read-entitlements',
+  visibleWith: 'organization:read-entitlements',
   shared: async ({ organization: name }) => ({ organization: name }),
 };

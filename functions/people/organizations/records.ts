@@ -16,6 +16,8 @@ export interface OrganizationSettings {
   sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
   aggregatedCommitStatusEnabled: boolean;
   speculativePlanManagementEnabled: boolean;
+  /** Absent in what was stored before there was this: true. */
+  pullRequestCommentsEnabled?: boolean;
   allowForceDeleteWorkspaces: boolean;
   /** Absent in what was stored before there was this: true. */
   userTokensEnabled?: boolean;
@@ -38,6 +40,7 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   sendPassingStatusesForUntriggeredSpeculativePlans: false,
   aggregatedCommitStatusEnabled: true,
   speculativePlanManagementEnabled: true,
+  pullRequestCommentsEnabled: true,
   allowForceDeleteWorkspaces: false,
   userTokensEnabled: true,
   assessmentsEnforced: false,
@@ -70,12 +73,12 @@ export const getOrganization = async (name: string): Promise<Organization | unde
 
 /** In the order of the names; missing ones are left out. 1 read for 100. */
 export const getOrganizations = async (names: string[]): Promise<Organization[]> => {
-  const found: Organization[] = [];
+  const organizations: Organization[] = [];
   for (let i = 0; i < names.length; i += 100) {
     const some = await batchGet<Organization & Key>(names.slice(i, i + 100).map(keys.organization));
-    found.push(...some.filter(living));
+    organizations.push(...some.filter(living));
   }
-  return found;
+  return organizations;
 };
 
 /** Whether an organization has the name, or once had it: no name is given twice. */

@@ -56,14 +56,14 @@ const enter = async (on: On, teamId: string, grant: WorkspaceGrant | ProjectGran
 export const grant = async <O extends On>(
   on: O,
   teamId: string,
-  given: Omit<GrantOn<O>, 'id'>,
+  values: Omit<GrantOn<O>, 'id'>,
 ): Promise<GrantOn<O> | undefined> => {
   const id = newId('workspace' in on ? 'tws' : 'tprj');
   const record = recordOf(on, teamId, id);
   await create({ ...keys.teamGrant(id), ...record });
   await create({ ...keys.grantOfTeam(teamId, id), ...record });
-  const made = { ...given, id } as GrantOn<O>;
-  if (await enter(on, teamId, made)) return made;
+  const newGrant = { ...values, id } as GrantOn<O>;
+  if (await enter(on, teamId, newGrant)) return newGrant;
   await forget(record);
   return undefined;
 };

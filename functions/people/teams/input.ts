@@ -40,31 +40,31 @@ const brings: Partial<Record<OrganizationFlag, OrganizationFlag[]>> = {
   'manage-organization-access': ['manage-teams', 'manage-membership'],
 };
 
-type Given = Partial<Record<OrganizationFlag, boolean | null | undefined>>;
+type FlagInput = Partial<Record<OrganizationFlag, boolean | null | undefined>>;
 
-const accessOf = (given: Given, before: readonly OrganizationFlag[]): OrganizationFlag[] => {
-  const wanted = new Set(organizationFlags.filter((flag) => given[flag] ?? before.includes(flag)));
-  for (const flag of wanted) {
+const accessOf = (flags: FlagInput, before: readonly OrganizationFlag[]): OrganizationFlag[] => {
+  const enabled = new Set(organizationFlags.filter((flag) => flags[flag] ?? before.includes(flag)));
+  for (const flag of enabled) {
     for (const other of brings[flag] ?? []) {
-      if (given[other] === false && given[flag]) {
+      if (flags[other] === false && flags[flag]) {
         throw unprocessable(
           `/data/attributes/organization-access/${other}`,
           `${other}: cannot be false while ${flag} is true, which includes it`,
         );
       }
       // What included it and was not asked for goes with it.
-      if (given[other] === false) wanted.delete(flag);
+      if (flags[other] === false) enabled.delete(flag);
     }
   }
-  for (const flag of wanted) for (const other of brings[flag] ?? []) wanted.add(other);
-  return organizationFlags.filter((flag) => wanted.has(flag));
+  for (const flag of enabled) for (const other of brings[flag] ?? []) enabled.add(other);
+  return organizationFlags.filter((flag) => enabled.has(flag));
 };
 
 const changeOf = (attributes: Record<string, unknown>, before: readonly OrganizationFlag[]): Partial<TeamSettings> => {
   const { 'organization-access': access, ...rest } = attributes;
   return {
     ...settingsFrom(rest, { ...defaultTeamSettings, name: '' }),
-    ...(access ? { organizationAccess: accessOf(access as Given, before) } : {}),
+    ...(access ? { organizationAccess: accessOf(access as FlagInput, before) } : {}),
   };
 };
 

@@ -43,8 +43,8 @@ const usersNamed = async (context: Context<Team>): Promise<string[]> => {
   const users = await usersIn((await membershipsIn(organization)).filter(({ invitation }) => !invitation));
   return names.map((name, i) => {
     if (byId.has(name)) return name;
-    const [found, another] = users.filter(({ username }) => username === name);
-    if (found && !another) return found.id;
+    const [user, another] = users.filter(({ username }) => username === name);
+    if (user && !another) return user.id;
     throw unprocessable(
       `/data/${i}/id`,
       another

@@ -27,12 +27,12 @@ export const usersOfTeam = {
 
   /** In the order of the teams. 1 read for 100. */
   ofEach: async (teamIds: string[]): Promise<string[][]> => {
-    const found = new Map<string, string[]>();
+    const byKey = new Map<string, string[]>();
     for (let i = 0; i < teamIds.length; i += 100) {
       const some = await batchGet<Users & Key>(teamIds.slice(i, i + 100).map(keys.teamUsers));
-      for (const item of some) found.set(item.pk, ids(item));
+      for (const item of some) byKey.set(item.pk, ids(item));
     }
-    return teamIds.map((id) => found.get(keys.teamUsers(id).pk) ?? []);
+    return teamIds.map((id) => byKey.get(keys.teamUsers(id).pk) ?? []);
   },
 
   /** False when it would be too many. */

@@ -14,11 +14,11 @@ export const getTeam = (id: string): Promise<Team | undefined> => get<Team>(keys
 
 /** In the order of the ids; missing ones are left out. */
 export const getTeams = async (ids: readonly string[]): Promise<Team[]> => {
-  const found: Team[] = [];
+  const teams: Team[] = [];
   for (let i = 0; i < ids.length; i += 100) {
-    found.push(...(await batchGet<Team & Key>(ids.slice(i, i + 100).map(keys.team))));
+    teams.push(...(await batchGet<Team & Key>(ids.slice(i, i + 100).map(keys.team))));
   }
-  return found;
+  return teams;
 };
 
 export type TeamSettings = Pick<
@@ -40,10 +40,10 @@ const nameKey = ({ organization, name }: Pick<Team, 'organization' | 'name'>): K
 /** Undefined when the organization has a team of that name. */
 export const createTeam = async (
   organization: string,
-  given: Partial<TeamSettings> & Pick<TeamSettings, 'name'>,
+  settings: Partial<TeamSettings> & Pick<TeamSettings, 'name'>,
 ): Promise<Team | undefined> => {
   const createdAt = new Date().toISOString();
-  const team: Team = { ...defaultTeamSettings, ...given, id: newId('team'), organization, createdAt };
+  const team: Team = { ...defaultTeamSettings, ...settings, id: newId('team'), organization, createdAt };
   if (!(await claimUnique(nameKey(team), team.id, bears(team.name)))) return undefined;
   await indexGroup(team, team.ssoTeamId);
   await create({ ...keys.team(team.id), ...team });
@@ -82,8 +82,8 @@ export const deleteTeam = async (team: Pick<Team, 'id' | 'organization' | 'name'
 export const listTeamNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
   const prefix = 'TEAMNAME#';
   const { pk } = keys.organization(organization);
-  const found = await queryAll<{ sk: string; holder: string }>({ pk, prefix });
-  return found.map(({ sk, holder }) => ({ id: holder, name: sk.slice(prefix.length) }));
+  const pointers = await queryAll<{ sk: string; holder: string }>({ pk, prefix });
+  return pointers.map(({ sk, holder }) => ({ id: holder, name: sk.slice(prefix.length) }));
 };
 
 /** Ids by name, of all of the organization. */
@@ -103,8 +103,8 @@ export const ownersTeamId = ({ externalId }: Pick<Home, 'externalId'>): string =
 /** An organization from before there were teams gets it when somebody looks. May be repeated. */
 export const ensureOwnersTeam = async (home: Home): Promise<Team> => {
   const id = ownersTeamId(home);
-  const found = await getTeam(id);
-  if (found) return found;
+  const existing = await getTeam(id);
+  if (existing) return existing;
   const team: Team = {
     ...defaultTeamSettings,
     id,

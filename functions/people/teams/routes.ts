@@ -25,8 +25,8 @@ export const team: Finder<Team> = {
   what: 'team',
   parameter: 'team',
   find: (request) => getTeam(request.params.team ?? ''),
-  seen: 'team:read',
-  scope: (found) => ({ organization: found.organization, team: found }),
+  visibleWith: 'team:read',
+  scope: (team) => ({ organization: team.organization, team: team }),
 };
 
 /** Those of the teams that the caller sees. */
@@ -67,8 +67,8 @@ const included = async (
   { request, subject, principal }: Context<Subject>,
   userIds: string[],
 ): Promise<Resource[] | undefined> => {
-  const asked = include.of(request);
-  if (asked.size === 0) return undefined;
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
   if (userIds.length > maxIncluded) {
     throw badRequest(
       `include: these teams have ${userIds.length} users; at most ${maxIncluded} can be included. Request a smaller page, or list the organization's memberships.`,
@@ -76,7 +76,7 @@ const included = async (
     );
   }
   const users = await getUsers(userIds);
-  const memberships = asked.has('organization_memberships')
+  const memberships = includes.has('organization_memberships')
     ? await visibleMemberships(
         principal,
         await getMemberships(
@@ -85,7 +85,7 @@ const included = async (
         ),
       )
     : [];
-  return [...(asked.has('users') ? users.map((user) => userDocument(user)) : []), ...withUsers(memberships, users)];
+  return [...(includes.has('users') ? users.map((user) => userDocument(user)) : []), ...withUsers(memberships, users)];
 };
 
 /** Of their teams nothing is said: a cycle of included documents breaks clients. */
@@ -113,20 +113,20 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   const all = await listTeams(subject.organization);
   if (!all.some(({ id }) => id === ownersTeamId(subject.record))) all.unshift(await ensureOwnersTeam(subject.record));
   const fitting = all.filter(({ name }) => (!names || names.includes(name)) && name.toLowerCase().includes(search));
-  const seen = await visibleTeams(principal, fitting);
-  const { data, userIds } = await teamDocuments(principal, pageSlice(seen, page));
-  return list(request, page, seen.length, data, await included(context, userIds));
+  const visible = await visibleTeams(principal, fitting);
+  const { data, userIds } = await teamDocuments(principal, pageSlice(visible, page));
+  return list(request, page, visible.length, data, await included(context, userIds));
 };
 
-const checkAccess = ({ granted }: Context<Subject>, wanted: Partial<Team>): void => {
-  if (wanted.organizationAccess === undefined || granted.has('team:manage-access')) return;
+const checkAccess = ({ granted }: Context<Subject>, change: Partial<Team>): void => {
+  if (change.organizationAccess === undefined || granted.has('team:manage-access')) return;
   throw forbidden('Changing what a team may do in the organization needs the permission team:manage-access.');
 };
 
 /** Whoever does not see secret teams makes none. */
-const visibilityOf = ({ granted }: Context<Subject>, wanted: Partial<Team>): Team['visibility'] => {
-  if (granted.has('team:read-secret')) return wanted.visibility ?? 'secret';
-  if (wanted.visibility === 'secret') throw secret();
+const visibilityOf = ({ granted }: Context<Subject>, change: Partial<Team>): Team['visibility'] => {
+  if (granted.has('team:read-secret')) return change.visibility ?? 'secret';
+  if (change.visibility === 'secret') throw secret();
   return 'organization';
 };
 
@@ -142,15 +142,15 @@ const checkGroup = (home: Organization | undefined): void => {
 };
 
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
-  const given = readNewTeam(context.request);
-  if (given.ssoTeamId) checkGroup(context.subject.record);
-  if (given.organizationAccess?.length) checkAccess(context, given);
-  const made = await createTeam(context.subject.organization, {
-    ...given,
-    visibility: visibilityOf(context, given),
+  const settings = readNewTeam(context.request);
+  if (settings.ssoTeamId) checkGroup(context.subject.record);
+  if (settings.organizationAccess?.length) checkAccess(context, settings);
+  const createdTeam = await createTeam(context.subject.organization, {
+    ...settings,
+    visibility: visibilityOf(context, settings),
   });
-  if (!made) throw taken();
-  const [document] = await answer(context, made);
+  if (!createdTeam) throw taken();
+  const [document] = await answer(context, createdTeam);
   // As the vendor's description says; other creations answer 201.
   return ok(document);
 };
@@ -171,9 +171,9 @@ const update = async (context: Context<Team>): Promise<Answer> => {
   const editor = await editorOf(context, subject, 'team');
   const updated = Object.keys(change).length ? await updateTeam(subject, change, editor) : subject;
   if (updated) return withEtag(ok(...(await answer(context, updated))), updated);
-  const found = await getTeam(subject.id);
-  if (!found) throw notFound('The team was deleted at the same time.');
-  await checkIfMatch(request, found, 'team');
+  const current = await getTeam(subject.id);
+  if (!current) throw notFound('The team was deleted at the same time.');
+  await checkIfMatch(request, current, 'team');
   throw taken();
 };
 

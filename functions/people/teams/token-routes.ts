@@ -129,8 +129,8 @@ const listInOrganization = async (context: Context<InOrganization>): Promise<Ans
   const fits = expiryFilter(request.query);
   const search = (request.query.get('q') ?? '').toLowerCase();
   const tokens = (await listTeamTokens(subject.organization)).filter(fits);
-  const found = await manageable(context, tokens, ({ name }) => name.toLowerCase().includes(search));
-  const sorted = request.query.get('sort') ? found.sort(orderOf(request.query.get('sort') ?? '')) : found;
+  const matching = await manageable(context, tokens, ({ name }) => name.toLowerCase().includes(search));
+  const sorted = request.query.get('sort') ? matching.sort(orderOf(request.query.get('sort') ?? '')) : matching;
   return wholeList(
     request,
     sorted.map((token) => tokenDocument(token)),
@@ -146,12 +146,12 @@ const deleteInOrganization = async (context: Context<InOrganization>): Promise<A
   const { organization } = context.subject;
   const ids = new Set(check(named, context.request.json() ?? {}).data.map(({ id }) => id));
   const all = (await listTeamTokens(organization)).filter(({ id }) => ids.has(id));
-  const found = await manageable(context, all);
-  const missing = [...ids].find((id) => !found.some((token) => token.id === id));
+  const owned = await manageable(context, all);
+  const missing = [...ids].find((id) => !owned.some((token) => token.id === id));
   if (missing !== undefined) {
     throw notFound(`Team token ${missing.slice(0, 100)} not found in ${organization}, or you don't have access.`);
   }
-  for (const { userId, id } of found) await deleteToken(userId, id);
+  for (const { userId, id } of owned) await deleteToken(userId, id);
   return noContent();
 };
 

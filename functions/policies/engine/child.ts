@@ -61,12 +61,12 @@ export const runBounded = (
       }
     };
     const timer = setTimeout(() => kill('time'), seconds * 1000);
-    const said: Buffer[] = [];
+    const output: Buffer[] = [];
     let size = 0;
     child.stdout.on('data', (part: Buffer) => {
       size += part.length;
       if (size > outputBytes) kill('output');
-      else said.push(part);
+      else output.push(part);
     });
     let complaints = '';
     child.stderr.setEncoding('utf8').on('data', (part: string) => {
@@ -81,6 +81,6 @@ export const runBounded = (
       clearTimeout(timer);
       const stderr = complaints.slice(0, keptErrorBytes);
       if (!exceeded && exitCode !== 0 && outOfMemory.test(stderr)) exceeded = 'memory';
-      resolve({ exitCode, stdout: Buffer.concat(said).toString('utf8'), stderr, exceeded });
+      resolve({ exitCode, stdout: Buffer.concat(output).toString('utf8'), stderr, exceeded });
     });
   });

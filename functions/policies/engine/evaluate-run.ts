@@ -59,14 +59,14 @@ const once = async <V extends string>(
   [what, kind]: [ResultKind, PolicyKind],
   judged: (sets: PolicySetOutcome[]) => ReasonedVerdict<V> & { count: Record<string, number> },
 ): Promise<ReasonedVerdict<V>> => {
-  let kept = await getPolicyResult(run.id, what);
-  if (!kept) {
+  let stored = await getPolicyResult(run.id, what);
+  if (!stored) {
     const started = Date.now();
     const sets = await outcomesOf(run, kind);
     const result = { runId: run.id, ...judged(sets), setCount: sets.length, durationMs: Date.now() - started };
-    kept = await keepPolicyResult(what, { ...result, at: new Date().toISOString() }, sets);
+    stored = await keepPolicyResult(what, { ...result, at: new Date().toISOString() }, sets);
   }
-  return { verdict: kept.verdict as V, ...(kept.reason === undefined ? {} : { reason: kept.reason }) };
+  return { verdict: stored.verdict as V, ...(stored.reason === undefined ? {} : { reason: stored.reason }) };
 };
 
 /**

@@ -8,7 +8,7 @@ import { findOpa, findSentinel } from './find-engine.ts';
 import { judge } from './result.ts';
 
 /** A policy with what is asked about it: Rego's rule, or the file of a Sentinel policy. */
-interface Asked {
+interface PolicyQuery {
   name: string;
   description: string;
   query: string;
@@ -18,7 +18,7 @@ interface Asked {
 /** Policies that are loaded together. */
 interface Group {
   language: 'rego' | 'sentinel';
-  policies: Asked[];
+  policies: PolicyQuery[];
   files: SourceFile[];
   /** Why there is nothing to ask. */
   error?: string;
@@ -61,10 +61,10 @@ export const evaluateSet = async (
   input: InputFile,
   limits: Limits,
 ): Promise<PolicySetOutcome> => {
-  const [groups, given] = await Promise.all([groupsOf(set), openParameters(set)]);
-  const parameters = Object.fromEntries(given.map(({ key, value }) => [key, value]));
+  const [groups, variables] = await Promise.all([groupsOf(set), openParameters(set)]);
+  const parameters = Object.fromEntries(variables.map(({ key, value }) => [key, value]));
   // Rules and the errors of functions repeat what they were given.
-  const mask = new Mask(secretsOf(given));
+  const mask = new Mask(secretsOf(variables));
   const outcome: PolicySetOutcome = {
     policySetId: set.id,
     policySetName: set.name,
@@ -97,8 +97,8 @@ export const evaluateSet = async (
     outcome.warnings.push(...mask.json(warnings));
     for (const [i, { name, description, query, enforcementLevel }] of group.policies.entries()) {
       const answer = mask.json<PolicyAnswer>(answers[i] ?? { error: 'the engine returned no result' });
-      const asked = group.language === 'rego' ? { query } : {};
-      outcome.outcomes.push({ policyName: name, description, ...asked, enforcementLevel, ...judge(answer, query) });
+      const queried = group.language === 'rego' ? { query } : {};
+      outcome.outcomes.push({ policyName: name, description, ...queried, enforcementLevel, ...judge(answer, query) });
     }
   }
   return outcome;

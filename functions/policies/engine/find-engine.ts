@@ -63,17 +63,17 @@ export const keptOpa = (): string => join(environment.cacheDirectory, 'opa', opa
  */
 export const downloadOpa = async (
   signal: AbortSignal,
-  wanted: Released | undefined = released[`${process.platform} ${process.arch}`],
+  release: Released | undefined = released[`${process.platform} ${process.arch}`],
 ): Promise<string> => {
-  if (!wanted) throw new Error(`there is no release for ${process.platform} on ${process.arch}`);
+  if (!release) throw new Error(`there is no release for ${process.platform} on ${process.arch}`);
   const target = keptOpa();
   await mkdir(join(target, '..'), { recursive: true });
   const scratch = await mkdtemp(join(target, '..', '.download-'));
   try {
-    const url = `${environment.opaReleases}/v${opaVersion}/${wanted.file}`;
+    const url = `${environment.opaReleases}/v${opaVersion}/${release.file}`;
     const file = join(scratch, 'opa');
     const sha256 = await fetchFile(url, file, signal);
-    if (sha256 !== wanted.sha256) throw new Error(`${url} has checksum ${sha256} instead of ${wanted.sha256}`);
+    if (sha256 !== release.sha256) throw new Error(`${url} has checksum ${sha256} instead of ${release.sha256}`);
     await chmod(file, 0o755);
     await rename(file, target);
     return target;
@@ -84,8 +84,8 @@ export const downloadOpa = async (
 
 /** Path of a usable binary, without fetching anything. */
 export const opaAtHand = async (): Promise<string | undefined> => {
-  const found = await onPath('opa');
-  if (found) return found;
+  const installed = await onPath('opa');
+  if (installed) return installed;
   return (await isExecutable(keptOpa())) ? keptOpa() : undefined;
 };
 

@@ -94,7 +94,9 @@ class Session {
     if (queries.length > 1) {
       const all = await this.#evaluate(`[${queries.map((query) => `[x | x := ${query}]`).join(', ')}]`);
       if ('value' in all && Array.isArray(all.value) && all.value.length === queries.length) {
-        return all.value.map((found: unknown[], i) => (found.length ? { value: found[0] } : undefinedRule(queries[i])));
+        return all.value.map((values: unknown[], i) =>
+          values.length ? { value: values[0] } : undefinedRule(queries[i]),
+        );
       }
       this.warnings.clear();
     }

@@ -47,8 +47,8 @@ const textOf = (name: string, value: string, fail: (what: string) => never): str
   return inner
     .replaceAll(escaped, (all, four?: string, eight?: string, one?: string) => {
       const code = Number.parseInt(four ?? eight ?? '', 16);
-      const found = code <= 0x10ffff ? String.fromCodePoint(code) : escapes[one ?? ''];
-      return found ?? fail(`${name} has the unknown escape ${all}; write \\\\ for a backslash`);
+      const character = code <= 0x10ffff ? String.fromCodePoint(code) : escapes[one ?? ''];
+      return character ?? fail(`${name} has the unknown escape ${all}; write \\\\ for a backslash`);
     })
     .replaceAll(/([$%])\1\{/g, '$1{');
 };
@@ -58,7 +58,7 @@ const textOf = (name: string, value: string, fail: (what: string) => never): str
  * @param known the attributes a policy may have
  * @throws {PolicySetError} with file, line and what to do
  */
-export const readPolicyBlocks = (file: string, content: string, known: readonly string[]): PolicyBlock[] => {
+export const readPolicyBlocks = (file: string, content: string, allowed: readonly string[]): PolicyBlock[] => {
   const fail = (line: number, what: string): never => {
     throw new PolicySetError(`${file} line ${line}: ${what}`);
   };
@@ -67,8 +67,8 @@ export const readPolicyBlocks = (file: string, content: string, known: readonly 
     const [name = ''] = labels;
     if (block.type !== 'policy') fail(line, `unknown block "${block.type}"; only policy "name" { … } is allowed`);
     if (labels.length !== 1 || name === '') fail(line, 'a policy has one name, in quotes: policy "name" { … }');
-    const unknown = Object.keys(attributes).find((attribute) => !known.includes(attribute));
-    if (unknown) fail(lines[unknown] ?? line, `a policy has no "${unknown}"; it has ${known.join(', ')}`);
+    const unknown = Object.keys(attributes).find((attribute) => !allowed.includes(attribute));
+    if (unknown) fail(lines[unknown] ?? line, `a policy has no "${unknown}"; it has ${allowed.join(', ')}`);
     const [nested] = block.blocks;
     if (nested) fail(nested.line, `a policy has no block "${nested.type}"; remove it`);
     const failAt = (what: string, attribute = ''): never => fail(lines[attribute] ?? line, what);
@@ -78,10 +78,10 @@ export const readPolicyBlocks = (file: string, content: string, known: readonly 
     };
     const level = (kind: PolicyKind): EnforcementLevel => {
       const levels: readonly EnforcementLevel[] = enforcementLevels[kind];
-      const given = text('enforcement_level') ?? levels[0];
-      const found = levels.find((one) => one === given);
+      const chosen = text('enforcement_level') ?? levels[0];
+      const level = levels.find((one) => one === chosen);
       const choices = levels.map((one) => `"${one}"`).join(', ');
-      return found ?? failAt(`of a policy of kind ${kind} the level is one of ${choices}`, 'enforcement_level');
+      return level ?? failAt(`of a policy of kind ${kind} the level is one of ${choices}`, 'enforcement_level');
     };
     return { name, line, text, level, fail: failAt };
   };
@@ -97,7 +97,7 @@ export const readPolicyBlocks = (file: string, content: string, known: readonly 
     if (names.has(name)) fail(line, `policy "${name}" is already declared above; rename one of them`);
     names.add(name);
   }
-  if (policies.length === 0) fail(1, `it has no policy; add policy "name" { … } with ${known.join(', ')}`);
+  if (policies.length === 0) fail(1, `it has no policy; add policy "name" { … } with ${allowed.join(', ')}`);
   const over = policies[maxPolicies];
   if (over) fail(over.line, `a policy set has at most ${maxPolicies} policies; create another set`);
   return policies;

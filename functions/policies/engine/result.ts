@@ -31,10 +31,10 @@ const message = (item: unknown): unknown => {
 };
 
 const messages = (items: unknown[]): unknown[] | undefined => {
-  const kept = items.slice(0, maxMessages).map(message);
-  if (kept.includes(undefined)) return undefined;
-  const more = items.length - kept.length;
-  return more > 0 ? [...kept, `… and ${more} more`] : kept;
+  const messages = items.slice(0, maxMessages).map(message);
+  if (messages.includes(undefined)) return undefined;
+  const more = items.length - messages.length;
+  return more > 0 ? [...messages, `… and ${more} more`] : messages;
 };
 
 const shapeOf = (value: unknown): string => {

@@ -54,12 +54,12 @@ const judged = async (
   const ended = await runBounded(binary, parameters, directory, { ...limits, seconds });
   if (ended.exceeded) return { error: `it exceeded the limit of its ${ended.exceeded}` };
   if (ended.exitCode === 0) return { value: true };
-  const said = `${ended.stdout}\n${ended.stderr}`
+  const lines = `${ended.stdout}\n${ended.stderr}`
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
-  if (ended.exitCode === failed) return { value: said.length ? said : false };
-  return { error: said.slice(0, 5).join('; ') || `Sentinel ended with ${ended.exitCode ?? 'a signal'}` };
+  if (ended.exitCode === failed) return { value: lines.length ? lines : false };
+  return { error: lines.slice(0, 5).join('; ') || `Sentinel ended with ${ended.exitCode ?? 'a signal'}` };
 };
 
 /** @throws {Error} when the binary cannot be started */

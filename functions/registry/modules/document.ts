@@ -44,22 +44,22 @@ export const moduleDocument = ({ module, versions }: Published, granted: Granted
 };
 
 /** @param upload missing once nothing is awaited */
-export const moduleVersionDocument = (found: ModuleVersion, upload?: string) => ({
-  id: found.id,
+export const moduleVersionDocument = (version: ModuleVersion, upload?: string) => ({
+  id: version.id,
   type: 'registry-module-versions',
   attributes: {
     source: 'tfe-api',
-    status: found.status,
-    version: found.version,
-    'commit-sha': found.commitSha ?? null,
-    error: found.error ?? '',
-    deprecation: found.deprecation
-      ? { 'deprecated-status': 'Deprecated', ...found.deprecation }
+    status: version.status,
+    version: version.version,
+    'commit-sha': version.commitSha ?? null,
+    error: version.error ?? '',
+    deprecation: version.deprecation
+      ? { 'deprecated-status': 'Deprecated', ...version.deprecation }
       : { 'deprecated-status': 'Undeprecated', reason: null, link: null },
-    'created-at': found.createdAt,
-    'updated-at': found.updatedAt,
+    'created-at': version.createdAt,
+    'updated-at': version.updatedAt,
   },
-  relationships: { 'registry-module': one('registry-modules', found.moduleId) },
+  relationships: { 'registry-module': one('registry-modules', version.moduleId) },
   ...(upload === undefined ? {} : { links: { upload } }),
 });
 

@@ -21,7 +21,7 @@ const inNamespace: Finder<Module> = {
     const [name, provider] = [param(request, 'moduleName'), param(request, 'moduleProvider')];
     return findModule({ organization, registry: 'private', namespace: organization, name, provider });
   },
-  seen: 'registry:read',
+  visibleWith: 'registry:read',
   scope: inOrganization,
   // Terraform in a run of the organization installs its modules.
   shared: async ({ organization }) => ({ organization }),
@@ -49,18 +49,18 @@ const versions = async ({ subject }: Context<Module>): Promise<Answer> => {
   });
 };
 
-const found = async ({ request, subject }: Context<Module>): Promise<ModuleVersion> => {
-  const wanted = request.params.moduleVersion;
+const requestedVersion = async ({ request, subject }: Context<Module>): Promise<ModuleVersion> => {
+  const number = request.params.moduleVersion;
   const one =
-    wanted === undefined
+    number === undefined
       ? newestStable(await usable(subject))
       : await getModuleVersion(subject, param(request, 'moduleVersion'));
   if (one?.status === 'ok') return one;
-  throw notFound(`Version ${wanted ?? ''} of ${addressOf(subject)} not found.`);
+  throw notFound(`Version ${number ?? ''} of ${addressOf(subject)} not found.`);
 };
 
 const download = async (context: Context<Module>): Promise<Answer> => {
-  const { archiveKey = '' } = await found(context);
+  const { archiveKey = '' } = await requestedVersion(context);
   return {
     statusCode: 204,
     headers: { 'cache-control': 'no-store', 'x-terraform-get': await presignGet(archiveKey, downloadSeconds) },
@@ -68,13 +68,13 @@ const download = async (context: Context<Module>): Promise<Answer> => {
 };
 
 const toNewest = async (context: Context<Module>): Promise<Answer> => {
-  const { version } = await found(context);
+  const { version } = await requestedVersion(context);
   return redirect(302, `/api/registry/v1/modules/${addressOf(context.subject)}/${version}/download`);
 };
 
 const details = async (context: Context<Module>): Promise<Answer> => {
   const { subject } = context;
-  const one = await found(context);
+  const one = await requestedVersion(context);
   const content = one.detailsKey && (await getObject(one.detailsKey));
   if (!content) throw notFound(`Details of ${addressOf(subject)} ${one.version} not found.`);
   const { root, submodules, examples } = JSON.parse(content.toString('utf8')) as Details;

@@ -77,8 +77,8 @@ export const findModule = async (address: ModuleAddress): Promise<Module | undef
 /** In the order of names. 1 query, and 1 read for each. */
 export const listModules = async (organization: string): Promise<Module[]> => {
   const pointers = await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'MODNAME#' });
-  const found = await Promise.all(pointers.map(({ holder }) => getModule(holder)));
-  return found.filter((module) => module !== undefined);
+  const modules = await Promise.all(pointers.map(({ holder }) => getModule(holder)));
+  return modules.filter((module) => module !== undefined);
 };
 
 export const countModules = async (organization: string): Promise<number> =>
@@ -114,7 +114,7 @@ export const createModuleVersion = async (
   commitSha: string | undefined,
 ): Promise<ModuleVersion | undefined> => {
   const at = now();
-  const made: ModuleVersion = {
+  const newVersion: ModuleVersion = {
     id: newId('modver'),
     moduleId,
     version,
@@ -123,7 +123,7 @@ export const createModuleVersion = async (
     createdAt: at,
     updatedAt: at,
   };
-  return (await create({ ...keys.moduleVersion(moduleId, version), ...made })) ? made : undefined;
+  return (await create({ ...keys.moduleVersion(moduleId, version), ...newVersion })) ? newVersion : undefined;
 };
 
 export const deleteModuleVersion = ({ moduleId, version }: ModuleVersion): Promise<boolean> =>
@@ -180,6 +180,6 @@ export const published = async (module: Module): Promise<Published> => {
 };
 
 export const getModuleVersion = async (module: Module, version: string): Promise<ModuleVersion | undefined> => {
-  const found = await get<ModuleVersion>(keys.moduleVersion(module.id, version));
-  return found && settle(module, found);
+  const stored = await get<ModuleVersion>(keys.moduleVersion(module.id, version));
+  return stored && settle(module, stored);
 };

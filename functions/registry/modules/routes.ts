@@ -31,19 +31,19 @@ import {
 
 /** Modules of the private registry (HCP API: registry modules). */
 
-const seen = {
+const common = {
   what: 'registry module',
   parameter: 'moduleName',
-  seen: 'registry:read',
+  visibleWith: 'registry:read',
   scope: inOrganization,
 } as const;
 
-const byId: Finder<Module> = { ...seen, parameter: 'module', find: (request) => getModule(param(request, 'module')) };
+const byId: Finder<Module> = { ...common, parameter: 'module', find: (request) => getModule(param(request, 'module')) };
 
 const isRegistry = (name: string): name is RegistryName => name === 'private' || name === 'public';
 
 const byAddress: Finder<Module> = {
-  ...seen,
+  ...common,
   find: async (request) => {
     const registry = param(request, 'registry');
     if (!isRegistry(registry)) return undefined;
@@ -55,7 +55,7 @@ const byAddress: Finder<Module> = {
 
 /** As paths from before there were public modules name it. */
 const byOldAddress: Finder<Module> = {
-  ...seen,
+  ...common,
   find: async (request) => {
     const of = param(request, 'organization');
     const [name, provider] = [param(request, 'moduleName'), param(request, 'moduleProvider')];
@@ -70,7 +70,7 @@ interface Named {
 }
 
 const byName = (read: (request: ApiRequest) => { registry: string; namespace: string }): Finder<Named> => ({
-  ...seen,
+  ...common,
   find: async (request) => {
     const { registry, namespace } = read(request);
     const name = param(request, 'moduleName');
@@ -98,7 +98,7 @@ const listAll = async ({ request, subject, granted }: Context<InOrganization>): 
   const { query } = request;
   const page = pageOf(request);
   const search = (query.get('q') ?? '').toLowerCase();
-  const wanted: [string | null, (module: Module) => string][] = [
+  const filters: [string | null, (module: Module) => string][] = [
     [query.get('filter[registry_name]'), ({ registry }) => registry],
     [query.get('filter[provider]'), ({ provider }) => provider],
     [query.get('filter[organization_name]'), (one) => one.organization],
@@ -106,7 +106,7 @@ const listAll = async ({ request, subject, granted }: Context<InOrganization>): 
   const all = (await listModules(subject.organization)).filter(
     (module) =>
       addressOf(module).toLowerCase().includes(search) &&
-      wanted.every(([value, of]) => !value || value.split(',').includes(of(module))),
+      filters.every(([value, of]) => !value || value.split(',').includes(of(module))),
   );
   const shown = await Promise.all(pageSlice(all, page).map(published));
   return list(
@@ -131,30 +131,30 @@ const createVersion = async ({ request, subject }: Context<Module>): Promise<Ans
   if ((await countVersions(subject.id)) >= maxModuleVersions) {
     throw unprocessable(pointer, `version: ${addressOf(subject)} has ${maxModuleVersions}, the maximum`);
   }
-  const made = await createModuleVersion(subject, version, commitSha);
-  if (!made) throw unprocessable(pointer, 'Version has already been taken');
-  return created(moduleVersionDocument(made, await moduleUploadUrl(made)));
+  const moduleVersion = await createModuleVersion(subject, version, commitSha);
+  if (!moduleVersion) throw unprocessable(pointer, 'Version has already been taken');
+  return created(moduleVersionDocument(moduleVersion, await moduleUploadUrl(moduleVersion)));
 };
 
 const foundVersion = async (module: Module, version: string): Promise<ModuleVersion> => {
-  const found = await getModuleVersion(module, version);
-  if (!found) throw notFound(`Version ${version.slice(0, 100)} of ${addressOf(module)} not found.`);
-  return found;
+  const moduleVersion = await getModuleVersion(module, version);
+  if (!moduleVersion) throw notFound(`Version ${version.slice(0, 100)} of ${addressOf(module)} not found.`);
+  return moduleVersion;
 };
 
 const readVersion = async ({ request, subject, granted }: Context<Module>): Promise<Answer> => {
-  const wanted = request.query.get('module_version');
-  if (!wanted) throw badRequest('module_version is missing.', 'module_version');
-  const found = await foundVersion(subject, wanted);
+  const number = request.query.get('module_version');
+  if (!number) throw badRequest('module_version is missing.', 'module_version');
+  const version = await foundVersion(subject, number);
   // Whoever may not publish is not shown where to.
-  const upload = found.status === 'pending' && granted.has('registry:write-modules');
-  return ok(moduleVersionDocument(found, upload ? await moduleUploadUrl(found) : undefined));
+  const upload = version.status === 'pending' && granted.has('registry:write-modules');
+  return ok(moduleVersionDocument(version, upload ? await moduleUploadUrl(version) : undefined));
 };
 
 const changeVersion = async ({ request, subject }: Context<Module>): Promise<Answer> => {
   const deprecation = readDeprecation(request);
-  const found = await foundVersion(subject, param(request, 'moduleVersion'));
-  const changed = await deprecate(found, deprecation);
+  const version = await foundVersion(subject, param(request, 'moduleVersion'));
+  const changed = await deprecate(version, deprecation);
   if (!changed) throw notFound('The version was deleted at the same time.');
   return ok(moduleVersionDocument(changed));
 };

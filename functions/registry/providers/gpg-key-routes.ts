@@ -16,7 +16,7 @@ const key: Finder<GpgKey> = {
   what: 'GPG key',
   parameter: 'keyId',
   find: (request) => getGpgKey(param(request, 'namespace'), param(request, 'keyId').toUpperCase()),
-  seen: 'registry:read',
+  visibleWith: 'registry:read',
   scope: inOrganization,
 };
 
@@ -42,10 +42,10 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
   if ((await listGpgKeys(organization)).length >= maxGpgKeys) {
     throw unprocessable('/data', `${organization} has ${maxGpgKeys} GPG keys, the maximum. Delete one first`);
   }
-  const made = await createGpgKey(organization, keyId, asciiArmor);
-  if (!made)
+  const gpgKey = await createGpgKey(organization, keyId, asciiArmor);
+  if (!gpgKey)
     throw unprocessable('/data/attributes/ascii-armor', `ascii-armor: ${organization} has key ${keyId} already`);
-  return created(gpgKeyDocument(made));
+  return created(gpgKeyDocument(gpgKey));
 };
 
 const listAll = async ({ request, principal }: Call): Promise<Answer> => {

@@ -33,20 +33,20 @@ const newProvider = {
 };
 
 /** Clients look for these words. */
-const noRegistry = (given: string | undefined): ApiError => {
+const noRegistry = (name: string | undefined): ApiError => {
   const source = { pointer: `${at}/registry-name` };
   const title = 'invalid attribute';
   const blank = { title, detail: "Registry name can't be blank", source };
   const another = { title, detail: 'Registry name is not included in the list', source };
-  return new ApiError(422, given ? [another] : [blank, another]);
+  return new ApiError(422, name ? [another] : [blank, another]);
 };
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewProvider = (request: ApiRequest, organization: string): ProviderAddress => {
   const { attributes } = readData(request, newProvider, {}, providerFields);
-  const { name, namespace = organization, 'registry-name': given } = attributes;
-  const registry = v.safeParse(registryName, given);
-  if (!registry.success) throw noRegistry(given);
+  const { name, namespace = organization, 'registry-name': registryInput } = attributes;
+  const registry = v.safeParse(registryName, registryInput);
+  if (!registry.success) throw noRegistry(registryInput);
   if (registry.output === 'private' && namespace !== organization) {
     throw unprocessable(`${at}/namespace`, `namespace: of a private provider is its organization, ${organization}`);
   }

@@ -16,7 +16,7 @@ const inNamespace: Finder<Provider> = {
     const name = param(request, 'providerName');
     return findProvider({ organization, registry: 'private', namespace: organization, name });
   },
-  seen: 'registry:read',
+  visibleWith: 'registry:read',
   scope: inOrganization,
   // Terraform in a run of the organization installs its providers.
   shared: async ({ organization }) => ({ organization }),
@@ -39,8 +39,8 @@ const versions = async ({ subject }: Context<Provider>): Promise<Answer> => {
 
 const download = async ({ request, subject }: Context<Provider>): Promise<Answer> => {
   const [os, arch] = [param(request, 'os'), param(request, 'arch')];
-  const found = await getProviderVersion(subject.id, param(request, 'providerVersion'));
-  const version = found && (await settle(found));
+  const stored = await getProviderVersion(subject.id, param(request, 'providerVersion'));
+  const version = stored && (await settle(stored));
   const platform = version && installable(version).find((one) => one.os === os && one.arch === arch);
   if (!version?.sums || !version.signatureKey || !platform?.key) {
     throw notFound(`${subject.name} ${param(request, 'providerVersion')} for ${platformName({ os, arch })} not found.`);

@@ -74,8 +74,8 @@ export const findProvider = async (address: ProviderAddress): Promise<Provider |
 /** 1 query, and 1 read for each. */
 export const listProviders = async (organization: string): Promise<Provider[]> => {
   const pointers = await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'PROVNAME#' });
-  const found = await Promise.all(pointers.map(({ holder }) => getProvider(holder)));
-  return found.filter((provider) => provider !== undefined);
+  const providers = await Promise.all(pointers.map(({ holder }) => getProvider(holder)));
+  return providers.filter((provider) => provider !== undefined);
 };
 
 /** Undefined when the address is taken. 2 writes. */
@@ -108,7 +108,7 @@ export const createProviderVersion = async (
   values: Pick<ProviderVersion, 'version' | 'keyId' | 'protocols'>,
 ): Promise<ProviderVersion | undefined> => {
   const at = now();
-  const made: ProviderVersion = {
+  const newVersion: ProviderVersion = {
     ...values,
     id: newId('provver'),
     providerId,
@@ -116,7 +116,9 @@ export const createProviderVersion = async (
     createdAt: at,
     updatedAt: at,
   };
-  return (await create({ ...keys.providerVersion(providerId, made.version), ...made })) ? made : undefined;
+  return (await create({ ...keys.providerVersion(providerId, newVersion.version), ...newVersion }))
+    ? newVersion
+    : undefined;
 };
 
 export const deleteProviderVersion = ({ providerId, version }: ProviderVersion): Promise<boolean> =>
@@ -145,8 +147,8 @@ export const createPlatform = async (
 ): Promise<Platform | undefined> => {
   const platform: Platform = { ...values, id: newId('provpltfrm') };
   const path = `platforms.${platformName(values)}`;
-  const made = await changeProviderVersion(version, { [path]: platform }, `attribute_not_exists(${path})`);
-  return made && platform;
+  const updated = await changeProviderVersion(version, { [path]: platform }, `attribute_not_exists(${path})`);
+  return updated && platform;
 };
 
 export const deletePlatform = async (version: ProviderVersion, platform: Platform): Promise<void> => {

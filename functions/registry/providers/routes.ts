@@ -32,15 +32,15 @@ import { settle } from './uploads.ts';
 
 /** Providers of the private registry (HCP API: private registry). */
 
-const seen = {
+const common = {
   what: 'registry provider',
   parameter: 'provider',
-  seen: 'registry:read',
+  visibleWith: 'registry:read',
   scope: inOrganization,
 } as const;
 
 const byId: Finder<Provider> = {
-  ...seen,
+  ...common,
   parameter: 'provider',
   find: (request) => getProvider(param(request, 'provider')),
 };
@@ -54,7 +54,7 @@ const providerIn = async (request: AddressRequest): Promise<Provider | undefined
   return findProvider({ organization: param(request, 'organization'), registry, namespace, name });
 };
 
-const byAddress: Finder<Provider> = { ...seen, find: providerIn };
+const byAddress: Finder<Provider> = { ...common, find: providerIn };
 
 interface InProvider extends Subject {
   provider: Provider;
@@ -62,7 +62,7 @@ interface InProvider extends Subject {
 }
 
 const versionOf: Finder<InProvider> = {
-  ...seen,
+  ...common,
   what: 'registry provider version',
   parameter: 'providerVersion',
   find: async (request) => {
@@ -77,13 +77,14 @@ interface InVersion extends InProvider {
 }
 
 const platformOf: Finder<InVersion> = {
-  ...seen,
+  ...common,
   what: 'registry provider platform',
   parameter: 'os',
   find: async (request) => {
-    const found = await versionOf.find(request);
-    const platform = found?.version.platforms[platformName({ os: param(request, 'os'), arch: param(request, 'arch') })];
-    return found && platform && { ...found, platform };
+    const version = await versionOf.find(request);
+    const platform =
+      version?.version.platforms[platformName({ os: param(request, 'os'), arch: param(request, 'arch') })];
+    return version && platform && { ...version, platform };
   },
 };
 
@@ -102,9 +103,9 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
       `${subject.organization} has ${maxProviders} providers, the maximum. Delete one first`,
     );
   }
-  const made = await createProvider(address);
-  if (!made) throw unprocessable('/data/attributes/name', 'Name has already been taken');
-  return created(providerDocument(made, [], granted));
+  const provider = await createProvider(address);
+  if (!provider) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  return created(providerDocument(provider, [], granted));
 };
 
 const listAll = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
@@ -157,9 +158,9 @@ const createVersion = async ({ request, subject, granted }: Context<Provider>): 
   if ((await listProviderVersions(subject.id)).length >= maxProviderVersions) {
     throw unprocessable(pointer, `version: ${subject.name} has ${maxProviderVersions}, the maximum`);
   }
-  const made = await createProviderVersion(subject.id, values);
-  if (!made) throw unprocessable(pointer, 'Version has already been taken');
-  return created(await providerVersionDocument(subject, made, granted));
+  const providerVersion = await createProviderVersion(subject.id, values);
+  if (!providerVersion) throw unprocessable(pointer, 'Version has already been taken');
+  return created(await providerVersionDocument(subject, providerVersion, granted));
 };
 
 const listVersions = async ({ request, subject, granted }: Context<Provider>): Promise<Answer> => {
@@ -184,9 +185,9 @@ const addPlatform = async ({ request, subject, granted }: Context<InProvider>): 
   if (Object.keys(version.platforms).length >= maxPlatforms) {
     throw unprocessable('/data', `a version can have at most ${maxPlatforms} platforms`);
   }
-  const made = await createPlatform(version, values);
-  if (!made) throw unprocessable('/data/attributes/arch', `${platformName(values)} has already been taken`);
-  return created(await platformDocument(provider, version, made, granted));
+  const platform = await createPlatform(version, values);
+  if (!platform) throw unprocessable('/data/attributes/arch', `${platformName(values)} has already been taken`);
+  return created(await platformDocument(provider, version, platform, granted));
 };
 
 const listPlatforms = async ({ request, subject, granted }: Context<InProvider>): Promise<Answer> => {

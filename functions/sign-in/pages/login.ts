@@ -3,7 +3,7 @@ import { escaped, page } from './page.ts';
 
 /** Pages of `terraform login`. */
 
-interface Asked {
+interface LoginRequest {
   host: string;
   /** Where the answer leads; browsers follow a form's redirect only to where its page says so. */
   redirectUri: string;
@@ -17,7 +17,10 @@ interface Asked {
  * Asks whether Terraform may have a token.
  * @param fields what the client asked with, sent along with the answer
  */
-export const askPage = (fields: Record<string, string>, { host, redirectUri, refused, issuer }: Asked): Answer => {
+export const askPage = (
+  fields: Record<string, string>,
+  { host, redirectUri, refused, issuer }: LoginRequest,
+): Answer => {
   const hidden = Object.entries(fields)
     .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
     .join('\n');

@@ -17,7 +17,9 @@ export type ForgeEvent =
     })
   | (Told & { kind: 'tag'; tag: string; sha: string })
   | (Told & { kind: 'gone'; branch: string })
-  | (Told & { kind: 'pull'; number: number; over: boolean });
+  | (Told & { kind: 'pull'; number: number; over: boolean })
+  /** One on a pull request that asks for something (commands.ts). */
+  | (Told & { kind: 'comment'; number: number; commentId: string });
 
 interface Told {
   /** Of the repository at the forge. */

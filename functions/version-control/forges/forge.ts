@@ -66,6 +66,22 @@ export interface CommitStatus {
   targetUrl: string;
 }
 
+export interface Comment {
+  id: string;
+  body: string;
+  /** At the forge. */
+  authorId: string;
+}
+
+/** One comment, as the forge has it now. */
+export interface PullComment extends Comment {
+  number: number;
+  /** Name of the account. */
+  author: string;
+  edited: boolean;
+  createdAt: string;
+}
+
 export interface Page<T> {
   items: T[];
   next: number | null;
@@ -85,6 +101,8 @@ export interface Forge {
   /** Its commit. */
   branch(call: Call, identifier: string, branch: string): Promise<string | undefined>;
   commit(call: Call, identifier: string, sha: string): Promise<Commit | undefined>;
+  /** Paths of folders of a commit, as many as the forge lists at once. */
+  folders(call: Call, identifier: string, sha: string): Promise<string[]>;
   /** Paths that differ; undefined when the forge cannot list all of them. */
   changedFiles(call: Call, identifier: string, from: string, to: string): Promise<string[] | undefined>;
   pull(call: Call, identifier: string, number: number): Promise<Pull | undefined>;
@@ -95,6 +113,18 @@ export interface Forge {
   createHook(call: Call, identifier: string, hook: { url: string; secret: string }): Promise<string>;
   deleteHook(call: Call, identifier: string, id: string): Promise<void>;
   postStatus(call: Call, identifier: string, sha: string, status: CommitStatus): Promise<void>;
+  /** Of a pull request, the first of them; as many as are worth looking at. */
+  comments(call: Call, identifier: string, number: number): Promise<Comment[]>;
+  /** Undefined when it is gone. */
+  comment(call: Call, identifier: string, at: { number: number; id: string }): Promise<PullComment | undefined>;
+  /** Its id. */
+  postComment(call: Call, identifier: string, number: number, body: string): Promise<string>;
+  /** False when it is gone. */
+  editComment(call: Call, identifier: string, at: { number: number; id: string }, body: string): Promise<boolean>;
+}
+
+/** Webhooks of a forge; apart from its API, which other functions call. */
+export interface WebhookReader {
   /** Whether the forge that has the secret sent the body. In constant time. */
   isSigned(header: Header, body: string, secret: string): boolean;
   /** The delivery's id, if the forge gives it one. */

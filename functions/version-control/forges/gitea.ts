@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { Forge } from './forge.ts';
-import { allPages, ensureHook, eventOf, found, github, missing, repo } from './github.ts';
-import { isHmacSigned } from './signature.ts';
+import { allPages, ensureHook, found, github, missing, repo } from './github.ts';
 
 /** Gitea and Forgejo: GitHub's shapes, with paths, limits and events of their own (Gitea API v1). */
 
@@ -15,14 +14,14 @@ const commitFiles = v.object({
 });
 
 /** `pull_request` would subscribe to labels, reviews and comments as well. */
-const hookEvents = ['push', 'pull_request_only', 'pull_request_sync'];
+const hookEvents = ['push', 'pull_request_only', 'pull_request_sync', 'pull_request_comment'];
 
 export const gitea: Forge = {
   ...github,
   oauth: {
     authorize: '/login/oauth/authorize',
     token: '/login/oauth/access_token',
-    scope: 'write:repository read:user',
+    scope: 'write:repository write:issue read:user',
   },
   repositories: async (call, page) => {
     const { body } = await call({ method: 'GET', path: '/user/repos', query: { limit: pageSize, page } });
@@ -77,8 +76,4 @@ export const gitea: Forge = {
   archivePath: (identifier, sha) => `${repo(identifier)}/archive/${sha}.tar.gz`,
   createHook: (call, identifier, wanted) =>
     ensureHook(call, identifier, wanted, { type: 'gitea', events: hookEvents, branch_filter: '*' }),
-  // It sends the headers of GitHub and Gogs as well: which forge a hook is of is known from its address.
-  isSigned: (header, body, secret) => isHmacSigned(header('x-hub-signature-256'), body, secret),
-  deliveryId: (header) => header('x-gitea-delivery'),
-  eventOf: (header, payload) => eventOf(header('x-gitea-event'), payload),
 };

@@ -1,31 +1,8 @@
 import * as v from 'valibot';
-import { commitForm, type ForgeEvent, ignored, isZeros } from './events.ts';
-import type { Call, Forge, ForgeAnswer, Header, Pull, Sender } from './forge.ts';
-import { isHmacSigned } from './signature.ts';
+import type { Call, Forge, ForgeAnswer, Pull } from './forge.ts';
+import { id, repository, sender, senderOf, sha } from './github-schemas.ts';
 
 /** GitHub and GitHub Enterprise Server (GitHub REST API, 2022-11-28). Gitea's API has the same shape, gitea.ts. */
-
-const sha = v.pipe(v.string(), v.regex(commitForm));
-const id = v.pipe(
-  v.union([v.number(), v.string()]),
-  v.transform((given) => String(given)),
-);
-const sender = v.object({
-  login: v.string(),
-  avatar_url: v.nullish(v.string(), null),
-  html_url: v.nullish(v.string(), null),
-});
-const senderOf = (given: v.InferOutput<typeof sender> | null | undefined): Sender | null =>
-  given ? { username: given.login, avatarUrl: given.avatar_url, htmlUrl: given.html_url } : null;
-
-const repository = v.object({
-  id,
-  full_name: v.string(),
-  default_branch: v.nullish(v.string(), null),
-  html_url: v.nullish(v.string(), ''),
-  clone_url: v.nullish(v.string(), ''),
-  permissions: v.nullish(v.object({ admin: v.optional(v.boolean(), false) })),
-});
 
 const pull = v.object({
   number: v.number(),
@@ -83,7 +60,20 @@ export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: nu
 
 const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
 
-const hookEvents = ['push', 'pull_request'];
+const comment = v.object({ id, body: v.fallback(v.string(), ''), user: v.nullish(v.object({ id })) });
+
+const onPull = v.object({
+  id,
+  body: v.fallback(v.string(), ''),
+  user: v.object({ id, login: v.string() }),
+  created_at: v.string(),
+  updated_at: v.string(),
+  /** Of GitHub for both; of Gitea for issues. */
+  issue_url: v.fallback(v.string(), ''),
+  pull_request_url: v.fallback(v.string(), ''),
+});
+
+const hookEvents = ['push', 'pull_request', 'issue_comment'];
 
 export const ensureHook = async (
   call: Call,
@@ -101,60 +91,6 @@ export const ensureHook = async (
   }
   const made = await call({ method: 'POST', path, body });
   return v.parse(hook, made.body).id;
-};
-
-const told = v.object({ repository, sender: v.nullish(sender) });
-const push = v.object({
-  ref: v.string(),
-  before: v.nullish(v.string(), null),
-  after: v.string(),
-  created: v.optional(v.boolean(), false),
-  deleted: v.optional(v.boolean(), false),
-  forced: v.optional(v.boolean(), false),
-  compare: v.nullish(v.string()),
-  compare_url: v.nullish(v.string()),
-  head_commit: v.nullish(v.object({ id: v.string() })),
-});
-const pullEvent = v.object({
-  action: v.string(),
-  number: v.number(),
-  changes: v.nullish(v.looseObject({ base: v.optional(v.unknown()), ref: v.optional(v.unknown()) })),
-});
-
-const pullActions = ['opened', 'reopened', 'synchronize', 'synchronized'];
-
-const aboutOf = ({ repository: given, sender: by }: v.InferOutput<typeof told>) => ({
-  repositoryId: given.id,
-  defaultBranch: given.default_branch,
-  sender: senderOf(by),
-});
-
-const pushOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEvent => {
-  const given = v.parse(push, payload);
-  const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(given.ref) ?? [];
-  const gone = given.deleted || isZeros(given.after);
-  if (kind === 'heads' && gone) return { kind: 'gone', branch: name, ...about };
-  if (kind === 'heads' && commitForm.test(given.after)) {
-    const before = given.before && commitForm.test(given.before) && !isZeros(given.before) ? given.before : null;
-    const compareUrl = given.compare ?? given.compare_url ?? null;
-    return { kind: 'push', branch: name, before, after: given.after, forced: given.forced, compareUrl, ...about };
-  }
-  if (kind === 'tags' && gone) return ignored(`tag ${name} was deleted`);
-  const withEtag = given.head_commit?.id ?? '';
-  if (kind === 'tags' && commitForm.test(withEtag)) return { kind: 'tag', tag: name, sha: withEtag, ...about };
-  return ignored('neither a branch nor a tag was pushed');
-};
-
-/** Of GitHub and Gitea, whose payloads have the same shape. */
-export const eventOf = (name: string | undefined, payload: unknown): ForgeEvent => {
-  if (name !== 'push' && name !== 'pull_request') return ignored(`events of kind ${(name ?? 'unknown').slice(0, 50)}`);
-  const about = aboutOf(v.parse(told, payload));
-  if (name === 'push') return pushOf(payload, about);
-  const { action, number, changes } = v.parse(pullEvent, payload);
-  if (action === 'closed') return { kind: 'pull', number, over: true, ...about };
-  const retargeted = action === 'edited' && (changes?.base !== undefined || changes?.ref !== undefined);
-  if (pullActions.includes(action) || retargeted) return { kind: 'pull', number, over: false, ...about };
-  return ignored(`pull requests that were ${action.slice(0, 50)}`);
 };
 
 export const github: Forge = {
@@ -215,6 +151,12 @@ export const github: Forge = {
       }
     );
   },
+  folders: async (call, identifier, commit) => {
+    const path = `${repo(identifier)}/git/trees/${commit}`;
+    const schema = v.object({ tree: v.array(v.object({ path: v.string(), type: v.string() })) });
+    const { body } = await call({ method: 'GET', path, query: { recursive: 1, per_page: 1000 } });
+    return v.parse(schema, body).tree.flatMap((entry) => (entry.type === 'tree' ? [entry.path] : []));
+  },
   changedFiles: async (call, identifier, from, to) => {
     const path = `${repo(identifier)}/compare/${from}...${to}`;
     const schema = v.object({ files: v.nullish(changed), behind_by: v.nullish(v.number(), 0) });
@@ -245,7 +187,32 @@ export const github: Forge = {
     const body = { state, context, description, target_url: targetUrl };
     await call({ method: 'POST', path: `${repo(identifier)}/statuses/${commit}`, body });
   },
-  isSigned: (header, body, secret) => isHmacSigned(header('x-hub-signature-256'), body, secret),
-  deliveryId: (header) => header('x-github-delivery'),
-  eventOf: (header: Header, payload) => eventOf(header('x-github-event'), payload),
+  comments: async (call, identifier, number) => {
+    const path = `${repo(identifier)}/issues/${number}/comments`;
+    const { body } = await call({ method: 'GET', path, query: { per_page: pageSize, limit: 50 } });
+    return v.parse(v.array(comment), body).map((one) => ({ id: one.id, body: one.body, authorId: one.user?.id ?? '' }));
+  },
+  comment: async (call, identifier, { id: commentId }) => {
+    const path = `${repo(identifier)}/issues/comments/${encodeURIComponent(commentId)}`;
+    const one = found(onPull, await call({ method: 'GET', path, accept: missing }));
+    return (
+      one && {
+        id: one.id,
+        number: Number(/\/(\d+)$/.exec(one.pull_request_url || one.issue_url)?.[1]),
+        body: one.body,
+        authorId: one.user.id,
+        author: one.user.login,
+        edited: one.updated_at !== one.created_at,
+        createdAt: one.created_at,
+      }
+    );
+  },
+  postComment: async (call, identifier, number, body) => {
+    const path = `${repo(identifier)}/issues/${number}/comments`;
+    return v.parse(v.object({ id }), (await call({ method: 'POST', path, body: { body } })).body).id;
+  },
+  editComment: async (call, identifier, at, body) => {
+    const path = `${repo(identifier)}/issues/comments/${at.id}`;
+    return (await call({ method: 'PATCH', path, body: { body }, accept: [404] })).status !== 404;
+  },
 };

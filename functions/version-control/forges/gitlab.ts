@@ -1,16 +1,10 @@
 import * as v from 'valibot';
-import { commitForm, type ForgeEvent, ignored, isZeros } from './events.ts';
 import type { Call, Forge, StatusState } from './forge.ts';
 import { allPages, found, missing } from './github.ts';
-import { isSame } from './signature.ts';
+import { id, sha } from './github-schemas.ts';
 
 /** GitLab.com, Community and Enterprise Edition (GitLab REST API v4). */
 
-const id = v.pipe(
-  v.union([v.number(), v.string()]),
-  v.transform((given) => String(given)),
-);
-const sha = v.pipe(v.string(), v.regex(commitForm));
 const project = (identifier: string): string => `/projects/${encodeURIComponent(identifier)}`;
 const pageSize = 100;
 /** A comparison lists no more (GitLab: diff limits). */
@@ -70,6 +64,7 @@ const ensureHook = async (call: Call, identifier: string, { url, secret }: { url
     push_events: true,
     tag_push_events: true,
     merge_requests_events: true,
+    note_events: true,
     enable_ssl_verification: true,
   };
   const { body: existing } = await call({ method: 'GET', path, query: { per_page: pageSize } });
@@ -79,73 +74,13 @@ const ensureHook = async (call: Call, identifier: string, { url, secret }: { url
   return ours.id;
 };
 
-const told = v.object({
-  project: v.object({
-    id,
-    default_branch: v.nullish(v.string(), null),
-    web_url: v.nullish(v.string(), ''),
-  }),
-  user_username: v.nullish(v.string()),
-  user_avatar: v.nullish(v.string(), null),
-  user: v.nullish(v.object({ username: v.string(), avatar_url: v.nullish(v.string(), null) })),
+const onMerge = v.object({
+  id,
+  body: v.string(),
+  author: v.object({ id, username: v.string() }),
+  created_at: v.string(),
+  updated_at: v.string(),
 });
-const push = v.object({
-  ref: v.string(),
-  before: v.nullish(v.string(), null),
-  after: v.string(),
-  checkout_sha: v.nullish(v.string(), null),
-});
-const mergeEvent = v.object({
-  object_attributes: v.object({
-    iid: v.number(),
-    action: v.nullish(v.string(), ''),
-    oldrev: v.nullish(v.string()),
-  }),
-  changes: v.nullish(v.looseObject({ target_branch: v.optional(v.unknown()) })),
-});
-
-const aboutOf = (payload: unknown) => {
-  const given = v.parse(told, payload);
-  const username = given.user_username ?? given.user?.username;
-  const origin = URL.parse(given.project.web_url ?? '')?.origin;
-  return {
-    repositoryId: given.project.id,
-    defaultBranch: given.project.default_branch,
-    sender: username
-      ? {
-          username,
-          avatarUrl: given.user_avatar ?? given.user?.avatar_url ?? null,
-          htmlUrl: origin ? `${origin}/${encodeURIComponent(username)}` : null,
-        }
-      : null,
-  };
-};
-
-const pushOf = (payload: unknown): ForgeEvent => {
-  const about = aboutOf(payload);
-  const { ref, before, after, checkout_sha: checkout } = v.parse(push, payload);
-  const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(ref) ?? [];
-  if (kind === 'heads' && isZeros(after)) return { kind: 'gone', branch: name, ...about };
-  if (kind === 'heads' && commitForm.test(after)) {
-    const known = before && commitForm.test(before) && !isZeros(before) ? before : null;
-    return { kind: 'push', branch: name, before: known, after, forced: false, compareUrl: null, ...about };
-  }
-  if (kind === 'tags' && isZeros(after)) return ignored(`tag ${name} was deleted`);
-  if (kind === 'tags' && checkout && commitForm.test(checkout))
-    return { kind: 'tag', tag: name, sha: checkout, ...about };
-  return ignored('neither a branch nor a tag was pushed');
-};
-
-const mergeOf = (payload: unknown): ForgeEvent => {
-  const about = aboutOf(payload);
-  const { object_attributes: attributes, changes } = v.parse(mergeEvent, payload);
-  const { iid: number, action, oldrev } = attributes;
-  if (action === 'close' || action === 'merge') return { kind: 'pull', number, over: true, ...about };
-  // Every label is an update, too.
-  const moved = action === 'update' && (oldrev || changes?.target_branch !== undefined);
-  if (action === 'open' || action === 'reopen' || moved) return { kind: 'pull', number, over: false, ...about };
-  return ignored(`merge requests with action ${(action || 'unknown').slice(0, 50)}`);
-};
 
 export const gitlab: Forge = {
   oauth: { authorize: '/oauth/authorize', token: '/oauth/token', scope: 'api' },
@@ -204,6 +139,18 @@ export const gitlab: Forge = {
       }
     );
   },
+  folders: async (call, identifier, commit) => {
+    const path = `${project(identifier)}/repository/tree`;
+    const schema = v.array(v.object({ path: v.string(), type: v.string() }));
+    const folders: string[] = [];
+    await allPages(async (page) => {
+      const query = { ref: commit, recursive: 'true', per_page: pageSize, page };
+      const entries = v.parse(schema, (await call({ method: 'GET', path, query })).body);
+      folders.push(...entries.flatMap((entry) => (entry.type === 'tree' ? [entry.path] : [])));
+      return entries;
+    }, pageSize);
+    return folders;
+  },
   changedFiles: async (call, identifier, from, to) => {
     const path = `${project(identifier)}/repository/compare`;
     const schema = v.object({ diffs, compare_timeout: v.optional(v.boolean(), false) });
@@ -249,12 +196,34 @@ export const gitlab: Forge = {
     // "Cannot transition status via …": it has that state already.
     await call({ method: 'POST', path: `${project(identifier)}/statuses/${commit}`, body, accept: [400] });
   },
-  isSigned: (header, _body, secret) => isSame(header('x-gitlab-token') ?? '', secret),
-  deliveryId: (header) => header('idempotency-key') ?? header('x-gitlab-event-uuid'),
-  eventOf: (header, payload) => {
-    const name = header('x-gitlab-event');
-    if (name === 'Push Hook' || name === 'Tag Push Hook') return pushOf(payload);
-    if (name === 'Merge Request Hook') return mergeOf(payload);
-    return ignored(`events of kind ${(name ?? 'unknown').slice(0, 50)}`);
+  comments: async (call, identifier, number) => {
+    const path = `${project(identifier)}/merge_requests/${number}/notes`;
+    const query = { sort: 'asc', order_by: 'created_at', per_page: pageSize };
+    const schema = v.array(v.object({ id, body: v.string(), author: v.object({ id }) }));
+    const notes = v.parse(schema, (await call({ method: 'GET', path, query })).body);
+    return notes.map((note) => ({ id: note.id, body: note.body, authorId: note.author.id }));
+  },
+  comment: async (call, identifier, { number, id: noteId }) => {
+    const path = `${project(identifier)}/merge_requests/${number}/notes/${encodeURIComponent(noteId)}`;
+    const one = found(onMerge, await call({ method: 'GET', path, accept: missing }));
+    return (
+      one && {
+        id: one.id,
+        number,
+        body: one.body,
+        authorId: one.author.id,
+        author: one.author.username,
+        edited: one.updated_at !== one.created_at,
+        createdAt: one.created_at,
+      }
+    );
+  },
+  postComment: async (call, identifier, number, body) => {
+    const path = `${project(identifier)}/merge_requests/${number}/notes`;
+    return v.parse(v.object({ id }), (await call({ method: 'POST', path, body: { body } })).body).id;
+  },
+  editComment: async (call, identifier, at, body) => {
+    const path = `${project(identifier)}/merge_requests/${at.number}/notes/${at.id}`;
+    return (await call({ method: 'PUT', path, body: { body }, accept: [404] })).status !== 404;
   },
 };

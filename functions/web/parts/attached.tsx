@@ -42,8 +42,8 @@ export const Attached = ({ items, others, may, none, adding, prompt, removing, o
     }
     onChange();
   };
-  const known = new Set(items.map(({ id }) => id));
-  const free = others.filter(({ id }) => !known.has(id));
+  const attachedIds = new Set(items.map(({ id }) => id));
+  const free = others.filter(({ id }) => !attachedIds.has(id));
   return (
     <>
       {items.length === 0 && none && <p class="soft">{none}</p>}

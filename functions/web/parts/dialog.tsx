@@ -55,7 +55,7 @@ interface ConfirmProps {
 
 /** Asks once more before what cannot be undone. */
 export const Confirm = ({ title, yes, typed, onYes, onClose, children }: ConfirmProps) => {
-  const said = useSignal('');
+  const confirmation = useSignal('');
   const submit = async (data: FormData) => {
     await onYes(data);
     onClose();
@@ -65,7 +65,7 @@ export const Confirm = ({ title, yes, typed, onYes, onClose, children }: Confirm
       <Form
         submit={yes}
         danger
-        disabled={typed !== undefined && said.value !== typed}
+        disabled={typed !== undefined && confirmation.value !== typed}
         onSubmit={submit}
         onCancel={onClose}
       >
@@ -73,7 +73,11 @@ export const Confirm = ({ title, yes, typed, onYes, onClose, children }: Confirm
         {typed !== undefined && (
           <Field label={`Type ${typed} to confirm`}>
             {(attributes) => (
-              <input {...attributes} autoComplete="off" onInput={(event) => (said.value = event.currentTarget.value)} />
+              <input
+                {...attributes}
+                autoComplete="off"
+                onInput={(event) => (confirmation.value = event.currentTarget.value)}
+              />
             )}
           </Field>
         )}

@@ -48,16 +48,16 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
   const all = useSignal<boolean | undefined>(undefined);
   const changing = useMemo(() => differences.filter(({ kind }) => kind !== 'same'), [differences]);
   const counts = useMemo(() => {
-    const found = new Map<Kind, number>();
+    const counts = new Map<Kind, number>();
     for (const { kind, also } of differences) {
-      for (const one of [kind, ...also]) found.set(one, (found.get(one) ?? 0) + 1);
+      for (const one of [kind, ...also]) counts.set(one, (counts.get(one) ?? 0) + 1);
     }
-    return found;
+    return counts;
   }, [differences]);
-  const wanted = search.value.toLowerCase();
+  const text = search.value.toLowerCase();
   const shown = (only.value === 'same' ? differences : changing).filter(
     ({ address, kind, also }) =>
-      (!only.value || [kind, ...also].includes(only.value)) && address.toLowerCase().includes(wanted),
+      (!only.value || [kind, ...also].includes(only.value)) && address.toLowerCase().includes(text),
   );
   const openAtFirst = changing.length <= openUpTo;
   const areOpen = all.value ?? openAtFirst;
@@ -110,7 +110,7 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
       {shown.length === 0 && (
         <p class="pad soft">{differences.length ? 'No resources match the filters.' : 'No changes.'}</p>
       )}
-      <Growing of={shown} choice={`${only.value} ${wanted}`} list={(rows) => rows}>
+      <Growing of={shown} choice={`${only.value} ${text}`} list={(rows) => rows}>
         {(difference) => (
           <Resource
             key={`${difference.address} ${difference.notes.join()} ${all.value}`}

@@ -68,11 +68,11 @@ const marked = (text: string, mark: string) => {
   if (!mark) return text;
   const parts = [];
   const low = text.toLowerCase();
-  const wanted = mark.toLowerCase();
+  const needle = mark.toLowerCase();
   let from = 0;
-  for (let i = low.indexOf(wanted); i >= 0; i = low.indexOf(wanted, from)) {
-    parts.push(text.slice(from, i), <mark key={i}>{text.slice(i, i + wanted.length)}</mark>);
-    from = i + wanted.length;
+  for (let i = low.indexOf(needle); i >= 0; i = low.indexOf(needle, from)) {
+    parts.push(text.slice(from, i), <mark key={i}>{text.slice(i, i + needle.length)}</mark>);
+    from = i + needle.length;
   }
   return parts.length ? [...parts, text.slice(from)] : text;
 };

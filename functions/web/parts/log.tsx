@@ -25,12 +25,12 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
   const { log, version } = useLogText(url, over, onEnd);
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
-  const seen = useSignal(600);
+  const visibleHeight = useSignal(600);
   const aimed = useSignal<number | undefined>(lineInAddress(name));
   const following = useSignal(!over && aimed.value === undefined);
   const search = useSignal('');
   const length = version.value >= 0 ? log.length : 0;
-  const found = useMemo(() => log.find(search.value), [log, search.value, length]);
+  const matches = useMemo(() => log.find(search.value), [log, search.value, length]);
   const at = useSignal(0);
   const folds = useMemo(() => new LogFolds(log), [log]);
   const folded = useSignal(false);
@@ -71,11 +71,11 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
     const element = box.current;
     if (!element) return;
     const watch = new ResizeObserver(() => {
-      seen.value = element.clientHeight;
+      visibleHeight.value = element.clientHeight;
     });
     watch.observe(element);
     return () => watch.disconnect();
-  }, [seen]);
+  }, [visibleHeight]);
 
   useEffect(() => {
     const element = box.current;
@@ -85,9 +85,9 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
   }, [length]);
 
   useEffect(() => {
-    if (!search.value || found.length === 0) return;
+    if (!search.value || matches.length === 0) return;
     at.value = 0;
-    showLine(found[0] as number);
+    showLine(matches[0] as number);
   }, [search.value]);
 
   useEffect(() => {
@@ -106,15 +106,15 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
   };
 
   const step = (by: number) => {
-    if (found.length === 0) return;
-    at.value = (at.value + by + found.length) % found.length;
-    const line = found[at.value] as number;
+    if (matches.length === 0) return;
+    at.value = (at.value + by + matches.length) % matches.length;
+    const line = matches[at.value] as number;
     linkTo(name, line);
     showLine(line);
   };
 
   const first = Math.max(0, Math.floor(top.value / rowHeight) - margin);
-  const last = Math.min(height, Math.ceil((top.value + seen.value) / rowHeight) + margin);
+  const last = Math.min(height, Math.ceil((top.value + visibleHeight.value) / rowHeight) + margin);
   const shown = [];
   for (let row = first; row < last; row++) {
     const one = rows ? rows[row] : { line: row };
@@ -159,7 +159,7 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
         {search.value && (
           <>
             <span class="soft small" role="status">
-              {found.length ? `${Math.max(0, at.value) + 1} of ${found.length}` : 'no matches'}
+              {matches.length ? `${Math.max(0, at.value) + 1} of ${matches.length}` : 'no matches'}
             </span>
             <button type="button" class="quiet small-button" aria-label="Previous match" onClick={() => step(-1)}>
               ↑

@@ -13,20 +13,20 @@ import { Shell } from './shell.tsx';
 
 const everyMs = 15_000;
 
-interface SingleProps<Known> {
+interface SingleProps<ViewData> {
   /** `policy set` */
   what: string;
   id: string;
   organization: string;
   /** Where all of them are. */
   list: { text: string; to: Place };
-  load(): Promise<Known>;
-  thing(known: Known): Resource;
-  children(known: Known, live: Live<Known>): ComponentChildren;
+  load(): Promise<ViewData>;
+  thing(loaded: ViewData): Resource;
+  children(loaded: ViewData, live: Live<ViewData>): ComponentChildren;
 }
 
 /** The page of one thing of an organization. */
-export function Single<Known>({ what, id, organization, list, load, thing, children }: SingleProps<Known>) {
+export function Single<ViewData>({ what, id, organization, list, load, thing, children }: SingleProps<ViewData>) {
   const live = useLive(`${what}/${id}`, load, () => everyMs);
   const name = live.value && thing(live.value).attributes.name;
   return (
@@ -35,7 +35,7 @@ export function Single<Known>({ what, id, organization, list, load, thing, child
       crumbs={[{ text: organization, to: { view: 'workspaces', organization } }, list, { text: name ?? id }]}
     >
       <Loaded live={live} what={what}>
-        {(known) => children(known, live)}
+        {(loaded) => children(loaded, live)}
       </Loaded>
     </Shell>
   );
@@ -51,7 +51,7 @@ interface ManagedProps {
   mayDelete: boolean;
   /** Attributes to be saved, of the form with these fields. */
   attributesOf(data: FormData): Record<string, unknown>;
-  relationshipsOf?(data: FormData, seen: Resource): Record<string, { data: unknown }>;
+  relationshipsOf?(data: FormData, basis: Resource): Record<string, { data: unknown }>;
   /** Of the thing as the reader was first shown it. */
   fields(thing: Resource): ComponentChildren;
   /** The thing as it is now, when it is not all at its own path. */
@@ -100,26 +100,26 @@ export const Managed = (props: ManagedProps) => {
 const Change = (props: ManagedProps & { onClose(): void }) => {
   const { thing, attributesOf, relationshipsOf, fields, read, onChange, onClose } = props;
   // It is asked for again all the time; the form goes on showing what it began with.
-  const seen = useSignal(thing);
-  const { type, attributes } = seen.value;
+  const basis = useSignal(thing);
+  const { type, attributes } = basis.value;
   const path = pathOf(thing);
   return (
     <Dialog title={`Change ${attributes.name}`} onClose={onClose}>
       <Form
-        key={seen.value.etag}
+        key={basis.value.etag}
         submit="Save"
         onCancel={onClose}
         onSubmit={async (data) => {
-          const relationships = relationshipsOf?.(data, seen.value);
-          await change(path, type, attributesOf(data), { relationships, seen: seen.value });
+          const relationships = relationshipsOf?.(data, basis.value);
+          await change(path, type, attributesOf(data), { relationships, basis: basis.value });
           onClose();
           onChange();
         }}
         onReload={async () => {
-          seen.value = await (read ? read() : get(path));
+          basis.value = await (read ? read() : get(path));
         }}
       >
-        {fields(seen.value)}
+        {fields(basis.value)}
       </Form>
     </Dialog>
   );

@@ -4,14 +4,14 @@ import { get } from '../session.ts';
 
 /** Names of users, each asked for once. */
 const names = signal<Record<string, string>>({});
-const asked = new Set<string>();
+const requested = new Set<string>();
 /** Of whom nobody knows the name. */
 const nameless = signal<ReadonlySet<string>>(new Set());
 
 export const knowPeople = (resources: Resource[] = []): void => {
   const users = resources.filter(({ type, id }) => type === 'users' && !names.peek()[id]);
   if (users.length === 0) return;
-  for (const { id } of users) asked.add(id);
+  for (const { id } of users) requested.add(id);
   names.value = {
     ...names.peek(),
     ...Object.fromEntries(users.map(({ id, attributes }) => [id, attributes.username as string])),
@@ -19,7 +19,7 @@ export const knowPeople = (resources: Resource[] = []): void => {
 };
 
 const ask = async (id: string): Promise<void> => {
-  asked.add(id);
+  requested.add(id);
   try {
     knowPeople([await get(`/users/${id}`)]);
   } catch {
@@ -30,7 +30,7 @@ const ask = async (id: string): Promise<void> => {
 
 export const Person = ({ id }: { id: string | undefined }) => {
   if (!id) return <>the platform</>;
-  if (!asked.has(id)) ask(id);
+  if (!requested.has(id)) ask(id);
   const name = names.value[id];
   if (name !== undefined) return <>{name}</>;
   return nameless.value.has(id) ? id : <span title={id}>…</span>;

@@ -1,27 +1,27 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { saying } from '../session.ts';
-import { type Picked, picked, type Wanted } from '../upload.ts';
+import { type Picked, type PickedKind, picked } from '../upload.ts';
 import { Notice } from './basics.tsx';
 
 interface Props {
   /** Of what is picked, also for its inputs: `Configuration`. */
   label: string;
   source: { value: Picked | undefined };
-  wanted: Wanted;
+  kind: PickedKind;
   /** While nothing is picked. */
   says: string;
 }
 
 /** Lets a reader pick a folder, or files, to be uploaded with the form. */
-export const Picker = ({ label, source, wanted, says }: Props) => {
+export const Picker = ({ label, source, kind, says }: Props) => {
   const error = useSignal<string | undefined>(undefined);
   const folder = useRef<HTMLInputElement>(null);
   const files = useRef<HTMLInputElement>(null);
   const take = (input: HTMLInputElement | null) => {
     error.value = undefined;
     try {
-      source.value = picked([...(input?.files ?? [])], wanted);
+      source.value = picked([...(input?.files ?? [])], kind);
     } catch (caught) {
       error.value = saying(caught);
     }

@@ -11,7 +11,7 @@ interface Props {
 }
 
 export const PolicySetFields = ({ set, kind }: Props) => {
-  const known = set?.attributes;
+  const attributes = set?.attributes;
   return (
     <>
       <Text
@@ -19,22 +19,22 @@ export const PolicySetFields = ({ set, kind }: Props) => {
         name="name"
         required
         autoFocus={!set}
-        value={known?.name}
+        value={attributes?.name}
         pattern="[A-Za-z0-9_\-]+"
         hint="Letters, digits, - and _."
       />
-      <Text label="Description" name="description" value={known?.description ?? ''} />
+      <Text label="Description" name="description" value={attributes?.description ?? ''} />
       <Choice
         name="global"
         label="Apply to all workspaces"
-        checked={known?.global}
+        checked={attributes?.global}
         hint="Including workspaces created later. Otherwise, select workspaces and projects."
       />
       {kind === 'opa' && (
         <Choice
           name="overridable"
           label="Overridable"
-          checked={known?.overridable}
+          checked={attributes?.overridable}
           hint="Users with the override permission can let a run continue after a mandatory policy fails."
         />
       )}
@@ -44,13 +44,13 @@ export const PolicySetFields = ({ set, kind }: Props) => {
           <Text
             label="Policies path"
             name="policies-path"
-            value={known?.['policies-path'] ?? ''}
+            value={attributes?.['policies-path'] ?? ''}
             placeholder="upload root"
           />
           <Text
             label="Policy engine version"
             name="policy-tool-version"
-            value={known?.['policy-tool-version'] ?? ''}
+            value={attributes?.['policy-tool-version'] ?? ''}
             placeholder="latest"
           />
         </div>

@@ -1,9 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Place } from '../../client/page-addresses.ts';
+import type { Tone } from '../../run/display.ts';
 import { unreachable } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { account, signedIn, signOut } from '../session.ts';
+import { showTone } from '../tab-icon.ts';
+import { PaletteButton } from './keys.tsx';
 import { ThemeButton } from './theme.tsx';
 
 export interface Crumb {
@@ -25,11 +28,24 @@ export const Mark = () => (
   </svg>
 );
 
-/** What surrounds every view. `title` is the tab's. */
-export const Shell = ({ title, crumbs, children }: { title: string; crumbs: Crumb[]; children: ComponentChildren }) => {
+interface ShellProps {
+  /** The tab's. */
+  title: string;
+  /** How what is shown is getting on, where it is a run: in the tab's icon. */
+  tone?: Tone;
+  crumbs: Crumb[];
+  children: ComponentChildren;
+}
+
+/** What surrounds every view. */
+export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
   useEffect(() => {
     document.title = title ? `${title} · stepform` : 'stepform';
   }, [title]);
+  useEffect(() => {
+    showTone(tone);
+    return () => showTone(undefined);
+  }, [tone]);
   return (
     <>
       <a class="button skip" href="#content">
@@ -48,6 +64,7 @@ export const Shell = ({ title, crumbs, children }: { title: string; crumbs: Crum
               ))}
             </ol>
           </nav>
+          {signedIn.value && <PaletteButton />}
           <ThemeButton />
           {signedIn.value && (
             <>

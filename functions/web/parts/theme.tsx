@@ -7,8 +7,8 @@ const choices = ['system', 'light', 'dark'] as const;
 type Choice = (typeof choices)[number];
 
 const read = (): Choice => {
-  const kept = localStorage.getItem(key);
-  return choices.find((choice) => choice === kept) ?? 'system';
+  const stored = localStorage.getItem(key);
+  return choices.find((choice) => choice === stored) ?? 'system';
 };
 
 const choice = signal<Choice>(read());

@@ -34,11 +34,11 @@ export const CreatedToken = ({ secret }: { secret: string }) => (
 
 /** When it was made, last used, and ends. */
 export const Life = ({ token }: { token: Resource<'authentication-tokens'> }) => {
-  const { 'created-at': made, 'last-used-at': used, 'expired-at': ends } = token.attributes;
+  const { 'created-at': createdAt, 'last-used-at': used, 'expired-at': ends } = token.attributes;
   const isOver = ends && Date.parse(ends) <= Date.now();
   return (
     <>
-      created <Ago at={made} /> ·{' '}
+      created <Ago at={createdAt} /> ·{' '}
       {used ? (
         <>
           last used <Ago at={used} />
@@ -164,7 +164,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
     async () => (await all<'authentication-tokens'>(path)).data,
     () => 30_000,
   );
-  const { adding, made, revoking } = useTokenWork();
+  const { adding, createdSecret, revoking } = useTokenWork();
   return (
     <section class="stack" aria-label="Tokens">
       <div class="row spread">
@@ -175,7 +175,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
           </button>
         )}
       </div>
-      {made.value && <CreatedToken secret={made.value} />}
+      {createdSecret.value && <CreatedToken secret={createdSecret.value} />}
       <Loaded live={live} what="tokens">
         {(tokens) => (
           <TokenList tokens={tokens} none={none} onRevoke={mayChange && ((token) => (revoking.value = token))} />
@@ -189,7 +189,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
           onClose={() => (adding.value = false)}
           onMade={(secret) => {
             adding.value = false;
-            made.value = secret;
+            createdSecret.value = secret;
             live.refresh();
           }}
         />
@@ -210,6 +210,6 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
 /** What is open beside a list of tokens, and the secret that was just made. */
 export const useTokenWork = () => ({
   adding: useSignal(false),
-  made: useSignal<string | undefined>(undefined),
+  createdSecret: useSignal<string | undefined>(undefined),
   revoking: useSignal<Resource | undefined>(undefined),
 });

@@ -25,10 +25,40 @@ export interface TrailEvent {
   };
 }
 
+const cell = (value: string | number | null | undefined): string => {
+  const text = String(value ?? '');
+  // Spreadsheets take these for formulas.
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+};
+
+const columns: readonly (readonly [string, (event: TrailEvent) => string | number | null | undefined])[] = [
+  ['timestamp', ({ timestamp }) => timestamp],
+  ['actor', ({ auth }) => auth.description],
+  ['actor_id', ({ auth }) => auth.accessor_id],
+  ['resource', ({ resource }) => resource.type],
+  ['resource_id', ({ resource }) => resource.id],
+  ['action', ({ resource }) => resource.action],
+  ['outcome', ({ resource }) => resource.meta.outcome],
+  ['status', ({ resource }) => resource.meta.status],
+  ['workspace', ({ resource }) => resource.meta.workspace],
+  ['workspace_id', ({ resource }) => resource.meta.workspace_id],
+  ['token_kind', ({ resource }) => resource.meta.token_kind],
+  ['token_id', ({ resource }) => resource.meta.token_id],
+  ['address', ({ resource }) => resource.meta.address],
+  ['user_agent', ({ resource }) => resource.meta.user_agent],
+];
+
+/** As CSV (RFC 4180), with a line of names. */
+export const csvOf = (events: TrailEvent[]): string =>
+  [columns.map(([name]) => name), ...events.map((event) => columns.map(([, value]) => cell(value(event))))]
+    .map((line) => `${line.join(',')}\r\n`)
+    .join('');
+
 const spaced = (text: string): string => text.replaceAll('_', ' ');
 
 /** The API's words, in ours, for what was done and for what was not. */
-const said: Record<string, readonly [done: string, tried: string]> = {
+const verbs: Record<string, readonly [done: string, tried: string]> = {
   create: ['created', 'create'],
   update: ['changed', 'change'],
   destroy: ['deleted', 'delete'],
@@ -37,7 +67,7 @@ const said: Record<string, readonly [done: string, tried: string]> = {
 
 /** `workspace: created`, and where nothing came of it `workspace: create`; other actions keep the names they have. */
 export const deedIn = ({ resource: { type, action, meta } }: TrailEvent): string => {
-  const words = Object.hasOwn(said, action) ? said[action] : undefined;
+  const words = Object.hasOwn(verbs, action) ? verbs[action] : undefined;
   return `${spaced(type)}: ${words?.[meta.outcome === 'allowed' ? 0 : 1] ?? spaced(action)}`;
 };
 
@@ -63,6 +93,28 @@ const singles: Record<string, SingleView> = {
   agent_pool: 'agent-pool',
 };
 
+const programs: readonly (readonly [RegExp, (found: RegExpExecArray) => string])[] = [
+  [/\bstepform\/([\d.]+)/i, ([, version]) => `stepform ${version}`],
+  [/\b(?:Terraform|HashiCorp Terraform)\/([\d.]+)/i, ([, version]) => `Terraform ${version}`],
+  [/\bOpenTofu\/([\d.]+)/i, ([, version]) => `OpenTofu ${version}`],
+  [/\bgo-tfe\b/i, () => 'go-tfe'],
+  [/\bcurl\/([\d.]+)/, ([, version]) => `curl ${version}`],
+  // What the others say they are, too, stands last.
+  [/\bEdg\/(\d+)/, ([, version]) => `Edge ${version}`],
+  [/\bFirefox\/(\d+)/, ([, version]) => `Firefox ${version}`],
+  [/\b(?:Headless)?Chrome\/(\d+)/, ([, version]) => `Chrome ${version}`],
+  [/\bVersion\/(\d+)[\d.]* (?:Mobile\/\S+ )?Safari\//, ([, version]) => `Safari ${version}`],
+];
+
+/** The program that a User-Agent header names, in short; what is not known stays as it is. */
+export const programIn = (agent: string): string => {
+  for (const [pattern, name] of programs) {
+    const found = pattern.exec(agent);
+    if (found) return name(found);
+  }
+  return agent;
+};
+
 /** Where the page shows what an event was about, if it has a view that goes by id and the thing is not gone by it. */
 export const placeOfEvent = (
   { resource: { type, id, action, meta } }: TrailEvent,
@@ -71,6 +123,10 @@ export const placeOfEvent = (
   if (id === null || action === 'destroy' || meta.outcome === 'refused') return undefined;
   const view = Object.hasOwn(singles, type) ? singles[type] : undefined;
   if (view) return { view, organization, id };
+  if (type === 'workspace') {
+    const name = meta.workspace;
+    return name === undefined ? undefined : { view: 'workspace', organization, workspace: name, tab: 'overview' };
+  }
   if (type !== 'run' || !id.startsWith('run-')) return undefined;
   return meta.workspace === undefined ? undefined : { view: 'run', organization, workspace: meta.workspace, run: id };
 };

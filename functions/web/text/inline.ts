@@ -35,23 +35,23 @@ const maxHref = 2_000;
  * not: a text of nothing but opening marks takes no longer than any other.
  */
 const closer = (text: string) => {
-  const found = new Map<string, number>();
+  const positions = new Map<string, number>();
   return (what: string, from: number): number => {
-    const known = found.get(what);
-    if (known !== undefined && (known < 0 || known >= from)) return known;
+    const position = positions.get(what);
+    if (position !== undefined && (position < 0 || position >= from)) return position;
     const at = text.indexOf(what, from);
-    found.set(what, at);
+    positions.set(what, at);
     return at;
   };
 };
 
 export const parseInline = (text: string, depth = 0): Inline[] => {
   if (depth > maxDepth) return text ? [text] : [];
-  const found: Inline[] = [];
+  const parts: Inline[] = [];
   const say = (more: Inline): void => {
-    const last = found.at(-1);
-    if (typeof more === 'string' && typeof last === 'string') found[found.length - 1] = last + more;
-    else if (more !== '') found.push(more);
+    const last = parts.at(-1);
+    if (typeof more === 'string' && typeof last === 'string') parts[parts.length - 1] = last + more;
+    else if (more !== '') parts.push(more);
   };
   const find = closer(text);
   const within = (from: number, to: number): Inline[] => parseInline(text.slice(from, to), depth + 1);
@@ -100,5 +100,5 @@ export const parseInline = (text: string, depth = 0): Inline[] => {
     at = next;
   }
   say(text.slice(at));
-  return found;
+  return parts;
 };

@@ -58,8 +58,8 @@ export class LogFolds {
       return;
     }
     const [, speaker] = spoken.exec(text) ?? [];
-    const known = speaker === undefined ? undefined : this.#spoken.get(speaker);
-    if (known) this.#add(known, index);
+    const fold = speaker === undefined ? undefined : this.#spoken.get(speaker);
+    if (fold) this.#add(fold, index);
     else if (speaker) this.#spoken.set(speaker, this.#begin(speaker, index, false));
     else this.#order.push(index);
   }

@@ -66,10 +66,10 @@ export class LogText {
 
   /** Indexes of the lines with that text in them, whatever its case. */
   find(text: string): number[] {
-    const wanted = text.toLowerCase();
-    const found: number[] = [];
-    if (wanted) for (let i = 0; i < this.length; i++) if (this.bare(i).toLowerCase().includes(wanted)) found.push(i);
-    return found;
+    const needle = text.toLowerCase();
+    const matches: number[] = [];
+    if (needle) for (let i = 0; i < this.length; i++) if (this.bare(i).toLowerCase().includes(needle)) matches.push(i);
+    return matches;
   }
 
   toString(): string {

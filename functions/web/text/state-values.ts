@@ -75,9 +75,9 @@ const mark = (marks: Marks | undefined, value: unknown, [step, ...rest]: Sensiti
   const key = keyOf(step);
   if (key === undefined || !has(value, key)) return true;
   // Without a prototype, because `__proto__` may be a key.
-  const known: { [key: string]: Marks } = marks ?? Object.create(null);
-  known[key] = mark(known[key], (value as Json)[key], rest);
-  return known;
+  const object: { [key: string]: Marks } = marks ?? Object.create(null);
+  object[key] = mark(object[key], (value as Json)[key], rest);
+  return object;
 };
 
 export const marksOf = (value: unknown, paths: SensitivePath[]): Marks | undefined =>

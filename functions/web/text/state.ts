@@ -36,15 +36,15 @@ const addressOf = ({ module, mode, type, name }: StateResource, { index_key, dep
     .filter(Boolean)
     .join('');
 
-interface Known {
+interface StateValue {
   attributes: unknown;
   mask: unknown;
 }
 
-const instancesOf = (state: State | undefined): Map<string, Known> =>
+const instancesOf = (state: State | undefined): Map<string, StateValue> =>
   new Map(
     (state?.resources ?? []).flatMap((resource) =>
-      (resource.instances ?? []).map((instance): [string, Known] => {
+      (resource.instances ?? []).map((instance): [string, StateValue] => {
         const attributes = unwrappedAttributes(instance.attributes ?? {});
         const mask = marksOf(attributes, instance.sensitive_attributes ?? []);
         return [addressOf(resource, instance), { attributes, mask }];
@@ -52,15 +52,15 @@ const instancesOf = (state: State | undefined): Map<string, Known> =>
     ),
   );
 
-const outputsOf = (state: State | undefined): Map<string, Known> =>
+const outputsOf = (state: State | undefined): Map<string, StateValue> =>
   new Map(
-    Object.entries(state?.outputs ?? {}).map(([name, { value, sensitive }]): [string, Known] => [
+    Object.entries(state?.outputs ?? {}).map(([name, { value, sensitive }]): [string, StateValue] => [
       name,
       { attributes: value, mask: sensitive === true },
     ]),
   );
 
-const compare = (before: Map<string, Known>, after: Map<string, Known>, secrets: Secrets): Difference[] => {
+const compare = (before: Map<string, StateValue>, after: Map<string, StateValue>, secrets: Secrets): Difference[] => {
   for (const { attributes, mask } of [...before.values(), ...after.values()]) secrets.add(attributes, mask);
   return [...new Set([...before.keys(), ...after.keys()])]
     .map((address): Difference => {

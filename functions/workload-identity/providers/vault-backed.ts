@@ -25,10 +25,10 @@ const commonOf = (settings: Settings, engine: string) => {
 };
 
 const typeOf = <T extends string>(settings: Settings, types: readonly T[]): T => {
-  const given = settings.require('AUTH_TYPE', `one of ${types.join(', ')}`);
-  const type = types.find((one) => one === given);
+  const authType = settings.require('AUTH_TYPE', `one of ${types.join(', ')}`);
+  const type = types.find((one) => one === authType);
   if (type) return type;
-  throw settings.wrong(settings.nameOf('AUTH_TYPE'), given, `be one of ${types.join(', ')}`);
+  throw settings.wrong(settings.nameOf('AUTH_TYPE'), authType, `be one of ${types.join(', ')}`);
 };
 
 const awsTypes = ['iam_user', 'assumed_role', 'federation_token'] as const;

@@ -27,7 +27,7 @@ const madeByLogin = async () => {
   return tokens.filter(({ attributes }) => attributes.description === 'terraform login').map(({ id }) => id);
 };
 
-it('terraform login gets a token of its own, which works until it is revoked; logout forgets it', async () => {
+it('terraform login gets its own token, which works until it is revoked; logout removes it', async () => {
   const files = { 'cloud.tf': cloud(`name = "${newName('login')}"`), 'main.tf': example };
   const here = new Terraform({ files, token: null });
   const before = await madeByLogin();
@@ -48,9 +48,9 @@ it('terraform login gets a token of its own, which works until it is revoked; lo
   expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Success!') });
 
   await here.succeed('init -input=false');
-  const made = (await madeByLogin()).filter((id) => !before.includes(id));
-  expect(made).toHaveLength(1);
-  await client.call('DELETE', `/authentication-tokens/${made[0]}`);
+  const createdIds = (await madeByLogin()).filter((id) => !before.includes(id));
+  expect(createdIds).toHaveLength(1);
+  await client.call('DELETE', `/authentication-tokens/${createdIds[0]}`);
   expect(await here.fail('init -input=false')).toMatch(/unauthorized/i);
 
   expect(await here.succeed(`logout ${host}`)).toContain('Success!');

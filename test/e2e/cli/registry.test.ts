@@ -17,12 +17,12 @@ const modules = `/organizations/${organization}/registry-modules`;
 
 const publish = async (name: string, version: string): Promise<void> => {
   const path = `${modules}/private/${organization}/${name}/aws/versions`;
-  const made = await client.create(path, 'registry-module-versions', { version });
+  const moduleVersion = await client.create(path, 'registry-module-versions', { version });
   const files = {
     'main.tf': `output "version" {\n  value = "${version}"\n}\n`,
     'modules/part/main.tf': `output "part" {\n  value = "part of ${version}"\n}\n`,
   };
-  await put(made.links?.upload ?? '', await packFiles(files));
+  await put(moduleVersion.links?.upload ?? '', await packFiles(files));
 };
 
 describe('a module of the registry', () => {
@@ -53,12 +53,12 @@ output "versions" {
     expect(await here.succeed('output -raw versions')).toBe('1.1.0, part of 1.0.0');
   });
 
-  it('is not shown to whoever has no valid token', async () => {
+  it('is not shown without a valid token', async () => {
     const here = new Terraform({ files: { 'main.tf': configuration }, token: 'wrong' });
     expect(await here.fail('init -input=false')).toMatch(/401 Unauthorized/);
   });
 
-  it('is installed in a run, without a credential of its own', async () => {
+  it('is installed in a run without extra credentials', async () => {
     const run = await startRun(await newWorkspace({ 'auto-apply': true }), { 'main.tf': configuration });
     const ended = await untilFinal(run);
     expect({ status: ended.attributes.status, log: await readLog(run, 'plan') }).toMatchObject({ status: 'applied' });
@@ -76,11 +76,11 @@ const zipOf = (name: string, content: string): Buffer => {
   common.writeUInt32LE(data.length, 18);
   common.writeUInt16LE(file.length, 22);
   const local = Buffer.concat([Buffer.from('PK\x03\x04'), common, file, data]);
-  const made = Buffer.from([20, 3]);
+  const madeBy = Buffer.from([20, 3]);
   const more = Buffer.alloc(14);
   // Unix permissions.
   more.writeUInt32LE((0o100755 << 16) >>> 0, 6);
-  const entry = Buffer.concat([Buffer.from('PK\x01\x02'), made, common, more, file]);
+  const entry = Buffer.concat([Buffer.from('PK\x01\x02'), madeBy, common, more, file]);
   const end = Buffer.alloc(22);
   end.write('PK\x05\x06');
   end.writeUInt16LE(1, 8);
@@ -120,11 +120,11 @@ describe('a provider of the registry', () => {
     });
     const versions = `${providers}/private/${organization}/${name}/versions`;
     const values = { version, 'key-id': key.attributes['key-id'], protocols: ['5.0'] };
-    const made = await client.create(versions, 'registry-provider-versions', values);
+    const providerVersion = await client.create(versions, 'registry-provider-versions', values);
     const message = await createMessage({ text: signed });
     const signature = await sign({ message, signingKeys: pair.privateKey, detached: true, format: 'binary' });
-    await put(made.links?.['shasums-upload'] ?? '', Buffer.from(sums));
-    await put(made.links?.['shasums-sig-upload'] ?? '', signature);
+    await put(providerVersion.links?.['shasums-upload'] ?? '', Buffer.from(sums));
+    await put(providerVersion.links?.['shasums-sig-upload'] ?? '', signature);
     const platform = { os, arch, filename, shasum };
     const added = await client.create(`${versions}/${version}/platforms`, 'registry-provider-platforms', platform);
     await put(added.links?.['provider-binary-upload'] ?? '', zip);

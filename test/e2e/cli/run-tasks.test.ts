@@ -16,22 +16,22 @@ describe.concurrent('terraform, with run tasks,', () => {
     command.answer('yes');
     const { code, text } = await command.ended;
     expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
-    for (const said of [task.attributes.name, '6 of 6 passed', 'https://task.test/details', 'Overall Result: Passed'])
-      expect(text).toContain(said);
+    for (const line of [task.attributes.name, '6 of 6 passed', 'https://task.test/details', 'Overall Result: Passed'])
+      expect(text).toContain(line);
     expect((await runIn(text)).attributes.status).toBe('applied');
   });
 
-  it('fails when a mandatory one does, and says which', async () => {
+  it('fails when a mandatory one does, and names it', async () => {
     const { here, workspace } = await inWorkspace();
     const { task } = await newTask(fails);
     await attach(workspace, task, ['post_plan']);
     const { code, text } = await here.run('apply -auto-approve');
     expect(code).toBe(1);
-    for (const said of [task.attributes.name, '2 of 6 failed', 'Task Stage failed.']) expect(text).toContain(said);
+    for (const line of [task.attributes.name, '2 of 6 failed', 'Task Stage failed.']) expect(text).toContain(line);
     expect((await runIn(text)).attributes.status).toBe('errored');
   });
 
-  it('goes on when an advisory one fails, at every stage it knows', async () => {
+  it('continues when an advisory one fails, at every stage', async () => {
     const { here, workspace } = await inWorkspace();
     const { task } = await newTask(fails);
     await attach(workspace, task, ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], 'advisory');

@@ -53,8 +53,8 @@ export class Canaries {
 
   /** Which secrets are in there, compressed or not. */
   in(bytes: Buffer): string[] {
-    const found = [...this.#forms].filter(([, forms]) => forms.some((form) => bytes.includes(form)));
-    return [...new Set([...found.map(([name]) => name), ...this.#compressed(bytes)])];
+    const canaries = [...this.#forms].filter(([, forms]) => forms.some((form) => bytes.includes(form)));
+    return [...new Set([...canaries.map(([name]) => name), ...this.#compressed(bytes)])];
   }
 
   /** Also tokens, which are nobody's to keep. */
@@ -69,7 +69,7 @@ export class Canaries {
   async inTable({ awsEndpointUrl: endpoint, tableName: TableName }: { awsEndpointUrl: string; tableName: string }) {
     const credentials = { accessKeyId: 'operator', secretAccessKey: 'operator' };
     const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
-    const found: Find[] = [];
+    const finds: Find[] = [];
     let items = 0;
     for await (const { Items = [] } of paginateScan({ client }, { TableName })) {
       for (const item of Items) {
@@ -79,10 +79,10 @@ export class Canaries {
         items++;
         const place = `${item.pk?.S} ${item.sk?.S}`;
         for (const secret of [...this.in(Buffer.from(text, 'latin1')), ...tokensIn(text)])
-          found.push({ secret, place });
+          finds.push({ secret, place });
       }
     }
-    return { found, items };
+    return { found: finds, items };
   }
 
   #compressed(bytes: Buffer): string[] {
@@ -96,7 +96,7 @@ const tokensIn = (text: string): string[] => tokens.filter(([, form]) => form.te
 const files = (folder: string): string[] =>
   readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (!found) return [];
-    return found.isDirectory() ? files(path) : found.isFile() ? [path] : [];
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats) return [];
+    return stats.isDirectory() ? files(path) : stats.isFile() ? [path] : [];
   });

@@ -7,10 +7,10 @@ const denial = /\S+ \S+ is not authorized to perform: \S+ on resource: \S+/g;
 /** What IAM has denied on a platform so far: one line per caller, action and resource. */
 export const denials = (dataDir: string): string[] => {
   const logs = join(dataDir, 'logs');
-  const found = (existsSync(logs) ? readdirSync(logs) : []).flatMap(
+  const denials = (existsSync(logs) ? readdirSync(logs) : []).flatMap(
     (name) => readFileSync(join(logs, name), 'utf8').match(denial) ?? [],
   );
-  return [...new Set(found)];
+  return [...new Set(denials)];
 };
 
 /** @throws {Error} that names every permission that is missing in infra/functions/ */

@@ -53,8 +53,8 @@ export class PlatformProcess {
 
   async start(): Promise<void> {
     const output = openSync(join(this.dataDir, 'output.txt'), 'a');
-    const said = () => this.output.split('ready').length;
-    const before = said();
+    const starts = () => this.output.split('ready').length;
+    const before = starts();
     const child = spawn(process.execPath, ['infra/local/start.ts'], {
       cwd: root,
       // A restart finds its ports in local.json.
@@ -70,7 +70,7 @@ export class PlatformProcess {
     });
     this.#child = child;
     await until(
-      async () => ({ ready: said() > before, code: child.exitCode, output: this.output }),
+      async () => ({ ready: starts() > before, code: child.exitCode, output: this.output }),
       ({ ready, code, output: text }) => {
         if (code !== null) throw new Error(`the platform ended with ${code}: ${text}`);
         return ready;

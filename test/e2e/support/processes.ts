@@ -24,13 +24,13 @@ const all = (): Process[] =>
 /** Everything a process has started, directly or not. */
 export const descendants = (pid: number): Process[] => {
   const processes = all();
-  const found: Process[] = [];
+  const descendants: Process[] = [];
   for (let parents = [pid]; parents.length; ) {
     const children = processes.filter(({ parent }) => parents.includes(parent));
-    found.push(...children);
+    descendants.push(...children);
     parents = children.map((child) => child.pid);
   }
-  return found;
+  return descendants;
 };
 
 export const isAlive = (pid: number): boolean => {

@@ -13,7 +13,7 @@ export const canaries = new Canaries();
 /** JSON, HTML, HCL and shells have to write these in their own ways. */
 const awkward = (core: string) => `a"b\\c<${core}>&'%7Bä`;
 
-const given = {
+const values = {
   TF_VAR: canaries.plant('variable', { written: awkward }),
   HCL: canaries.plant('HCL variable', { written: (core) => `{\n  password = "x\\"${core}"\n}` }),
   PHRASE: canaries.plant('phrase', { words: 4 }),
@@ -34,7 +34,7 @@ variable "lines" {}
 variable "of_set" {}
 locals { all = [var.secret, var.object.password, var.phrase, var.lines, var.of_set] }
 output "configured" {
-  value     = "${given.CONFIGURED}"
+  value     = "${values.CONFIGURED}"
   sensitive = true
 }`;
 
@@ -68,24 +68,24 @@ export const organizationHas = async (
   });
   const vars = `/varsets/${set.id}/relationships/vars`;
   await Promise.all([
-    client.create(vars, 'vars', { key: 'of_set', value: given.OF_SET, category: 'terraform', sensitive }),
-    client.create(vars, 'vars', { key: 'ENV_OF_SET', value: given.ENV_OF_SET, category: 'env', sensitive }),
+    client.create(vars, 'vars', { key: 'of_set', value: values.OF_SET, category: 'terraform', sensitive }),
+    client.create(vars, 'vars', { key: 'ENV_OF_SET', value: values.ENV_OF_SET, category: 'env', sensitive }),
   ]);
   tasks.answer = async (request, response) => {
     status(200)(request, response);
     if (request.payload.access_token !== 'test-token') await callBack(request.payload, { status: 'passed' });
   };
-  const attributes = { name: 'scan', url: tasks.url, category: 'task', 'hmac-key': given.HMAC };
+  const attributes = { name: 'scan', url: tasks.url, category: 'task', 'hmac-key': values.HMAC };
   return { task: await client.create(`/organizations/${organization}/tasks`, 'tasks', attributes) };
 };
 
 export const workspaceHas = async (client: Client, workspace: Resource): Promise<void> => {
   const variables = [
-    { key: 'secret', value: given.TF_VAR },
-    { key: 'object', value: given.HCL, hcl: true },
-    { key: 'phrase', value: given.PHRASE },
-    { key: 'lines', value: given.LINES },
-    { key: 'ENV', value: given.ENV, category: 'env' },
+    { key: 'secret', value: values.TF_VAR },
+    { key: 'object', value: values.HCL, hcl: true },
+    { key: 'phrase', value: values.PHRASE },
+    { key: 'lines', value: values.LINES },
+    { key: 'ENV', value: values.ENV, category: 'env' },
   ];
   await Promise.all(variables.map((variable) => client.setVariable(workspace.id, { ...variable, sensitive })));
 };
@@ -98,7 +98,7 @@ export const attachPolicy = async (client: Client, organization: string, workspa
     { name: 'said', kind: 'opa' },
     { workspaces: { data: [{ type: 'workspaces', id: workspace.id }] } },
   );
-  const parameter = { key: 'secret', value: given.PARAMETER, category: 'policy-set', sensitive };
+  const parameter = { key: 'secret', value: values.PARAMETER, category: 'policy-set', sensitive };
   await client.create(`/policy-sets/${set.id}/parameters`, 'vars', parameter);
   const version = await client.create(`/policy-sets/${set.id}/versions`, 'policy-set-versions', {});
   const files = policyFiles('deny := [data.params.secret, to_number(data.params.secret)]', 'advisory');

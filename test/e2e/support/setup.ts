@@ -15,10 +15,10 @@ declare module 'vitest' {
  * AWS: url, organization, token), else one started for this run.
  */
 export default async (project: TestProject) => {
-  const given = process.env.STEPFORM_E2E;
-  if (given) {
-    const local = JSON.parse(readFileSync(given, 'utf8')) as Local;
-    project.provide('platform', { ...local, dataDir: dirname(given) });
+  const existing = process.env.STEPFORM_E2E;
+  if (existing) {
+    const local = JSON.parse(readFileSync(existing, 'utf8')) as Local;
+    project.provide('platform', { ...local, dataDir: dirname(existing) });
     return;
   }
   const platform = await PlatformProcess.start();

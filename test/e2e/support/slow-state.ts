@@ -14,7 +14,7 @@ const answersAfterMs = 15_000;
 
 export const slowState = async (afterMs = answersAfterMs): Promise<SlowState> => {
   let wasAsked = () => {};
-  const asked = new Promise<void>((resolve) => {
+  const requested = new Promise<void>((resolve) => {
     wasAsked = resolve;
   });
   const timers = new Set<NodeJS.Timeout>();
@@ -31,7 +31,7 @@ export const slowState = async (afterMs = answersAfterMs): Promise<SlowState> =>
 }
 output "n" { value = data.terraform_remote_state.slow.outputs }
 `,
-    asked,
+    asked: requested,
     close: async () => {
       for (const timer of timers) clearTimeout(timer);
       server.closeAllConnections();

@@ -70,13 +70,13 @@ export class Command {
   }
 
   /** Waits until it has said so. @throws {Error} with all it said, when it ends without, or takes longer than `ms` */
-  async until(said: string | RegExp, ms = 300_000): Promise<void> {
+  async until(expected: string | RegExp, ms = 300_000): Promise<void> {
     const over = AbortSignal.timeout(ms);
-    const heard = () => (typeof said === 'string' ? this.text.includes(said) : said.test(this.text));
+    const heard = () => (typeof expected === 'string' ? this.text.includes(expected) : expected.test(this.text));
     while (!heard()) {
       if (over.aborted || !running.has(this.#child)) {
         const why = over.aborted ? `has not said in ${ms} ms` : 'ended without';
-        throw new Error(`terraform ${this.#name} ${why} ${said}:
+        throw new Error(`terraform ${this.#name} ${why} ${expected}:
 ${this.text}`);
       }
       await new Promise<void>((resolve) => {
@@ -154,8 +154,8 @@ export class Terraform {
     rmSync(join(this.directory, name), { recursive: true });
   }
 
-  start(given: Arguments, env: Record<string, string> = {}): Command {
-    const words = typeof given === 'string' ? given.split(' ') : given;
+  start(args: Arguments, env: Record<string, string> = {}): Command {
+    const words = typeof args === 'string' ? args.split(' ') : args;
     const child = spawn('terraform', words, { cwd: this.directory, env: { ...this.#env, ...env } });
     return new Command(child, words.join(' '));
   }

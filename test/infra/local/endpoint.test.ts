@@ -52,9 +52,11 @@ interface Refusal {
   error: string;
   message: string;
 }
+type Orders = [does: string, input: unknown][];
 /** What the function `Caller` gets for each order. */
-const asFunction = async (...orders: [does: string, input: unknown][]) => {
-  const event = { orders: orders.map(([does, input]) => ({ does, input })) };
+const asFunction = (...orders: Orders) => through('http', ...orders);
+const through = async (door: 'http' | 'memory', ...orders: Orders) => {
+  const event = { door, orders: orders.map(([does, input]) => ({ does, input })) };
   return JSON.parse((await host.lambda.invoke('CallerFunction', JSON.stringify(event))).payload) as (Refusal &
     Record<string, never>)[];
 };
@@ -176,7 +178,8 @@ describe('the SDK’s clients', () => {
   });
 });
 
-describe("a function's permissions", () => {
+describe.each(['http', 'memory'] as const)("a function's permissions, through the door %s", (door) => {
+  const asFunction = (...orders: Orders) => through(door, ...orders);
   it('allow what its role allows', async () => {
     const [put, got] = await asFunction(
       ['PutItem', { TableName: local.tableName, Item: item('x') }],

@@ -69,7 +69,7 @@ describe('a fault rule', () => {
   ])('%s is rejected: %s', (json, why) => expect(() => readFaults(json)).toThrow(why));
 });
 
-describe('the AWS endpoint', () => {
+describe.each(['http', 'memory'])('the AWS endpoint, through the door %s', (door) => {
   let host: Host;
   beforeAll(async () => {
     const statements = callerStatements.concat({ Effect: 'Allow', Action: 's3:ListBucket', Resource: '*' });
@@ -85,7 +85,7 @@ describe('the AWS endpoint', () => {
   };
   const injected = async () => ((await (await faults('GET')).json()) as CountedRule[]).map((rule) => rule.injected);
   const invoke = async (...orders: [does: string, input: unknown][]) => {
-    const event = { orders: orders.map(([does, input]) => ({ does, input })) };
+    const event = { door, orders: orders.map(([does, input]) => ({ does, input })) };
     const { payload, failure } = await host.lambda.invoke('CallerFunction', JSON.stringify(event));
     return { failure, answers: JSON.parse(payload) as Record<string, unknown>[] };
   };

@@ -33,13 +33,13 @@ const signIn = async (email: string, emailVerified = true) => {
 describe('an invitation', () => {
   it('is pending until a user signs in with the address, then grants the teams', async () => {
     const teamId = await newTeam({ 'organization-access': { 'read-workspaces': true } });
-    const made = await invite('New@comer.test', [teamId]);
-    expect(made.status).toBe(201);
-    const { id, attributes, relationships } = made.body.data;
+    const response = await invite('New@comer.test', [teamId]);
+    expect(response.status).toBe(201);
+    const { id, attributes, relationships } = response.body.data;
     expect(id).toMatch(/^ou-/);
     expect(attributes).toMatchObject({ status: 'invited', email: 'New@comer.test' });
     expect(ids(relationships.teams.data)).toEqual([teamId]);
-    expect(made.body.included[0]).toMatchObject({ type: 'users', attributes: { username: null } });
+    expect(response.body.included[0]).toMatchObject({ type: 'users', attributes: { username: null } });
     expect((await invite('new@comer.test')).status).toBe(422);
     const unverified = await signIn('new@comer.test', false);
     expect((await api.get('organizations/acme', unverified)).status).toBe(404);
@@ -83,14 +83,14 @@ describe('an invitation', () => {
     };
     const { id } = await userOf({ ...person, emailVerified: false } as never);
     const teamId = await newTeam();
-    const made = await invite('late@comer.test', [teamId]);
+    const response = await invite('late@comer.test', [teamId]);
     await userOf({ ...person, emailVerified: true } as never);
     const { secret: token } = await createToken(id, '');
     const [own] = (await api.get('organization-memberships?filter[status]=invited', { token })).body.data;
     expect((await api.get(`teams/${teamId}`, { token })).status).toBe(404);
     await api.call('POST', `organization-memberships/${own.id}/actions/accept`, { token });
     expect((await api.get(`teams/${teamId}`, { token })).status).toBe(200);
-    expect((await api.get(`organization-memberships/${made.body.data.id}`)).status).toBe(404);
+    expect((await api.get(`organization-memberships/${response.body.data.id}`)).status).toBe(404);
   });
 
   it('needs the permission to manage members, and cannot add to invisible teams or owners', async () => {
@@ -123,7 +123,7 @@ describe('memberships', () => {
     expect((await api.get(path, { token })).status).toBe(403);
   });
 
-  it('end at once, by a manager or by the member', async () => {
+  it('end immediately when a manager or the member ends them', async () => {
     const { id: userId, token } = await members.member('acme');
     const [mine] = (await api.get('organization-memberships', { token })).body.data;
     const other = await members.member('acme');

@@ -30,46 +30,46 @@ const organizationToken = 'organizations/acme/authentication-token';
 
 describe('a token', () => {
   it('is shown once and stored only as a hash', async () => {
-    const made = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'laptop' });
-    const secret = tokenIn(made);
-    const read = await api.get(`authentication-tokens/${made.body.data.id}`);
+    const response = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'laptop' });
+    const secret = tokenIn(response);
+    const read = await api.get(`authentication-tokens/${response.body.data.id}`);
     expect(read.body.data.attributes).toMatchObject({ description: 'laptop', token: null, 'last-used-at': null });
     expect(JSON.stringify((await api.get(`users/${api.userId}/authentication-tokens`)).body)).not.toContain(secret);
     const item = await store.get(store.keys.token(store.hashSecret(secret)));
     expect(JSON.stringify(item)).not.toContain(secret.slice(5));
   });
 
-  it('lasts two years when nothing else is said', async () => {
-    const made = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'two years' });
-    const days = (Date.parse(made.body.data.attributes['expired-at']) - Date.now()) / 86_400_000;
+  it('lasts two years by default', async () => {
+    const response = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'two years' });
+    const days = (Date.parse(response.body.data.attributes['expired-at']) - Date.now()) / 86_400_000;
     expect(days).toBeGreaterThan(729);
     expect(days).toBeLessThan(732);
   });
 
   it('is dead as soon as it was deleted, and no longer than it was made for', async () => {
-    const made = await api.post(`users/${api.userId}/authentication-tokens`, {
+    const response = await api.post(`users/${api.userId}/authentication-tokens`, {
       description: 'a',
       'expired-at': inOneHour(),
     });
-    expect(await status(tokenIn(made))).toBe(200);
+    expect(await status(tokenIn(response))).toBe(200);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_001 });
-    expect(await status(tokenIn(made))).toBe(401);
+    expect(await status(tokenIn(response))).toBe(401);
     vi.useRealTimers();
-    expect(await status(tokenIn(made))).toBe(200);
-    expect((await api.call('DELETE', `authentication-tokens/${made.body.data.id}`)).status).toBe(204);
-    expect(await status(tokenIn(made))).toBe(401);
-    expect((await api.call('DELETE', `authentication-tokens/${made.body.data.id}`)).status).toBe(404);
+    expect(await status(tokenIn(response))).toBe(200);
+    expect((await api.call('DELETE', `authentication-tokens/${response.body.data.id}`)).status).toBe(204);
+    expect(await status(tokenIn(response))).toBe(401);
+    expect((await api.call('DELETE', `authentication-tokens/${response.body.data.id}`)).status).toBe(404);
     const past = await api.post(`users/${api.userId}/authentication-tokens`, { 'expired-at': '2020-01-01T00:00:00Z' });
     expect(past.body.errors[0].source.pointer).toBe('/data/attributes/expired-at');
   });
 
   it('records its last use at most once an hour', async () => {
-    const made = await api.post(`users/${api.userId}/authentication-tokens`, {});
+    const response = await api.post(`users/${api.userId}/authentication-tokens`, {});
     const used = async () =>
-      (await api.get(`authentication-tokens/${made.body.data.id}`)).body.data.attributes['last-used-at'];
+      (await api.get(`authentication-tokens/${response.body.data.id}`)).body.data.attributes['last-used-at'];
     const callsOf = async (): Promise<number> => {
       const before = api.aws.calls;
-      expect(await status(tokenIn(made))).toBe(200);
+      expect(await status(tokenIn(response))).toBe(200);
       return api.aws.calls - before;
     };
     expect(await used()).toBeNull();
@@ -112,12 +112,12 @@ describe('the organization’s token', () => {
 
   it('manages workspaces and teams, but cannot start runs', async () => {
     expect((await api.get(organizationToken)).status).toBe(404);
-    const made = await api.post(organizationToken, { 'expired-at': inOneHour() });
-    expect(made).toMatchObject({
+    const response = await api.post(organizationToken, { 'expired-at': inOneHour() });
+    expect(response).toMatchObject({
       status: 201,
       body: { data: { attributes: { token: expect.stringMatching(/^sforg_/) } } },
     });
-    const token = tokenIn(made);
+    const token = tokenIn(response);
     const workspace = await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, {}, { token });
     expect(workspace.status).toBe(201);
     expect((await api.post('organizations/acme/teams', { name: uniqueName('crew') }, {}, { token })).status).toBe(200);
@@ -228,16 +228,16 @@ describe('team tokens', () => {
     const inside = await members.withFlags('acme');
     const outside = await members.member('acme');
     const path = `teams/${inside.team.id}/authentication-tokens`;
-    const made = await api.post(path, { description: 'of a member' }, {}, { token: inside.token });
-    expect(made.status).toBe(201);
-    const one = `authentication-tokens/${made.body.data.id}`;
+    const response = await api.post(path, { description: 'of a member' }, {}, { token: inside.token });
+    expect(response.status).toBe(201);
+    const one = `authentication-tokens/${response.body.data.id}`;
     expect([await status(inside.token, one), await status(outside.token, one)]).toEqual([200, 404]);
     expect(await status(outside.token, path)).toBe(404);
     await api.patch(`teams/${inside.team.id}`, { 'allow-member-token-management': false });
     expect((await api.post(path, { description: 'another' }, {}, { token: inside.token })).status).toBe(403);
     expect(await status(inside.token, one)).toBe(404);
     expect((await api.call('DELETE', one)).status).toBe(204);
-    expect(await status(tokenIn(made), 'account/details')).toBe(401);
+    expect(await status(tokenIn(response), 'account/details')).toBe(401);
   });
 
   it('are listed and deleted across the organization, filtered by team and expiry', async () => {
@@ -275,8 +275,8 @@ describe('team tokens', () => {
   it('of the owners team are managed only by owners', async () => {
     const teams = (await api.get('organizations/acme/teams?page[size]=100')).body.data;
     const owners = teams.find(({ attributes }: { attributes: { name: string } }) => attributes.name === 'owners');
-    const made = await api.post(`teams/${owners.id}/authentication-tokens`, { description: 'root' });
-    expect((await api.get(organizationToken, { token: tokenIn(made) })).status).not.toBe(403);
+    const response = await api.post(`teams/${owners.id}/authentication-tokens`, { description: 'root' });
+    expect((await api.get(organizationToken, { token: tokenIn(response) })).status).not.toBe(403);
     const { token } = await members.withFlags('acme', 'manage-organization-access');
     expect(
       (await api.post(`teams/${owners.id}/authentication-tokens`, { description: 'x' }, {}, { token })).status,

@@ -14,16 +14,16 @@ afterAll(() => api.close());
 const create = (attributes: object = {}, token?: string) =>
   api.post('organizations/acme/teams', { name: uniqueName('t'), ...attributes }, {}, { token });
 const team = async (attributes: object = {}) => (await create(attributes)).body.data;
-const users = (...given: string[]) => ({ body: { data: given.map((id) => ({ type: 'users', id })) } });
+const users = (...ids: string[]) => ({ body: { data: ids.map((id) => ({ type: 'users', id })) } });
 const pointerOf = ({ body }: { body: { errors: { source?: { pointer: string } }[] } }) =>
   body.errors[0]?.source?.pointer;
 
 describe('a team', () => {
   it('can be created, read, listed, changed and deleted', async () => {
     const name = uniqueName('network');
-    const made = await create({ name, 'sso-team-id': 'net', 'organization-access': { 'manage-policies': true } });
-    expect(made.status).toBe(200);
-    const { id, attributes, relationships, links } = made.body.data;
+    const response = await create({ name, 'sso-team-id': 'net', 'organization-access': { 'manage-policies': true } });
+    expect(response.status).toBe(200);
+    const { id, attributes, relationships, links } = response.body.data;
     expect(id).toMatch(/^team-/);
     expect(attributes).toMatchObject({
       name,
@@ -36,7 +36,7 @@ describe('a team', () => {
     });
     expect(relationships.users.data).toEqual([]);
     expect(links.self).toBe(`/api/v2/teams/${id}`);
-    expect((await api.get(`teams/${id}`)).body.data).toEqual(made.body.data);
+    expect((await api.get(`teams/${id}`)).body.data).toEqual(response.body.data);
     const { body } = await api.get(`organizations/acme/teams?q=${name.toUpperCase()}`);
     expect([ids(body.data), body.meta.pagination['total-count']]).toEqual([[id], 1]);
     expect(ids((await api.get(`organizations/acme/teams?filter[names]=${name},none`)).body.data)).toEqual([id]);
@@ -113,12 +113,12 @@ describe('team membership', () => {
     expect((await api.get('users/none')).status).toBe(404);
   });
 
-  it('is told to whoever sees the team; addresses and statuses are for who sees the membership', async () => {
+  it('is visible with the team; email addresses and statuses only with the membership', async () => {
     const { id } = await team({ visibility: 'organization' });
     const one = await members.member('acme');
     const other = await members.member('acme');
     await api.call('POST', `teams/${id}/relationships/users`, users(one.id, other.id));
-    const seen = async (token?: string) => {
+    const visibleCounts = async (token?: string) => {
       const { data, included } = (await api.get(`teams/${id}?include=users,organization_memberships`, { token })).body;
       const listed = (await api.get(`teams/${id}/relationships/organization-memberships`, { token })).body.data;
       type Document = { id: string; type: string; attributes: { email: string | null } };
@@ -132,9 +132,9 @@ describe('team membership', () => {
         addresses,
       ];
     };
-    expect(await seen()).toEqual([2, 2, 2, 2, 2]);
-    expect(await seen(one.token)).toEqual([2, 2, 1, 2, 1]);
-    expect(await seen((await members.member('acme')).token)).toEqual([2, 2, 0, 2, 0]);
+    expect(await visibleCounts()).toEqual([2, 2, 2, 2, 2]);
+    expect(await visibleCounts(one.token)).toEqual([2, 2, 1, 2, 1]);
+    expect(await visibleCounts((await members.member('acme')).token)).toEqual([2, 2, 0, 2, 0]);
   });
 
   it('gains and loses with the next request', async () => {
@@ -218,11 +218,11 @@ describe('team managers', () => {
 
   it('with manage-teams cannot change permissions or see secret teams', async () => {
     const { token } = await members.withFlags('acme', 'manage-teams', 'manage-membership');
-    const made = await create({}, token);
-    expect(made.body.data.attributes.visibility).toBe('organization');
+    const response = await create({}, token);
+    expect(response.body.data.attributes.visibility).toBe('organization');
     expect((await create({ visibility: 'secret' }, token)).status).toBe(403);
     expect((await create({ 'organization-access': { 'manage-workspaces': true } }, token)).status).toBe(403);
-    const { id } = made.body.data;
+    const { id } = response.body.data;
     const access = { data: { attributes: { 'organization-access': { 'manage-policies': true } } } };
     expect((await api.call('PATCH', `teams/${id}`, { token, body: access })).status).toBe(403);
     const hide = { data: { attributes: { visibility: 'secret' } } };
@@ -255,7 +255,7 @@ it('deletes teams with their organization', async () => {
   const name = uniqueName('gone');
   await api.post('organizations', { name, email: 'a@b.test' });
   const [owners] = (await api.get(`organizations/${name}/teams`)).body.data;
-  const made = (await api.post(`organizations/${name}/teams`, { name: 'some' })).body.data;
+  const team = (await api.post(`organizations/${name}/teams`, { name: 'some' })).body.data;
   expect((await api.call('DELETE', `organizations/${name}`)).status).toBe(204);
-  for (const { id } of [owners, made]) expect((await api.get(`teams/${id}`)).status).toBe(404);
+  for (const { id } of [owners, team]) expect((await api.get(`teams/${id}`)).status).toBe(404);
 });

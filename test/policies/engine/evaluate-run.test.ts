@@ -25,12 +25,12 @@ afterAll(async () => {
 });
 
 const detailsOf = async (runId: string, what: 'evaluation' | 'check') => {
-  const kept = await results.getPolicyResult(runId, what);
-  return kept ? results.readPolicySetOutcomes(kept) : [];
+  const stored = await results.getPolicyResult(runId, what);
+  return stored ? results.readPolicySetOutcomes(stored) : [];
 };
 
 describe('a run', () => {
-  it('has no policies, and nothing to show for it', async () => {
+  it('shows no policies when there are none', async () => {
     const run = await help.planned((await api.workspace()).id);
     expect(run.checks?.policyEvaluation).toBeUndefined();
     expect(await help.related(run.id, 'policy-checks')).toEqual([]);
@@ -60,9 +60,9 @@ describe('a run', () => {
     const run = await help.planned(workspaceId);
     const both = await Promise.all([help.evaluatePolicies(run), help.evaluatePolicies(run)]);
     expect(both.map(({ verdict }) => verdict)).toEqual(['overridable', 'overridable']);
-    const kept = await results.getPolicyResult(run.id, 'evaluation');
+    const stored = await results.getPolicyResult(run.id, 'evaluation');
     await help.evaluatePolicies(run);
-    expect(await results.getPolicyResult(run.id, 'evaluation')).toEqual(kept);
+    expect(await results.getPolicyResult(run.id, 'evaluation')).toEqual(stored);
   });
 
   it('keeps the policies and parameters it was created with', async () => {
@@ -83,7 +83,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('says nothing of sensitive parameters in errors', async () => {
+  it('keeps sensitive parameters out of errors', async () => {
     const { workspaceId, policySet } = await help.guarded('deny := [to_number(data.params.secret)]', 'mandatory');
     await api.post(`policy-sets/${policySet}/parameters`, { key: 'secret', value: 's3cret', sensitive: true });
     const run = await help.planned(workspaceId);
@@ -93,11 +93,11 @@ describe('a run', () => {
     expect(JSON.stringify(set)).not.toContain('s3cret');
   });
 
-  it('has what was uploaded to a set even if nobody looked at it yet', async () => {
+  it('includes a new upload of a set that has not been read yet', async () => {
     const { workspaceId, policySet } = await help.guarded('deny := []', 'mandatory');
-    const made = (await api.post(`policy-sets/${policySet}/versions`)).body.data;
+    const version = (await api.post(`policy-sets/${policySet}/versions`)).body.data;
     const content = new Uint8Array(await archive(policyFiles('deny := ["new"]')));
-    await fetch(made.links.upload, { method: 'PUT', body: content });
+    await fetch(version.links.upload, { method: 'PUT', body: content });
     expect((await help.evaluatePolicies(await help.planned(workspaceId))).verdict).toBe('failed');
   });
 
@@ -121,9 +121,9 @@ describe('a run', () => {
     };
     const run = await help.planned(workspaceId, planOf(0), { costEstimate });
     await help.evaluatePolicies(run);
-    const said = String((await detailsOf(run.id, 'evaluation'))[0]?.outcomes[0]?.output[0]);
-    expect(said).not.toContain('hunter2');
-    expect(JSON.parse(said)).toMatchObject({
+    const printed = String((await detailsOf(run.id, 'evaluation'))[0]?.outcomes[0]?.output[0]);
+    expect(printed).not.toContain('hunter2');
+    expect(JSON.parse(printed)).toMatchObject({
       id: run.id,
       created_by: 'owner',
       speculative: false,
@@ -149,19 +149,19 @@ describe('policies managed one by one', () => {
     const workspace = await api.workspace();
     const policies = await Promise.all(
       sources.map(async (body) => {
-        const given = { name: uniqueName('p'), kind, query: 'data.a.deny', 'enforcement-level': level };
-        const { id } = (await api.post('organizations/acme/policies', given)).body.data;
+        const attributes = { name: uniqueName('p'), kind, query: 'data.a.deny', 'enforcement-level': level };
+        const { id } = (await api.post('organizations/acme/policies', attributes)).body.data;
         if (body) await api.call('PUT', `policies/${id}/upload`, { body });
         return { type: 'policies', id };
       }),
     );
     const workspaces = { data: [{ type: 'workspaces', id: workspace.id }] };
-    const made = await api.post(
+    const response = await api.post(
       'organizations/acme/policy-sets',
       { name: uniqueName('set'), kind },
       { workspaces, policies: { data: policies } },
     );
-    expect(made.status).toBe(201);
+    expect(response.status).toBe(201);
     return help.planned(workspace.id);
   };
 
@@ -179,7 +179,7 @@ describe('policies managed one by one', () => {
     expect(set?.outcomes.map(({ status }) => status)).toEqual(['passed', 'errored', 'errored']);
   });
 
-  it('take Rego for the policy check as well, and Sentinel where there is one', async () => {
+  it('accept Rego in policy checks, and Sentinel where it is installed', async () => {
     const rego = await withPolicies('sentinel', ['# why\npackage a\ndeny := ["no"]'], 'soft-mandatory');
     expect(rego.checks).toEqual({ policyCheck: true });
     expect((await help.checkPolicies(rego)).verdict).toBe('soft_failed');
@@ -190,7 +190,7 @@ describe('policies managed one by one', () => {
   });
 });
 
-it('what is attached to a workspace that has other policies too is judged by kind', async () => {
+it('evaluates the sets of a workspace by their kind', async () => {
   const workspace = await api.workspace();
   const workspaces = { data: [{ type: 'workspaces', id: workspace.id }] };
   await policySetOf(api, { kind: 'opa' }, policyFiles('deny := ["advice"]', 'advisory'), { workspaces });

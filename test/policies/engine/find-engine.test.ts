@@ -20,13 +20,13 @@ import { downloadOpa, keptOpa, onPath, opaAtHand, opaVersion } from '../../../fu
 
 const folder = mkdtempSync(join(tmpdir(), 'engines-'));
 const content = '#!/bin/sh\necho "Version: 1.19.0"\n';
-const wanted = { file: 'opa_linux_amd64_static', sha256: createHash('sha256').update(content).digest('hex') };
+const release = { file: 'opa_linux_amd64_static', sha256: createHash('sha256').update(content).digest('hex') };
 let server: Server;
 let answer: RequestListener;
 const before = { ...process.env };
 
 const releases: RequestListener = (request, response) => {
-  if (request.url === `/v${opaVersion}/${wanted.file}`)
+  if (request.url === `/v${opaVersion}/${release.file}`)
     return response.writeHead(302, { location: '/asset?sig=x' }).end();
   if (request.url === '/asset?sig=x') return response.writeHead(200).end(content);
   return response.writeHead(404).end();
@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const download = (of = wanted) => downloadOpa(AbortSignal.timeout(10_000), of);
+const download = (of = release) => downloadOpa(AbortSignal.timeout(10_000), of);
 
 describe('a download', () => {
   it('is checked, kept, and found again', async () => {

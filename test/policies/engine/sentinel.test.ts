@@ -47,7 +47,7 @@ const ask = async (...sources: string[]) => {
 };
 
 describe('Sentinel, where it is', () => {
-  it('says by its exit code what a policy comes to', async () => {
+  it("reports a policy's result by its exit code", async () => {
     const [pass, quiet, error] = await ask('pass', 'quiet', 'undefined rule');
     expect(pass).toEqual({ value: true });
     expect(quiet).toEqual({ value: false });
@@ -56,11 +56,11 @@ describe('Sentinel, where it is', () => {
 
   it('is given the run, the plan and the parameters', async () => {
     const [fail] = await ask('fail');
-    const said = [fail?.value].flat().join('\n');
-    expect(said).toContain('import "static" "tfplan/v2" {');
-    expect(said).toContain('source = "./tfplan.json"');
-    expect(said).toContain('value = "a \\"quoted\\" $${value}"');
-    expect(said).toContain('{"id":"run-x"}');
+    const message = [fail?.value].flat().join('\n');
+    expect(message).toContain('import "static" "tfplan/v2" {');
+    expect(message).toContain('source = "./tfplan.json"');
+    expect(message).toContain('value = "a \\"quoted\\" $${value}"');
+    expect(message).toContain('{"id":"run-x"}');
   });
 
   it('is stopped when it does not end', async () => {

@@ -52,7 +52,7 @@ const follow = (identifier: string, attributes: object = {}, vcs: object = {}): 
   });
 
 const runsOf = async ({ id }: Resource): Promise<Resource[]> =>
-  client.list(`/workspaces/${id}/runs?page[size]=50&filter[operation]=plan_and_apply,plan_only`);
+  client.list(`/workspaces/${id}/runs?page[size]=50&filter[operation]=plan_and_apply,plan_only,save_plan`);
 const ingressOf = async (run: Resource): Promise<Resource['attributes']> => {
   const version = await client.get(`/runs/${run.id}/configuration-version`);
   return (await client.get(`/configuration-versions/${version.id}/ingress-attributes`)).attributes;
@@ -147,6 +147,76 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       )
       .toContain(`of ${identifier} comes from a fork, which is never planned`);
     expect(await gitea.statuses(identifier, evil)).toEqual([]);
+  });
+
+  it('shows plans in one comment, and plans again for a comment of whoever linked their account', async () => {
+    const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
+    const workspace = await follow(identifier);
+    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    const branch = { branch: 'feature', from: 'main' };
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', branch);
+    const number = await gitea.pull(identifier, 'feature', 'Please add c');
+    await untilFinal(await runOf(workspace, sha));
+    const ours = async () => {
+      const all = await gitea.call('GET', `/repos/${identifier}/issues/${number}/comments`);
+      return all.map(({ body }: { body: string }) => body).filter((body: string) => body.startsWith('<!-- stepform'));
+    };
+    await expect.poll(ours, { timeout: 30_000 }).toEqual([expect.stringContaining('2 to add, 0 to change')]);
+    const say = (body: string) => gitea.call('POST', `/repos/${identifier}/issues/${number}/comments`, { body });
+    const link = `/oauth-clients/${oauthClient.id}/account-link`;
+    await say('stepform plan');
+    const { data } = await client.call('POST', link, { data: { attributes: { username: gitea.owner.name } } });
+    await say(data.attributes.comment);
+    await expect
+      .poll(async () => (await client.call('GET', link).catch(() => undefined))?.data.attributes.username, {
+        timeout: 30_000,
+      })
+      .toBe(gitea.owner.name);
+    const plans = async () => (await runsOf(workspace)).filter(({ attributes }) => attributes['plan-only']);
+    expect(await plans()).toHaveLength(1);
+    await say('stepform plan');
+    await expect.poll(async () => (await plans()).length, { timeout: 30_000 }).toBe(2);
+    await untilFinal((await plans())[0] as Resource);
+    expect(await ours()).toHaveLength(1);
+  });
+
+  it('applies a pull request before its merge, and runs the merge after it', async () => {
+    const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
+    const workspace = await follow(identifier, { 'apply-before-merge-enabled': true });
+    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    await client.act(((await runsOf(workspace))[0] as Resource).id, 'discard').catch(() => undefined);
+    const branch = { branch: 'feature', from: 'main' };
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', branch);
+    const number = await gitea.pull(identifier, 'feature', 'Please add c');
+    const run = await runOf(workspace, sha);
+    const statusOf = async ({ id }: Resource) => (await client.get(`/runs/${id}`)).attributes.status;
+    await expect.poll(() => statusOf(run), { timeout: 60_000 }).toBe('planned_and_saved');
+    const say = (body: string) => gitea.call('POST', `/repos/${identifier}/issues/${number}/comments`, { body });
+    const link = `/oauth-clients/${oauthClient.id}/account-link`;
+    const { data } = await client.call('POST', link, { data: { attributes: { username: gitea.owner.name } } });
+    await say(data.attributes.comment);
+    await expect
+      .poll(
+        () =>
+          client.call('GET', link).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe(true);
+    await say('stepform apply');
+    await expect.poll(() => statusOf(run), { timeout: 60_000 }).toBe('applied');
+    const held = async () => (await client.get(`/workspaces/${workspace.id}`)).attributes['applied-pull-request'];
+    expect(await held()).toBe(number);
+    await gitea.call('POST', `/repos/${identifier}/pulls/${number}/merge`, { Do: 'merge' });
+    await expect.poll(held, { timeout: 30_000 }).toBeNull();
+    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(3);
+    const [merged] = (await runsOf(workspace)) as [Resource];
+    expect((await untilFinal(merged)).attributes).toMatchObject({
+      status: 'planned_and_finished',
+      'has-changes': false,
+    });
   });
 
   it('starts only runs that the changed files concern', async () => {

@@ -42,8 +42,8 @@ it('a team is made, gets people and access, and gives it back', async () => {
   await dialog.getByRole('button', { name: 'Add access' }).click();
   await page.getByRole('button', { name: `Change the access of ${name}` }).waitFor();
   const access = `/team-workspaces?filter[workspace][id]=${workspace.id}`;
-  const [given] = await client.list(access);
-  expect(given?.attributes).toMatchObject({ access: 'custom', runs: 'apply', 'workspace-locking': true });
+  const [granted] = await client.list(access);
+  expect(granted?.attributes).toMatchObject({ access: 'custom', runs: 'apply', 'workspace-locking': true });
   await page.getByRole('button', { name: `Remove the access of ${name}` }).click();
   await dialog.getByRole('button', { name: 'Remove access' }).click();
   await page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' });
@@ -55,7 +55,7 @@ it('a team is made, gets people and access, and gives it back', async () => {
   await line.waitFor({ state: 'detached' });
 });
 
-it('whoever is in no team is told what to do about it', async () => {
+it('explains to users without a team what to do', async () => {
   operate(platform);
   const { token } = await (await memberHelpers()).member(organization);
   const page = await visit(`/app/${organization}/workspaces`, { token });
@@ -83,6 +83,6 @@ it('a project gives its workspaces to a team', async () => {
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('custom', { exact: true }).waitFor();
   const [, id] = /(prj-\w+)/.exec(page.url()) ?? [];
-  const [given] = await client.list(`/team-projects?filter[project][id]=${id}`);
-  expect(given?.attributes).toMatchObject({ access: 'custom', 'workspace-access': { create: true, delete: true } });
+  const [granted] = await client.list(`/team-projects?filter[project][id]=${id}`);
+  expect(granted?.attributes).toMatchObject({ access: 'custom', 'workspace-access': { create: true, delete: true } });
 });

@@ -17,19 +17,27 @@ interface Violation {
 }
 
 const violations = async (page: Page): Promise<string[]> => {
-  const found = await page.evaluate(async () => {
+  const violations = await page.evaluate(async () => {
     const { axe: run } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     // Of what passes nobody reads the details, which take as long.
     const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
     return (await run.run({ runOnly, resultTypes: ['violations'] })).violations;
   });
-  return found.flatMap(({ id, nodes }) =>
+  return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
   );
 };
 
 /** Address and a text that says that the view is complete. */
-const views: Record<string, { path: string; ready: string; open?: string; ticks?: string; unfolds?: string[] }> = {};
+interface View {
+  path: string;
+  ready: string;
+  open?: string;
+  keys?: string;
+  ticks?: string;
+  unfolds?: string[];
+}
+const views: Record<string, View> = {};
 
 beforeAll(async () => {
   const workspace = await newWorkspace({ description: 'To be read by everybody' });
@@ -88,6 +96,7 @@ beforeAll(async () => {
   const at = `/app/${organization}/workspaces/${name}`;
   const settings = `/app/${organization}/settings`;
   Object.assign(views, {
+    'organization overview': { path: `/app/${organization}/overview`, ready: 'Waits', unfolds: ['As a table'] },
     workspaces: { path: `/app/${organization}/workspaces`, ready: name },
     'new workspace': { path: `/app/${organization}/workspaces`, ready: name, open: 'New workspace' },
     queue: { path: `/app/${organization}/runs`, ready: '1 of 1 in the queue' },
@@ -136,6 +145,7 @@ beforeAll(async () => {
     'run in line': { path: runPath(name, pending.id), ready: 'Waiting for Waits' },
     tokens: { path: '/app/settings/tokens', ready: 'Revoke' },
     'new organization': { path: '/app/organizations/new', ready: 'It cannot be changed later' },
+    palette: { path: at, ready: 'Current run', keys: 'Control+k' },
     nothing: { path: '/app/a/b/c/d/e', ready: 'Page not found' },
   });
 });
@@ -189,10 +199,14 @@ const wrongWith = async (page: Page, name: string): Promise<string[]> => {
 it('every view is for everybody, and none is wider than the screen', async () => {
   const page = await visit('/');
   const wrong: string[] = [];
-  for (const [name, { path, ready, open, ticks, unfolds }] of Object.entries(views)) {
+  for (const [name, { path, ready, open, keys, ticks, unfolds }] of Object.entries(views)) {
     await page.goto(path);
     await page.getByText(ready).first().waitFor();
     if (open) await page.getByRole('main').getByRole('button', { name: open }).click();
+    if (keys) {
+      await page.keyboard.press(keys);
+      await page.getByRole('dialog').getByRole('option').first().waitFor();
+    }
     if (ticks) await page.getByRole('dialog').getByLabel(ticks).check();
     // What is folded is looked at too.
     for (const unfold of unfolds ?? []) await page.getByText(unfold).click();

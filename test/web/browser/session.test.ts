@@ -16,8 +16,8 @@ describe('a token', () => {
     const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
     await page.goto(runPath(workspace.attributes.name, run.id));
     await page.getByText('terraform_data.a').first().waitFor();
-    const kept = await page.evaluate(() => ({ local: JSON.stringify(localStorage), cookies: document.cookie }));
-    expect(JSON.stringify(kept)).not.toContain(platform.token);
+    const stored = await page.evaluate(() => ({ local: JSON.stringify(localStorage), cookies: document.cookie }));
+    expect(JSON.stringify(stored)).not.toContain(platform.token);
     expect(await page.context().storageState()).toMatchObject({ cookies: [] });
     expect(sent.filter(({ url }) => url.includes(platform.token))).toEqual([]);
     const own = new URL(platform.url).origin;

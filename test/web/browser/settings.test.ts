@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { Client } from '../../../functions/client/client.ts';
 import { operate } from '../../e2e/support/operator.ts';
@@ -49,6 +50,20 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   await page.getByRole('heading', { name: team.attributes.name }).waitFor();
   expect(await page.locator('img').count()).toBe(0);
 
+  await page.goto(`${settings}/audit-trail`);
+  await page.getByLabel('Outcome').selectOption('refused');
+  await lines.filter({ hasText: 'team: delete' }).waitFor();
+  await lines.filter({ hasText: 'team: created' }).waitFor({ state: 'detached' });
+  // Whoever is given the address sees the same.
+  await page.reload();
+  await lines.filter({ hasText: 'team: delete' }).waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const exported = await readFile(await (await download).path(), 'utf8');
+  expect(exported).toMatch(/^timestamp,actor,/);
+  expect(exported).toContain(`,team,${team.id},destroy,refused,`);
+  expect(exported).not.toContain(',allowed,');
+
   await page.goto(`${settings}/general`);
   await page.getByRole('button', { name: 'Create: Audit trail token' }).click();
   await dialog.getByRole('button', { name: 'Create token' }).click();
@@ -68,7 +83,7 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   await expect(ask(second)).rejects.toThrow('401');
 });
 
-it('the second of two who change a project, a team or a workspace is told, and undoes nothing', async () => {
+it('warns the second of two users who edit a project, team or workspace, and keeps the first edit', async () => {
   const project = await make('projects', { description: 'before' });
   const page = await visit(`/app/${organization}/projects/${project.id}`);
   const dialog = page.getByRole('dialog');

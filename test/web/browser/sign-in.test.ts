@@ -29,15 +29,15 @@ afterAll(async () => {
 const sessionOf = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.parse(sessionStorage.getItem('stepform-token') ?? '{}').token ?? '');
 
-it('comes back to where the reader was, leaves nothing in the address, and ends when they sign out', async () => {
+it('returns to the previous page, leaves no secrets in the URL, and ends at sign-out', async () => {
   const { url } = platform.local;
   const page = await newPage({ baseURL: url });
   await page.goto('/app/organizations/new?from=test');
   await page.getByRole('button', { name: 'Sign in with Example' }).click();
   await page.getByRole('link', { name: 'ada' }).waitFor();
   expect(page.url()).toBe(`${url}/app/organizations/new?from=test`);
-  const kept = await page.evaluate(() => Object.entries(sessionStorage));
-  expect(kept.map(([name]) => name)).toEqual(['stepform-token']);
+  const stored = await page.evaluate(() => Object.entries(sessionStorage));
+  expect(stored.map(([name]) => name)).toEqual(['stepform-token']);
   const session = await sessionOf(page);
   expect(session).toMatch(/^sfs_/);
   expect((await page.context().cookies(url)).map(({ name }) => name)).toEqual([]);

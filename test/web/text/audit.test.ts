@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deedIn, meansIn, placeOfEvent, type TrailEvent } from '../../../functions/web/text/audit.ts';
+import { csvOf, deedIn, meansIn, placeOfEvent, programIn, type TrailEvent } from '../../../functions/web/text/audit.ts';
 
 const event = (resource: Partial<TrailEvent['resource']>, meta: Partial<TrailEvent['resource']['meta']> = {}) =>
   ({
@@ -37,6 +37,39 @@ it.each([
   [event({}, { outcome: 'refused' }), undefined],
   [event({ id: null }), undefined],
   [event({ type: 'workspace', id: 'ws-1' }), undefined],
+  [
+    event({ type: 'workspace', id: 'ws-1' }, { workspace: 'network' }),
+    { view: 'workspace', organization: 'acme', workspace: 'network', tab: 'overview' },
+  ],
 ])('leads to what it was about where that can be shown', (one, place) => {
   expect(placeOfEvent(one, 'acme')).toEqual(place);
+});
+
+it.each([
+  [
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36',
+    'Chrome 156',
+  ],
+  ['Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0', 'Edge 140'],
+  ['Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15', 'Safari 18'],
+  ['Terraform/1.11.4 (+https://www.terraform.io) go-tfe', 'Terraform 1.11.4'],
+  ['go-tfe', 'go-tfe'],
+  ['something else/1', 'something else/1'],
+])('%s is shown as %s', (agent, name) => {
+  expect(programIn(agent)).toBe(name);
+});
+
+it('exports events as CSV, and nothing in it is a formula', () => {
+  const [names, line, rest] = csvOf([
+    {
+      ...event({ type: 'workspace', id: 'ws-1' }, { user_agent: '=1+1', workspace: 'a "b", c' }),
+      timestamp: '2030-01-01T00:00:00.000Z',
+      auth: { accessor_id: 'user-1', description: '@evil' },
+    },
+  ]).split('\r\n');
+  expect(names).toBe(
+    'timestamp,actor,actor_id,resource,resource_id,action,outcome,status,workspace,workspace_id,token_kind,token_id,address,user_agent',
+  );
+  expect(line).toBe(`2030-01-01T00:00:00.000Z,'@evil,user-1,workspace,ws-1,update,allowed,,"a ""b"", c",,,,,'=1+1`);
+  expect(rest).toBe('');
 });

@@ -31,7 +31,7 @@ const open: fc.Arbitrary<Made> = fc
     fc.integer().map((value) => ({ value, type: 'number' })),
     fc.constant({ value: null, type: 'string' }),
   )
-  .map((made) => ({ ...made, paths: [], marks: false }));
+  .map((marked) => ({ ...marked, paths: [], marks: false }));
 const closed: fc.Arbitrary<Made> = secret.map((value) => ({ value, type: 'string', paths: [[]], marks: true }));
 
 const under = (step: Path[number], paths: Path[]): Path[] => paths.map((path) => [step, ...path]);
@@ -59,7 +59,7 @@ const setOf = (elements: Made[], byElement: boolean): Made => {
   return { ...list, type, marks: true, paths: byElement ? [[{ type: 'index', value }]] : [[]] };
 };
 
-const whole = (made: Made): Made => ({ ...made, paths: [[]], marks: true });
+const whole = (marked: Made): Made => ({ ...marked, paths: [[]], marks: true });
 
 const { tree } = fc.letrec<{ tree: Made }>((tie) => ({
   tree: fc.oneof(
@@ -75,24 +75,24 @@ const { tree } = fc.letrec<{ tree: Made }>((tie) => ({
   ),
 }));
 
-const dynamic = (made: Made): Made => ({ ...made, value: { value: made.value, type: made.type } });
+const dynamic = (marked: Made): Made => ({ ...marked, value: { value: marked.value, type: marked.type } });
 
 const attributes = fc
   .uniqueArray(fc.tuple(name, tree, fc.boolean()), { maxLength: 4, selector: ([key]) => key })
   .map((entries) =>
     objectOf(
-      entries.map(([key, made, wrapped]): [string, Made] => [key, wrapped ? dynamic(made) : made]),
+      entries.map(([key, marked, wrapped]): [string, Made] => [key, wrapped ? dynamic(marked) : marked]),
       false,
     ),
   );
 
-const stateOf = (made: Made, output: Made): State => ({
+const stateOf = (marked: Made, output: Made): State => ({
   resources: [
     {
       mode: 'managed',
       type: 'terraform_data',
       name: 'a',
-      instances: [{ attributes: made.value as Record<string, unknown>, sensitive_attributes: made.paths }],
+      instances: [{ attributes: marked.value as Record<string, unknown>, sensitive_attributes: marked.paths }],
     },
   ],
   outputs: { out: { value: output.value, sensitive: output.paths.length > 0 } },
@@ -120,8 +120,8 @@ describe('what is sensitive', () => {
 
   it('is not shown where a provider repeats it without a mark', () => {
     fc.assert(
-      fc.property(tree, (made) => {
-        const input = dynamic(made);
+      fc.property(tree, (marked) => {
+        const input = dynamic(marked);
         const output = { ...input, paths: [], marks: false };
         const both = objectOf(
           [
@@ -130,8 +130,8 @@ describe('what is sensitive', () => {
           ],
           false,
         );
-        const change = { actions: ['create'], after: { input: made.value, output: made.value } };
-        const marks = { after_sensitive: { input: made.marks } };
+        const change = { actions: ['create'], after: { input: marked.value, output: marked.value } };
+        const marks = { after_sensitive: { input: marked.marks } };
         const plan = { format_version: '1.2', output_changes: { a: { ...change, ...marks } } };
         expect(shownOf(undefined, stateOf(both, open0))).not.toContain('SECRET');
         const { output_changes } = redactPlan(plan, { format_version: '1.0' } as never);
@@ -164,7 +164,7 @@ describe('what is sensitive', () => {
 
 const open0: Made = { value: 'plain', type: 'string', paths: [], marks: false };
 
-it('a value without a type of its own is shown without the type that is stored with it', () => {
+it('a dynamically typed value is shown without its stored type', () => {
   const state = (value: unknown, type: unknown): State => ({
     resources: [
       { mode: 'managed', type: 'terraform_data', name: 'a', instances: [{ attributes: { input: { value, type } } }] },

@@ -21,17 +21,17 @@ afterAll(() => rm(folder, { recursive: true }));
 
 describe('an archive made in the browser', () => {
   it('reads back whole, long and foreign names included', async () => {
-    const found: Record<string, string> = {};
+    const contents: Record<string, string> = {};
     const archive = Buffer.from(await (await gzip(tar(entries))).arrayBuffer());
     const reader = extract();
     reader.on('entry', async (header, stream, next) => {
       const parts: Buffer[] = [];
       for await (const part of stream) parts.push(part as Buffer);
-      found[header.name] = Buffer.concat(parts).toString();
+      contents[header.name] = Buffer.concat(parts).toString();
       next();
     });
     await pipeline(Readable.from([archive]), createGunzip(), reader);
-    expect(found).toEqual(Object.fromEntries(entries.map(({ path, content }) => [path, content])));
+    expect(contents).toEqual(Object.fromEntries(entries.map(({ path, content }) => [path, content])));
   });
 
   it('is one that other programs take', async () => {

@@ -21,7 +21,7 @@ const run = (id: string, of: string, status: string, attributes: object = {}): R
 
 const [a, b, c] = ['a', 'b', 'c'].map(workspace) as [Resource, Resource, Resource];
 
-it('groups workspaces by what their run means to whoever looks', () => {
+it('groups workspaces by what their run needs from the user', () => {
   expect(rowOf(a, undefined).group).toBe('idle');
   expect(rowOf(a, run('r', 'a', 'planned')).group).toBe('attention');
   expect(rowOf(a, run('r', 'a', 'pending')).group).toBe('running');
@@ -32,20 +32,20 @@ it('groups workspaces by what their run means to whoever looks', () => {
 
 it('learns from open runs what workspaces are at, and which runs are over', () => {
   const rows = [rowOf(a, run('r1', 'a', 'applied')), rowOf(b, run('r2', 'b', 'applying')), rowOf(c, undefined)];
-  const seen = withOpenRuns(rows, [
+  const merged = withOpenRuns(rows, [
     run('r3', 'a', 'planned'),
     run('r4', 'a', 'pending'),
     run('r5', 'c', 'planning', { 'plan-only': true }),
   ]);
-  expect(seen.rows.map((row) => [row.run?.id, row.group])).toEqual([
+  expect(merged.rows.map((row) => [row.run?.id, row.group])).toEqual([
     ['r3', 'attention'],
     ['r2', 'running'],
     [undefined, 'idle'],
   ]);
-  expect(seen.ended).toEqual(['r2']);
+  expect(merged.ended).toEqual(['r2']);
 });
 
-it('gives the very same list while nothing changes', () => {
+it('returns the identical list while nothing changes', () => {
   const rows = [rowOf(a, run('r1', 'a', 'planning')), rowOf(b, undefined)];
   expect(withOpenRuns(rows, [run('r1', 'a', 'planning')])).toEqual({ rows, ended: [] });
   expect(withOpenRuns(rows, [run('r1', 'a', 'planning')]).rows).toBe(rows);

@@ -9,14 +9,14 @@ import { TokensOf } from '../../parts/tokens.tsx';
 import { all, call, change } from '../../session.ts';
 import { AgentPoolFields, agentPoolOf } from './agent-pools.tsx';
 
-interface Known {
+interface ViewData {
   pool: Resource<'agent-pools'>;
   agents: Resource<'agents'>[];
   /** Whose runs its agents do, as far as the reader sees them. */
   workspaces: Resource<'workspaces'>[];
 }
 
-const load = async (id: string): Promise<Known> => {
+const load = async (id: string): Promise<ViewData> => {
   const path = `/agent-pools/${encodeURIComponent(id)}`;
   const [{ data, included = [] }, agents] = await Promise.all([
     call('GET', `${path}?include=workspaces`),
@@ -37,12 +37,12 @@ export const AgentPoolView = ({ organization, id }: { organization: string; id: 
       load={() => load(id)}
       thing={({ pool }) => pool}
     >
-      {(known, live) => <AgentPool {...known} organization={organization} live={live} />}
+      {(loaded, live) => <AgentPool {...loaded} organization={organization} live={live} />}
     </Single>
   );
 };
 
-const AgentPool = (props: Known & { organization: string; live: Live<Known> }) => {
+const AgentPool = (props: ViewData & { organization: string; live: Live<ViewData> }) => {
   const { pool, agents, workspaces, organization, live } = props;
   const mayChange = may(organization, 'can-update-agent-pools');
   return (
@@ -54,7 +54,7 @@ const AgentPool = (props: Known & { organization: string; live: Live<Known> }) =
         mayChange={mayChange}
         mayDelete={mayChange}
         attributesOf={agentPoolOf}
-        fields={(seen) => <AgentPoolFields pool={seen} />}
+        fields={(basis) => <AgentPoolFields pool={basis} />}
         consequence="Its tokens are revoked immediately. A pool in use cannot be deleted: change the execution mode of its workspaces first."
         onChange={live.refresh}
       />
@@ -179,12 +179,12 @@ const Allowed = ({
   const everything = useItems(organization, kind, true);
   const relationship = `allowed-${kind}`;
   const ids = idsOf(pool, relationship);
-  const set = (wanted: string[]) =>
+  const set = (ids: string[]) =>
     change(
       `/agent-pools/${pool.id}`,
       'agent-pools',
       {},
-      { seen: pool, relationships: { [relationship]: { data: wanted.map((id) => ({ type: kind, id })) } } },
+      { basis: pool, relationships: { [relationship]: { data: ids.map((id) => ({ type: kind, id })) } } },
     );
   const one = kind === 'workspaces' ? 'workspace' : 'project';
   return (

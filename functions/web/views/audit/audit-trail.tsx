@@ -1,18 +1,25 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { exactTime } from '../../../client/text/time.ts';
 import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
+import { hrefOf, useQuery } from '../../location.ts';
 import { organizationNow } from '../../organization.ts';
 import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
+import { Filter } from '../../parts/filters.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { call } from '../../session.ts';
-import { deedIn, meansIn, placeOfEvent, type TrailEvent } from '../../text/audit.ts';
+import { call, saying } from '../../session.ts';
+import { csvOf, deedIn, meansIn, placeOfEvent, programIn, type TrailEvent } from '../../text/audit.ts';
+import { saveFile } from '../../text/save.ts';
 
 interface Piece {
   data: TrailEvent[];
-  pagination: { next_page: number | null };
+  pagination: { next_page: number | null; searched_until?: string };
 }
 
 const size = 50;
+const exportSize = 1000;
+/** The API pages no further. */
+const maxExported = 20_000;
 const hour = 3_600_000;
 
 /** How far back, in hours. */
@@ -23,15 +30,34 @@ const spans = [
   ['2160', 'Last 90 days'],
 ] as const;
 
-const load = async (organization: string, hours: number, page: number): Promise<Piece> => {
+const outcomes: [string, string][] = [
+  ['allowed', 'Allowed'],
+  ['refused', 'Refused'],
+  ['failed', 'Failed'],
+];
+
+/** By the query parameters of the API. */
+type Filters = Record<string, string>;
+
+const load = async (hours: number, filters: Filters, page: number, pageSize = size): Promise<Piece> => {
   const query = new URLSearchParams({
-    'filter[organization][name]': organization,
+    ...filters,
     since: new Date(Date.now() - hours * hour).toISOString(),
     sort: '-timestamp',
-    'page[size]': String(size),
+    'page[size]': String(pageSize),
     'page[number]': String(page),
   });
   return (await call<TrailEvent[]>('GET', `/organization/audit-trail?${query}`)) as unknown as Piece;
+};
+
+const exportAll = async (hours: number, filters: Filters): Promise<TrailEvent[]> => {
+  const events: TrailEvent[] = [];
+  for (let page: number | null = 1; page !== null && page * exportSize <= maxExported; ) {
+    const { data, pagination }: Piece = await load(hours, filters, page, exportSize);
+    events.push(...data);
+    page = pagination.next_page;
+  }
+  return events;
 };
 
 /** Who did what, from where, and who was turned away; the newest first. */
@@ -50,11 +76,29 @@ const Allowed = ({ organization }: { organization: string }) => {
 };
 
 const Trail = ({ organization }: { organization: string }) => {
-  const hours = useSignal('24');
+  const period = useQuery('period');
+  const actor = useQuery('actor');
+  const type = useQuery('type');
+  const workspace = useQuery('workspace');
+  const outcome = useQuery('outcome');
   const page = useSignal(1);
+  const hours = Number(period.value || '24');
+  const filters: Filters = Object.fromEntries(
+    [
+      ['filter[organization][name]', organization],
+      ['filter[actor][id]', actor.value],
+      ['filter[resource][type]', type.value],
+      ['filter[workspace][id]', workspace.value],
+      ['filter[outcome]', outcome.value],
+    ].filter(([, value]) => value),
+  );
+  const choice = JSON.stringify([filters, hours]);
+  useEffect(() => {
+    page.value = 1;
+  }, [choice]);
   const live = useLive(
-    `audit-trail/${organization}/${hours.value}/${page.value}`,
-    () => load(organization, Number(hours.value), page.value),
+    `audit-trail/${choice}/${page.value}`,
+    () => load(hours, filters, page.value),
     // What is further back stands still.
     () => (page.value === 1 ? 15_000 : undefined),
   );
@@ -63,11 +107,8 @@ const Trail = ({ organization }: { organization: string }) => {
       <div class="row">
         <select
           aria-label="Period"
-          value={hours.value}
-          onChange={(event) => {
-            page.value = 1;
-            hours.value = event.currentTarget.value;
-          }}
+          value={period.value || '24'}
+          onChange={(event) => (period.value = event.currentTarget.value)}
         >
           {spans.map(([value, text]) => (
             <option key={value} value={value}>
@@ -75,19 +116,28 @@ const Trail = ({ organization }: { organization: string }) => {
             </option>
           ))}
         </select>
-        <span class="soft small">Newest first. Events cannot be changed or deleted.</span>
+        <Filter label="Outcome" all="All outcomes" chosen={outcome} options={outcomes} />
+        <Seen events={live.value?.data ?? []} actor={actor} type={type} workspace={workspace} />
+        <span class="grow" />
+        <Export organization={organization} read={() => exportAll(hours, filters)} />
       </div>
+      <p class="soft small">Newest first. Events cannot be changed or deleted.</p>
       <Loaded live={live} what="audit trail">
         {({ data, pagination }) => (
           <>
             {data.length === 0 ? (
-              <Nothing page={page.value} />
+              <Nothing page={page.value} filtered={Object.keys(filters).length > 1} />
             ) : (
               <ul class="panel list" aria-label="Events">
                 {data.map((event) => (
                   <Line key={event.id} event={event} organization={organization} />
                 ))}
               </ul>
+            )}
+            {pagination.searched_until && (
+              <Notice kind="warn">
+                Searched back to {exactTime(pagination.searched_until)}. Choose a shorter period to search all of it.
+              </Notice>
             )}
             {(page.value > 1 || pagination.next_page !== null) && (
               <nav class="row" aria-label="Pages">
@@ -107,9 +157,68 @@ const Trail = ({ organization }: { organization: string }) => {
   );
 };
 
-const Nothing = ({ page }: { page: number }) =>
+interface SeenProps {
+  events: TrailEvent[];
+  actor: Signal<string>;
+  type: Signal<string>;
+  workspace: Signal<string>;
+}
+
+/** Filters by what was seen since the page was opened: people, kinds of resources, workspaces. */
+const Seen = ({ events, actor, type, workspace }: SeenProps) => {
+  const seen = useRef({
+    actor: new Map<string, string>(),
+    type: new Map<string, string>(),
+    workspace: new Map<string, string>(),
+  }).current;
+  for (const { auth, resource } of events) {
+    const { workspace_id: id, workspace: name } = resource.meta;
+    seen.actor.set(auth.accessor_id, auth.description ?? auth.accessor_id);
+    seen.type.set(resource.type, resource.type.replaceAll('_', ' '));
+    if (id) seen.workspace.set(id, name ?? id);
+  }
+  const options = (of: Map<string, string>, { value }: Signal<string>): [string, string][] =>
+    [...(value && !of.has(value) ? [[value, value] as [string, string]] : []), ...of].sort(([, a], [, b]) =>
+      a.localeCompare(b),
+    );
+  return (
+    <>
+      <Filter label="Who" all="Everyone" chosen={actor} options={options(seen.actor, actor)} />
+      <Filter label="What" all="Everything" chosen={type} options={options(seen.type, type)} />
+      <Filter label="Workspace" all="All workspaces" chosen={workspace} options={options(seen.workspace, workspace)} />
+    </>
+  );
+};
+
+/** As a CSV file, with the filters that are chosen. */
+const Export = ({ organization, read }: { organization: string; read(): Promise<TrailEvent[]> }) => {
+  const busy = useSignal(false);
+  const error = useSignal<string | undefined>(undefined);
+  const save = async () => {
+    busy.value = true;
+    error.value = undefined;
+    try {
+      saveFile(csvOf(await read()), `audit-trail-${organization}-${new Date().toISOString().slice(0, 10)}.csv`);
+    } catch (caught) {
+      error.value = saying(caught);
+    }
+    busy.value = false;
+  };
+  return (
+    <>
+      <button type="button" disabled={busy.value} onClick={save}>
+        {busy.value ? 'Exporting …' : 'Export CSV'}
+      </button>
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+    </>
+  );
+};
+
+const Nothing = ({ page, filtered }: { page: number; filtered: boolean }) =>
   page > 1 ? (
     <p class="panel pad soft">No older events.</p>
+  ) : filtered ? (
+    <p class="panel pad soft">No events match the filters in this period.</p>
   ) : (
     <div class="panel empty">
       <p>
@@ -128,7 +237,7 @@ const Nothing = ({ page }: { page: number }) =>
 
 const Line = ({ event, organization }: { event: TrailEvent; organization: string }) => {
   const { auth, resource, timestamp } = event;
-  const { outcome, status, address, user_agent: agent, token_id: token } = resource.meta;
+  const { outcome, status, address, user_agent: agent, token_id: token, workspace } = resource.meta;
   const place = placeOfEvent(event, organization);
   const means = meansIn(event);
   return (
@@ -140,12 +249,22 @@ const Line = ({ event, organization }: { event: TrailEvent; organization: string
         {resource.id && (
           <span class="mono break">{place ? <a href={hrefOf(place)}>{resource.id}</a> : resource.id}</span>
         )}
+        {workspace && resource.type !== 'workspace' && (
+          <span class="tag">
+            <a href={hrefOf({ view: 'workspace', organization, workspace, tab: 'overview' })}>{workspace}</a>
+          </span>
+        )}
       </span>
       <span class="meta break">
         <strong>{auth.description ?? auth.accessor_id}</strong>
         {means && <>, {means}</>}
         {address && <> · from {address}</>}
-        {agent && <> · {agent}</>}
+        {agent && (
+          <>
+            {' · '}
+            <span title={agent}>{programIn(agent)}</span>
+          </>
+        )}
         {token && (
           <>
             {' · '}

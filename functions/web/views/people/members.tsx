@@ -20,13 +20,13 @@ interface Member {
 const load = async (organization: string): Promise<Member[]> => {
   const path = `/organizations/${organization}/organization-memberships?include=user,teams`;
   const { data, included } = await all<'organization-memberships'>(path);
-  const known = new Map(included.map((one) => [one.id, one]));
+  const byId = new Map(included.map((one) => [one.id, one]));
   return data.map((membership) => {
     const teams = membership.relationships?.teams?.data;
     return {
       membership,
-      user: known.get(related(membership, 'user') ?? ''),
-      teams: Array.isArray(teams) ? teams.flatMap(({ id }) => known.get(id) ?? []) : [],
+      user: byId.get(related(membership, 'user') ?? ''),
+      teams: Array.isArray(teams) ? teams.flatMap(({ id }) => byId.get(id) ?? []) : [],
     };
   });
 };
@@ -41,17 +41,17 @@ const titleOf = ({ membership, user }: Member): string =>
   user?.attributes.username || membership.attributes.email || membership.id;
 
 /** Everybody, as items of a list by the users' ids; nobody for who may not see them. */
-export const useMembers = (organization: string, wanted: boolean): Item[] =>
+export const useMembers = (organization: string, enabled: boolean): Item[] =>
   useLive(
-    `members of ${organization}: ${wanted}`,
+    `members of ${organization}: ${enabled}`,
     async () =>
-      wanted
+      enabled
         ? (await load(organization)).map((one) => ({
             id: related(one.membership, 'user') ?? '',
             name: titleOf(one),
           }))
         : [],
-    () => (wanted ? minute : undefined),
+    () => (enabled ? minute : undefined),
   ).value ?? [];
 
 export const Members = ({ organization }: { organization: string }) => {
@@ -143,11 +143,11 @@ const Invite = ({ organization, onClose }: { organization: string; onClose(): vo
           hint="No email is sent. The user joins after signing in with this address through OpenID Connect."
         />
         <Loaded live={teams} what="teams">
-          {(known) => (
+          {(teams) => (
             <Choices
               legend="Teams"
               name="teams"
-              options={known.map(({ id, attributes }) => [id, attributes.name])}
+              options={teams.map(({ id, attributes }) => [id, attributes.name])}
               chosen={[]}
             />
           )}

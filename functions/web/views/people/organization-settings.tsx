@@ -36,9 +36,9 @@ export const OrganizationSettings = ({ organization }: { organization: string })
 
 const General = ({ organization }: { organization: Resource<'organizations'> }) => {
   const saved = useSignal(false);
-  const seen = useSignal(organization);
+  const basis = useSignal(organization);
   const reloads = useSignal(0);
-  const { attributes, id } = seen.value;
+  const { attributes, id } = basis.value;
   const mayUpdate = attributes.permissions['can-update'];
   const submit = async (data: FormData) => {
     saved.value = false;
@@ -46,11 +46,12 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
       email: textOf(data, 'email'),
       'default-execution-mode': data.get('default-execution-mode'),
       'cost-estimation-enabled': data.has('cost-estimation-enabled'),
+      'pull-request-comments-enabled': data.has('pull-request-comments-enabled'),
       'allow-force-delete-workspaces': data.has('allow-force-delete-workspaces'),
     };
     const path = `/organizations/${id}`;
-    seen.value = await change(path, 'organizations', changed(settings, attributes), { seen: seen.value });
-    knowOrganization(seen.value);
+    basis.value = await change(path, 'organizations', changed(settings, attributes), { basis: basis.value });
+    knowOrganization(basis.value);
     saved.value = true;
   };
   return (
@@ -62,7 +63,7 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
         readOnly={!mayUpdate}
         onSubmit={submit}
         onReload={async () => {
-          seen.value = await get(`/organizations/${id}`);
+          basis.value = await get(`/organizations/${id}`);
           reloads.value++;
         }}
       >
@@ -86,6 +87,12 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
           label="Estimate costs"
           hint="Shows the monthly cost of each plan. Never fails a run."
           checked={attributes['cost-estimation-enabled']}
+        />
+        <Choice
+          name="pull-request-comments-enabled"
+          label="Show plans in a comment on pull requests"
+          hint="Counts, costs and policies, for everyone who can read the repository. Never values."
+          checked={attributes['pull-request-comments-enabled']}
         />
         <Choice
           name="allow-force-delete-workspaces"

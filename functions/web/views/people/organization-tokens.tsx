@@ -41,7 +41,7 @@ const OneToken = ({ name, path, says }: { name: string; path: string; says: stri
     () => find(path),
     () => 30_000,
   );
-  const { adding, made } = useTokenWork();
+  const { adding, createdSecret } = useTokenWork();
   const revoking = useSignal(false);
   const close = () => {
     adding.value = false;
@@ -79,7 +79,7 @@ const OneToken = ({ name, path, says }: { name: string; path: string; says: stri
           </div>
         )}
       </Loaded>
-      {made.value && <CreatedToken secret={made.value} />}
+      {createdSecret.value && <CreatedToken secret={createdSecret.value} />}
       {adding.value && (
         <NewToken
           title={name}
@@ -87,7 +87,7 @@ const OneToken = ({ name, path, says }: { name: string; path: string; says: stri
           described={false}
           onClose={close}
           onMade={(secret) => {
-            made.value = secret;
+            createdSecret.value = secret;
             close();
           }}
         >
@@ -99,7 +99,7 @@ const OneToken = ({ name, path, says }: { name: string; path: string; says: stri
           name={name}
           path={path}
           onClose={() => {
-            made.value = undefined;
+            createdSecret.value = undefined;
             close();
           }}
         />

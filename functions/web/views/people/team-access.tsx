@@ -24,30 +24,30 @@ interface On {
   may: boolean;
 }
 
-interface Given {
+interface TeamGrant {
   grant: Resource<'team-workspaces' | 'team-projects'>;
   team: Resource<'teams'> | undefined;
 }
 
-interface Known {
-  given: Given[];
+interface ViewData {
+  granted: TeamGrant[];
   /** That have no access yet. */
   free: Resource<'teams'>[];
 }
 
-const load = async ({ what, id, organization }: On): Promise<Known> => {
+const load = async ({ what, id, organization }: On): Promise<ViewData> => {
   const [grants, teams] = await Promise.all([
     all<'team-workspaces' | 'team-projects'>(`/team-${what}s?filter[${what}][id]=${id}`),
     all<'teams'>(`/organizations/${organization}/teams`),
   ]);
-  const given = grants.data.map((grant) => ({
+  const granted = grants.data.map((grant) => ({
     grant,
     team: teams.data.find((team) => team.id === related(grant, 'team')),
   }));
-  const known = new Set(given.map(({ team }) => team?.id));
+  const teamIds = new Set(granted.map(({ team }) => team?.id));
   return {
-    given,
-    free: teams.data.filter(({ id: one, attributes }) => !known.has(one) && attributes.name !== 'owners'),
+    granted,
+    free: teams.data.filter(({ id: one, attributes }) => !teamIds.has(one) && attributes.name !== 'owners'),
   };
 };
 
@@ -57,8 +57,8 @@ export const TeamAccess = (on: On) => {
     () => load(on),
     () => 30_000,
   );
-  const editing = useSignal<Given | 'new' | undefined>(undefined);
-  const removing = useSignal<Given | undefined>(undefined);
+  const editing = useSignal<TeamGrant | 'new' | undefined>(undefined);
+  const removing = useSignal<TeamGrant | undefined>(undefined);
   const close = () => {
     editing.value = undefined;
     removing.value = undefined;
@@ -73,10 +73,10 @@ export const TeamAccess = (on: On) => {
           : 'Applies to the project and all its workspaces. Owners have full access.'}
       </p>
       <Loaded live={live} what="team access">
-        {({ given, free }) => (
+        {({ granted, free }) => (
           <>
             <ul class="stack tight">
-              {given.map((one) => (
+              {granted.map((one) => (
                 <Line
                   key={one.grant.id}
                   {...one}
@@ -96,7 +96,7 @@ export const TeamAccess = (on: On) => {
             {editing.value && (
               <EditAccess
                 on={on}
-                given={editing.value === 'new' ? undefined : editing.value}
+                granted={editing.value === 'new' ? undefined : editing.value}
                 free={free}
                 onClose={close}
               />
@@ -118,7 +118,7 @@ export const TeamAccess = (on: On) => {
   );
 };
 
-interface LineProps extends Given {
+interface LineProps extends TeamGrant {
   on: On;
   onEdit(): void;
   onRemove(): void;
@@ -173,19 +173,19 @@ const attributesOf = (data: FormData, what: On['what']): Record<string, unknown>
 
 interface EditProps {
   on: On;
-  given: Given | undefined;
+  granted: TeamGrant | undefined;
   free: Resource<'teams'>[];
   onClose(): void;
 }
 
-const EditAccess = ({ on: { what, id }, given, free, onClose }: EditProps) => {
-  const known = given ? partsOf(given.grant) : {};
-  const level = useSignal<string>(given?.grant.attributes.access ?? 'read');
+const EditAccess = ({ on: { what, id }, granted, free, onClose }: EditProps) => {
+  const parts = granted ? partsOf(granted.grant) : {};
+  const level = useSignal<string>(granted?.grant.attributes.access ?? 'read');
   const submit = async (data: FormData) => {
     const type = `team-${what}s`;
     const attributes = attributesOf(data, what);
-    await (given
-      ? change(`/${type}/${given.grant.id}`, type, attributes)
+    await (granted
+      ? change(`/${type}/${granted.grant.id}`, type, attributes)
       : create(`/${type}`, type, attributes, {
           team: { data: { type: 'teams', id: data.get('team') } },
           [what]: { data: { type: `${what}s`, id } },
@@ -194,9 +194,9 @@ const EditAccess = ({ on: { what, id }, given, free, onClose }: EditProps) => {
   };
   const isProject = what === 'project';
   return (
-    <Dialog title={given ? `Access of ${given.team?.attributes.name}` : 'Add team access'} onClose={onClose}>
-      <Form submit={given ? 'Save' : 'Add access'} onSubmit={submit} onCancel={onClose}>
-        {!given && <Select label="Team" name="team" options={free.map((team) => [team.id, team.attributes.name])} />}
+    <Dialog title={granted ? `Access of ${granted.team?.attributes.name}` : 'Add team access'} onClose={onClose}>
+      <Form submit={granted ? 'Save' : 'Add access'} onSubmit={submit} onCancel={onClose}>
+        {!granted && <Select label="Team" name="team" options={free.map((team) => [team.id, team.attributes.name])} />}
         <Select
           label="Access"
           name="access"
@@ -212,18 +212,18 @@ const EditAccess = ({ on: { what, id }, given, free, onClose }: EditProps) => {
                 label={label}
                 name={name}
                 options={options.map(([value, text]) => [value, text])}
-                value={String(known[name] ?? options[0]?.[0])}
+                value={String(parts[name] ?? options[0]?.[0])}
               />
             ))}
             {[...(isProject ? projectSwitches : []), ...workspaceSwitches].map(([name, label]) => (
-              <Choice key={name} name={name} label={label} checked={known[name] === true} />
+              <Choice key={name} name={name} label={label} checked={parts[name] === true} />
             ))}
           </>
         )}
         <Choice
           name="policy-overrides"
           label="Override policies"
-          checked={known['policy-overrides'] === true}
+          checked={parts['policy-overrides'] === true}
           hint="Requires the organization permission to delegate policy overrides."
         />
       </Form>

@@ -12,12 +12,12 @@ import { nameOf, useMembers } from './members.tsx';
 import { TeamTokens } from './team-tokens.tsx';
 import { TeamFields, teamOf } from './teams.tsx';
 
-interface Known {
+interface ViewData {
   team: Resource<'teams'>;
   users: Resource<'users'>[];
 }
 
-const load = async (id: string): Promise<Known> => {
+const load = async (id: string): Promise<ViewData> => {
   const { data, included = [] } = await call('GET', `/teams/${encodeURIComponent(id)}?include=users`);
   return { team: data, users: included.filter(({ type }) => type === 'users') };
 };
@@ -34,12 +34,12 @@ export const TeamView = ({ organization, id }: { organization: string; id: strin
       load={() => load(id)}
       thing={({ team }) => team}
     >
-      {(known, live) => <Team {...known} organization={organization} live={live} />}
+      {(loaded, live) => <Team {...loaded} organization={organization} live={live} />}
     </Single>
   );
 };
 
-const Team = ({ team, users, organization, live }: Known & { organization: string; live: Live<Known> }) => {
+const Team = ({ team, users, organization, live }: ViewData & { organization: string; live: Live<ViewData> }) => {
   const { permissions } = team.attributes;
   return (
     <>
@@ -50,7 +50,7 @@ const Team = ({ team, users, organization, live }: Known & { organization: strin
         mayChange={permissions['can-update-sso-team-id']}
         mayDelete={permissions['can-destroy']}
         attributesOf={teamOf}
-        fields={(seen) => <TeamFields team={seen} />}
+        fields={(basis) => <TeamFields team={basis} />}
         consequence={<>Members lose the team’s permissions immediately. They stay members of {organization}.</>}
         onChange={live.refresh}
       />
@@ -72,16 +72,16 @@ const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void 
   // The team is asked for again all the time; the form goes on showing what it began with.
   const begun = useSignal(team);
   // What else is changed of the team does not concern it.
-  const seen = !mayChange || sameAccess(team, begun.value) ? team : begun.value;
-  const { name, 'organization-access': access } = seen.attributes;
+  const basis = !mayChange || sameAccess(team, begun.value) ? team : begun.value;
+  const { name, 'organization-access': access } = basis.attributes;
   const owners = name === 'owners';
   const submit = async (data: FormData) => {
     saved.value = false;
-    const wanted = new Set(data.getAll('flags'));
+    const checked = new Set(data.getAll('flags'));
     // What is not touched may follow from what is.
-    const changed = organizationFlags.filter(([flag]) => wanted.has(flag) !== access[flag]);
-    const flags = { 'organization-access': Object.fromEntries(changed.map(([flag]) => [flag, wanted.has(flag)])) };
-    begun.value = await change(`/teams/${team.id}`, 'teams', flags, { seen });
+    const changed = organizationFlags.filter(([flag]) => checked.has(flag) !== access[flag]);
+    const flags = { 'organization-access': Object.fromEntries(changed.map(([flag]) => [flag, checked.has(flag)])) };
+    begun.value = await change(`/teams/${team.id}`, 'teams', flags, { basis });
     saved.value = true;
     onChange();
   };
@@ -116,7 +116,7 @@ const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void 
   );
 };
 
-interface MembersProps extends Known {
+interface MembersProps extends ViewData {
   organization: string;
   onChange(): void;
 }

@@ -84,19 +84,19 @@ const visibilities = [
 ] as const;
 
 export const TeamFields = ({ team }: { team?: Resource<'teams'> }) => {
-  const known = team?.attributes;
+  const attributes = team?.attributes;
   return (
     <>
-      {(!known || known.permissions['can-update-name']) && (
-        <Text label="Name" name="name" required autoFocus={!known} value={known?.name} />
+      {(!attributes || attributes.permissions['can-update-name']) && (
+        <Text label="Name" name="name" required autoFocus={!attributes} value={attributes?.name} />
       )}
-      {(!known || known.permissions['can-update-visibility']) && (
-        <Select label="Visibility" name="visibility" options={visibilities} value={known?.visibility} />
+      {(!attributes || attributes.permissions['can-update-visibility']) && (
+        <Select label="Visibility" name="visibility" options={visibilities} value={attributes?.visibility} />
       )}
       <Text
         label="Identity provider group"
         name="sso-team-id"
-        value={known?.['sso-team-id'] ?? ''}
+        value={attributes?.['sso-team-id'] ?? ''}
         hint="Users who sign in through OpenID Connect and belong to this group are members of the team."
       />
     </>

@@ -10,19 +10,19 @@ import { Identities } from './identities.tsx';
 
 /** Where `terraform login` leads to: the reader's own API tokens. */
 
-interface Known {
+interface ViewData {
   user: Resource<'users'>;
   tokens: Resource<'authentication-tokens'>[];
 }
 
-const load = async (): Promise<Known> => {
+const load = async (): Promise<ViewData> => {
   const user = await get<'users'>('/account/details');
   return { user, tokens: (await all<'authentication-tokens'>(`/users/${user.id}/authentication-tokens`)).data };
 };
 
 export const Tokens = () => {
   const live = useLive('tokens', load, () => 30_000);
-  const { adding, made, revoking } = useTokenWork();
+  const { adding, createdSecret, revoking } = useTokenWork();
   const fromTerraform = new URLSearchParams(location.search).get('source') === 'terraform-login';
   return (
     <Shell title="Tokens" crumbs={[{ text: 'Tokens' }]}>
@@ -38,12 +38,12 @@ export const Tokens = () => {
           New token
         </button>
       </div>
-      {fromTerraform && !made.value && (
+      {fromTerraform && !createdSecret.value && (
         <Notice>
           <code>terraform login</code> is waiting for a token. Create one here and paste it into the terminal.
         </Notice>
       )}
-      {made.value && <CreatedToken secret={made.value} />}
+      {createdSecret.value && <CreatedToken secret={createdSecret.value} />}
       <Connect />
       <Loaded live={live} what="tokens">
         {({ user, tokens }) => (
@@ -63,7 +63,7 @@ export const Tokens = () => {
                 }}
                 onMade={(secret) => {
                   adding.value = false;
-                  made.value = secret;
+                  createdSecret.value = secret;
                   live.refresh();
                 }}
               />

@@ -108,7 +108,7 @@ interface EditProps {
 
 const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
   const kind: PolicyKind = set.attributes.kind;
-  const known = policy?.attributes;
+  const current = policy?.attributes;
   const source = useSource(policy);
   const saved = useSignal(policy);
   const submit = async (data: FormData) => {
@@ -130,7 +130,7 @@ const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
     onClose();
   };
   return (
-    <Dialog title={policy ? `Change ${known?.name}` : 'Add a policy'} onClose={onClose}>
+    <Dialog title={policy ? `Change ${current?.name}` : 'Add a policy'} onClose={onClose}>
       <Form
         submit={policy ? 'Save' : 'Add policy'}
         disabled={source === undefined}
@@ -151,13 +151,13 @@ const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
           label="Enforcement"
           name="enforcement-level"
           options={enforcementLevels[kind]}
-          value={known?.['enforcement-level']}
+          value={current?.['enforcement-level']}
         />
         <Text
           label="Query"
           name="query"
           required={kind === 'opa'}
-          value={known?.query ?? ''}
+          value={current?.query ?? ''}
           placeholder="data.terraform.deny"
           hint={
             kind === 'opa' ? 'The rule to evaluate. Each value that it returns is a violation.' : 'Rego policies only.'
@@ -168,7 +168,7 @@ const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
         ) : (
           <Text label="Source" name="source" required lines={12} value={source} />
         )}
-        <Text label="Description" name="description" value={known?.description ?? ''} />
+        <Text label="Description" name="description" value={current?.description ?? ''} />
       </Form>
     </Dialog>
   );

@@ -48,7 +48,7 @@ interface RunProps {
 
 /** OPA's policies, which are part of the post-plan stage. */
 export const PolicyEvaluation = ({ run, stages, override }: RunProps & { stages: Resource<'task-stages'>[] }) => {
-  const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((found) => found !== undefined);
+  const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((id) => id !== undefined);
   const own = run.attributes.status === 'post_plan_awaiting_decision' ? override : undefined;
   return id ? <Panel title="Policies" id={id} run={run} load={loadEvaluation} override={own} /> : null;
 };

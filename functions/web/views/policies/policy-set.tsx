@@ -9,14 +9,14 @@ import { Parameters } from '../variables/variables.tsx';
 import { Policies } from './policies-of-set.tsx';
 import { PolicyVersions } from './policy-versions.tsx';
 
-interface Known {
+interface ViewData {
   set: Resource<'policy-sets'>;
   included: Resource[];
 }
 
 const related = 'policies,workspaces,projects,workspace_exclusions,project_exclusions';
 
-const load = async (id: string): Promise<Known> => {
+const load = async (id: string): Promise<ViewData> => {
   const { data, included = [] } = await call('GET', `/policy-sets/${encodeURIComponent(id)}?include=${related}`);
   return { set: data, included };
 };
@@ -33,14 +33,14 @@ export const PolicySetView = ({ organization, id }: { organization: string; id: 
       load={() => load(id)}
       thing={({ set }) => set}
     >
-      {(known, live) => <PolicySet {...known} organization={organization} live={live} />}
+      {(loaded, live) => <PolicySet {...loaded} organization={organization} live={live} />}
     </Single>
   );
 };
 
-interface Props extends Known {
+interface Props extends ViewData {
   organization: string;
-  live: Live<Known>;
+  live: Live<ViewData>;
 }
 
 const PolicySet = ({ set, included, organization, live }: Props) => {
@@ -56,7 +56,7 @@ const PolicySet = ({ set, included, organization, live }: Props) => {
         mayChange={mayWrite}
         mayDelete={mayWrite}
         attributesOf={(data) => policySetOf(data, kind)}
-        fields={(seen) => <PolicySetFields set={seen} kind={kind} />}
+        fields={(basis) => <PolicySetFields set={basis} kind={kind} />}
         consequence={<>New runs in {global ? 'all workspaces' : 'its workspaces'} are no longer checked with it.</>}
         onChange={live.refresh}
       />
@@ -90,7 +90,7 @@ const idsOf = ({ relationships }: Resource, name: string): string[] => {
   return Array.isArray(data) ? data.map(({ id }) => id) : [];
 };
 
-interface ReachProps extends Known {
+interface ReachProps extends ViewData {
   organization: string;
   may: boolean;
   onChange(): void;

@@ -123,7 +123,7 @@ const Upload = ({ set, onClose }: { set: Resource<'policy-sets'>; onClose(): voi
         <Picker
           label="Policies"
           source={source}
-          wanted={policies}
+          kind={policies}
           says="Choose the folder with policies.hcl and its .rego files, or an archive (.tar.gz)."
         />
         <p class="soft">It replaces the previous version. New runs are checked with it.</p>

@@ -8,16 +8,16 @@ import { type Tag, textOfTag } from '../../text/tags.ts';
 import { TeamAccess } from '../people/team-access.tsx';
 import { isOwnMode, ProjectFields, projectOf, type TaggedProject, tagsOf } from './projects.tsx';
 
-interface Known {
+interface ViewData {
   project: TaggedProject;
   workspaces: Resource<'workspaces'>[];
 }
 
-const load = async (organization: string, id: string): Promise<Known> => {
-  const wanted = encodeURIComponent(id);
+const load = async (organization: string, id: string): Promise<ViewData> => {
+  const projectId = encodeURIComponent(id);
   const [project, workspaces] = await Promise.all([
-    read(wanted),
-    all<'workspaces'>(`/organizations/${organization}/workspaces?filter[project][id]=${wanted}`),
+    read(projectId),
+    all<'workspaces'>(`/organizations/${organization}/workspaces?filter[project][id]=${projectId}`),
   ]);
   return { project, workspaces: workspaces.data };
 };
@@ -39,12 +39,17 @@ export const ProjectView = ({ organization, id }: { organization: string; id: st
       load={() => load(organization, id)}
       thing={({ project }) => project}
     >
-      {(known, live) => <Project {...known} organization={organization} live={live} />}
+      {(loaded, live) => <Project {...loaded} organization={organization} live={live} />}
     </Single>
   );
 };
 
-const Project = ({ project, workspaces, organization, live }: Known & { organization: string; live: Live<Known> }) => {
+const Project = ({
+  project,
+  workspaces,
+  organization,
+  live,
+}: ViewData & { organization: string; live: Live<ViewData> }) => {
   const home = useOrganization(organization);
   const isDefault = related(home, 'default-project') === project.id;
   const { permissions, tags, 'default-execution-mode': mode } = project.attributes;
@@ -58,9 +63,9 @@ const Project = ({ project, workspaces, organization, live }: Known & { organiza
         mayChange={permissions['can-update']}
         mayDelete={permissions['can-destroy'] && !isDefault}
         attributesOf={projectOf}
-        relationshipsOf={(data, seen) => (mayTag ? tagsOf(data, seen.attributes.tags) : {})}
-        fields={(seen) => (
-          <ProjectFields project={seen} tagged={mayTag} inherited={home?.attributes['default-execution-mode']} />
+        relationshipsOf={(data, basis) => (mayTag ? tagsOf(data, basis.attributes.tags) : {})}
+        fields={(basis) => (
+          <ProjectFields project={basis} tagged={mayTag} inherited={home?.attributes['default-execution-mode']} />
         )}
         read={() => read(project.id)}
         consequence="Only a project without workspaces can be deleted."

@@ -76,18 +76,18 @@ interface FieldsProps {
 export type TaggedProject = Resource<'projects'> & { attributes: { tags: Tag[] } };
 
 export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
-  const known = project?.attributes;
-  const own = project && isOwnMode(project) ? known?.['default-execution-mode'] : '';
+  const attributes = project?.attributes;
+  const own = project && isOwnMode(project) ? attributes?.['default-execution-mode'] : '';
   return (
     <>
-      <Text label="Name" name="name" required autoFocus={!project} value={known?.name} />
-      <Text label="Description" name="description" value={known?.description ?? ''} />
+      <Text label="Name" name="name" required autoFocus={!project} value={attributes?.name} />
+      <Text label="Description" name="description" value={attributes?.description ?? ''} />
       {tagged && (
         <Text
           label="Tags"
           name="tags"
           lines={3}
-          value={textOfTags(known?.tags ?? [])}
+          value={textOfTags(attributes?.tags ?? [])}
           hint="One per line, for example team = network, or critical. Workspaces inherit them."
         />
       )}
@@ -116,8 +116,8 @@ export const projectOf = (data: FormData) => ({
 });
 
 /** @param known those that the form was opened with */
-export const tagsOf = (data: FormData, known: Tag[] = []) => ({
+export const tagsOf = (data: FormData, tags: Tag[] = []) => ({
   'tag-bindings': {
-    data: tagsIn(textOf(data, 'tags') ?? '', known).map((attributes) => ({ type: 'tag-bindings', attributes })),
+    data: tagsIn(textOf(data, 'tags') ?? '', tags).map((attributes) => ({ type: 'tag-bindings', attributes })),
   },
 });

@@ -83,9 +83,9 @@ const resultWords: Record<TaskResultStatus, string> = {
 /** The stage of that name, if the run has it and it is of tasks. */
 export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: ShownStage[] }) => {
   const chosen = useSignal<boolean | undefined>(undefined);
-  const found = stages.find(({ stage }) => stage.attributes.stage === name);
-  if (!found || found.results.length === 0) return null;
-  const { stage, results } = found;
+  const match = stages.find(({ stage }) => stage.attributes.stage === name);
+  if (!match || match.results.length === 0) return null;
+  const { stage, results } = match;
   const status = stage.attributes.status as TaskStageStatus;
   const at = stage.attributes['status-timestamps'] as Record<string, string>;
   const amiss = results.some(({ attributes }) => ['failed', 'errored'].includes(attributes.status));

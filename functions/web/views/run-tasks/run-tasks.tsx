@@ -108,9 +108,9 @@ interface EditProps {
 }
 
 const EditTask = ({ organization, task, onClose }: EditProps) => {
-  const seen = useSignal(task);
-  const known = seen.value?.attributes;
-  const global = known?.['global-configuration'];
+  const basis = useSignal(task);
+  const current = basis.value?.attributes;
+  const global = current?.['global-configuration'];
   const everywhere = useSignal<boolean>(global?.enabled ?? false);
   const path = `/tasks/${task?.id}`;
   const submit = async (data: FormData) => {
@@ -126,32 +126,32 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
       'global-configuration': everywhere.value ? { enabled: true, ...askedOf(data) } : { enabled: false },
     };
     await (task
-      ? change(path, 'tasks', changed(attributes, known ?? {}), { seen: seen.value })
+      ? change(path, 'tasks', changed(attributes, current ?? {}), { basis: basis.value })
       : create(`/organizations/${organization}/tasks`, 'tasks', attributes));
     onClose();
   };
   return (
-    <Dialog title={task ? `Change ${known?.name}` : 'New run task'} onClose={onClose}>
+    <Dialog title={task ? `Change ${current?.name}` : 'New run task'} onClose={onClose}>
       <Form
-        key={seen.value?.etag}
+        key={basis.value?.etag}
         submit={task ? 'Save' : 'Create run task'}
         onSubmit={submit}
         onCancel={onClose}
         onReload={async () => {
-          seen.value = await get(path);
-          everywhere.value = seen.value.attributes['global-configuration'].enabled;
+          basis.value = await get(path);
+          everywhere.value = basis.value.attributes['global-configuration'].enabled;
         }}
       >
-        <Text label="Name" name="name" required autoFocus={!task} value={known?.name} />
+        <Text label="Name" name="name" required autoFocus={!task} value={current?.name} />
         <Text
           label="URL"
           name="url"
           required
-          value={known?.url}
+          value={current?.url}
           placeholder="https://"
           hint="A test request is sent when you save. The service must respond with status 200."
         />
-        <Text label="Description" name="description" value={known?.description ?? ''} />
+        <Text label="Description" name="description" value={current?.description ?? ''} />
         <Text
           label="HMAC key"
           name="hmac-key"
@@ -164,7 +164,7 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
           }
         />
         {task && <Choice name="no-key" label="Remove the HMAC key" hint="Requests are sent without a signature." />}
-        <Choice name="enabled" label="Enabled" hint="Runs skip disabled tasks." checked={known?.enabled ?? true} />
+        <Choice name="enabled" label="Enabled" hint="Runs skip disabled tasks." checked={current?.enabled ?? true} />
         <Choice
           name="global"
           label="Apply to all workspaces"

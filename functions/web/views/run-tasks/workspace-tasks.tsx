@@ -17,13 +17,13 @@ interface Attachment {
   task: Resource<'tasks'>;
 }
 
-interface Known {
+interface ViewData {
   attached: Attachment[];
   /** That could be attached as well. */
   free: Resource<'tasks'>[];
 }
 
-const load = async (workspace: Resource<'workspaces'>, organization: string): Promise<Known> => {
+const load = async (workspace: Resource<'workspaces'>, organization: string): Promise<ViewData> => {
   const [own, every] = await Promise.all([
     all<'workspace-tasks'>(`/workspaces/${workspace.id}/tasks`),
     all<'tasks'>(`/organizations/${organization}/tasks`),
@@ -161,11 +161,11 @@ interface EditProps {
 }
 
 const EditAttachment = ({ path, attachment, free, onClose }: EditProps) => {
-  const known = attachment?.own;
+  const current = attachment?.own;
   const submit = async (data: FormData) => {
     const attributes = askedOf(data);
-    await (known
-      ? change(`${path}/${known.id}`, 'workspace-tasks', attributes)
+    await (current
+      ? change(`${path}/${current.id}`, 'workspace-tasks', attributes)
       : create(path, 'workspace-tasks', attributes, {
           task: { data: { type: 'tasks', id: String(data.get('task')) } },
         }));
@@ -178,8 +178,8 @@ const EditAttachment = ({ path, attachment, free, onClose }: EditProps) => {
           <Select label="Run task" name="task" options={free.map(({ id, attributes }) => [id, attributes.name])} />
         )}
         <AskedFields
-          stages={known?.attributes.stages ?? ['post_plan']}
-          level={known?.attributes['enforcement-level']}
+          stages={current?.attributes.stages ?? ['post_plan']}
+          level={current?.attributes['enforcement-level']}
         />
       </Form>
     </Dialog>

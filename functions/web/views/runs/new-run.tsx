@@ -28,11 +28,11 @@ const optionsOf: Record<Kind, Record<string, boolean>> = {
 
 /** `aws_vpc.main, module.a.b.c[0]`, one to a line or between commas outside of brackets. */
 const addresses = (text: string | undefined): string[] | undefined => {
-  const found = (text ?? '')
+  const addresses = (text ?? '')
     .split(/[\n]|,(?![^[]*\])/)
     .map((one) => one.trim())
     .filter(Boolean);
-  return found.length ? found : undefined;
+  return addresses.length ? addresses : undefined;
 };
 
 export const NewRun = ({
@@ -105,7 +105,7 @@ export const NewRun = ({
         <Picker
           label="Configuration"
           source={source}
-          wanted={configuration}
+          kind={configuration}
           says={
             hasConfiguration.value === false
               ? 'No configuration yet. Choose the folder with your .tf files, or an archive (.tar.gz).'

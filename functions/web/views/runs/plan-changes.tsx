@@ -10,14 +10,14 @@ const load = async (planId: string): Promise<PlanDifferences> => {
 };
 
 /** A plan never changes once it is finished. */
-const kept = new Map<string, Promise<PlanDifferences>>();
+const cache = new Map<string, Promise<PlanDifferences>>();
 
 const once = (planId: string): Promise<PlanDifferences> => {
-  const known = kept.get(planId);
-  if (known) return known;
+  const cached = cache.get(planId);
+  if (cached) return cached;
   const loading = load(planId);
-  kept.set(planId, loading);
-  loading.catch(() => kept.delete(planId));
+  cache.set(planId, loading);
+  loading.catch(() => cache.delete(planId));
   return loading;
 };
 

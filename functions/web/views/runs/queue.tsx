@@ -15,7 +15,7 @@ import { everyOperation } from './runs.tsx';
 
 /** What an organization's runs are doing: what waits for a person, what runs, what waits for its turn and for whom. */
 
-interface Found {
+interface QueueData {
   open: Resource<'runs'>[];
   recent: Resource<'runs'>[];
   workspaces: Resource<'workspaces'>[];
@@ -28,10 +28,10 @@ const working = runStatuses.filter((status) => status !== 'pending' && !isFinal(
 const maxListed = 500;
 
 /** A long line takes longer to read. */
-const pace = ({ open }: Found): number => soon() * Math.ceil((open.length + 1) / 100);
+const pace = ({ open }: QueueData): number => soon() * Math.ceil((open.length + 1) / 100);
 
 /** Those that have ended are asked for again when others are open than before. */
-const reader = (organization: string): (() => Promise<Found>) => {
+const reader = (organization: string): (() => Promise<QueueData>) => {
   const workspaces = new Map<string, Resource<'workspaces'>>();
   const listOf = async (filter: string, most: number): Promise<Resource[]> => {
     const { data, included } = await some(
@@ -43,15 +43,15 @@ const reader = (organization: string): (() => Promise<Found>) => {
     return data;
   };
   let recent: Resource<'runs'>[] = [];
-  let known: string | undefined;
+  let lastIds: string | undefined;
   return async () => {
     const line = await listOf('filter[status]=pending', maxListed);
     const busy = await listOf(`filter[status]=${working}`, 100);
     // A run that got its turn between the two is in both.
     const open = [...new Map([...line, ...busy].map((run) => [run.id, run])).values()];
     const ids = open.map(({ id }) => id).join();
-    if (ids !== known) recent = await listOf('filter[status_group]=final', 10);
-    known = ids;
+    if (ids !== lastIds) recent = await listOf('filter[status_group]=final', 10);
+    lastIds = ids;
     return { open, recent, workspaces: [...workspaces.values()], cut: line.length >= maxListed };
   };
 };
@@ -70,20 +70,20 @@ export const Queue = ({ organization }: { organization: string }) => {
     <OrganizationShell organization={organization} at="queue">
       <h1>Runs</h1>
       <Loaded live={live} what="runs">
-        {(found) => {
-          const workspaces = new Map(found.workspaces.map((workspace) => [workspace.id, workspace]));
-          const notes = waitsOf({ open: found.open, workspaces });
+        {(queue) => {
+          const workspaces = new Map(queue.workspaces.map((workspace) => [workspace.id, workspace]));
+          const notes = waitsOf({ open: queue.open, workspaces });
           const groups: [string, string, Resource<'runs'>[]][] = [
-            ['Needs attention', '', found.open.filter((run) => toneOf(run) === 'attention')],
-            ['Running', '', found.open.filter((run) => toneOf(run) === 'running')],
+            ['Needs attention', '', queue.open.filter((run) => toneOf(run) === 'attention')],
+            ['Running', '', queue.open.filter((run) => toneOf(run) === 'running')],
             // Who has waited longest comes first, as in the queue.
-            ['Queued', '', found.open.filter((run) => toneOf(run) === 'waiting').reverse()],
-            ['Recent', 'No finished runs yet.', found.recent],
+            ['Queued', '', queue.open.filter((run) => toneOf(run) === 'waiting').reverse()],
+            ['Recent', 'No finished runs yet.', queue.recent],
           ];
           return (
             <>
-              {found.open.length === 0 && <p class="soft">No runs in progress. Start one from a workspace.</p>}
-              {found.cut && (
+              {queue.open.length === 0 && <p class="soft">No runs in progress. Start one from a workspace.</p>}
+              {queue.cut && (
                 <Notice kind="warn">
                   More than {maxListed} runs are queued. Only the latest {maxListed} are shown.
                 </Notice>

@@ -40,11 +40,11 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
   const settled = useSettled(`${run.attributes.status} ${actions} ${busy.value}`);
   const destroyed: number = plan?.attributes['resource-destructions'] ?? 0;
 
-  const act = async (action: RunAction, said = comment.value.trim()) => {
+  const act = async (action: RunAction, text = comment.value.trim()) => {
     busy.value = action;
     error.value = undefined;
     try {
-      await call('POST', `/runs/${run.id}/actions/${action}`, said ? { comment: said } : {});
+      await call('POST', `/runs/${run.id}/actions/${action}`, text ? { comment: text } : {});
       comment.value = '';
     } catch (caught) {
       // Two people at once: what the other one did shows on this page as soon as it is asked for again.

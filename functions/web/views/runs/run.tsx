@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Resource } from '../../../client/client.ts';
 import { overrideOf, waitsForOverride } from '../../../client/run-facts.ts';
+import { displayStatus } from '../../../run/display.ts';
 import { useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
@@ -10,13 +11,14 @@ import { Commit } from '../../parts/commit.tsx';
 import { knowPeople, Person } from '../../parts/person.tsx';
 import { Shell } from '../../parts/shell.tsx';
 import { Stages } from '../../parts/stages.tsx';
-import { isOver, kindOf, paceOf, Status, sourceOf } from '../../parts/status.tsx';
+import { factsOf, isOver, kindOf, paceOf, Status, sourceOf } from '../../parts/status.tsx';
 import { call, get, related } from '../../session.ts';
 import { PolicyCheck, PolicyEvaluation } from '../policies/policies.tsx';
 import { TaskStageView, useTaskStages } from '../run-tasks/run-task-stages.tsx';
 import { ErroredState } from '../states/errored-state.tsx';
 import { CostEstimate } from './cost-estimate.tsx';
 import { Phase } from './phase.tsx';
+import { Retry } from './retry.tsx';
 import { RunActions, wordsFor } from './run-actions.tsx';
 import { RunOutcome } from './run-outcome.tsx';
 import { Timeline } from './timeline.tsx';
@@ -83,9 +85,11 @@ export const RunView = ({ id, organization }: { id: string; organization: string
     live.refresh();
   };
   const workspace = live.value?.workspace?.attributes.name as string | undefined;
+  const shown = live.value && displayStatus(factsOf(live.value.run));
   return (
     <Shell
-      title={live.value ? live.value.run.attributes.message : id}
+      title={live.value ? `${shown?.name}: ${live.value.run.attributes.message}` : id}
+      tone={shown?.tone}
       crumbs={[
         { text: organization, to: { view: 'workspaces', organization } },
         ...(workspace
@@ -149,6 +153,7 @@ const Run = ({
         </div>
         <div class="row">
           {!words && actions}
+          <Retry run={run} workspace={workspace} organization={organization} />
           <span aria-live="polite">
             <Status run={run} />
           </span>

@@ -13,13 +13,13 @@ const size = 20;
 /** Plan-only runs are asked for by name: otherwise the API leaves them out. */
 export const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
 
-interface Found {
+interface ViewData {
   runs: Resource<'runs'>[];
   more: boolean;
   total: number;
 }
 
-const load = async (workspaceId: string, page: number, planOnly: boolean): Promise<Found> => {
+const load = async (workspaceId: string, page: number, planOnly: boolean): Promise<ViewData> => {
   const filter = planOnly ? `&filter[operation]=${everyOperation}` : '';
   const path = `/workspaces/${workspaceId}/runs?include=created_by&page[size]=${size}&page[number]=${page}${filter}`;
   const { data, included, meta } = await call<Resource[]>('GET', path);

@@ -6,15 +6,15 @@ import { saveFile } from '../../text/save.ts';
 
 /** The state of an apply that could not become the workspace's. */
 export const ErroredState = ({ run, apply }: { run: Resource<'runs'>; apply: Resource<'applies'> | undefined }) => {
-  const said = useSignal<string | undefined>(undefined);
+  const message = useSignal<string | undefined>(undefined);
   if (!apply?.links?.['errored-state']) return null;
   const fetchIt = async () => {
-    said.value = undefined;
+    message.value = undefined;
     try {
       const response = await content(`/applies/${apply.id}/errored-state`);
       saveFile(await response.text(), `${run.id}-errored.tfstate`, 'application/json');
     } catch (error) {
-      said.value = saying(error);
+      message.value = saying(error);
     }
   };
   return (
@@ -26,7 +26,7 @@ export const ErroredState = ({ run, apply }: { run: Resource<'runs'>; apply: Res
       <button type="button" onClick={fetchIt}>
         Download errored state
       </button>
-      {said.value && <p role="status">{said.value}</p>}
+      {message.value && <p role="status">{message.value}</p>}
     </Notice>
   );
 };

@@ -14,7 +14,7 @@ import { type State, stateDifferences } from '../../text/state.ts';
 import { Rollback } from './rollback.tsx';
 import { stateList } from './state-versions.tsx';
 
-interface Known {
+interface ViewData {
   version: Resource<'state-versions'>;
   workspace: Resource<'workspaces'>;
   /** Of the workspace, newest first. */
@@ -23,7 +23,7 @@ interface Known {
 
 const maxVersions = 1_000;
 
-const load = async (organization: string, name: string, id: string): Promise<Known> => {
+const load = async (organization: string, name: string, id: string): Promise<ViewData> => {
   const [version, workspace, versions] = await Promise.all([
     get<'state-versions'>(`/state-versions/${encodeURIComponent(id)}`),
     get<'workspaces'>(`/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`),
@@ -58,13 +58,13 @@ export const StateView = ({ organization, workspace, version: id }: Props) => {
       ]}
     >
       <Loaded live={live} what="state">
-        {(known) => <Version key={known.version.id} {...known} organization={organization} />}
+        {(loaded) => <Version key={loaded.version.id} {...loaded} organization={organization} />}
       </Loaded>
     </Shell>
   );
 };
 
-const Version = ({ version, workspace, versions, organization }: Known & { organization: string }) => {
+const Version = ({ version, workspace, versions, organization }: ViewData & { organization: string }) => {
   const { attributes } = version;
   const { name, permissions } = workspace.attributes;
   const current = related(workspace, 'current-state-version') === version.id;
@@ -73,8 +73,8 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
   const run = related(version, 'run');
   const source = related(version, 'rollback-state-version');
   const serialOf = (id: string): string => {
-    const found = versions.find((one) => one.id === id);
-    return found ? `serial ${found.attributes.serial}` : id;
+    const version = versions.find((one) => one.id === id);
+    return version ? `serial ${version.attributes.serial}` : id;
   };
   const download = async () => {
     error.value = undefined;
@@ -156,7 +156,7 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
           onClose={() => {
             asking.value = false;
           }}
-          onDone={(made) => go({ view: 'state', organization, workspace: name, version: made })}
+          onDone={(versionId) => go({ view: 'state', organization, workspace: name, version: versionId })}
         />
       )}
     </>

@@ -19,9 +19,9 @@ interface EditProps {
 
 /** A new variable, or another value for one. */
 export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) => {
-  const seen = useSignal(variable);
-  const known = seen.value?.attributes;
-  const category = useSignal<string>(known?.category ?? (parameter ? 'policy-set' : 'terraform'));
+  const basis = useSignal(variable);
+  const current = basis.value?.attributes;
+  const category = useSignal<string>(current?.category ?? (parameter ? 'policy-set' : 'terraform'));
   const noun = parameter ? 'parameter' : 'variable';
   const submit = async (data: FormData) => {
     const value = data.get('value');
@@ -34,27 +34,27 @@ export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) 
             description: textOf(data, 'description') ?? null,
             hcl: category.value === 'terraform' && data.has('hcl'),
           }),
-      sensitive: known?.sensitive || data.has('sensitive'),
+      sensitive: current?.sensitive || data.has('sensitive'),
       // An empty field leaves a sensitive value as it is: the page never had it.
-      ...(known?.sensitive && value === '' ? {} : { value }),
+      ...(current?.sensitive && value === '' ? {} : { value }),
     };
     // Lists have no tags; this is what a variable's is made of.
-    const etag = `"${known?.['version-id']}"`;
+    const etag = `"${current?.['version-id']}"`;
     await (variable
-      ? change(`${path}/${variable.id}`, 'vars', attributes, { seen: { etag } })
+      ? change(`${path}/${variable.id}`, 'vars', attributes, { basis: { etag } })
       : create(path, 'vars', attributes));
     onClose();
   };
   return (
-    <Dialog title={variable ? `Change ${known?.key}` : `Add a ${noun}`} onClose={onClose}>
+    <Dialog title={variable ? `Change ${current?.key}` : `Add a ${noun}`} onClose={onClose}>
       <Form
-        key={known?.['version-id']}
+        key={current?.['version-id']}
         submit={variable ? 'Save' : `Add ${noun}`}
         onSubmit={submit}
         onCancel={onClose}
         onReload={async () => {
-          seen.value = await get(`${path}/${variable?.id}`);
-          category.value = seen.value.attributes.category;
+          basis.value = await get(`${path}/${variable?.id}`);
+          category.value = basis.value.attributes.category;
         }}
       >
         {!parameter && (
@@ -64,35 +64,42 @@ export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) 
             name="category"
             options={kinds}
             chosen={[category.value]}
-            disabled={known?.sensitive}
+            disabled={current?.sensitive}
             onChange={(value) => (category.value = value)}
           />
         )}
-        <Text label="Name" name="key" required autoFocus={!variable} value={known?.key} readOnly={known?.sensitive} />
+        <Text
+          label="Name"
+          name="key"
+          required
+          autoFocus={!variable}
+          value={current?.key}
+          readOnly={current?.sensitive}
+        />
         <Text
           label="Value"
           name="value"
           lines={3}
           autoFocus={!!variable}
-          value={known?.value ?? ''}
-          hint={known?.sensitive ? 'Write-only. Leave empty to keep the current value.' : undefined}
+          value={current?.value ?? ''}
+          hint={current?.sensitive ? 'Write-only. Leave empty to keep the current value.' : undefined}
         />
         {category.value === 'terraform' && (
           <Choice
             name="hcl"
             label="HCL"
             hint="Parse the value as an HCL expression: a list, a map, a number."
-            checked={known?.hcl}
+            checked={current?.hcl}
           />
         )}
-        {!known?.sensitive && (
+        {!current?.sensitive && (
           <Choice
             name="sensitive"
             label="Sensitive"
             hint="Encrypted, write-only and masked in logs. Cannot be undone."
           />
         )}
-        {!parameter && <Text label="Description" name="description" value={known?.description ?? ''} />}
+        {!parameter && <Text label="Description" name="description" value={current?.description ?? ''} />}
       </Form>
     </Dialog>
   );

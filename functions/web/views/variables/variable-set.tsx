@@ -8,13 +8,13 @@ import { call } from '../../session.ts';
 import { SetFields } from './variable-sets.tsx';
 import { SetVariables } from './variables.tsx';
 
-interface Known {
+interface ViewData {
   set: Resource<'varsets'>;
   /** Those it is applied to by name. */
   workspaces: Resource<'workspaces'>[];
 }
 
-const load = async (id: string): Promise<Known> => {
+const load = async (id: string): Promise<ViewData> => {
   const { data, included = [] } = await call('GET', `/varsets/${encodeURIComponent(id)}?include=workspaces`);
   return { set: data, workspaces: included.filter(({ type }) => type === 'workspaces') };
 };
@@ -30,12 +30,17 @@ export const VariableSetView = ({ organization, id }: { organization: string; id
       load={() => load(id)}
       thing={({ set }) => set}
     >
-      {(known, live) => <VariableSet {...known} organization={organization} live={live} />}
+      {(loaded, live) => <VariableSet {...loaded} organization={organization} live={live} />}
     </Single>
   );
 };
 
-const VariableSet = ({ set, workspaces, organization, live }: Known & { organization: string; live: Live<Known> }) => {
+const VariableSet = ({
+  set,
+  workspaces,
+  organization,
+  live,
+}: ViewData & { organization: string; live: Live<ViewData> }) => {
   const { permissions, global } = set.attributes;
   const others = useItems(organization, 'workspaces', permissions['can-update'] && !global);
   const relate = (method: 'POST' | 'DELETE', one: string) =>
@@ -54,7 +59,7 @@ const VariableSet = ({ set, workspaces, organization, live }: Known & { organiza
           global: data.has('global'),
           priority: data.has('priority'),
         })}
-        fields={(seen) => <SetFields set={seen} />}
+        fields={(basis) => <SetFields set={basis} />}
         consequence="Runs that are already queued keep its variables. New runs do not use them."
         onChange={live.refresh}
       />

@@ -8,13 +8,13 @@ import { DeleteVariable, EditVariable } from './edit-variable.tsx';
 
 /** What a run is given: Terraform variables and environment variables. Sensitive values go in and never come out. */
 
-interface Known {
+interface ViewData {
   /** A workspace's own first, then those that sets give it. */
   variables: Resource<'vars'>[];
   setNames: Map<string, string>;
 }
 
-const ofWorkspace = async ({ id }: Resource<'workspaces'>): Promise<Known> => {
+const ofWorkspace = async ({ id }: Resource<'workspaces'>): Promise<ViewData> => {
   const [effective, sets] = await Promise.all([
     all<'vars'>(`/workspaces/${id}/all-vars?include=overwritten`),
     all<'varsets'>(`/workspaces/${id}/varsets`),
@@ -80,7 +80,7 @@ export const Parameters = ({
 interface Props {
   /** Where the variables that can be changed here are. */
   path: string;
-  load(): Promise<Known>;
+  load(): Promise<ViewData>;
   may: boolean;
   organization: string;
   parameters?: boolean;

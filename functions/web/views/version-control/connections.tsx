@@ -8,6 +8,7 @@ import { Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, call, create } from '../../session.ts';
+import { AccountLink } from './account-link.tsx';
 
 /** Connections of an organization to version control, and what came of webhooks. */
 
@@ -56,6 +57,7 @@ export const Connections = ({ organization }: { organization: string }) => {
 
 const Line = ({ client, manages }: { client: Client; manages: boolean }) => {
   const removing = useSignal(false);
+  const linking = useSignal(false);
   const { name, 'service-provider-display-name': provider, 'http-url': url } = client.attributes;
   const title = name ?? provider;
   return (
@@ -65,12 +67,20 @@ const Line = ({ client, manages }: { client: Client; manages: boolean }) => {
         <span class="meta">
           {provider} · {url}
         </span>
-        {manages && (
-          <button type="button" class="end" onClick={() => (removing.value = true)}>
-            Delete
-          </button>
-        )}
+        <span class="end">
+          <span class="row">
+            <button type="button" onClick={() => (linking.value = true)}>
+              Your account
+            </button>
+            {manages && (
+              <button type="button" onClick={() => (removing.value = true)}>
+                Delete
+              </button>
+            )}
+          </span>
+        </span>
       </div>
+      {linking.value && <AccountLink client={client} onClose={() => (linking.value = false)} />}
       {removing.value && (
         <Confirm
           title={`Delete connection ${title}?`}
@@ -116,7 +126,7 @@ const NewConnection = ({ organization, onClose }: { organization: string; onClos
           name="oauth-token-string"
           type="password"
           required
-          hint="GitHub: scope repo. GitLab: scope api, role Maintainer. Gitea: write:repository and read:user. Its account needs admin access to repositories, to create webhooks."
+          hint="GitHub: scope repo. GitLab: scope api, role Maintainer. Gitea: write:repository, write:issue and read:user. Its account needs admin access to repositories, to create webhooks."
         />
       </Form>
     </Dialog>

@@ -1,7 +1,10 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { type Resource, related } from '../../../client/client.ts';
 import { useLive } from '../../live.ts';
-import { Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { all, change } from '../../session.ts';
+import { Form, Select, textOf } from '../../parts/form.tsx';
+import { SuggestedText } from '../../parts/suggested-text.tsx';
+import { all, call, change } from '../../session.ts';
 
 /** The repository that a workspace follows. */
 export const Repository = ({
@@ -41,6 +44,12 @@ export const Repository = ({
             Follows <strong>{repo.identifier}</strong>, {repo.branch ? `branch ${repo.branch}` : 'its default branch'}.
             Whoever may push to it starts runs.
           </p>
+          {workspace.attributes['applied-pull-request'] && (
+            <p>
+              Pull request #{workspace.attributes['applied-pull-request']} was applied and is not merged yet: pushes
+              start no run until it is.
+            </p>
+          )}
           {permissions['can-update'] && (
             <Form submit="Disconnect" danger onSubmit={() => save(null)}>
               {null}
@@ -58,11 +67,63 @@ export const Repository = ({
             })
           }
         >
-          <Select label="Connection" name="oauth-token-id" options={usable} value={usable[0]?.[0]} />
-          <Text label="Repository" name="identifier" required placeholder="owner/name" />
-          <Text label="Branch" name="branch" placeholder="default branch" />
+          <Target organization={organization} usable={usable} />
         </Form>
       )}
     </section>
+  );
+};
+
+const first = (names: string[]): string[] => names.slice(0, 500);
+
+/** Connection, repository and branch, with what the forge has to choose from; other names may be typed. */
+const Target = ({
+  organization,
+  usable,
+}: {
+  organization: string;
+  usable: (readonly [token: string, name: string])[];
+}) => {
+  const token = useSignal(usable[0]?.[0] ?? '');
+  const repositories = useSignal<string[]>([]);
+  const branches = useSignal<string[]>([]);
+  useEffect(() => {
+    repositories.value = [];
+    branches.value = [];
+    // Without suggestions the name can be typed.
+    call<Resource[]>('GET', `/oauth-tokens/${token.value}/authorized-repos`)
+      .then(({ data }) => {
+        repositories.value = first(data.map(({ id }) => id));
+      })
+      .catch(() => {});
+  }, [token.value]);
+  const choose = (identifier: string): void => {
+    if (!repositories.value.includes(identifier)) return;
+    const query = new URLSearchParams({ oauth_token_id: token.value, identifier });
+    call<Resource[]>('GET', `/organizations/${organization}/vcs/branches?${query}`)
+      .then(({ data }) => {
+        branches.value = first(data.map(({ id }) => id));
+      })
+      .catch(() => {});
+  };
+  return (
+    <>
+      <Select
+        label="Connection"
+        name="oauth-token-id"
+        options={usable}
+        value={token.value}
+        onChange={(value) => (token.value = value)}
+      />
+      <SuggestedText
+        label="Repository"
+        name="identifier"
+        required
+        placeholder="owner/name"
+        suggestions={repositories.value}
+        onInput={choose}
+      />
+      <SuggestedText label="Branch" name="branch" placeholder="default branch" suggestions={branches.value} />
+    </>
   );
 };

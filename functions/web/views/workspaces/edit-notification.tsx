@@ -20,9 +20,9 @@ interface EditProps {
 }
 
 export const EditNotification = ({ path: all, configuration, onClose }: EditProps) => {
-  const seen = useSignal(configuration);
-  const known = seen.value?.attributes;
-  const type = useSignal<DestinationType>(known?.['destination-type'] ?? 'slack');
+  const basis = useSignal(configuration);
+  const current = basis.value?.attributes;
+  const type = useSignal<DestinationType>(current?.['destination-type'] ?? 'slack');
   const path = `/notification-configurations/${configuration?.id}`;
   const submit = async (data: FormData) => {
     const token = textOf(data, 'token');
@@ -35,19 +35,19 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
       ...(data.has('no-token') ? { token: '' } : token ? { token } : {}),
     };
     await (configuration
-      ? change(path, 'notification-configurations', changed(attributes, known ?? {}), { seen: seen.value })
+      ? change(path, 'notification-configurations', changed(attributes, current ?? {}), { basis: basis.value })
       : create(all, 'notification-configurations', { ...attributes, 'destination-type': type.value }));
     onClose();
   };
   return (
-    <Dialog title={configuration ? `Change ${known?.name}` : 'New notification'} onClose={onClose}>
+    <Dialog title={configuration ? `Change ${current?.name}` : 'New notification'} onClose={onClose}>
       <Form
-        key={seen.value?.etag}
+        key={basis.value?.etag}
         submit={configuration ? 'Save' : 'Create notification'}
         onSubmit={submit}
         onCancel={onClose}
         onReload={async () => {
-          seen.value = await get(path);
+          basis.value = await get(path);
         }}
       >
         {!configuration && (
@@ -59,8 +59,8 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
             onChange={(value) => (type.value = value as DestinationType)}
           />
         )}
-        <Text label="Name" name="name" required value={known?.name} />
-        <Text label="URL" name="url" required value={known?.url} placeholder="https://" hint={urlHints[type.value]} />
+        <Text label="Name" name="name" required value={current?.name} />
+        <Text label="URL" name="url" required value={current?.url} placeholder="https://" hint={urlHints[type.value]} />
         {type.value === 'generic' && (
           <Text
             label="Token"
@@ -81,13 +81,13 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
           legend="Triggers"
           name="triggers"
           options={triggerOptions}
-          chosen={known?.triggers ?? ['run:needs_attention', 'run:errored']}
+          chosen={current?.triggers ?? ['run:needs_attention', 'run:errored']}
         />
         <Choice
           name="enabled"
           label="Enabled"
           hint="A verification request is sent when you save."
-          checked={known?.enabled ?? true}
+          checked={current?.enabled ?? true}
         />
       </Form>
     </Dialog>

@@ -12,11 +12,11 @@ const minute = 60_000;
 const usePools = (organization: string, workspace: Resource<'workspaces'>): Resource<'agent-pools'>[] => {
   const { name, permissions } = workspace.attributes;
   const path = `/organizations/${organization}/agent-pools?filter[allowed-workspaces][name]=${encodeURIComponent(name)}`;
-  const wanted = permissions['can-update'] === true;
+  const mayUpdate = permissions['can-update'] === true;
   const live = useLive(
-    `${path} ${wanted}`,
-    async () => (wanted ? (await all<'agent-pools'>(path)).data : []),
-    () => (wanted ? minute : undefined),
+    `${path} ${mayUpdate}`,
+    async () => (mayUpdate ? (await all<'agent-pools'>(path)).data : []),
+    () => (mayUpdate ? minute : undefined),
   );
   return live.value ?? [];
 };

@@ -89,17 +89,17 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
   const responses: Response[] = configuration.attributes['delivery-responses'];
   const failing = enabled && responses[0]?.successful === 'false';
   const busy = useSignal(false);
-  const said = useSignal<{ kind: 'good' | 'bad'; text: string } | undefined>(undefined);
+  const result = useSignal<{ kind: 'good' | 'bad'; text: string } | undefined>(undefined);
   const path = `/notification-configurations/${configuration.id}`;
   const act = async (work: () => Promise<unknown>, done: string) => {
     if (busy.value) return;
     busy.value = true;
-    said.value = undefined;
+    result.value = undefined;
     try {
       await work();
-      said.value = { kind: 'good', text: done };
+      result.value = { kind: 'good', text: done };
     } catch (error) {
-      said.value = { kind: 'bad', text: saying(error) };
+      result.value = { kind: 'bad', text: saying(error) };
     }
     busy.value = false;
     onChange();
@@ -138,7 +138,7 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
           Delete
         </button>
       </div>
-      <div role="status">{said.value && <Notice kind={said.value.kind}>{said.value.text}</Notice>}</div>
+      <div role="status">{result.value && <Notice kind={result.value.kind}>{result.value.text}</Notice>}</div>
       {responses.length > 0 && <Responses name={name} responses={responses} />}
     </li>
   );

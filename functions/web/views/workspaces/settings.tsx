@@ -28,9 +28,9 @@ export const Settings = ({
 }) => {
   const saved = useSignal(false);
   // The workspace is asked for again all the time; the form goes on showing what it began with.
-  const seen = useSignal(workspace);
+  const basis = useSignal(workspace);
   const reloads = useSignal(0);
-  const { attributes } = seen.value;
+  const { attributes } = basis.value;
   const { permissions } = workspace.attributes;
   const projects = useItems(organization, 'projects', permissions['can-update']);
   const path = `/workspaces/${workspace.id}`;
@@ -38,6 +38,7 @@ export const Settings = ({
     saved.value = false;
     const name = textOf(data, 'name') ?? attributes.name;
     const project = textOf(data, 'project');
+    const followed = workspace.attributes['vcs-repo'] !== null;
     const settings = {
       name,
       description: textOf(data, 'description') ?? null,
@@ -46,15 +47,16 @@ export const Settings = ({
       ...executionOf(data),
       'auto-apply': data.has('auto-apply'),
       'allow-destroy-plan': data.has('allow-destroy-plan'),
+      ...(followed ? { 'apply-before-merge-enabled': data.has('apply-before-merge-enabled') } : {}),
     };
-    const moved = project && project !== related(seen.value, 'project');
-    const tags = await tagsFor(seen.value, tagsOf(textOf(data, 'tags')));
+    const moved = project && project !== related(basis.value, 'project');
+    const tags = await tagsFor(basis.value, tagsOf(textOf(data, 'tags')));
     const relationships = {
       ...(moved ? { project: { data: { type: 'projects', id: project } } } : {}),
       ...(tags ? { 'tag-bindings': { data: tags } } : {}),
     };
-    const known = { ...attributes, ...executionIn(seen.value) };
-    seen.value = await change(path, 'workspaces', changed(settings, known), { relationships, seen: seen.value });
+    const current = { ...attributes, ...executionIn(basis.value) };
+    basis.value = await change(path, 'workspaces', changed(settings, current), { relationships, basis: basis.value });
     saved.value = true;
     if (name !== attributes.name) {
       go({ view: 'workspace', organization, workspace: name, tab: 'settings' }, { replace: true });
@@ -71,7 +73,7 @@ export const Settings = ({
           readOnly={!permissions['can-update']}
           onSubmit={submit}
           onReload={async () => {
-            seen.value = await get(path);
+            basis.value = await get(path);
             reloads.value++;
           }}
         >
@@ -104,7 +106,7 @@ export const Settings = ({
             value={attributes['working-directory'] ?? ''}
             placeholder="configuration root"
           />
-          <Execution workspace={seen.value} organization={organization} />
+          <Execution workspace={basis.value} organization={organization} />
           <Choice
             name="auto-apply"
             label="Apply without confirmation"
@@ -112,6 +114,14 @@ export const Settings = ({
             checked={attributes['auto-apply']}
           />
           <Choice name="allow-destroy-plan" label="Allow destroy runs" checked={attributes['allow-destroy-plan']} />
+          {workspace.attributes['vcs-repo'] && (
+            <Choice
+              name="apply-before-merge-enabled"
+              label="Apply pull requests before the merge"
+              hint="Their plans are saved. Comment “stepform apply” on the pull request to apply them."
+              checked={attributes['apply-before-merge-enabled']}
+            />
+          )}
           {saved.value && <Notice kind="good">Saved.</Notice>}
         </Form>
       </section>
@@ -128,12 +138,12 @@ export const Settings = ({
 };
 
 /** Bindings are replaced as a whole, and those with a value keep it. Undefined when they stay as they are. */
-const tagsFor = async (workspace: Resource<'workspaces'>, wanted: string[]) => {
-  const known: string[] = workspace.attributes['tag-names'];
-  if (wanted.length === known.length && wanted.every((tag) => known.includes(tag))) return undefined;
+const tagsFor = async (workspace: Resource<'workspaces'>, tagNames: string[]) => {
+  const current: string[] = workspace.attributes['tag-names'];
+  if (tagNames.length === current.length && tagNames.every((tag) => current.includes(tag))) return undefined;
   const { data } = await call<Resource[]>('GET', `/workspaces/${workspace.id}/relationships/tag-bindings`);
   const values = new Map(data.map(({ attributes }) => [attributes.key, attributes.value]));
-  return wanted.map((key) => ({ type: 'tag-bindings', attributes: { key, value: values.get(key) ?? '' } }));
+  return tagNames.map((key) => ({ type: 'tag-bindings', attributes: { key, value: values.get(key) ?? '' } }));
 };
 
 const Danger = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {

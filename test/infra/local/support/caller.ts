@@ -10,16 +10,26 @@ import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from '@aws-sdk/clie
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { presign } from '../../../../functions/store/aws.ts';
 import { getObject, objectSize, presignGet, putObject } from '../../../../functions/store/bucket.ts';
+import { directly } from '../../../../functions/store/direct-calls.ts';
 
-const clients = {
-  dynamodb: new DynamoDBClient({}),
-  ecs: new ECSClient({}),
-  kms: new KMSClient({}),
-  sfn: new SFNClient({}),
+/** Through the endpoint's HTTP door, and in memory. */
+const doors = {
+  http: {
+    dynamodb: new DynamoDBClient({}),
+    ecs: new ECSClient({}),
+    kms: new KMSClient({}),
+    sfn: new SFNClient({}),
+  },
+  memory: {
+    dynamodb: new DynamoDBClient(directly('dynamodb')),
+    ecs: new ECSClient(directly('ecs')),
+    kms: new KMSClient(directly('kms')),
+    sfn: new SFNClient(directly('states')),
+  },
 };
 type Send = (command: object) => Promise<object>;
 // biome-ignore lint/suspicious/noExplicitAny: the event says which command and input
-const commands: Record<string, [keyof typeof clients, new (input: any) => object]> = {
+const commands: Record<string, [keyof typeof doors.http, new (input: any) => object]> = {
   GetItem: ['dynamodb', GetItemCommand],
   PutItem: ['dynamodb', PutItemCommand],
   UpdateItem: ['dynamodb', UpdateItemCommand],
@@ -43,7 +53,12 @@ interface Order {
 }
 
 /** Does what it is asked, in order; a refusal is an answer: `{error, message}`. */
-export const handler = async (event: { orders?: Order[]; body?: string }): Promise<unknown> => {
+export const handler = async (event: {
+  orders?: Order[];
+  body?: string;
+  door?: keyof typeof doors;
+}): Promise<unknown> => {
+  const clients = doors[event.door ?? 'http'];
   const orders = event.orders ?? (JSON.parse(event.body ?? '[]') as Order[]);
   const answers: unknown[] = [];
   for (const { does, input } of orders) {

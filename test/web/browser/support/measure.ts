@@ -12,8 +12,8 @@ export const waitAfter = async (page: Page, act: () => Promise<unknown>, done: (
 
 /** Scrolls the element to the end in steps, one a frame. @returns the longest time between two frames */
 export const longestFrame = (page: Page, selector: string): Promise<number> =>
-  page.evaluate(async (wanted) => {
-    const element = document.querySelector(wanted) ?? document.documentElement;
+  page.evaluate(async (selector) => {
+    const element = document.querySelector(selector) ?? document.documentElement;
     const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
     let longest = 0;
     let before = await frame();
@@ -42,12 +42,12 @@ export const noteDelays = async (page: Page): Promise<() => Promise<number[]>> =
   await page.evaluate(() => {
     const delays: number[] = [];
     Object.assign(window, { delays });
-    const seen = new Set<string>();
+    const visited = new Set<string>();
     new MutationObserver(() => {
       for (const line of document.querySelectorAll('.log .line')) {
         const [, at] = /said (\d{13})$/.exec(line.textContent ?? '') ?? [];
-        if (!at || seen.has(at)) continue;
-        seen.add(at);
+        if (!at || visited.has(at)) continue;
+        visited.add(at);
         delays.push(Date.now() - Number(at));
       }
     }).observe(document.body, { subtree: true, childList: true, characterData: true });

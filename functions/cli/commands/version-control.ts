@@ -1,0 +1,183 @@
+import { type Resource, related } from '../../client/client.ts';
+import { ago } from '../../client/text/time.ts';
+import { type Call, type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
+import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { bold, dim, plain, red } from '../paint.ts';
+import { program } from '../program.ts';
+import type { Session } from '../session.ts';
+import { columns, print, printJson, readSecret } from '../terminal.ts';
+
+/** Connections to version control, what they reach, and what came of webhooks. */
+
+type Client = Resource<'oauth-clients'>;
+
+const connectionsOf = async ({ client }: Session, organization: string): Promise<Client[]> =>
+  (await client.some(`/organizations/${encodeURIComponent(organization)}/oauth-clients`, 1000)).data as Client[];
+
+const nameOf = ({ attributes }: Client): string => attributes.name ?? attributes['service-provider-display-name'];
+
+/** By id or name; the only one when none is named. @throws {CommandError} */
+const connection = async (session: Session, named: string | undefined): Promise<Client> => {
+  const organization = await session.organization();
+  const all = await connectionsOf(session, organization);
+  const fitting = named === undefined ? all : all.filter((one) => one.id === named || nameOf(one) === named);
+  const [only] = fitting;
+  if (only && fitting.length === 1) return only;
+  if (all.length === 0) {
+    throw new CommandError(`No connections in ${organization}. Add one: ${program} vcs connect github`, exit.notFound);
+  }
+  const choices = all.map((one) => `${one.id} (${plain(nameOf(one))})`).join(', ');
+  throw wrongUsage(
+    `${named === undefined || only ? 'Several connections fit' : 'No such connection'}. Give one of: ${choices}`,
+  );
+};
+
+const list: Command = {
+  name: 'vcs list',
+  about: 'List the connections to version control',
+  options: ofOrganization,
+  run: async (call, session) => {
+    const organization = await session.organization();
+    const data = await connectionsOf(session, organization);
+    if (call.flag('json')) return printJson({ data });
+    if (data.length === 0) return print(`No connections yet. Add one: ${program} vcs connect github`);
+    const rows = data.map((one) => [
+      bold(plain(nameOf(one))),
+      one.id,
+      one.attributes['service-provider-display-name'],
+      dim(plain(one.attributes['http-url'])),
+      related(one, 'oauth-tokens') ? '' : red('not authorized'),
+    ]);
+    print(columns(rows).join('\n'));
+  },
+};
+
+const hosted: Record<string, readonly [url: string, apiUrl: string]> = {
+  github: ['https://github.com', 'https://api.github.com'],
+  gitlab_hosted: ['https://gitlab.com', 'https://gitlab.com/api/v4'],
+};
+const apiPaths: Record<string, string> = {
+  github_enterprise: '/api/v3',
+  gitlab_community_edition: '/api/v4',
+  gitlab_enterprise_edition: '/api/v4',
+  gitea: '/api/v1',
+};
+
+const urlsOf = (call: Call, provider: string): readonly [string, string] => {
+  const known = hosted[provider];
+  const path = apiPaths[provider];
+  if (!known && path === undefined) {
+    throw wrongUsage(
+      `Unknown provider ${provider}. Use one of: ${[...Object.keys(hosted), ...Object.keys(apiPaths)].join(', ')}`,
+    );
+  }
+  const url = call.text('url')?.replace(/\/+$/, '') ?? known?.[0];
+  if (!url) throw wrongUsage(`--url is missing: where ${provider} is, e.g. https://git.example.com`);
+  return [url, call.text('api-url') ?? (known && !call.text('url') ? known[1] : `${url}${path ?? ''}`)];
+};
+
+const connect: Command = {
+  name: 'vcs connect',
+  about: 'Connect a forge with an access token, which is typed unseen or piped in',
+  takes: '<provider>',
+  options: {
+    ...ofOrganization,
+    url: { about: 'where the forge is (not needed for github, gitlab_hosted)', value: 'url' },
+    'api-url': { about: 'where its API is (default: by provider)', value: 'url' },
+    name: { about: 'what to call the connection', value: 'name' },
+  },
+  more: 'Providers: github, github_enterprise, gitlab_hosted, gitlab_community_edition, gitlab_enterprise_edition, gitea',
+  run: async (call, session) => {
+    const provider = call.required(0);
+    const [httpUrl, apiUrl] = urlsOf(call, provider);
+    const organization = await session.organization();
+    const token = await readSecret(`Access token for ${httpUrl} (not shown): `);
+    const path = `/organizations/${encodeURIComponent(organization)}/oauth-clients`;
+    const data = await session.client.create(path, 'oauth-clients', {
+      name: call.text('name') ?? null,
+      'service-provider': provider,
+      'http-url': httpUrl,
+      'api-url': apiUrl,
+      'oauth-token-string': token,
+    });
+    if (call.flag('json')) return printJson({ data });
+    print(`Connected. Have a workspace follow a repository: ${program} vcs follow <owner/name> --workspace <name>`);
+  },
+};
+
+const follow: Command = {
+  name: 'vcs follow',
+  about: 'Have a workspace take its configuration from a repository',
+  takes: '<owner/name>',
+  options: {
+    ...ofWorkspace,
+    connection: { about: 'connection, by name or id (default: the only one)', value: 'connection' },
+    branch: { about: 'branch (default: the default branch)', value: 'name' },
+  },
+  run: async (call, session) => {
+    const [workspace, by] = [await session.workspace(), await connection(session, call.text('connection'))];
+    const identifier = call.required(0);
+    const repository = { identifier, branch: call.text('branch') ?? '', 'oauth-token-id': related(by, 'oauth-tokens') };
+    const { data } = await session.client.call('PATCH', `/workspaces/${workspace.id}`, {
+      data: { type: 'workspaces', attributes: { 'vcs-repo': repository } },
+    });
+    if (call.flag('json')) return printJson({ data });
+    print(`Workspace ${plain(workspace.attributes.name)} follows ${identifier}. Whoever may push to it starts runs.`);
+  },
+};
+
+const check: Command = {
+  name: 'vcs check',
+  about: 'Look for a newer commit, and renew the webhook',
+  options: ofWorkspace,
+  run: async (call, session) => {
+    const { id, attributes } = await session.workspace();
+    await session.client.call('POST', `/workspaces/${id}/actions/fetch-latest-from-vcs`, {});
+    if (call.flag('json')) return printJson({ data: { id, type: 'workspaces' } });
+    print(
+      `Looking for the newest commit of ${plain(attributes['vcs-repo-identifier'] ?? '')}. See: ${program} vcs events`,
+    );
+  },
+};
+
+const events: Command = {
+  name: 'vcs events',
+  about: 'Show what came of pushes, pull requests and comments',
+  options: { ...ofOrganization, errors: { about: 'only what went wrong' } },
+  run: async (call, session) => {
+    const organization = await session.organization();
+    const levels = call.flag('errors') ? '?filter[levels]=error' : '';
+    const { data } = await session.client.some(
+      `/organizations/${encodeURIComponent(organization)}/vcs-events${levels}`,
+      20,
+    );
+    if (call.flag('json')) return printJson({ data });
+    if (data.length === 0) return print('Nothing in the last 10 days.');
+    const rows = data.map(({ attributes }) => [
+      dim(ago(attributes['created-at'], Date.now())),
+      attributes.level === 'error' ? red('error') : '',
+      plain(attributes.message),
+    ]);
+    print(columns(rows).join('\n'));
+  },
+};
+
+const link: Command = {
+  name: 'vcs link',
+  about: 'Prove which account at the forge is yours, so that its comments on pull requests count as yours',
+  takes: '<username>',
+  options: {
+    ...ofOrganization,
+    connection: { about: 'connection, by name or id (default: the only one)', value: 'connection' },
+  },
+  run: async (call, session) => {
+    const by = await connection(session, call.text('connection'));
+    const { data } = await session.client.call('POST', `/oauth-clients/${by.id}/account-link`, {
+      data: { attributes: { username: call.required(0) } },
+    });
+    if (call.flag('json')) return printJson({ data });
+    print(`Within ten minutes, comment this on a pull request as ${call.required(0)}:\n${data.attributes.comment}`);
+  },
+};
+
+export const versionControlCommands: Command[] = [list, connect, follow, check, events, link];

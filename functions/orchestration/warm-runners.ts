@@ -1,0 +1,145 @@
+import { environment } from '../environment.ts';
+import type { PhaseName } from '../run/run.ts';
+import { targetCount } from '../run/warm-runners.ts';
+import { hashSecret, newId, newSecret } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { logWarning } from '../store/log.ts';
+import { batchGet, create, get, update } from '../store/table.ts';
+import { CapacityUnavailableError, runContainer } from './launcher.ts';
+
+/**
+ * Runners that are started before a run needs them, because a container takes most of a minute to start. Each has an item;
+ * which of them are idle is a set in one item, whose size bounds their number in every write that adds to it.
+ *
+ * | a runner is | until |
+ * |---|---|
+ * | starting | it has registered, which makes its one-time secret worthless |
+ * | ready, while it renews its lease | a phase of a run reserves it (warm-offers.ts), or it is retired |
+ * | reserved | it has claimed the phase: then it is that run's runner like any other, and never another run's |
+ * | retired | it asks the next time, and is told to exit; or the sweep stops it |
+ */
+export interface WarmRunner extends Key {
+  id: string;
+  /** SHA-256 of the secret that it was started with. */
+  secretHash: string;
+  /** What it was started from: one of a former version is given no run. */
+  version: string;
+  startedAt: string;
+  taskArn?: string;
+  /** SHA-256 of what it chose as its key when it registered: the run's claim. */
+  keyHash?: string;
+  /** It lives: asked not long ago. */
+  readyUntil?: string;
+  reserved?: { runId: string; phase: PhaseName; at: string };
+  retiredAt?: string;
+}
+
+interface Pool extends Key {
+  idle?: Set<string>;
+}
+
+export const isWarmRunner = (startedBy: string): boolean => startedBy.startsWith('warm-');
+
+/** A started container has so long to register; Fargate takes a minute. */
+const startMs = 5 * 60_000;
+/** Missed leases until another takes its place. */
+const graceMs = 60_000;
+/** Longer than a run lives after its plan has begun: then DynamoDB may remove the item. */
+const keptSeconds = 30 * 24 * 3600;
+
+export const removableLater = () => ({ expiresAt: Math.floor(Date.now() / 1000) + keptSeconds });
+
+const currentVersion = (): string => environment.warmRunners?.version ?? environment.taskDefinitionArn;
+
+export const getWarmRunner = (id: string): Promise<WarmRunner | undefined> => get<WarmRunner>(keys.warmRunner(id));
+
+export const getWarmRunners = (ids: string[]): Promise<WarmRunner[]> => batchGet<WarmRunner>(ids.map(keys.warmRunner));
+
+/** It counts no more as idle; another may be started in its place. */
+export const leavePool = (id: string): Promise<unknown> =>
+  update(keys.warmPool, { delete: { idle: new Set([id]) }, condition: 'contains(idle, :id)', values: { ':id': id } });
+
+/** From now on no run gets it. False when one has. */
+export const retire = async (id: string): Promise<boolean> => {
+  const retired = await update(keys.warmRunner(id), {
+    set: { retiredAt: new Date().toISOString(), ...removableLater() },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(reserved)',
+  });
+  await leavePool(id);
+  return retired !== undefined;
+};
+
+const isReady = ({ keyHash, readyUntil = '', taskArn, version, reserved, retiredAt }: WarmRunner): boolean =>
+  !!keyHash &&
+  !!taskArn &&
+  !reserved &&
+  !retiredAt &&
+  version === currentVersion() &&
+  readyUntil > new Date().toISOString();
+
+const idleRunners = async (): Promise<{ idle: string[]; runners: WarmRunner[] }> => {
+  const pool = await get<Pool>(keys.warmPool);
+  const idle = [...(pool?.idle ?? [])];
+  return { idle, runners: idle.length ? await getWarmRunners(idle) : [] };
+};
+
+/** Those that a run may have at once, the longest waiting first. */
+export const readyRunners = async (): Promise<WarmRunner[]> =>
+  (await idleRunners()).runners.filter(isReady).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+
+/**
+ * Starts one more unless there are as many as there are to be now. ECS without capacity is no failure: runs have containers
+ * of their own, and the sweep tries again.
+ */
+export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
+  const target = targetCount(environment.warmRunners, now.getTime());
+  if (!target) return false;
+  const id = newId('warm');
+  const secret = newSecret();
+  const counted = await update(keys.warmPool, {
+    add: { idle: new Set([id]) },
+    condition: 'attribute_not_exists(idle) OR size(idle) < :target',
+    values: { ':target': target },
+  });
+  if (!counted) return false;
+  const startedAt = now.toISOString();
+  await create({ ...keys.warmRunner(id), id, secretHash: hashSecret(secret), version: currentVersion(), startedAt });
+  try {
+    const taskArn = await runContainer(id, `${id}.${secret}`);
+    await update(keys.warmRunner(id), { set: { taskArn }, condition: 'attribute_exists(pk)' });
+    return true;
+  } catch (error) {
+    await retire(id);
+    if (!(error instanceof CapacityUnavailableError)) throw error;
+    logWarning('no warm runner was started', { reason: error.message });
+    return false;
+  }
+};
+
+const before = (time: string | undefined, ms: number, now: Date): boolean =>
+  time !== undefined && Date.parse(time) < now.getTime() - ms;
+
+/** Dead, of a former version, or of no use: its place is for another. */
+const isLost = (runner: WarmRunner, now: Date): boolean =>
+  runner.retiredAt !== undefined ||
+  runner.version !== currentVersion() ||
+  before(runner.keyHash ? runner.readyUntil : runner.startedAt, runner.keyHash ? graceMs : startMs, now);
+
+/**
+ * Keeps as many ready as the operator wants at this hour: retires those that are lost, too old or too many, and starts what is
+ * missing. Nothing is read where none are wanted; what runs then is a stray container.
+ */
+export const keepWarmRunners = async (now = new Date()): Promise<void> => {
+  if (!environment.warmRunners) return;
+  const target = targetCount(environment.warmRunners, now.getTime());
+  const { idle, runners } = await idleRunners();
+  let kept = 0;
+  for (const id of idle) {
+    const runner = runners.find((one) => one.id === id);
+    // Whoever reserved or created it died before the next write.
+    if (!runner || runner.reserved) await leavePool(id);
+    else if (isLost(runner, now) || kept >= target) await retire(id);
+    else kept++;
+  }
+  while (kept < target && (await startWarmRunner(now))) kept++;
+};

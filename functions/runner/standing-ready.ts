@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { retryFor } from '../transport/retry.ts';
+import { askForWork } from './client.ts';
+
+/** A runner that was started before a run needed it. */
+
+/** Without an answer for so long there is no platform any more, or it has started another. */
+const silentMs = 60_000;
+
+export const isWarm = (claim: string): boolean => claim.startsWith('warm-');
+
+/**
+ * Asks until a run has it.
+ * @param onRegistered called with each answer
+ * @returns the claim of the run; undefined when it is to exit
+ * @throws {TokenDeadError, TransportError}
+ */
+export const awaitOffer = async (
+  url: string,
+  claim: string,
+  signal: AbortSignal,
+  onRegistered: () => void,
+): Promise<string | undefined> => {
+  // Never in the environment, which operators and Terraform's processes may see.
+  const key = randomBytes(32).toString('base64url');
+  let registered = false;
+  while (!signal.aborted) {
+    const answer = await askForWork(url, { claim, key }, retryFor(silentMs, signal)).catch((error) => {
+      if (signal.aborted) return { action: 'exit' } as const;
+      throw error;
+    });
+    if (answer.action === 'exit') return undefined;
+    if (answer.action === 'claim') {
+      console.log(`taken for ${answer.claim}`);
+      return `${answer.claim}.${key}`;
+    }
+    if (!registered) console.log('ready for a run');
+    registered = true;
+    onRegistered();
+    await sleep(answer.afterMs, undefined, { signal }).catch(() => {});
+  }
+  return undefined;
+};

@@ -1,0 +1,82 @@
+import type { Run } from '../run/run.ts';
+import type { StatusState } from './forges/forge.ts';
+import { ofRun } from './status-words.ts';
+
+/**
+ * What the comment on a pull request says of the runs of its newest commit: counts, costs and the policies' verdict. As in
+ * statuses, no values, addresses or errors: who reads the repository may not be allowed to read the workspace.
+ */
+
+/** By which the platform knows its own comment; people see nothing of it. */
+export const markerOf = (organization: string): string => `<!-- stepform:${organization} -->`;
+
+/** Forges take some 65,000 characters. */
+const maxRows = 200;
+
+const worst: StatusState[] = ['failure', 'error', 'pending', 'success'];
+
+const costOf = ({ costEstimate }: Run): string => {
+  if (costEstimate?.status !== 'finished') return '';
+  const { deltaMonthlyCost = '0', proposedMonthlyCost = '0' } = costEstimate;
+  const [amount, total] = [Number(deltaMonthlyCost), Number(proposedMonthlyCost).toFixed(2)];
+  return `${amount < 0 ? '−' : '+'}$${Math.abs(amount).toFixed(2)} ($${total} a month)`;
+};
+
+const policiesOf = ({ verdicts, overrides }: Run): string => {
+  const all = [
+    overrides?.policyEvaluation ? 'overridden' : verdicts?.policyEvaluation,
+    overrides?.policyCheck ? 'overridden' : verdicts?.policyCheck,
+  ].filter((verdict) => verdict !== undefined);
+  if (all.length === 0) return '';
+  if (all.every((verdict) => verdict === 'passed')) return 'passed';
+  return all.some((verdict) => verdict !== 'passed' && verdict !== 'overridden') ? 'failed' : 'overridden';
+};
+
+const applyWords: Partial<Record<Run['status'], string>> = {
+  confirmed: 'Applying',
+  apply_queued: 'Applying',
+  applying: 'Applying',
+  applied: 'Applied',
+};
+
+/** A run that goes on says only that: each step of it would be an edit. */
+const planOf = (run: Run): string => {
+  const { state, description } = ofRun(run);
+  const applied = applyWords[run.status];
+  if (applied && run.savePlan) return `${applied}: ${description.replace(/^Plan: /, '')}`;
+  if (run.savePlan && run.status === 'errored' && run.plan.status === 'finished') return 'Apply failed';
+  return state === 'pending' && run.status !== 'policy_override' ? 'Running' : description.replace(/^Plan: /, '');
+};
+
+/** @param base where the organization's pages are */
+export const commentOf = (
+  runs: Run[],
+  { organization, sha, base }: { organization: string; sha: string; base: string },
+): string => {
+  const ranked = runs
+    .map((run) => ({ run, rank: worst.indexOf(ofRun(run).state) }))
+    .sort((a, b) => a.rank - b.rank || (a.run.workspaceName < b.run.workspaceName ? -1 : 1))
+    .map(({ run }) => run);
+  const columns = [
+    {
+      name: 'Workspace',
+      of: ({ workspaceName, id }: Run) => `[\`${workspaceName}\`](${base}/workspaces/${workspaceName}/runs/${id})`,
+    },
+    { name: 'Plan', of: planOf },
+    { name: 'Cost', of: costOf },
+    { name: 'Policies', of: policiesOf },
+  ].filter(({ name, of }) => name === 'Workspace' || runs.some((run) => of(run)));
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  const rows = ranked.slice(0, maxRows).map((run) => line(columns.map(({ of }) => of(run))));
+  const more = runs.length > maxRows ? [``, `And ${runs.length - maxRows} more: [all runs](${base}/runs).`] : [];
+  return [
+    markerOf(organization),
+    `**${organization}**: plans of \`${sha.slice(0, 7)}\``,
+    '',
+    line(columns.map(({ name }) => name)),
+    line(columns.map(() => '---')),
+    ...rows,
+    ...more,
+    ...(runs.some(({ savePlan }) => savePlan) ? ['', 'Comment `stepform apply` to apply before the merge.'] : []),
+  ].join('\n');
+};

@@ -1,0 +1,38 @@
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import type { Workspace } from '../workspaces/records.ts';
+
+/**
+ * A workspace to which a pull request was applied before its merge is that one's until it is merged, closed or given up:
+ * others are not applied, and pushes start no run, which would undo what is not on the branch yet.
+ */
+
+interface Holder {
+  repository: string;
+  number: number;
+}
+
+export const isHeldBy = ({ vcsPull }: Pick<Workspace, 'vcsPull'>, { repository, number }: Holder): boolean =>
+  vcsPull?.repository === repository && vcsPull.number === number;
+
+const held = 'vcsPull.repository = :repository AND vcsPull.#number = :number';
+
+/** Undefined when another pull request has it, or the workspace follows something else. One that has it, has it again. */
+export const hold = (id: string, { repository, number }: Holder, by: string): Promise<Workspace | undefined> =>
+  update<Workspace>(keys.workspace(id), {
+    set: { vcsPull: { repository, number, by, at: now() } },
+    condition: `attribute_not_exists(deletedAt) AND vcsRepo.repository = :repository AND (attribute_not_exists(vcsPull) OR vcsPull.repository <> :repository OR (${held}))`,
+    names: { '#number': 'number' },
+    values: { ':repository': repository, ':number': number },
+  });
+
+/** May be repeated. */
+export const release = async (id: string, { repository, number }: Holder): Promise<void> => {
+  await update(keys.workspace(id), {
+    remove: ['vcsPull'],
+    condition: held,
+    names: { '#number': 'number' },
+    values: { ':repository': repository, ':number': number },
+  });
+};

@@ -1,0 +1,71 @@
+import { heldBy } from '../workspaces/document.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { claimMove, commitOf, type Followed, idFor, versionFor } from './commit-versions.ts';
+import { followsOf } from './follows.ts';
+import { commitAt, fetchFor, type Handling, type Outcome } from './handling.ts';
+import { moveBranch } from './moves.ts';
+
+/** A commit of a branch as a workspace's configuration, and its run. */
+
+/** `held`: a pull request was applied that is not merged yet. */
+export type RunOutcome = 'queued' | 'outdated' | 'kept' | 'held';
+
+export const runCommit = async (
+  { doings }: Handling,
+  workspace: Workspace,
+  followed: Followed & { n: number },
+  starts: boolean,
+): Promise<RunOutcome> => {
+  const claimed = await claimMove(workspace, followed.n);
+  if (!claimed) return 'outdated';
+  const version = await versionFor(workspace, followed);
+  if (heldBy(claimed) !== undefined) return 'held';
+  if (!starts) return 'kept';
+  const queued = await doings.queueRun({
+    id: idFor('run', workspace, followed),
+    workspace,
+    version,
+    message: followed.commit.message || `Commit ${followed.commit.sha.slice(0, 7)}`,
+    planOnly: false,
+    commit: commitOf(followed),
+    move: {
+      repository: followed.repository.id,
+      follows: workspace.vcsRepo ? followsOf(workspace.vcsRepo) : '',
+      n: followed.n,
+    },
+  });
+  if (queued) return 'queued';
+  const current = await getWorkspace(workspace.id);
+  return current && heldBy(current) !== undefined ? 'held' : 'outdated';
+};
+
+/** The newest commit of what a workspace follows becomes its configuration, and its first run where that may start by itself. */
+export const handleWorkspace = async (handling: Handling, workspace: Workspace, starts: boolean): Promise<Outcome> => {
+  const { access, repository } = handling;
+  const { identifier, defaultBranch } = repository;
+  const vcsRepo = workspace.vcsRepo;
+  if (!vcsRepo || vcsRepo.repository !== repository.id)
+    return { message: `Skipped: ${workspace.name} follows something else now` };
+  const branch = vcsRepo.branch || defaultBranch;
+  const sha = await access.forge.branch(access.call, identifier, branch);
+  if (!sha) return { level: 'error', message: `Branch ${branch} is not in ${identifier} any more` };
+  const matter = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null } as const;
+  const about = { ...matter, repositoryId: repository.forgeId, defaultBranch, sender: null };
+  const moved = await moveBranch(handling, about, { repeat: true });
+  if (moved === 'duplicate' || moved === 'gone')
+    return { message: `Skipped: ${branch} of ${identifier} has not moved` };
+  const archive = await fetchFor(repository, moved.to);
+  const commit = await commitAt(access, repository, moved.to);
+  // Of the tags that it follows none is pushed yet: the branch's commit is what it has meanwhile.
+  const n = vcsRepo.tagsRegex ? 0 : moved.n;
+  const what = `push ${branch} ${moved.n}`;
+  const followed = { access, repository, commit, archive, n, at: moved.at, what, branch, sender: null };
+  const outcome = await runCommit(handling, workspace, followed, starts);
+  const words = {
+    queued: 'Queued a run',
+    kept: 'Kept the configuration',
+    outdated: 'Skipped, as it has a newer commit,',
+    held: 'Kept the configuration, as a pull request was applied that is not merged,',
+  };
+  return { message: `${words[outcome]} for ${branch} ${moved.to.slice(0, 7)} of ${identifier} in ${workspace.name}` };
+};

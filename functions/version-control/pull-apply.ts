@@ -1,0 +1,82 @@
+import type { Granted } from '../api/permissions/granted.ts';
+import { getRun } from '../runs/records.ts';
+import { heldBy } from '../workspaces/document.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import type { PullComment } from './forges/forge.ts';
+import type { Handling, Outcome } from './handling.ts';
+import { hold, release } from './merge-locks.ts';
+import { getPullRun } from './pull-records.ts';
+
+/**
+ * Applies the plans of a pull request before its merge. What is applied is the plan that was there to be read before somebody
+ * asked for it: of the commit that is the newest still, saved before the comment was written.
+ */
+
+interface ApplyRequest {
+  userId: string;
+  /** The name of one; absent: all that have a plan. */
+  workspace: string | undefined;
+  granted(workspaceId: string): Granted;
+}
+
+interface Applying {
+  handling: Handling;
+  comment: PullComment;
+  headSha: string;
+  request: ApplyRequest;
+}
+
+const holdFor = async (workspace: Workspace, { handling, comment, request }: Applying): Promise<string | undefined> => {
+  const { repository } = handling;
+  if (await hold(workspace.id, { repository: repository.id, number: comment.number }, request.userId)) return undefined;
+  const current = await getWorkspace(workspace.id);
+  return `#${(current && heldBy(current)) ?? '?'} was applied to it and is not merged yet`;
+};
+
+/** Undefined when its plan is applied; why not otherwise. */
+const applyIn = async (workspace: Workspace, applying: Applying): Promise<string | undefined> => {
+  const { handling, comment, headSha, request } = applying;
+  const { repository, doings } = handling;
+  if (!request.granted(workspace.id).has('run:apply')) return `${comment.author} may not apply there`;
+  const row = await getPullRun(repository.id, comment.number, workspace.id);
+  const run = row && (await getRun(row.runId));
+  if (!run?.savePlan || run.commit?.sha !== headSha) return 'its newest commit has no plan that can be applied';
+  if (run.decision?.action === 'apply' && run.decision.by === request.userId) return undefined;
+  if (run.status !== 'planned_and_saved') return `its run is ${run.status.replaceAll('_', ' ')}`;
+  const savedAt = run.statusTimestamps['planned-and-saved-at'] ?? '';
+  // To the second: forges do not say more.
+  if (!savedAt || Date.parse(savedAt) > Date.parse(comment.createdAt) + 999) {
+    return 'its plan was saved after the comment; read it, then comment again';
+  }
+  const before = heldBy(workspace);
+  const refused = await holdFor(workspace, applying);
+  if (refused) return refused;
+  const result = await doings.applyPlan(run, request.userId);
+  if (result === 'accepted') return undefined;
+  if (before === undefined) await release(workspace.id, { repository: repository.id, number: comment.number });
+  return result === 'stale' ? 'its state has changed since; comment "stepform plan"' : 'its run was decided meanwhile';
+};
+
+const reasonsOf = (outcomes: (readonly [Workspace, string | undefined])[]): string =>
+  outcomes.flatMap(([{ name }, why]) => (why ? [`${name}: ${why}`] : [])).join('; ');
+
+export const applyPull = async (handling: Handling, comment: PullComment, request: ApplyRequest): Promise<Outcome> => {
+  const { access, repository, followers } = handling;
+  const name = `#${comment.number} of ${repository.identifier}`;
+  const pull = await access.forge.pull(access.call, repository.identifier, comment.number);
+  if (!pull?.open || pull.fromFork) return { message: `Skipped: ${name} is closed, or comes from a fork` };
+  const enabled = followers.filter(
+    (one) => one.applyBeforeMergeEnabled && (request.workspace === undefined || request.workspace === one.name),
+  );
+  const planned: Workspace[] = [];
+  for (const one of enabled) if (await getPullRun(repository.id, comment.number, one.id)) planned.push(one);
+  if (planned.length === 0) return { message: `Skipped: ${name} has no plan that can be applied before the merge` };
+  const applying = { handling, comment, headSha: pull.headSha, request };
+  const outcomes: (readonly [Workspace, string | undefined])[] = [];
+  for (const one of planned) outcomes.push([one, await applyIn(one, applying)]);
+  const applied = outcomes.filter(([, why]) => why === undefined).map(([one]) => one.name);
+  const reasons = reasonsOf(outcomes);
+  const words =
+    applied.length > 0 ? `Applying ${name} to ${applied.join(', ')} for ${comment.author}` : `Skipped ${name}`;
+  return { message: reasons ? `${words}. Not applied: ${reasons}` : words };
+};

@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Run } from '../run/run.ts';
+import { hashSecret } from '../store/id.ts';
+import { type Access, accessBy } from './access.ts';
+import { commentOf, markerOf } from './comment-words.ts';
+import { ForgeError } from './forge-error.ts';
+import { getPullRequest, leaseComment, type PullRequest, releaseComment } from './pull-records.ts';
+import { repositoryId } from './repositories.ts';
+import { recordVcsEvent } from './vcs-events.ts';
+
+/** One comment on each pull request, which says how the plans of its newest commit go. */
+
+interface Commented {
+  tokenId: string;
+  identifier: string;
+  sha: string;
+  organization: string;
+}
+
+/** Ours, should a writer have died between writing it and noting its id; never one of others with our marker. */
+const ownComment = async ({ forge, call, token }: Access, { identifier, organization }: Commented, number: number) => {
+  const all = await forge.comments(call, identifier, number);
+  const marker = markerOf(organization);
+  return all.find(({ authorId, body }) => authorId === token.account.id && body.startsWith(marker))?.id;
+};
+
+/** Its id. @throws {ForgeError} */
+const write = async (access: Access, about: Commented, number: number, kept: PullRequest, text: string) => {
+  const { forge, call } = access;
+  const id = kept.commentId ?? (await ownComment(access, about, number));
+  // Somebody may have deleted it.
+  if (id && (await forge.editComment(call, about.identifier, { number, id }, text))) return id;
+  return forge.postComment(call, about.identifier, number, text);
+};
+
+const patienceMs = 20_000;
+
+/** Undefined when another commit counts by now, or the comment says that already. */
+const lease = async (
+  repository: string,
+  number: number,
+  { sha }: Commented,
+  digest: string,
+): Promise<PullRequest | undefined> => {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    const kept = await getPullRequest(repository, number);
+    if (kept?.headSha !== sha || kept.commentRefused || kept.comment === digest) return undefined;
+    const leased = await leaseComment(repository, number, sha);
+    if (leased) return leased;
+    if (Date.now() > until) throw new ForgeError('unreachable', 'the comment is being written');
+    await delay(500);
+  }
+};
+
+/**
+ * Has the comment say how the runs of the commit go, for each pull request whose newest commit it is. A connection that may
+ * not comment is told once.
+ * @throws {ForgeError} what may pass
+ */
+export const commentOnPulls = async (about: Commented, runs: Run[], base: string): Promise<void> => {
+  const repository = repositoryId(about.tokenId, about.identifier);
+  const numbers = new Set(runs.flatMap(({ ingress }) => ingress?.pullRequest?.number ?? []));
+  for (const number of numbers) {
+    const concerned = runs.filter(({ ingress }) => ingress?.pullRequest?.number === number);
+    const text = commentOf(concerned, { organization: about.organization, sha: about.sha, base });
+    const digest = hashSecret(text);
+    const kept = await lease(repository, number, about, digest);
+    if (!kept) continue;
+    try {
+      const access = await accessBy(about.tokenId, { patient: true });
+      const commentId = await write(access, about, number, kept, text);
+      await releaseComment(repository, number, { commentId, comment: digest });
+    } catch (error) {
+      const refused = error instanceof ForgeError && ['refused', 'missing'].includes(error.failure);
+      await releaseComment(repository, number, refused ? { commentRefused: true } : {});
+      if (!refused) throw error;
+      await recordVcsEvent({
+        organization: about.organization,
+        clientId: null,
+        tokenId: about.tokenId,
+        level: 'error',
+        message: `The plans could not be shown on pull request #${number} of ${about.identifier}: ${error.message}`,
+        suggestedAction: 'Let the account of the connection comment, or turn comments off for the organization.',
+      });
+    }
+  }
+};

@@ -1,0 +1,97 @@
+import { signal } from '@preact/signals';
+import { signedIn } from '../session.ts';
+import { Dialog } from './dialog.tsx';
+import { Palette } from './palette.tsx';
+
+/** Keys that work everywhere but in what is being typed. */
+
+const open = signal<'palette' | 'help' | undefined>(undefined);
+
+const close = () => {
+  open.value = undefined;
+};
+
+const rows: [keys: string[], what: string][] = [
+  [['Ctrl', 'K'], 'Go to a page, a workspace or a run'],
+  [['/'], 'Search what is on the page'],
+  [['j'], 'Next entry of a list'],
+  [['k'], 'Previous entry of a list'],
+  [['Enter'], 'Open the entry'],
+  [['?'], 'Show these keys'],
+];
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+const step = (by: number): void => {
+  const links = [...document.querySelectorAll<HTMLElement>('main .list a.item')].filter((link) => link.offsetParent);
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  const next = links[at < 0 ? (by > 0 ? 0 : links.length - 1) : at + by];
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+};
+
+const search = (): boolean => {
+  const field = document.querySelector<HTMLInputElement>('main input[type=search]');
+  field?.focus();
+  field?.select();
+  return field !== null;
+};
+
+const onKey = (event: KeyboardEvent): void => {
+  if (!signedIn.peek() || event.isComposing || event.altKey) return;
+  const isPalette = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'k';
+  const hasDialog = document.querySelector('dialog[open]') !== null;
+  if (isPalette && !hasDialog) open.value = 'palette';
+  else if (isPalette && open.peek() === 'palette') close();
+  else if (hasDialog || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
+  else if (event.key === '?') open.value = 'help';
+  else if (event.key === 'j') step(1);
+  else if (event.key === 'k') step(-1);
+  else if (event.key !== '/' || !search()) return;
+  event.preventDefault();
+};
+
+export const listenForKeys = (): void => addEventListener('keydown', onKey);
+
+/** Beside the name of whoever is signed in: a finger finds it, too. */
+export const PaletteButton = () => (
+  <button
+    type="button"
+    class="quiet small-button only-wide"
+    aria-keyshortcuts="Control+K Meta+K"
+    title="Go to a page, a workspace or a run (Ctrl+K)"
+    onClick={() => (open.value = 'palette')}
+  >
+    Go to …
+  </button>
+);
+
+export const KeyWindows = () => {
+  if (!signedIn.value) return null;
+  if (open.value === 'palette') return <Palette onClose={close} />;
+  if (open.value !== 'help') return null;
+  return (
+    <Dialog title="Keys" onClose={close}>
+      <dl class="facts">
+        {rows.map(([keys, what]) => (
+          <>
+            <dt>
+              {keys.map((key) => (
+                <>
+                  <kbd>{key}</kbd>{' '}
+                </>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </>
+        ))}
+      </dl>
+      <div class="ends">
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+};

@@ -1,0 +1,115 @@
+import type { Resource } from '../../client/client.ts';
+import { factsOf } from '../../client/run-facts.ts';
+import { count, duration } from '../../client/text/time.ts';
+import { displayStatus } from '../../run/display.ts';
+import { type Day, workedMs } from '../text/run-history.ts';
+
+/** Small charts as SVG. What they show stands in a table or a label, too: nobody needs to see colours. */
+
+const width = 560;
+const height = 120;
+const gap = 3;
+
+const label = (date: string): string =>
+  new Date(`${date}T12:00:00`).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+
+/** Runs by day as stacked bars: succeeded below, then discarded or canceled, failed on top with stripes. */
+export const DailyRuns = ({ days }: { days: Day[] }) => {
+  const most = Math.max(1, ...days.map(({ succeeded, failed, other }) => succeeded + failed + other));
+  const step = width / days.length;
+  const bars = days.flatMap(({ date, succeeded, failed, other }, i) => {
+    let y = height;
+    return (
+      [
+        ['good', succeeded],
+        ['other', other],
+        ['bad', failed],
+      ] as const
+    ).flatMap(([kind, n]) => {
+      if (n === 0) return [];
+      const size = (n / most) * (height - 4);
+      y -= size;
+      return <rect key={`${date} ${kind}`} class={kind} x={i * step} y={y} width={step - gap} height={size} rx="1.5" />;
+    });
+  });
+  return (
+    <figure class="chart">
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+        <defs>
+          <pattern id="failed" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+            <rect class="ground" width="6" height="6" />
+            <rect class="stripe" width="2" height="6" />
+          </pattern>
+        </defs>
+        <line x1="0" y1={height - 0.5} x2={width} y2={height - 0.5} />
+        {bars}
+      </svg>
+      <div class="row spread soft small" aria-hidden="true">
+        <span>{label(days[0]?.date ?? '')}</span>
+        <span class="legend">
+          <i class="good" /> succeeded <i class="other" /> discarded or canceled <i class="bad" /> failed
+        </span>
+        <span>Today</span>
+      </div>
+      <details>
+        <summary>As a table</summary>
+        <div class="scrolls fits">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Day</th>
+                <th scope="col">Succeeded</th>
+                <th scope="col">Failed</th>
+                <th scope="col">Discarded or canceled</th>
+                <th scope="col">Median duration</th>
+              </tr>
+            </thead>
+            <tbody>
+              {days.map(({ date, succeeded, failed, other, medianMs }) => (
+                <tr key={date}>
+                  <th scope="row">{date}</th>
+                  <td>{succeeded}</td>
+                  <td>{failed}</td>
+                  <td>{other}</td>
+                  <td>{medianMs === undefined ? '–' : duration(medianMs)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  );
+};
+
+const sparkWidth = 8;
+const sparkHeight = 20;
+
+/** The last runs of a workspace: height for how long they took, a dot on top for those that failed. */
+export const Sparkline = ({ runs }: { runs: Resource<'runs'>[] }) => {
+  const longest = Math.max(1, ...runs.map(workedMs));
+  const names = runs.map((run) => displayStatus(factsOf(run)).name);
+  const failed = runs.filter((run) => displayStatus(factsOf(run)).tone === 'bad').length;
+  return (
+    <svg
+      class="spark"
+      width={10 * sparkWidth}
+      height={sparkHeight}
+      role="img"
+      aria-label={`Last ${count(runs.length, 'run')}, ${failed} failed`}
+    >
+      {runs.map((run, i) => {
+        const { tone } = displayStatus(factsOf(run));
+        const size = 4 + (workedMs(run) / longest) * (sparkHeight - 9);
+        const x = (10 - runs.length + i) * sparkWidth;
+        return (
+          <g key={run.id} class={tone}>
+            <title>{`${names[i]}, ${duration(workedMs(run))}`}</title>
+            <rect x={x} y={sparkHeight - size} width={sparkWidth - 2} height={size} rx="1" />
+            {tone === 'bad' && <circle cx={x + sparkWidth / 2 - 1} cy={sparkHeight - size - 3} r="2" />}
+          </g>
+        );
+      })}
+    </svg>
+  );
+};

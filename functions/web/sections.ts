@@ -1,0 +1,41 @@
+import type { OrganizationView } from '../client/page-addresses.ts';
+import type { OrganizationPermission } from './organization.ts';
+
+interface Section {
+  view: OrganizationView;
+  name: string;
+  /** Without it there is nothing to see. */
+  permission?: OrganizationPermission;
+}
+
+/** The views of an organization, in groups. */
+export const sectionGroups: readonly { name: string; sections: readonly Section[] }[] = [
+  {
+    name: 'Runs',
+    sections: [
+      { view: 'overview', name: 'Overview' },
+      { view: 'workspaces', name: 'Workspaces' },
+      { view: 'queue', name: 'Runs' },
+      { view: 'projects', name: 'Projects' },
+    ],
+  },
+  {
+    name: 'Shared',
+    sections: [
+      { view: 'variable-sets', name: 'Variable sets', permission: 'can-read-varsets' },
+      { view: 'run-tasks', name: 'Run tasks', permission: 'can-read-run-tasks' },
+      { view: 'policy-sets', name: 'Policy sets', permission: 'can-read-policies' },
+      { view: 'version-control', name: 'Version control', permission: 'can-update-oauth' },
+      { view: 'agent-pools', name: 'Agents', permission: 'can-update-agent-pools' },
+    ],
+  },
+  {
+    name: 'Organization',
+    sections: [
+      { view: 'teams', name: 'Teams' },
+      { view: 'members', name: 'Members', permission: 'can-view-users' },
+      { view: 'audit-trail', name: 'Audit trail', permission: 'can-read-audit-trail' },
+      { view: 'organization-settings', name: 'Settings' },
+    ],
+  },
+];

@@ -1,0 +1,216 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { Resource } from '../../../client/client.ts';
+import { count, duration } from '../../../client/text/time.ts';
+import { clock, useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Ago, Loaded } from '../../parts/basics.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { knowPeople, Person } from '../../parts/person.tsx';
+import { DailyRuns, Sparkline } from '../../parts/run-charts.tsx';
+import { Status, since } from '../../parts/status.tsx';
+import { related, some } from '../../session.ts';
+import { type Day, dailyRuns, isStale, latestByWorkspace } from '../../text/run-history.ts';
+import type { Row } from '../../text/workspace-rows.ts';
+import { workspaceList } from '../../workspace-list.ts';
+
+/** What needs somebody, what is going on and how it has been going: the first page of the morning. */
+
+const days = 14;
+const mostRuns = 300;
+/** Entries of a section; the rest is a click away. */
+const mostListed = 8;
+const everyMs = 5_000;
+
+interface Home {
+  rows: Row[];
+  /** Finished ones, the newest first. */
+  runs: Resource<'runs'>[];
+}
+
+/** Finished runs are asked for again when another run is a workspace's current one. */
+const reader = (organization: string): (() => Promise<Home>) => {
+  const readRows = workspaceList(organization);
+  let runs: Resource<'runs'>[] = [];
+  let current: string | undefined;
+  return async () => {
+    const rows = await readRows();
+    const now = rows.map(({ run }) => `${run?.id} ${run?.attributes.status}`).join();
+    if (now !== current) {
+      const path = `/organizations/${organization}/runs?filter[status_group]=final&include=created_by`;
+      const { data, included } = await some<'runs'>(path, mostRuns);
+      knowPeople(included);
+      runs = data;
+    }
+    current = now;
+    return { rows, runs };
+  };
+};
+
+export const OrganizationHome = ({ organization }: { organization: string }) => {
+  const read = useMemo(() => reader(organization), [organization]);
+  const live = useLive(`home/${organization}`, read, () => everyMs);
+  return (
+    <OrganizationShell organization={organization} at="overview">
+      <h1>Overview</h1>
+      <Loaded live={live} what="overview">
+        {(home) => <Sections {...home} organization={organization} />}
+      </Loaded>
+    </OrganizationShell>
+  );
+};
+
+const mayDecide = ({ run }: Row): boolean => {
+  if (!run) return false;
+  const { actions, permissions } = run.attributes;
+  return actions['is-confirmable'] ? permissions['can-apply'] : permissions['can-override-policy-check'];
+};
+
+const Sections = ({ rows, runs, organization }: Home & { organization: string }) => {
+  const now = clock.peek();
+  const latest = useMemo(() => latestByWorkspace(runs), [runs]);
+  const daily = useMemo(() => dailyRuns(runs, days, now), [runs]);
+  if (rows.length === 0) {
+    return (
+      <section class="panel empty">
+        <h2>Nothing here yet</h2>
+        <p class="soft">
+          Create a workspace on the <a href={hrefOf({ view: 'workspaces', organization })}>Workspaces</a> page. Its runs
+          show up here.
+        </p>
+      </section>
+    );
+  }
+  const attention = rows.filter(({ group }) => group === 'attention');
+  const [mine, others] = [attention.filter(mayDecide), attention.filter((row) => !mayDecide(row))];
+  const groups: [title: string, none: string, rows: Row[]][] = [
+    ['Waiting for you', 'Nothing waits for your decision.', mine],
+    ['Waiting for others', '', others],
+    ['Failing', 'No workspace’s latest run has failed.', rows.filter(({ group }) => group === 'bad')],
+    ['Running', '', rows.filter(({ group }) => group === 'running')],
+    ['Unchanged for 90 days', '', rows.filter(({ workspace }) => isStale(workspace, now))],
+  ];
+  return (
+    <>
+      <Totals rows={rows} daily={daily} />
+      {groups.map(
+        ([title, none, some]) =>
+          (some.length > 0 || none) && (
+            <Section key={title} title={title} none={none} rows={some} latest={latest} organization={organization} />
+          ),
+      )}
+      <section class="stack">
+        <h2>Runs of the last {days} days</h2>
+        <div class="panel pad">
+          <DailyRuns days={daily} />
+          {runs.length >= mostRuns && <p class="soft small">Of the latest {mostRuns} runs.</p>}
+        </div>
+      </section>
+    </>
+  );
+};
+
+const Totals = ({ rows, daily }: { rows: Row[]; daily: Day[] }) => {
+  const resources = rows.reduce((sum, { workspace }) => sum + (workspace.attributes['resource-count'] ?? 0), 0);
+  const week = daily.slice(-7);
+  const sum = (of: (day: Day) => number) => week.reduce((total, day) => total + of(day), 0);
+  const [succeeded, failed] = [sum((day) => day.succeeded), sum((day) => day.failed)];
+  const medians = week.flatMap(({ medianMs }) => medianMs ?? []).sort((a, b) => a - b);
+  const typical = medians[Math.floor(medians.length / 2)];
+  const totals: [string, ComponentChildren][] = [
+    ['Workspaces', rows.length.toLocaleString('en')],
+    ['Resources', resources.toLocaleString('en')],
+    ['Runs in 7 days', (succeeded + failed + sum((day) => day.other)).toLocaleString('en')],
+    ['Succeeded', succeeded + failed === 0 ? '–' : `${Math.round((succeeded / (succeeded + failed)) * 100)} %`],
+    ['Typical duration', typical === undefined ? '–' : duration(typical)],
+  ];
+  return (
+    <dl class="totals">
+      {totals.map(([name, value]) => (
+        <div key={name} class="panel pad">
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+};
+
+interface SectionProps {
+  title: string;
+  none: string;
+  rows: Row[];
+  latest: Map<string, Resource<'runs'>[]>;
+  organization: string;
+}
+
+const Section = ({ title, none, rows, latest, organization }: SectionProps) => (
+  <section class="stack">
+    <h2>
+      {title} {rows.length > 0 && <span class="soft">{rows.length}</span>}
+    </h2>
+    {rows.length === 0 ? (
+      <p class="soft">{none}</p>
+    ) : (
+      <ul class="panel list" aria-label={title}>
+        {rows.slice(0, mostListed).map(({ workspace, run }) => (
+          <Line
+            key={workspace.id}
+            workspace={workspace}
+            run={run}
+            latest={latest.get(workspace.id) ?? []}
+            organization={organization}
+          />
+        ))}
+      </ul>
+    )}
+    {rows.length > mostListed && (
+      <p>
+        <a href={hrefOf({ view: 'workspaces', organization })}>{count(rows.length - mostListed, 'more workspace')}</a>
+      </p>
+    )}
+  </section>
+);
+
+/** A workspace, and where its link leads: to the run that somebody has to look at. */
+const Line = ({
+  workspace,
+  run,
+  latest,
+  organization,
+}: {
+  workspace: Resource<'workspaces'>;
+  run: Resource<'runs'> | undefined;
+  latest: Resource<'runs'>[];
+  organization: string;
+}) => {
+  const { name } = workspace.attributes;
+  const to = run
+    ? ({ view: 'run', organization, workspace: name, run: run.id } as const)
+    : ({ view: 'workspace', organization, workspace: name, tab: 'overview' } as const);
+  return (
+    <li>
+      <a class="item" href={hrefOf(to)}>
+        <span class="row">
+          <span class="title">{name}</span>
+          {latest.length > 0 && <Sparkline runs={latest} />}
+        </span>
+        <span class="meta">
+          {run ? (
+            <span class="break">{run.attributes.message}</span>
+          ) : (
+            count(workspace.attributes['resource-count'], 'resource')
+          )}
+        </span>
+        <span class="end">
+          {run ? <Status run={run} /> : <span class="status">No runs yet</span>}
+          {run && (
+            <span class="meta">
+              <Ago at={since(run)} /> by <Person id={related(run, 'created-by')} />
+            </span>
+          )}
+        </span>
+      </a>
+    </li>
+  );
+};

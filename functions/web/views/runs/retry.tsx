@@ -1,0 +1,83 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { go } from '../../location.ts';
+import { Notice } from '../../parts/basics.tsx';
+import { isOver } from '../../parts/status.tsx';
+import { create, related, saying } from '../../session.ts';
+
+const applied = new Set(['applied', 'planned_and_finished', 'planned_and_saved', 'policy_soft_failed']);
+
+const options = [
+  'is-destroy',
+  'refresh',
+  'refresh-only',
+  'plan-only',
+  'save-plan',
+  'allow-empty-apply',
+  'allow-config-generation',
+  'target-addrs',
+  'replace-addrs',
+  'variables',
+] as const;
+
+const prefix = 'Retry: ';
+
+/** The same configuration with the same options, once more. Whether it applies by itself is up to the workspace now. */
+const retry = (run: Resource<'runs'>): Promise<Resource> => {
+  const { attributes } = run;
+  const version = related(run, 'configuration-version');
+  const message: string = attributes.message;
+  return create(
+    '/runs',
+    'runs',
+    {
+      message: message.startsWith(prefix) ? message : `${prefix}${message}`,
+      ...Object.fromEntries(options.flatMap((name) => (attributes[name] == null ? [] : [[name, attributes[name]]]))),
+      ...(attributes['plan-only'] ? { 'terraform-version': attributes['terraform-version'] } : {}),
+    },
+    {
+      workspace: { data: { type: 'workspaces', id: related(run, 'workspace') } },
+      ...(version ? { 'configuration-version': { data: { type: 'configuration-versions', id: version } } } : {}),
+    },
+  );
+};
+
+/** For a run that did not come to its end, where the reader may start another one. */
+export const Retry = ({
+  run,
+  workspace,
+  organization,
+}: {
+  run: Resource<'runs'>;
+  workspace: Resource<'workspaces'> | undefined;
+  organization: string;
+}) => {
+  const busy = useSignal(false);
+  const error = useSignal<string | undefined>(undefined);
+  if (!workspace?.attributes.permissions['can-queue-run']) return null;
+  if (!isOver(run) || applied.has(run.attributes.status)) return null;
+  const start = async () => {
+    busy.value = true;
+    error.value = undefined;
+    try {
+      const { id } = await retry(run);
+      go({ view: 'run', organization, workspace: workspace.attributes.name, run: id });
+    } catch (caught) {
+      error.value = saying(caught);
+    }
+    busy.value = false;
+  };
+  return (
+    <>
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      <button
+        type="button"
+        disabled={busy.value}
+        onClick={start}
+        title="Start a run with the same configuration and options"
+      >
+        {busy.value ? 'Starting …' : 'Retry'}
+      </button>
+    </>
+  );
+};

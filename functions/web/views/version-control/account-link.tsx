@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { Copy } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, Text, textOf } from '../../parts/form.tsx';
+import { call } from '../../session.ts';
+
+/** Whose account at a forge the reader's is: comments of it on pull requests count as theirs. */
+export const AccountLink = ({ client, onClose }: { client: Resource<'oauth-clients'>; onClose(): void }) => {
+  const path = `/oauth-clients/${client.id}/account-link`;
+  const comment = useSignal<string | undefined>(undefined);
+  const removed = useSignal(false);
+  const live = useLive(
+    `account-link/${client.id}`,
+    async () => (await call('GET', path).catch(() => undefined))?.data.attributes.username ?? '',
+    () => 2_000,
+  );
+  const provider = client.attributes['service-provider-display-name'];
+  const begin = async (data: FormData) => {
+    const body = { data: { attributes: { username: textOf(data, 'username') } } };
+    comment.value = (await call('POST', path, body)).data.attributes.comment;
+  };
+  const linked = removed.value ? '' : live.value;
+  return (
+    <Dialog title={`Your account at ${client.attributes.name ?? provider}`} onClose={onClose}>
+      {linked ? (
+        <Form
+          submit="Unlink"
+          danger
+          onCancel={onClose}
+          onSubmit={async () => {
+            await call('DELETE', path);
+            removed.value = true;
+          }}
+        >
+          <p>
+            <strong>{linked}</strong> is your account. Comment <code>stepform plan</code> on a pull request to plan it
+            again.
+          </p>
+        </Form>
+      ) : comment.value ? (
+        <div class="stack">
+          <p>
+            Within ten minutes, comment this on a pull request of a repository that a workspace follows by this
+            connection. The page notices.
+          </p>
+          <p class="break">
+            <code>{comment.value}</code>
+          </p>
+          <div class="row">
+            <Copy text={comment.value} label="Copy" />
+            <button type="button" onClick={onClose}>
+              Close
+            </button>
+          </div>
+        </div>
+      ) : (
+        <Form submit="Get code" onSubmit={begin} onCancel={onClose}>
+          <p>Comments of your account on pull requests count as yours once you have shown that it is.</p>
+          <Text label="User name" name="username" required autoFocus hint={`Your account at ${provider}.`} />
+        </Form>
+      )}
+    </Dialog>
+  );
+};

@@ -1,0 +1,152 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Accesses } from './access.ts';
+import { type Reply, reply } from './answers.ts';
+import { AsyncInvocations } from './async-invocations.ts';
+import type { Caller } from './callers.ts';
+import type { DynamoDb } from './dynamodb.ts';
+import type { Ecs } from './ecs.ts';
+import { AwsError } from './errors.ts';
+import type { Gate } from './gate.ts';
+import type { Kms } from './kms.ts';
+import type { Lambda } from './lambda.ts';
+import type { S3 } from './s3.ts';
+import type { Sockets } from './sockets.ts';
+import type { Usage } from './usage.ts';
+
+type Input = Record<string, unknown>;
+
+export interface Services {
+  dynamodb: DynamoDb;
+  s3: S3;
+  kms: Kms;
+  ecs: Ecs;
+  lambda: Lambda;
+  sockets?: Sockets;
+  states: {
+    handle(action: string, input: Input): Promise<object>;
+    transitions(executionName: string): number;
+  };
+}
+
+/** A request whose caller is known, over HTTP or handed over in memory. */
+export interface AwsRequest {
+  method: string;
+  /** Path and query. */
+  url: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export interface CallsOptions {
+  accesses: Accesses;
+  gate: Gate;
+  services: Services;
+  usage: Usage;
+  log(line: string): void;
+}
+
+/** What the services answer, all but S3 (s3-calls.ts). */
+export class Calls {
+  readonly #options: CallsOptions;
+  readonly #later: AsyncInvocations;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+    this.#later = new AsyncInvocations(options.log);
+  }
+
+  close(): void {
+    this.#later.close();
+  }
+
+  /** @param service as in the signature that there is, or would be */
+  answer(request: AwsRequest, caller: Caller, service: string | undefined): Promise<Reply> {
+    if (service === 'execute-api') return this.#connections(request, caller);
+    if (request.url.startsWith('/2015-03-31/functions/')) return this.#invoke(request, caller);
+    return this.#json(request, caller);
+  }
+
+  async #json({ headers, body }: AwsRequest, caller: Caller): Promise<Reply> {
+    const { accesses, gate } = this.#options;
+    const [prefix = '', action = ''] = String(headers['x-amz-target'] ?? '').split('.');
+    const service = serviceOf(prefix);
+    if (!service) throw new AwsError('UnknownOperationException', `the local platform has no ${prefix || 'such'} API`);
+    const text = body.toString();
+    let input: Input;
+    try {
+      input = (text ? JSON.parse(text) : {}) as Input;
+    } catch {
+      throw new AwsError('SerializationException', 'The body is not JSON.');
+    }
+    const access = accesses[service](action, input);
+    const traceHeader = traceHeaderOf(headers);
+    const trace = gate.traced(traceHeader, text);
+    const output = await gate.perform({ service, action, caller, access, trace, traceHeader }, () =>
+      this.#call(service, action, input, trace),
+    );
+    return reply(200, String(headers['content-type'] ?? 'application/x-amz-json-1.1'), JSON.stringify(output));
+  }
+
+  async #call(service: 'dynamodb' | 'kms' | 'ecs' | 'states', action: string, input: Input, trace: string | undefined) {
+    const { services, usage } = this.#options;
+    if (service === 'dynamodb') return services.dynamodb.handle(action, input);
+    const output =
+      service === 'ecs'
+        ? await services.ecs.handle(action, input, usage.runOf(trace))
+        : await services[service].handle(action, input);
+    return { output, units: {} };
+  }
+
+  async #invoke({ headers, body, url }: AwsRequest, caller: Caller): Promise<Reply> {
+    const { accesses, gate, services } = this.#options;
+    const name = decodeURIComponent(/^\/2015-03-31\/functions\/([^/?]+)\/invocations/.exec(url)?.[1] ?? '');
+    const resource = services.lambda.find(name);
+    const access = accesses.lambda(resource.arn);
+    const text = body.toString();
+    const traceHeader = traceHeaderOf(headers);
+    const trace = gate.traced(traceHeader, text);
+    const later = headers['x-amz-invocation-type'] === 'Event';
+    const call = { service: 'lambda-api', action: 'Invoke', caller, access, trace, traceHeader };
+    const output = await gate.perform(call, async () => {
+      const invoke = () => services.lambda.invoke(resource.id, text || 'null', { trace });
+      if (!later) return { output: await invoke(), units: {} };
+      void this.#later.attempt(name, async () => {
+        const { failure } = await invoke();
+        if (failure) throw new AwsError(failure.errorType, failure.errorMessage);
+      });
+      return { output: undefined, units: {} };
+    });
+    if (!output) return reply(202, 'application/json', '');
+    const answer = reply(200, 'application/json', output.payload);
+    if (output.failure) answer.headers['x-amz-function-error'] = 'Unhandled';
+    return answer;
+  }
+
+  /** What functions post to WebSocket connections (API Gateway: @connections commands). */
+  async #connections({ body, method, url, headers }: AwsRequest, caller: Caller): Promise<Reply> {
+    const { accesses, gate, services } = this.#options;
+    const [, id] = /^\/[^/]+\/@connections\/([^/?]+)$/.exec(url) ?? [];
+    if (!services.sockets || id === undefined) throw new AwsError('NotFoundException', `no connection at ${url}`, 404);
+    const connectionId = decodeURIComponent(id);
+    const access = accesses.connections(method, decodeURIComponent(url));
+    const action = method === 'DELETE' ? 'DeleteConnection' : 'PostToConnection';
+    const traceHeader = traceHeaderOf(headers);
+    const call = { service: 'execute-api', action, caller, access, trace: undefined, traceHeader };
+    await gate.perform(call, async () => {
+      if (method === 'DELETE') services.sockets?.end(connectionId);
+      else await services.sockets?.post(connectionId, body);
+      return { output: undefined, units: {} };
+    });
+    return reply(method === 'DELETE' ? 204 : 200, 'application/json', '');
+  }
+}
+
+export const traceHeaderOf = (headers: IncomingHttpHeaders): string | undefined =>
+  headers['x-amzn-trace-id'] as string | undefined;
+
+const serviceOf = (prefix: string): 'dynamodb' | 'kms' | 'ecs' | 'states' | undefined => {
+  if (prefix.startsWith('DynamoDB_')) return 'dynamodb';
+  if (prefix === 'AWSStepFunctions') return 'states';
+  if (prefix === 'TrentService') return 'kms';
+  return prefix.startsWith('AmazonEC2ContainerService') ? 'ecs' : undefined;
+};

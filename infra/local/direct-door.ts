@@ -1,0 +1,72 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DirectCall, DirectReply, DirectRequest } from '../../functions/store/direct-calls.ts';
+import { Cut, errorReply, type Reply } from './answers.ts';
+import type { Caller } from './callers.ts';
+import type { AwsRequest, Calls } from './calls.ts';
+import { MemoryResponse, memoryRequest } from './memory-http.ts';
+import type { S3Calls } from './s3-calls.ts';
+
+export interface DoorOptions {
+  calls: Calls;
+  s3: S3Calls;
+  log(line: string): void;
+}
+
+/** What a function keeps for the length of its own call must not reach those that its calls start. */
+const outside = AsyncLocalStorage.snapshot();
+
+/**
+ * The endpoint's door for functions of this process: the same calls as over HTTP, with the same permissions, faults and
+ * counts. Who calls is known, so nothing is signed (decisions/0088).
+ */
+export const directDoor =
+  (ready: Promise<DoorOptions>, caller: Caller, traceHeader: () => string | undefined): DirectCall =>
+  async ({ service, method, path, headers, body = '', timeoutMs }) => {
+    const trace = traceHeader();
+    const options = await ready;
+    const request: AwsRequest = {
+      method,
+      url: path,
+      headers: { ...lowerCase(headers), ...(trace === undefined ? {} : { 'x-amzn-trace-id': trace }) },
+      body: typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+    };
+    const answered = outside(answer, options, request, caller, service);
+    return timeoutMs === undefined ? answered : within(timeoutMs, answered);
+  };
+
+const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${ms} ms`)), ms);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const answer = async ({ calls, s3, log }: DoorOptions, request: AwsRequest, caller: Caller, service: string) => {
+  try {
+    if (service === 's3') return await answerS3(s3, request, caller);
+    return inBytes(await calls.answer(request, caller, service));
+  } catch (error) {
+    if (error instanceof Cut) throw connectionLost();
+    return inBytes(errorReply(request, error as Error, log));
+  }
+};
+
+const inBytes = ({ body, ...rest }: Reply): DirectReply => ({ ...rest, body: Buffer.from(body) });
+
+const answerS3 = async (s3: S3Calls, incoming: AwsRequest, caller: Caller): Promise<DirectReply> => {
+  const request = memoryRequest(incoming);
+  const response = new MemoryResponse(request);
+  await s3.answer(request, response, caller);
+  const body = await response.whole;
+  return { status: response.statusCode, headers: response.kept, body };
+};
+
+const lowerCase = (headers: DirectRequest['headers']): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** As the SDK's own client reports a connection that ends without an answer; it tries again. */
+const connectionLost = (): Error =>
+  Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' });

@@ -1,0 +1,251 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { type Attribute, attributeOf, type Item, invalid, itemSize } from './attributes.ts';
+
+/**
+ * One table in SQLite. Keys are text, which SQLite orders as DynamoDB does, by their UTF-8 bytes; items are kept as they
+ * are on the wire.
+ */
+
+export interface KeySchema {
+  hash: string;
+  /** Undefined: items have no sort key. */
+  range: string | undefined;
+}
+
+export interface Index {
+  name: string;
+  keys: KeySchema;
+  /** Attributes beside the keys that its entries have; undefined: all. */
+  projected: string[] | undefined;
+}
+
+export interface TableDescription {
+  name: string;
+  keys: KeySchema;
+  indexes: Index[];
+}
+
+export interface Row {
+  /** Nobody else's. */
+  item: Item;
+  /** Bytes. */
+  size: number;
+}
+
+interface StoredRow {
+  item: string;
+  size: number;
+}
+
+/** A part of one partition, in the order of its sort keys. */
+export interface Range {
+  index?: Index;
+  hash: string;
+  /** Inclusive. */
+  from?: string;
+  to?: string;
+  /** Exclusive. */
+  above?: string;
+  below?: string;
+  /** The last key read before; of an index with the item's own keys. */
+  after?: string[];
+  reverse?: boolean;
+  limit?: number;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+const textOf = (item: Item, name: string | undefined): string | undefined =>
+  name === undefined ? '' : (attributeOf(item, name)?.S as string | undefined);
+
+export class Table {
+  readonly description: TableDescription;
+  readonly #db: DatabaseSync;
+  readonly #items: string;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(db: DatabaseSync, description: TableDescription) {
+    this.#db = db;
+    this.description = description;
+    this.#items = quoted(`items ${description.name}`);
+    db.exec(
+      `CREATE TABLE IF NOT EXISTS ${this.#items} (hash TEXT NOT NULL, range TEXT NOT NULL, item TEXT NOT NULL, size INTEGER NOT NULL, UNIQUE (hash, range)) STRICT`,
+    );
+    for (const index of description.indexes) this.#ensureIndex(index);
+  }
+
+  /** In one transaction with what else is written while `work` runs. */
+  atomically<T>(work: () => T): T {
+    if (this.#db.isTransaction) return work();
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  get(key: Item): Row | undefined {
+    const row = this.#statement(`SELECT item, size FROM ${this.#items} WHERE hash = ? AND range = ?`).get(
+      ...this.#keyOf(key),
+    ) as StoredRow | undefined;
+    return row && { item: JSON.parse(row.item) as Item, size: row.size };
+  }
+
+  /** Puts the item, or nothing, in the place of one. @returns write units, those of indexes among them */
+  replace(before: Row | undefined, after: Item | undefined): number {
+    const size = after ? itemSize(after) : 0;
+    if (size > maxItemSize) throw invalid('Item size has exceeded the maximum allowed size');
+    const changes = this.description.indexes.map((index) => this.#indexChange(index, before?.item, after));
+    const write = () => {
+      if (after) this.#put(after, size);
+      else if (before)
+        this.#statement(`DELETE FROM ${this.#items} WHERE hash = ? AND range = ?`).run(...this.#keyOf(before.item));
+      for (const change of changes) change?.write();
+    };
+    if (changes.some((change) => change)) this.atomically(write);
+    else write();
+    return changes.reduce(
+      (units, change) => units + (change?.units ?? 0),
+      Math.max(1, writeUnits(before?.size ?? 0), writeUnits(size)),
+    );
+  }
+
+  *query({ index, hash, from, to, above, below, after, reverse = false, limit }: Range): Generator<Row> {
+    const parameters: SQLInputValue[] = [hash];
+    const conditions = ['hash = ?'];
+    const bound = (operator: string, value: string | undefined) => {
+      if (value === undefined) return;
+      conditions.push(`range ${operator} ?`);
+      parameters.push(value);
+    };
+    bound('>=', from);
+    bound('<=', to);
+    bound('>', above);
+    bound('<', below);
+    const columns = index ? ['range', 'item_hash', 'item_range'] : ['range'];
+    if (after) {
+      conditions.push(`(${columns.join(', ')}) ${reverse ? '<' : '>'} (${columns.map(() => '?').join(', ')})`);
+      parameters.push(...after);
+    }
+    const order = ['hash', ...columns].map((column) => `${column} ${reverse ? 'DESC' : 'ASC'}`).join(', ');
+    const source = index ? this.#indexTable(index) : this.#items;
+    yield* this.#rows(
+      `SELECT item, size FROM ${source} WHERE ${conditions.join(' AND ')} ORDER BY ${order}${limit === undefined ? '' : ' LIMIT ?'}`,
+      limit === undefined ? parameters : [...parameters, limit],
+    );
+  }
+
+  /** All items after one of them. */
+  *scan(after: Item | undefined): Generator<Row> {
+    const condition = after ? 'WHERE (hash, range) > (?, ?)' : '';
+    yield* this.#rows(
+      `SELECT item, size FROM ${this.#items} ${condition} ORDER BY hash, range`,
+      after ? this.#keyOf(after) : [],
+    );
+  }
+
+  *#rows(sql: string, parameters: SQLInputValue[]): Generator<Row> {
+    for (const row of this.#statement(sql).iterate(...parameters)) {
+      const { item, size } = row as unknown as StoredRow;
+      yield { item: JSON.parse(item) as Item, size };
+    }
+  }
+
+  #put(item: Item, size: number): void {
+    this.#statement(
+      `INSERT INTO ${this.#items} (hash, range, item, size) VALUES (?, ?, ?, ?)
+       ON CONFLICT (hash, range) DO UPDATE SET item = excluded.item, size = excluded.size`,
+    ).run(...this.#keyOf(item), JSON.stringify(item), size);
+  }
+
+  #keyOf(item: Item): [string, string] {
+    const { hash, range } = this.description.keys;
+    return [textOf(item, hash) as string, textOf(item, range) as string];
+  }
+
+  #indexTable({ name }: Index): string {
+    return quoted(`index ${this.description.name} ${name}`);
+  }
+
+  /** An index that is new gets the entries of the items that are there. */
+  #ensureIndex(index: Index): void {
+    const table = `index ${this.description.name} ${index.name}`;
+    if (this.#db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table)) return;
+    this.atomically(() => {
+      this.#db.exec(
+        `CREATE TABLE ${quoted(table)} (hash TEXT NOT NULL, range TEXT NOT NULL, item_hash TEXT NOT NULL, item_range TEXT NOT NULL, item TEXT NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (hash, range, item_hash, item_range)) STRICT, WITHOUT ROWID`,
+      );
+      for (const { item } of this.scan(undefined)) this.#indexChange(index, undefined, item)?.write();
+    });
+  }
+
+  #indexChange(index: Index, before: Item | undefined, after: Item | undefined) {
+    const [old, fresh] = [this.#entryOf(index, before), this.#entryOf(index, after)];
+    if (!old && !fresh) return undefined;
+    const moves = old && fresh && old.key.some((part, i) => part !== fresh.key[i]);
+    if (old && fresh && !moves && old.text === fresh.text) return undefined;
+    const table = this.#indexTable(index);
+    const units = moves ? old.units + fresh.units : Math.max(old?.units ?? 0, fresh?.units ?? 0);
+    const write = () => {
+      if (old && (moves || !fresh))
+        this.#statement(`DELETE FROM ${table} WHERE hash = ? AND range = ? AND item_hash = ? AND item_range = ?`).run(
+          ...old.key,
+        );
+      if (fresh)
+        this.#statement(
+          `INSERT OR REPLACE INTO ${table} (hash, range, item_hash, item_range, item, size) VALUES (?, ?, ?, ?, ?, ?)`,
+        ).run(...fresh.key, fresh.text, fresh.size);
+    };
+    return { units, write };
+  }
+
+  /** Undefined when the item is not in the index. */
+  #entryOf({ keys, projected }: Index, item: Item | undefined) {
+    if (!item) return undefined;
+    const [hash, range] = [textOf(item, keys.hash), textOf(item, keys.range)];
+    if (hash === undefined || range === undefined) return undefined;
+    const own = this.description.keys;
+    const names = projected
+      ? [own.hash, own.range, keys.hash, keys.range, ...projected].filter((name) => name !== undefined)
+      : Object.keys(item);
+    // In a fixed order, so that entries can be compared.
+    const entry = Object.fromEntries(
+      [...new Set(names)].sort().flatMap((name): [string, Attribute][] => {
+        const value = attributeOf(item, name);
+        return value ? [[name, value]] : [];
+      }),
+    );
+    const size = itemSize(entry);
+    return { key: [hash, range, ...this.#keyOf(item)], text: JSON.stringify(entry), size, units: writeUnits(size) };
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** DynamoDB: constraints. */
+const maxItemSize = 400 * 1024;
+
+const writeUnits = (size: number): number => Math.ceil(size / 1024);
+
+/** The first text behind all that begin so; undefined when there is none. */
+export const endOfPrefix = (prefix: string): string | undefined => {
+  const points = [...prefix];
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    const point = last.codePointAt(0) as number;
+    if (point >= 0x10ffff) continue;
+    // Surrogates are no characters.
+    return points.join('') + String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1);
+  }
+  return undefined;
+};

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Cut } from './answers.ts';
+import type { Caller } from './callers.ts';
+import { type Faults, refuse } from './faults.ts';
+import type { Access } from './iam.ts';
+import type { Lambda } from './lambda.ts';
+import { rootOf, type Units, type Usage } from './usage.ts';
+
+/** One AWS call, whatever its protocol. */
+export interface Call {
+  service: string;
+  action: string;
+  caller: Caller;
+  access: Access[];
+  /** The trace header it came with. */
+  traceHeader: string | undefined;
+  /** Root of the trace it is counted for. */
+  trace: string | undefined;
+  /** For services that answer by themselves: makes sure that nobody hears the answer. */
+  mute?: () => void;
+}
+
+export interface GateOptions {
+  faults: Faults;
+  lambda: Lambda;
+  usage: Usage;
+  log(line: string): void;
+}
+
+/** Every AWS call passes here: permission, then faults by rule, then the service, then the count. */
+export class Gate {
+  readonly #options: GateOptions;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  async perform<T>(call: Call, perform: () => Promise<{ output: T; units: Units }>): Promise<T> {
+    const { service, action, trace } = call;
+    const { usage } = this.#options;
+    for (const access of call.access) this.permit(call.caller, access);
+    try {
+      const { output, units } = await this.#faulty(call, perform);
+      usage.record(trace, service, action, units);
+      return output;
+    } catch (error) {
+      const failedCondition = (error as Error).name === 'ConditionalCheckFailedException';
+      usage.record(trace, service, action, failedCondition ? { writeUnits: 1 } : {});
+      throw error;
+    }
+  }
+
+  /** A denial is logged even where its function goes on without: on AWS nobody would hear of it. */
+  permit(caller: Caller, access: Access): void {
+    try {
+      caller.check(access);
+    } catch (error) {
+      this.#options.log((error as Error).message);
+      throw error;
+    }
+  }
+
+  /** The root of the trace, whose run may be in the text. */
+  traced(traceHeader: string | undefined, text: string): string | undefined {
+    const trace = rootOf(traceHeader);
+    if (trace) this.#options.usage.see(trace, text);
+    return trace;
+  }
+
+  async #faulty<T>(
+    { service, action, caller, traceHeader, mute }: Call,
+    perform: () => Promise<{ output: T; units: Units }>,
+  ) {
+    const { faults, lambda } = this.#options;
+    if (lambda.isDead(traceHeader)) throw new Cut();
+    const fault = faults.ofCall({ service, action, function: caller.name });
+    if (!fault) return perform();
+    const { kind, ms = 1000 } = fault;
+    if (kind === 'refuse') return { output: refuse(service, action, fault) as T, units: {} };
+    if (kind === 'slow') await sleep(ms);
+    if (kind === 'kill') lambda.kill(traceHeader);
+    if (kind === 'kill') throw new Cut();
+    if (kind !== 'slow') mute?.();
+    const done = await perform();
+    if (kind === 'slow') return done;
+    if (kind === 'kill-after') lambda.kill(traceHeader);
+    throw new Cut();
+  }
+}

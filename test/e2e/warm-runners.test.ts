@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
+import type { Task } from '../../infra/local/ecs-task.ts';
+import { PlatformProcess } from './support/platform.ts';
+import { descendants } from './support/processes.ts';
+import { type Runner, runners, send } from './support/runners.ts';
+import { newName, resources } from './support/world.ts';
+
+/** One runner stands ready, on a platform of its own. */
+describe('with one warm runner', () => {
+  let platform: PlatformProcess;
+  let client: Client;
+  beforeAll(async () => {
+    platform = await PlatformProcess.start({ STEPFORM_WARM_RUNNERS: '1' });
+    client = new Client(platform.local.url, platform.local.token);
+  });
+  afterAll(() => platform.remove());
+
+  const create = async (attributes: Record<string, unknown> = { 'auto-apply': true }): Promise<Resource> => {
+    const workspace = await client.createWorkspace(platform.local.organization, newName());
+    const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
+    return client.createRun(workspace.id, attributes, version.id);
+  };
+  const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun, 120_000);
+  const tasks = (): Task[] => {
+    const folder = join(platform.dataDir, 'tasks');
+    const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    return files.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Task);
+  };
+  const startedFor = (run: Resource) => tasks().filter(({ startedBy }) => startedBy === run.id);
+  const secretOf = ({ process: { pid } }: Runner): string =>
+    /STEPFORM_CLAIM=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? '';
+  const ask = async (claim: string) => {
+    const body = JSON.stringify({ claim, key: 'k'.repeat(43) });
+    const answer = await fetch(`${platform.local.url}/runner/v1/ready`, { method: 'POST', body });
+    return { status: answer.status, text: await answer.text() };
+  };
+  /** The one that has registered: whoever comes with its secret from then on is refused. */
+  const idle = async (): Promise<Runner> => {
+    const isIdle = (runner: Runner) => /ready for a run\n$/.test(logOf(runner));
+    const warm = async () =>
+      runners(platform.dataDir).find((runner) => runner.startedBy?.startsWith('warm-') && isIdle(runner));
+    return (await until(warm, Boolean, 120_000)) as Runner;
+  };
+  const logOf = ({ arn }: Runner): string =>
+    readFileSync(join(platform.dataDir, 'logs', `runner-${arn.split('/').at(-1)}.log`), 'utf8');
+  const isGone = (runner: Runner) =>
+    until(
+      async () => tasks().find(({ arn }) => arn === runner.arn)?.lastStatus,
+      (status) => status === 'STOPPED',
+      60_000,
+    );
+
+  it('does plan and apply of a run in it, without another container, and starts its successor', async () => {
+    const runner = await idle();
+    const run = await create();
+    expect((await ended(run)).attributes.status).toBe('applied');
+    expect(startedFor(run)).toEqual([]);
+    await isGone(runner);
+    expect((await idle()).arn).not.toBe(runner.arn);
+  });
+
+  it('starts a container for the second of two runs that want it', async () => {
+    await idle();
+    const runs = await Promise.all([create(), create()]);
+    for (const run of runs) expect((await ended(run)).attributes.status).toBe('applied');
+    // The successor may have been there for the second.
+    expect(runs.flatMap(startedFor).length).toBeLessThanOrEqual(1);
+    expect(runs.filter((run) => startedFor(run).length === 0).length).toBeGreaterThanOrEqual(1);
+  });
+
+  it('refuses a stolen secret before and after the runner has its run', async () => {
+    const runner = await idle();
+    const secret = secretOf(runner);
+    expect(secret).toMatch(/^warm-/);
+    expect((await ask(secret)).status).toBe(410);
+    const run = await create();
+    expect((await ended(run)).attributes.status).toBe('applied');
+    expect((await ask(secret)).status).toBe(410);
+    for (const claim of [`${run.id}.plan.${secret.split('.')[1]}`, secret]) {
+      const body = JSON.stringify({ claim, nonce: 'n' });
+      expect((await fetch(`${platform.local.url}/runner/v1/claim`, { method: 'POST', body })).status).toBe(410);
+    }
+  });
+
+  it('answers malformed requests with 4xx that name the field', async () => {
+    expect(await ask('warm-1.short')).toMatchObject({ status: 422, text: expect.stringContaining('claim:') });
+  });
+
+  it('ends the run as errored when it is killed right after the claim', async () => {
+    const runner = await idle();
+    const run = await create();
+    const isAtWork = () => descendants(runner.process.pid).some(({ command }) => command.includes('terraform'));
+    for (const end = Date.now() + 60_000; !isAtWork() && Date.now() < end; ) await setImmediate();
+    send(runner, 'SIGKILL');
+    const { attributes } = await ended(run);
+    expect(attributes.status).toBe('errored');
+    expect(attributes['end-reason']).toMatch(/^The runner stopped during the plan/);
+  });
+
+  it('is still there after a restart of the platform', async () => {
+    const runner = await idle();
+    await platform.stop('SIGKILL');
+    await platform.start();
+    expect((await idle()).arn).toBe(runner.arn);
+    const run = await create();
+    expect((await ended(run)).attributes.status).toBe('applied');
+    await isGone(runner);
+  });
+
+  it('starts a container when it was frozen, or killed while it stood ready', async () => {
+    const frozen = await idle();
+    send(frozen, 'SIGSTOP');
+    const first = await create();
+    expect((await ended(first)).attributes.status).toBe('applied');
+    expect(startedFor(first)).toHaveLength(1);
+    // Woken, it finds that there is nothing for it.
+    send(frozen, 'SIGCONT');
+    await isGone(frozen);
+    const killed = await idle();
+    send(killed, 'SIGKILL');
+    await isGone(killed);
+    const second = await create();
+    expect((await ended(second)).attributes.status).toBe('applied');
+  });
+});

@@ -1,0 +1,84 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { DynamoDb } from '../../../infra/local/dynamodb.ts';
+import { productTable } from '../../support/table.ts';
+import { Dynalite } from './support/dynalite/dynalite.ts';
+import { temporaryFolder } from './support/functions.ts';
+
+const count = 3000;
+const itemOf = (n: number) => ({
+  pk: { S: `P${n % 7}` },
+  sk: { S: String(n) },
+  content: { M: { n: { N: String(n) }, text: { S: 'é'.repeat(400) } } },
+  ...(n % 10 === 0 ? { dueShard: { S: '0' }, dueAt: { S: `t${n}` } } : {}),
+});
+
+const inLevelDb = async (): Promise<string> => {
+  const folder = temporaryFolder();
+  const old = new Dynalite(folder);
+  await old.ensureTable(productTable('Table'));
+  for (let n = 0; n < count; n++) await old.handle('PutItem', { TableName: 'Table', Item: itemOf(n) });
+  await old.close();
+  return folder;
+};
+
+const open = async (folder: string): Promise<DynamoDb> => {
+  const db = await DynamoDb.open(folder);
+  db.ensureTable(productTable('Table'));
+  return db;
+};
+
+const due = async (db: DynamoDb) => {
+  const { output } = await db.handle('Query', {
+    TableName: 'Table',
+    IndexName: 'due',
+    KeyConditionExpression: 'dueShard = :s',
+    ExpressionAttributeValues: { ':s': { S: '0' } },
+  });
+  return output.Items;
+};
+
+it('takes over the tables of LevelDB once, with their indexes', async () => {
+  const folder = await inLevelDb();
+  const db = await open(folder);
+  for (let n = 0; n < count; n++) {
+    const { pk, sk } = itemOf(n);
+    expect((await db.handle('GetItem', { TableName: 'Table', Key: { pk, sk } })).output.Item).toEqual(itemOf(n));
+  }
+  expect(await due(db)).toHaveLength(count / 10);
+  const { pk, sk } = itemOf(0);
+  await db.handle('DeleteItem', { TableName: 'Table', Key: { pk, sk } });
+  db.close();
+  expect(readdirSync(folder)).toEqual(['tables.sqlite']);
+  const again = await open(folder);
+  expect(await due(again)).toHaveLength(count / 10 - 1);
+  again.close();
+});
+
+it('goes on where it was interrupted, before or after the new file was complete', async () => {
+  const folder = await inLevelDb();
+  writeFileSync(join(folder, 'tables.sqlite.part'), 'half of it');
+  const db = await open(folder);
+  expect(await due(db)).toHaveLength(count / 10);
+  db.close();
+  // As after a power cut right behind the renaming.
+  writeFileSync(join(folder, 'CURRENT'), 'MANIFEST-000001\n');
+  writeFileSync(join(folder, '000005.ldb'), '');
+  const again = await open(folder);
+  expect(await due(again)).toHaveLength(count / 10);
+  again.close();
+  expect(readdirSync(folder)).toEqual(['tables.sqlite']);
+});
+
+it('leaves tables alone that it cannot read', async () => {
+  const folder = await inLevelDb();
+  const manifest = readdirSync(folder).find((name) => name.startsWith('MANIFEST'))!;
+  writeFileSync(join(folder, manifest), 'damaged');
+  await expect(DynamoDb.open(folder)).rejects.toMatchObject({
+    name: 'StartError',
+    message: expect.stringContaining('are as they were'),
+  });
+  expect(existsSync(join(folder, 'CURRENT'))).toBe(true);
+  expect(existsSync(join(folder, 'tables.sqlite'))).toBe(false);
+});

@@ -1,0 +1,276 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import { type Aws, type StartedContainer, startAws } from '../support/aws.ts';
+import { newRun } from '../support/run.ts';
+
+/** Runners that stand ready: which run gets which, what happens to the others, and that there are never too many. */
+
+let aws: Aws;
+let store: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/orchestration/phases.ts')),
+  ...(await import('../../functions/orchestration/decisions.ts')),
+  ...(await import('../../functions/orchestration/stray-runners.ts')),
+  ...(await import('../../functions/orchestration/warm-offers.ts')),
+  ...(await import('../../functions/orchestration/warm-runners.ts')),
+  ...(await import('../../functions/store/table.ts')),
+  ...(await import('../../functions/store/keys.ts')),
+  ...(await import('../../functions/store/id.ts')),
+  planQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
+  runnerStopped: (await import('../../functions/orchestration/runner-stopped.ts')).handler,
+});
+
+const minutes = 60_000;
+const want = (count: number, more: object = {}) => {
+  process.env.WARM_RUNNERS = count ? JSON.stringify({ count, pollMs: 5, ...more }) : '';
+};
+
+beforeAll(async () => {
+  aws = await startAws();
+  store = await load();
+});
+afterAll(async () => {
+  want(0);
+  await aws.close();
+});
+beforeEach(async () => {
+  want(0);
+  aws.failCall(0, 'before');
+  aws.refusal = undefined;
+  aws.containers.length = 0;
+  await store.remove(store.keys.warmPool);
+});
+
+let count = 0;
+const queued = async (): Promise<Run> => {
+  const n = String(++count).padStart(16, '0');
+  const run = newRun({ id: `run-${n}`, workspaceId: `ws-${n}`, status: 'pending', current: true });
+  const { organization, workspaceId: id } = run;
+  await store.create({ ...store.keys.workspace(id), id, organization, runCount: 1 });
+  await store.create({ ...store.keys.run(run.id), ...run });
+  return run;
+};
+const start = (run: Run) => store.planQueued({ runId: run.id, token: `${run.id} token` });
+const planOf = async (run: Run) => (await store.getRun(run.id))?.plan as Run['plan'];
+const warm = () => aws.containers.filter(({ startedBy }) => startedBy.startsWith('warm-'));
+const cold = () => aws.containers.filter(({ startedBy }) => startedBy.startsWith('run-'));
+
+/** The program in a container that stands ready, step by step. */
+const runnerIn = ({ environment }: StartedContainer) => {
+  const key = randomBytes(32).toString('base64url');
+  const claim = environment.STEPFORM_CLAIM as string;
+  const ask = () => store.answerWarmRunner(claim, key);
+  return {
+    key,
+    claim,
+    ask,
+    /** Until there is a run, which it then claims. */
+    work: async () => {
+      for (;;) {
+        const answer = await ask();
+        if (answer?.action !== 'wait') {
+          if (answer?.action !== 'claim') return answer;
+          return store.claimPhase(`${answer.claim}.${key}`, 'nonce');
+        }
+        await new Promise((resolve) => setTimeout(resolve, answer.afterMs));
+      }
+    },
+  };
+};
+/** A container that stands ready, and the program in it. */
+const ready = async () => {
+  await store.startWarmRunner();
+  const container = warm().at(-1) as StartedContainer;
+  const runner = runnerIn(container);
+  await runner.ask();
+  return { container, runner };
+};
+const stoppedEvent = ({ arn, startedBy }: StartedContainer) => ({ detail: { taskArn: arn, startedBy } });
+
+it('costs no request without the setting', async () => {
+  const run = await queued();
+  const before = aws.calls;
+  await store.keepWarmRunners();
+  expect(aws.calls).toBe(before);
+  await start(run);
+  // Read, write, RunTask, and the write of the container's ARN: as ever.
+  expect(aws.calls - before).toBe(4);
+  expect([warm().length, cold().length]).toEqual([0, 1]);
+});
+
+it('keeps as many as the setting says, also when two start them at the same time', async () => {
+  want(3);
+  await Promise.all([store.keepWarmRunners(), store.keepWarmRunners()]);
+  expect(warm()).toHaveLength(3);
+  await store.keepWarmRunners();
+  expect(warm()).toHaveLength(3);
+});
+
+it('gives a run a runner that stands ready, and starts another in its place', async () => {
+  want(1);
+  const { container, runner } = await ready();
+  const run = await queued();
+  const [, claimed] = await Promise.all([start(run), runner.work()]);
+  expect(claimed).toMatchObject({ phase: 'plan', run: { id: run.id } });
+  expect(await planOf(run)).toMatchObject({ taskArn: container.arn, claimNonce: 'nonce' });
+  expect(cold()).toEqual([]);
+  expect(warm()).toHaveLength(2);
+  // It is that run's for good: nothing it asks gets it another.
+  await start(await queued());
+  expect(await runner.ask()).toEqual({ action: 'claim', claim: `${run.id}.plan` });
+  expect(cold()).toHaveLength(1);
+});
+
+it('lets one of two runs have the only one, and starts a container for the other', async () => {
+  want(1);
+  const { runner } = await ready();
+  const runs = [await queued(), await queued()];
+  await Promise.all([...runs.map(start), runner.work()]);
+  const claimed = (await Promise.all(runs.map(planOf))).filter(({ claimNonce }) => claimNonce);
+  expect(claimed).toHaveLength(1);
+  expect(cold()).toHaveLength(1);
+});
+
+it('starts a container when the runner does not pick up, whose key is worth nothing from then on', async () => {
+  want(1);
+  const { runner } = await ready();
+  const run = await queued();
+  await start(run);
+  expect(cold()).toMatchObject([{ startedBy: run.id }]);
+  expect(await store.claimPhase(`${run.id}.plan.${runner.key}`, 'late')).toBeUndefined();
+  const container = cold()[0]?.environment.STEPFORM_CLAIM as string;
+  expect(await store.claimPhase(container, 'nonce')).toMatchObject({ run: { id: run.id } });
+  expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
+}, 20_000);
+
+it('refuses whoever comes with the secret after the runner registered', async () => {
+  want(1);
+  const { container, runner } = await ready();
+  const thief = runnerIn(container);
+  expect(await thief.ask()).toBeUndefined();
+  const run = await queued();
+  await Promise.all([start(run), runner.work()]);
+  expect(await thief.ask()).toBeUndefined();
+  // Neither its key nor the container's secret claims the run.
+  const secret = container.environment.STEPFORM_CLAIM?.split('.')[1];
+  for (const stolen of [thief.key, secret])
+    expect(await store.claimPhase(`${run.id}.plan.${stolen}`, 'nonce')).toBeUndefined();
+  expect(await store.answerWarmRunner(`warm-0000000000000000.${secret}`, thief.key)).toBeUndefined();
+});
+
+it('gives no run a runner that was killed, and replaces it', async () => {
+  want(1);
+  const { container } = await ready();
+  container.stopped = true;
+  await store.runnerStopped(stoppedEvent(container));
+  await start(await queued());
+  expect(cold()).toHaveLength(1);
+  await store.keepWarmRunners();
+  expect(warm().filter(({ stopped }) => !stopped)).toHaveLength(1);
+});
+
+it('ends the plan of a runner that was killed after its claim, once', async () => {
+  want(1);
+  const { container, runner } = await ready();
+  const run = await queued();
+  await Promise.all([start(run), runner.work()]);
+  await store.runnerStopped(stoppedEvent(container));
+  await store.runnerStopped(stoppedEvent(container));
+  expect((await planOf(run)).report).toMatchObject({ outcome: 'errored' });
+  expect(aws.sent.filter(({ input }) => input.taskToken === `${run.id} token`).map(({ action }) => action)).toEqual([
+    'SendTaskFailure',
+  ]);
+});
+
+it('retires those of a former version, those that never came, and those that are silent', async () => {
+  want(3, { version: 'old' });
+  const { runner } = await ready();
+  want(3, { version: 'new' });
+  await start(await queued());
+  expect(cold()).toHaveLength(1);
+  await store.keepWarmRunners();
+  expect(await runner.ask()).toEqual({ action: 'exit' });
+  expect(warm()).toHaveLength(4);
+  const second = runnerIn(warm()[1] as StartedContainer);
+  await second.ask();
+  await store.keepWarmRunners(new Date(Date.now() + 2 * minutes));
+  // The silent one has a successor; the ones that are starting have more time.
+  expect(await second.ask()).toEqual({ action: 'exit' });
+  expect(warm()).toHaveLength(5);
+  await store.keepWarmRunners(new Date(Date.now() + 6 * minutes));
+  expect(warm()).toHaveLength(7);
+});
+
+it('has none outside the hours', async () => {
+  const hours = { days: [1], from: 0, to: 720, timeZone: 'UTC' };
+  want(2, { hours });
+  await store.keepWarmRunners(new Date('2026-11-23T11:59:00Z'));
+  expect(warm()).toHaveLength(2);
+  const runner = runnerIn(warm()[0] as StartedContainer);
+  await runner.ask();
+  await store.keepWarmRunners(new Date('2026-11-23T12:00:00Z'));
+  expect(await runner.ask()).toEqual({ action: 'exit' });
+  expect(warm()).toHaveLength(2);
+});
+
+it('does not fail the run when there is no capacity for the next one', async () => {
+  want(1);
+  const { runner } = await ready();
+  const run = await queued();
+  aws.refusal = { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] };
+  const [, claimed] = await Promise.all([start(run), runner.work()]);
+  expect(claimed).toMatchObject({ run: { id: run.id } });
+  aws.refusal = undefined;
+  await store.keepWarmRunners();
+  expect(warm()).toHaveLength(2);
+});
+
+it('makes up for whoever died between reserving a runner and offering it', async () => {
+  want(1);
+  const { runner } = await ready();
+  const run = await queued();
+  // Read of the run, its write, reads of the pool and of the runners, the reservation, and the next call fails.
+  aws.failCall(6, 'before');
+  await expect(start(run)).rejects.toThrow();
+  expect(await runner.ask()).toMatchObject({ action: 'wait' });
+  await store.keepWarmRunners();
+  expect(warm()).toHaveLength(2);
+  await start(run);
+  expect(cold()).toHaveLength(1);
+  expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
+});
+
+it('tells the runner to exit when its run was canceled meanwhile', async () => {
+  want(1);
+  const { runner } = await ready();
+  const run = await queued();
+  await store.updateRun(run.id, { set: { status: 'plan_queued', 'plan.status': 'queued' } });
+  await store.cancelRun((await store.getRun(run.id)) as Run, 'user-1');
+  await start(run);
+  expect(cold()).toEqual([]);
+  expect((await planOf(run)).claimHash).toBeUndefined();
+  expect(await runner.ask()).toMatchObject({ action: 'wait' });
+});
+
+it('lets the sweep stop a retired one that hangs, and none that stands ready or works', async () => {
+  want(2);
+  const idle = await ready();
+  const busy = await ready();
+  // The older one is given first.
+  const run = await queued();
+  const [, claimed] = await Promise.all([start(run), Promise.race([idle.runner.work(), busy.runner.work()])]);
+  expect(claimed).toMatchObject({ run: { id: run.id } });
+  const inAnHour = Date.now() + 60 * minutes;
+  expect(await store.stopStrayRunners(inAnHour)).toEqual([]);
+  // Nobody wants them any more: only the one at work stays.
+  want(0);
+  const stopped = await store.stopStrayRunners(inAnHour);
+  expect(stopped).toHaveLength(warm().length - 1);
+  expect(warm().find(({ stopped: gone }) => !gone)?.arn).toBe((await planOf(run)).taskArn);
+  await store.updateRun(run.id, {
+    set: { status: 'errored', 'statusTimestamps.errored-at': new Date().toISOString() },
+  });
+  expect(await store.stopStrayRunners(inAnHour)).toHaveLength(1);
+});

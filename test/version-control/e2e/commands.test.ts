@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { client, newName, organization, platform } from '../../e2e/support/world.ts';
+import { type ForgeServer, startForge } from '../support/forge-server.ts';
+
+/** `stepform vcs …` without a terminal, against a server that answers as GitHub does. */
+
+const command = fileURLToPath(new URL('../../../functions/cli/stepform.mjs', import.meta.url));
+const home = mkdtempSync(join(tmpdir(), 'stepform-vcs-'));
+const name = newName('hub');
+
+let forge: ForgeServer;
+beforeAll(async () => {
+  forge = await startForge();
+  const sha = 'a'.repeat(40);
+  const repository = { id: 1, full_name: 'acme/network', default_branch: 'main', permissions: { admin: true } };
+  forge.on('GET', '/repos/acme/network', { body: repository });
+  forge.on('GET', '/repos/acme/network/branches/main', { body: { commit: { sha } } });
+  forge.on('GET', /\/commits\//, { body: { sha, commit: { message: 'A commit' } } });
+  forge.on('GET', /\/hooks$/, { body: [] });
+  forge.on('POST', /\/hooks$/, { status: 201, body: { id: 5 } });
+});
+afterAll(async () => {
+  rmSync(home, { recursive: true });
+  await forge.close();
+});
+
+const stepform = async (words: string[], input = ''): Promise<{ code: number; out: string; err: string }> => {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    TFE_ADDRESS: platform.url,
+    TF_CLOUD_ORGANIZATION: organization,
+    STEPFORM_DATA: join(home, 'none'),
+  };
+  const child = spawn(process.execPath, [command, ...words], { cwd: home, env });
+  child.stdin.end(input);
+  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await ended, out, err };
+};
+
+it('connects a forge with a piped token, has a workspace follow a repository, and links an account', async () => {
+  const workspace = await client.createWorkspace(organization, newName());
+  expect(await stepform(['login'], `${platform.token}\n`)).toMatchObject({ code: 0 });
+  const to = ['vcs', 'connect', 'github_enterprise', '--url', forge.url, '--api-url', forge.url, '--name', name];
+  const refused = await stepform(to, 'wrong');
+  expect([refused.code, refused.err]).toEqual([expect.any(Number), expect.stringContaining('does not accept it')]);
+  expect(refused.code).not.toBe(0);
+  expect(await stepform(to, 'good\n')).toMatchObject({ code: 0, out: expect.stringContaining('Connected.') });
+  expect((await stepform(['vcs', 'list'])).out).toContain(name);
+  const follow = ['vcs', 'follow', 'acme/network', '--connection', name, '--workspace', workspace.attributes.name];
+  expect(await stepform(follow)).toMatchObject({ code: 0, out: expect.stringContaining('follows acme/network') });
+  const linked = await stepform(['vcs', 'link', 'octocat', '--connection', name]);
+  expect(linked.out).toMatch(/\nstepform link [\w-]{43}\n$/);
+  expect(await stepform(['vcs', 'check', '--workspace', workspace.attributes.name])).toMatchObject({ code: 0 });
+  await expect.poll(async () => (await stepform(['vcs', 'events'])).out, { timeout: 30_000 }).toContain('acme/network');
+  const unknown = await stepform(['vcs', 'link', 'octocat', '--connection', 'none']);
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('No such connection')]);
+  expect((await stepform(['vcs', 'connect', 'cvs'], 'good')).err).toContain('Unknown provider cvs');
+});

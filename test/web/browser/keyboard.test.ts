@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import { newName, newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { organization, runPath, seesStatus, visit } from './support/reader.ts';
+
+/** Everything is a few keys away, and a run that failed is started again with one click. */
+
+it('goes to a workspace, its tabs and a run by name from anywhere, without a mouse', async () => {
+  const workspace = await newWorkspace();
+  const { name } = workspace.attributes;
+  const page = await visit(`/app/${organization}/workspaces`);
+  await page.getByRole('heading', { name: 'Workspaces' }).waitFor();
+  await page.keyboard.press('Control+k');
+  const dialog = page.getByRole('dialog');
+  const field = dialog.getByRole('combobox');
+  await field.fill(name);
+  await dialog.getByRole('option', { name, selected: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name, exact: true }).waitFor();
+  await page.keyboard.press('Control+k');
+  await field.fill('variab');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/workspaces/${name}/variables`);
+  await page.keyboard.press('Control+k');
+  await field.waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('?');
+  await dialog.getByText('Next entry of a list').waitFor();
+  await page.keyboard.press('Escape');
+  const run = await startRun(workspace, { 'main.tf': resources(['a']) });
+  await page.keyboard.press('Control+k');
+  await field.fill(run.id);
+  await dialog.getByRole('option', { name: run.id }).click();
+  await page.waitForURL(`**/runs/${run.id}`);
+});
+
+it('moves through a list and its search, and types in fields what it means elsewhere', async () => {
+  const common = newName('keys');
+  const names = await Promise.all(['a', 'b'].map(async () => (await newWorkspace()).attributes.name as string));
+  const page = await visit(`/app/${organization}/workspaces`);
+  await page.getByRole('link', { name: names[0] as string }).waitFor();
+  await page.keyboard.press('j');
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('href'));
+  const first = await focused();
+  await page.keyboard.press('j');
+  expect(await focused()).not.toBe(first);
+  await page.keyboard.press('k');
+  expect(await focused()).toBe(first);
+  await page.keyboard.press('/');
+  await page.keyboard.type(`${common}jk?`);
+  expect(await page.getByRole('searchbox').inputValue()).toBe(`${common}jk?`);
+  expect(await page.getByRole('dialog').count()).toBe(0);
+});
+
+it('an errored run says so in the tab, and is retried with the same options', async () => {
+  const workspace = await newWorkspace();
+  const run = await untilFinal(
+    await startRun(workspace, { 'main.tf': 'output "a" { value = file("missing") }' }, { 'plan-only': true }),
+  );
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  await seesStatus(page, 'Plan Errored');
+  expect(await page.title()).toMatch(/^Plan Errored: /);
+  expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg/);
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.getByRole('heading', { name: `Retry: ${run.attributes.message}` }).waitFor();
+  await page.getByText('plan only').first().waitFor();
+});

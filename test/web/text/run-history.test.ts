@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import type { Resource } from '../../../functions/client/client.ts';
+import { dailyRuns, isStale, latestByWorkspace, workedMs } from '../../../functions/web/text/run-history.ts';
+
+const at = (hour: number, second = 0) => new Date(2030, 0, 15, hour, 0, second).toISOString();
+
+let runs = 0;
+const run = (status: string, stamps: Record<string, string>, { created = at(9), workspace = 'ws-1' } = {}) =>
+  ({
+    id: `run-${++runs}`,
+    attributes: {
+      status,
+      'created-at': created,
+      'status-timestamps': stamps,
+      actions: { 'is-confirmable': false },
+    },
+    relationships: { workspace: { data: { type: 'workspaces', id: workspace } } },
+  }) as unknown as Resource<'runs'>;
+
+it.each([
+  [
+    'plan and apply without the wait between them',
+    { 'planning-at': at(9, 0), 'planned-at': at(9, 4), 'applying-at': at(10, 0), 'applied-at': at(10, 6) },
+    10_000,
+  ],
+  ['a plan without changes', { 'planning-at': at(9, 0), 'planned-and-finished-at': at(9, 3) }, 3_000],
+  ['a plan that failed', { 'planning-at': at(9, 0), 'errored-at': at(9, 2) }, 2_000],
+  [
+    'an apply that failed',
+    { 'planning-at': at(9, 0), 'planned-at': at(9, 4), 'applying-at': at(10, 0), 'errored-at': at(10, 1) },
+    5_000,
+  ],
+  ['a run that never began', {}, 0],
+])('counts %s', (_, stamps, ms) => {
+  expect(workedMs(run('applied', stamps))).toBe(ms);
+});
+
+it('counts runs by day, days without runs too', () => {
+  const good = { 'planning-at': at(9, 0), 'planned-and-finished-at': at(9, 3) };
+  const yesterday = new Date(2030, 0, 14, 23, 59).toISOString();
+  const days = dailyRuns(
+    [
+      run('planned_and_finished', good),
+      run('errored', { 'errored-at': at(9) }),
+      run('discarded', {}),
+      run('applied', good, { created: yesterday }),
+      run('applied', good, { created: new Date(2029, 11, 1).toISOString() }),
+    ],
+    3,
+    new Date(2030, 0, 15, 18).getTime(),
+  );
+  expect(days).toEqual([
+    { date: '2030-01-13', succeeded: 0, failed: 0, other: 0, medianMs: undefined },
+    { date: '2030-01-14', succeeded: 1, failed: 0, other: 0, medianMs: 3_000 },
+    { date: '2030-01-15', succeeded: 1, failed: 1, other: 1, medianMs: 3_000 },
+  ]);
+});
+
+it('keeps the last ten runs of each workspace, the oldest first', () => {
+  const newestFirst = Array.from({ length: 12 }, () => run('applied', {}));
+  const other = run('applied', {}, { workspace: 'ws-2' });
+  const latest = latestByWorkspace([...newestFirst, other]);
+  expect(latest.get('ws-1')).toEqual(newestFirst.slice(0, 10).reverse());
+  expect(latest.get('ws-2')).toEqual([other]);
+});
+
+it.each([
+  [3, 91, true],
+  [3, 89, false],
+  [0, 91, false],
+])('a workspace of %d resources that was changed %d days ago is stale: %s', (count, daysAgo, stale) => {
+  const now = Date.parse(at(9));
+  const workspace = {
+    attributes: { 'resource-count': count, 'latest-change-at': new Date(now - daysAgo * 86_400_000).toISOString() },
+  } as unknown as Resource<'workspaces'>;
+  expect(isStale(workspace, now)).toBe(stale);
+});
