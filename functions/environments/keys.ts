@@ -14,6 +14,7 @@ import { type Key, padded } from '../store/keys.ts';
  * | | `PREBUILD#<created at>#<id>` | → unclaimed environment of a pool |
  * | | `POOL#<preset id>` | what is known of a preset's pool |
  * | `ORG#<name>` | `PREBUILDS` | whether pools are paused |
+ * | | `METRIC#<name>#<labels>` | what has been counted since a scrape |
  * | | `TPLNAME#<lower case>` | → template; the uniqueness of names, and lists |
  * | | `ENV#<id>` | → environment, while it is not deleted; lists |
  * | | `TPLIMPORTS` | → workspace in which versions are imported that belong to no template yet |
@@ -61,6 +62,10 @@ export const keys = {
     sk: `PREBUILD#${createdAt}#${id}`,
   }),
   pool: (templateId: string, presetId: string): Key => ({ pk: `TPL#${templateId}`, sk: `POOL#${presetId}` }),
+  metric: (organization: string, metric: string, labels: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `METRIC#${metric}#${labels}`,
+  }),
   prebuildSettings: (organization: string): Key => ({ pk: `ORG#${organization}`, sk: 'PREBUILDS' }),
   ticket: (hash: string): Key => ({ pk: `ENVTICKET#${hash}`, sk: 'ENVTICKET' }),
 };

@@ -2,6 +2,7 @@ import { auditRoutes } from './audit/routes.ts';
 import { buildRoutes } from './builds/routes.ts';
 import type { Route } from './host/route.ts';
 import { stubRoutes } from './host/stub-routes.ts';
+import { metricRoutes } from './metrics/routes.ts';
 import { peopleRoutes } from './people/routes.ts';
 import { prebuildRoutes } from './prebuilds/routes.ts';
 import { environmentRoutes } from './workspaces/routes.ts';
@@ -14,4 +15,5 @@ export const routes: Route[] = [
   ...environmentRoutes,
   ...prebuildRoutes,
   ...auditRoutes,
+  ...metricRoutes,
 ];

@@ -146,40 +146,18 @@ export class Host {
       stack,
       usage,
     };
-    this.#parts = await assemble(site);
-    const {
-      accesses,
-      api,
-      callers,
-      cors,
-      dynamodb,
-      ecs,
-      environments,
-      events,
-      kms,
-      lambda,
-      machine,
-      routes,
-      s3,
-      states,
-    } = this.#parts;
-    this.#endpoint.serve({
-      accesses,
-      callers,
-      cors,
-      faults,
-      usage,
-      services: { dynamodb, s3, kms, ecs, lambda, sockets: this.#sockets, states },
-    });
+    const parts = await assemble(site);
+    this.#parts = parts;
+    this.#endpoint.serve({ ...parts, faults, usage, services: { ...parts, sockets: this.#sockets } });
     const onAnswer = recorder(process.env.STEPFORM_RECORD);
-    this.#http.serve({ home, httpsUrl, apiId: api.ref, routes, lambda, usage, onAnswer });
-    if (environments) {
-      const { api, routes, connectArn } = environments;
-      this.#environments.serve({ home, apiId: api.ref, routes, lambda, usage });
-      this.#sockets.serve({ functionArn: connectArn, lambda });
+    this.#http.serve({ ...parts, home, httpsUrl, apiId: parts.api.ref, usage, onAnswer });
+    if (parts.environments) {
+      const { api, routes, connectArn } = parts.environments;
+      this.#environments.serve({ home, apiId: api.ref, routes, lambda: parts.lambda, usage });
+      this.#sockets.serve({ functionArn: connectArn, lambda: parts.lambda });
     }
     this.local = {
-      ...describe(stack, machine.arn),
+      ...describe(stack, parts.machine.arn),
       url: home.apiUrl,
       httpsUrl,
       environmentsUrl: `http://localhost:${environmentsPort}`,
@@ -189,10 +167,10 @@ export class Host {
     };
     noteMovedPorts(folder, before, this.local);
     // Thousands may go on. Nobody has to wait for them: whoever asks for one has it go on first.
-    void states.resume();
-    ecs.resume();
+    void parts.states.resume();
+    parts.ecs.resume();
     // Runners that are to stand ready need not wait for the next minute.
-    events.start(before !== undefined || warmRunners !== '');
+    parts.events.start(before !== undefined || warmRunners !== '');
   }
 
   /** Whether the application has a web page at `/`. */

@@ -36,7 +36,7 @@ export const startEnvironments = async () => {
     );
 
   const call = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
-    const event = eventOf(method, `/api/v2${path}`, { token: api.token, ...sent });
+    const event = eventOf(method, path.replace(/^(?!\/metrics)/, '/api/v2'), { token: api.token, ...sent });
     const handler = ofTemplate(path.split('?')[0] ?? '') ? ofTemplates : environments;
     const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
       statusCode: number;

@@ -225,3 +225,18 @@ it('stops the runs of a workspace that was deleted, newest first, and takes it a
   await store.sweep();
   expect(await store.get(store.keys.workspace(id))).toBeUndefined();
 });
+
+it('hands out a thousand environments that are due at once in eight lists, fifty at most in each', async () => {
+  process.env.ENVIRONMENT_SWEEP_FUNCTION = 'environment-sweep';
+  const ids = Array.from({ length: 1000 }, (_, n) => `${n.toString(16).padStart(8, '0')}`);
+  for (const id of ids) await store.put({ pk: `ENV#${id}`, sk: 'ENV', ...store.dueIn(id, -60) });
+  const before = aws.invoked.length;
+  await store.sweep();
+  const lists = aws.invoked
+    .slice(before)
+    .filter(({ name }) => name === 'environment-sweep')
+    .map(({ event }) => (event as { due: { pk: string }[] }).due);
+  expect(lists).toHaveLength(8);
+  expect(lists.every((list) => list.length > 0 && list.length <= 50)).toBe(true);
+  for (const id of ids) await store.remove({ pk: `ENV#${id}`, sk: 'ENV' });
+});

@@ -104,7 +104,8 @@ const fits =
     );
   };
 
-const readable = async ({ principal }: Call): Promise<Organization[]> => {
+/** Organizations whose trail the caller may read. @throws {CoderError} 403 */
+export const readableAudits = async ({ principal }: Call): Promise<Organization[]> => {
   const organizations: Organization[] = [];
   for (const one of await organizationsOf(principal)) {
     if ((await principal.on({ organization: one.name })).has('audit:read')) organizations.push(one);
@@ -114,7 +115,7 @@ const readable = async ({ principal }: Call): Promise<Organization[]> => {
 };
 
 const list = async (call: Call) => {
-  const organizations = await readable(call);
+  const organizations = await readableAudits(call);
   const search = searchIn(call.request, searchKeys);
   const since = timeOf(search, 'date_from') ?? new Date(Date.now() - usualMs).toISOString();
   const until = timeOf(search, 'date_to');

@@ -8,10 +8,11 @@ import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
 import { recordEnd } from '../audit/build-record.ts';
 import { type Outcome, outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';
+import { countBuild } from '../metrics/records.ts';
 import { wakePool } from '../prebuilds/pool.ts';
 import { readPlan } from '../templates/import.ts';
 import { isHidden, resourcesIn, type TemplateResource } from '../templates/plan.ts';
-import { getAnyTemplate } from '../templates/records.ts';
+import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { dueChange, nextDue } from '../workspaces/due.ts';
 import { type Environment, forgetEnvironment, getAnyEnvironment } from '../workspaces/records.ts';
 import { deadlinesAfter } from '../workspaces/schedule.ts';
@@ -86,9 +87,16 @@ const endEnvironment = async (environment: Environment, workspace: Workspace | u
 };
 
 /** Seen as complete from here on. May be repeated. */
-const end = async (environment: Environment, build: Build, set: Partial<Build>): Promise<Build> => {
+const end = async (
+  environment: Environment,
+  build: Build,
+  set: Partial<Build>,
+  template: Template | undefined,
+): Promise<Build> => {
   const ended = (await completeBuild(build.id, set)) ?? build;
   await recordEnd(ended, environment);
+  // Somebody else was first, and counts it.
+  if (template && ended.completedAt === set.completedAt) await countBuild(ended, environment, template);
   return ended;
 };
 
@@ -110,7 +118,7 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
   await freeEnvironment(build, isDeleted, due);
   if (isDeleted) await endEnvironment(environment, workspace, build.initiatorId);
   if (build.prebuild) await wakePool(environment.templateId);
-  return end(environment, build, set);
+  return end(environment, build, set, template);
 };
 
 /** As it is now. 1 read of the run while it goes on, none of it once it is complete. */
@@ -135,5 +143,5 @@ export const completeWithoutRun = async (build: Build, environment: Environment)
   await endEnvironment(environment, workspace, build.initiatorId);
   if (build.prebuild) await wakePool(environment.templateId);
   const set: Partial<Build> = { startedAt: at, completedAt: at, note: { level: 'info', text }, resources: [] };
-  return end(environment, build, set);
+  return end(environment, build, set, await getAnyTemplate(environment.templateId));
 };

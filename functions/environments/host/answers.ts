@@ -31,6 +31,12 @@ export const bytes = (content: Buffer, contentType: string): Answer => ({
   isBase64Encoded: true,
 });
 
+export const plainText = (text: string, contentType: string): Answer => ({
+  statusCode: 200,
+  headers: { ...standard, 'content-type': contentType },
+  body: text,
+});
+
 export const html = (text: string): Answer => ({
   statusCode: 200,
   headers: { ...standard, 'content-type': 'text/html; charset=utf-8' },

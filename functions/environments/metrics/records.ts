@@ -1,0 +1,72 @@
+import type { Key } from '../../store/keys.ts';
+import { queryAll, update } from '../../store/table.ts';
+import type { Build } from '../builds/records.ts';
+import { keys } from '../keys.ts';
+import type { Template } from '../templates/records.ts';
+import type { Environment } from '../workspaces/records.ts';
+
+/** Counts of builds for whoever scrapes them: kept for templates that a scrape has seen, so that without one they cost nothing. */
+
+export type Labels = Record<string, string>;
+
+/** One line of labels; of a histogram with its sum and how many were at most each bound, by `le1`, `le10`, … */
+export interface Series {
+  metric: string;
+  labels: Labels;
+  count: number;
+  sum?: number;
+  [bucket: `le${number}`]: number;
+}
+
+/** Upper ends of buckets, in seconds. */
+export const bounds = [1, 10, 30, 60, 300, 600, 1800, 3600] as const;
+
+const add = async (organization: string, metric: string, labels: Labels, numbers: Record<string, number>) => {
+  await update(keys.metric(organization, metric, JSON.stringify(labels)), {
+    set: { metric, labels },
+    add: { count: 1, ...numbers },
+  });
+};
+
+export const listSeries = (organization: string): Promise<(Series & Key)[]> =>
+  queryAll<Series & Key>({ pk: keys.metric(organization, '', '').pk, prefix: 'METRIC#' });
+
+export interface Metered {
+  metered?: true;
+}
+
+/** From now on its builds are counted. 1 write, once. */
+export const meter = async (template: Template): Promise<void> => {
+  if ((template as Metered).metered) return;
+  await update(keys.template(template.id), { set: { metered: true }, condition: 'attribute_exists(pk)' });
+};
+
+const transitions = { start: 'START', stop: 'STOP', delete: 'DESTROY' };
+
+const secondsOf = ({ startedAt, createdAt, completedAt }: Build): number =>
+  Math.max(0, Date.parse(completedAt ?? createdAt) - Date.parse(startedAt ?? createdAt)) / 1000;
+
+/** A build that has just been completed. 2 writes. */
+export const countBuild = async (build: Build, environment: Environment, template: Template): Promise<void> => {
+  if (!(template as Metered).metered) return;
+  const status = build.error || build.canceledAt ? 'failed' : 'success';
+  const seconds = secondsOf(build);
+  const buckets = Object.fromEntries(bounds.filter((bound) => seconds <= bound).map((bound) => [`le${bound}`, 1]));
+  const labels = {
+    workspace_owner: environment.ownerName,
+    workspace_name: environment.name,
+    template_name: template.name,
+    template_version: build.versionName,
+    workspace_transition: transitions[build.transition],
+    status,
+  };
+  await Promise.all([
+    add(build.organization, 'coderd_workspace_builds_total', labels, {}),
+    add(
+      build.organization,
+      'coderd_provisionerd_job_timings_seconds',
+      { provisioner: 'terraform', status },
+      { sum: seconds, ...buckets },
+    ),
+  ]);
+};

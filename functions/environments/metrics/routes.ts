@@ -1,0 +1,62 @@
+import type { Answer } from '../../api/answer.ts';
+import { readableAudits } from '../audit/routes.ts';
+import { plainText } from '../host/answers.ts';
+import { type Call, type Route, route } from '../host/route.ts';
+import { listTemplates } from '../templates/records.ts';
+import { listOfOrganization } from '../workspaces/records.ts';
+import { bounds, type Labels, listSeries, meter, type Series } from './records.ts';
+
+/** `/metrics` for Prometheus (text format 0.0.4), for whoever may read the audit trail: an organization's token is good for it. */
+
+const escaped = (value: string): string =>
+  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+
+const line = (metric: string, labels: Labels, value: number): string =>
+  `${metric}{${Object.entries(labels)
+    .map(([name, label]) => `${name}="${escaped(label)}"`)
+    .join(',')}} ${value}`;
+
+const histogram = ({ metric, labels, count, sum = 0, ...buckets }: Series): string[] => [
+  ...bounds.map((bound) => line(`${metric}_bucket`, { ...labels, le: String(bound) }, buckets[`le${bound}`] ?? 0)),
+  line(`${metric}_bucket`, { ...labels, le: '+Inf' }, count),
+  line(`${metric}_sum`, labels, sum),
+  line(`${metric}_count`, labels, count),
+];
+
+const jobs = 'coderd_provisionerd_jobs_current';
+const builds = 'coderd_workspace_builds_total';
+const timings = 'coderd_provisionerd_job_timings_seconds';
+
+const metricsOf = async (organization: string) => {
+  const [templates, environments, series] = await Promise.all([
+    listTemplates(organization),
+    listOfOrganization(organization),
+    listSeries(organization),
+  ]);
+  await Promise.all(templates.map(meter));
+  const own = series.map((one): Series => ({ ...one, labels: { organization_name: organization, ...one.labels } }));
+  const current = environments.filter(({ activeBuildId }) => activeBuildId).length;
+  return {
+    jobs: [line(jobs, { organization_name: organization, provisioner: 'terraform' }, current)],
+    builds: own.filter(({ metric }) => metric === builds).map(({ labels, count }) => line(builds, labels, count)),
+    timings: own.filter(({ metric }) => metric === timings).flatMap(histogram),
+  };
+};
+
+const read = async (call: Call): Promise<Answer> => {
+  const all = await Promise.all((await readableAudits(call)).map(({ name }) => metricsOf(name)));
+  const text = [
+    `# HELP ${jobs} Builds that go on.`,
+    `# TYPE ${jobs} gauge`,
+    ...all.flatMap((one) => one.jobs),
+    `# HELP ${builds} Builds that have ended.`,
+    `# TYPE ${builds} counter`,
+    ...all.flatMap((one) => one.builds),
+    `# HELP ${timings} Time from the start of a build to its end.`,
+    `# TYPE ${timings} histogram`,
+    ...all.flatMap((one) => one.timings),
+  ];
+  return plainText(`${text.join('\n')}\n`, 'text/plain; version=0.0.4; charset=utf-8');
+};
+
+export const metricRoutes: Route[] = [{ ...route('GET', '/metrics', read), path: '/metrics' }];

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Environments, startEnvironments } from './support.ts';
+
+let world: Environments;
+beforeAll(async () => {
+  world = await startEnvironments();
+});
+afterAll(() => world.api.close());
+
+const scrape = async (token = world.api.token): Promise<{ status: number; lines: string[] }> => {
+  const { status, body } = await world.call('GET', '/metrics', { token });
+  return { status, lines: String(body).split('\n') };
+};
+
+it('counts builds from the first scrape on, by their end, and those that go on', async () => {
+  const template = await world.addTemplate();
+  const uncounted = await world.running(template);
+  expect((await scrape()).lines.filter((line) => line.startsWith('coderd_workspace_builds_total{'))).toEqual([]);
+  const id = await world.running(template);
+  await world.build(id, 'stop');
+  await world.end(id, 'errored');
+  await world.build(uncounted, 'stop');
+  const { name } = await world.environmentOf(id);
+  const { lines } = await scrape();
+  const of = `organization_name="acme",workspace_owner="owner",workspace_name="${name}",template_name="${template.name}"`;
+  expect(
+    lines
+      .filter((line) => line.includes(`workspace_name="${name}"`))
+      .map((line) => line.replace(/template_version="[^"]*"/, '')),
+  ).toEqual([
+    `coderd_workspace_builds_total{${of},,workspace_transition="START",status="success"} 1`,
+    `coderd_workspace_builds_total{${of},,workspace_transition="STOP",status="failed"} 1`,
+  ]);
+  expect(lines).toContain('coderd_provisionerd_jobs_current{organization_name="acme",provisioner="terraform"} 1');
+  const success = 'organization_name="acme",provisioner="terraform",status="success"';
+  expect(lines).toContain(`coderd_provisionerd_job_timings_seconds_count{${success}} 1`);
+  expect(lines).toContain(`coderd_provisionerd_job_timings_seconds_bucket{${success},le="3600"} 1`);
+  expect(lines).toContain('# TYPE coderd_provisionerd_job_timings_seconds histogram');
+});
+
+it('is for those who may read the audit trail', async () => {
+  const { token } = await world.members.withLevel('acme', 'admin');
+  expect((await scrape(token)).status).toBe(403);
+  expect((await scrape('')).status).toBe(401);
+});
