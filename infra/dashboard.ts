@@ -19,11 +19,15 @@ export interface DashboardProps extends OperationsProps {
  */
 const watched = [
   'Api',
+  'Runs',
   'States',
   'Access',
+  'Organizations',
   'SignIn',
+  'Workspaces',
   'Settings',
   'Governance',
+  'Policies',
   'Logs',
   'Runner',
   'Agent',

@@ -23,10 +23,12 @@ import { Identity } from './functions/identity.ts';
 import { Logs } from './functions/logs.ts';
 import { NeedsConfirmation } from './functions/needs-confirmation.ts';
 import { Notify } from './functions/notify.ts';
+import { Organizations } from './functions/organizations.ts';
 import { Pending } from './functions/pending.ts';
 import { PlanQueued } from './functions/plan-queued.ts';
 import { PlannedAndSaved } from './functions/planned-and-saved.ts';
 import { Planning } from './functions/planning.ts';
+import { Policies } from './functions/policies.ts';
 import { PolicyChecking } from './functions/policy-checking.ts';
 import { PolicyEvaluating } from './functions/policy-evaluating.ts';
 import { PolicyOverride } from './functions/policy-override.ts';
@@ -37,6 +39,7 @@ import { RunApplied } from './functions/run-applied.ts';
 import { RunTask } from './functions/run-task.ts';
 import { Runner } from './functions/runner.ts';
 import { RunnerStopped } from './functions/runner-stopped.ts';
+import { Runs } from './functions/runs.ts';
 import { Settings } from './functions/settings.ts';
 import { SignIn } from './functions/sign-in.ts';
 import { States } from './functions/states.ts';
@@ -47,16 +50,21 @@ import { VersionControl } from './functions/version-control.ts';
 import { VersionControlEvent } from './functions/version-control-event.ts';
 import { Web } from './functions/web.ts';
 import { Webhooks } from './functions/webhooks.ts';
+import { Workspaces } from './functions/workspaces.ts';
 
 /** Every Lambda function of the platform: one file each. The local platform and the bundler read this too. */
 
 export const httpFunctions = {
   Api,
+  Runs,
   States,
   Access,
+  Organizations,
   SignIn,
+  Workspaces,
   Settings,
   Governance,
+  Policies,
   Registry,
   VersionControl,
   Webhooks,

@@ -24,6 +24,12 @@ const standardRetries = `export { StandardRetryStrategy as AdaptiveRetryStrategy
 /** What the SDK adds to `User-Agent` for AWS's own statistics. */
 const noStatistics = 'export const checkFeatures = async () => {};';
 
+/** Of each request, as it is and once more in full; functions log for themselves. */
+const noRequestLogs = `
+  export const getLoggerPlugin = () => ({ applyToStack: () => {} });
+  export const loggerMiddleware = undefined, loggerMiddlewareOptions = undefined;
+`;
+
 /**
  * Errors keep their names and messages without a class for each: `error.name` is what the code looks at. They are all of
  * the service's base class then. Schemas of operations that nobody calls are dropped once the bundler may believe that
@@ -41,6 +47,7 @@ const edits: [path: RegExp, edit: (path: string) => Promise<string> | string][] 
   [/\/client-(\w+)\/dist-es\/schemas\/schemas_0\.js$/, async (path) => onlyUsedSchemas(await read(path))],
   [/\/util-retry\/AdaptiveRetryStrategy\.js$/, () => standardRetries],
   [/\/middleware-user-agent\/check-features\.js$/, () => noStatistics],
+  [/\/middleware-logger\/loggerMiddleware\.js$/, () => noRequestLogs],
 ];
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');

@@ -76,7 +76,7 @@ describe('a sensitive value', () => {
     expect(secretsOf([{ ...variable('visible'), sensitive: false }])).toEqual([]);
   });
 
-  it('is hidden wherever the output is cut, and nothing else changes', () => {
+  it('is masked wherever the output is split, and nothing else changes', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 60 });
     const secret = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 });
     fc.assert(

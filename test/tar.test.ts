@@ -107,7 +107,7 @@ describe('a tar file', () => {
     );
   });
 
-  it('never makes anything but entries or a TarError of what is none', async () => {
+  it('returns entries or a TarError for any input', async () => {
     const whole = await archived('posix', [names.long]);
     await fc.assert(
       fc.asyncProperty(
@@ -121,7 +121,7 @@ describe('a tar file', () => {
     );
   });
 
-  it('closes its source when nobody wants more', async () => {
+  it('closes its source when the reader stops', async () => {
     const whole = await archived('ustar', [names.short, names.accents]);
     let closed = false;
     const source = (async function* () {

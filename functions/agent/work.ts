@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentWork } from '../protocols/agent.ts';
@@ -31,6 +31,7 @@ const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Runner
     STEPFORM_HOSTS: [...new Set(hosts)].join(','),
     STEPFORM_PASS_ON: passOn.join(','),
     STEPFORM_CLAIM: claim,
+    STEPFORM_PROVIDER_CACHE: join(process.env.STEPFORM_CACHE || join(homedir(), '.cache', 'stepform'), 'providers'),
   };
 };
 

@@ -1,3 +1,4 @@
+import { auditRoutes } from './audit/routes.ts';
 import { buildRoutes } from './builds/routes.ts';
 import type { Route } from './host/route.ts';
 import { stubRoutes } from './host/stub-routes.ts';
@@ -12,4 +13,5 @@ export const routes: Route[] = [
   ...buildRoutes,
   ...environmentRoutes,
   ...prebuildRoutes,
+  ...auditRoutes,
 ];

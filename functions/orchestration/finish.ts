@@ -43,9 +43,9 @@ export const finishRun = async (
 };
 
 const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {
-  await ensureRunnerIsGone(run, ending);
+  const reported = await ensureRunnerIsGone(run, ending);
   // A report that the runner sent while it was stopped counts.
-  const latest = (await getRun(run.id)) ?? run;
+  const latest = reported ? run : ((await getRun(run.id)) ?? run);
   const status = statusAtEnd(latest, ending);
   const phases = finalPhases(latest, ending);
   const recorded =
@@ -108,21 +108,28 @@ const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void
   throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (agent ${agent?.name}).`);
 };
 
-/** A runner that reported has ended Terraform itself; any other container is stopped and awaited. */
-const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {
+/**
+ * A runner that reported has ended Terraform itself; any other container is stopped and awaited.
+ * @returns whether the run has that report
+ */
+const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<boolean> => {
   const has = ({ taskArn, claimNonce }: Run[PhaseName]) => taskArn !== undefined || claimNonce !== undefined;
   const phase: PhaseName | undefined = has(run.apply) ? 'apply' : has(run.plan) ? 'plan' : undefined;
-  if (!phase) return;
+  if (!phase) return false;
   const { taskArn, report, claimNonce, agent } = run[phase];
-  if (agent) return ensureAgentRunnerIsGone(run, phase);
-  if (report && !run.cancel?.forced) return;
+  if (agent) {
+    await ensureAgentRunnerIsGone(run, phase);
+    return false;
+  }
+  if (report && !run.cancel?.forced) return true;
   // The launcher may have stopped before it wrote the container's ARN.
   const taskArns = taskArn ? [taskArn] : await runnersOf(run.id);
   await Promise.all(taskArns.map((one) => stopRunner(one, `${statusAtEnd(run, ending)}: ${run.id}`)));
   // A runner that never claimed has no token, so it can do nothing.
-  if (!claimNonce) return;
+  if (!claimNonce) return false;
   for (const one of taskArns) {
     if (await isRunnerGone(one)) continue;
     throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (${one}).`);
   }
+  return false;
 };

@@ -1,4 +1,4 @@
-import { many, one } from '../api/answer.ts';
+import { many, one, type Resource } from '../api/answer.ts';
 import { pendingOverride } from '../run/actions.ts';
 import { type PolicySetOutcome, resultCount } from '../run/policies.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import type { Run } from '../run/run.ts';
 import { taskStageId } from '../run/task-stages.ts';
 import type { Viewer } from '../runs/document.ts';
-import { type PolicyResult, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
+import { getPolicyResult, type PolicyResult, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
 
 /** Whoever let failed policies pass, and why; ours. */
 const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {
@@ -116,6 +116,12 @@ export const policyEvaluationDocument = (run: Run, stored: PolicyResult | undefi
     },
     links: { self: `/api/v2/policy-evaluations/${id}` },
   };
+};
+
+/** 1 read. */
+export const evaluationDocument = async (run: Run): Promise<Resource> => {
+  const result = await getPolicyResult(run.id, 'evaluation');
+  return policyEvaluationDocument(run, result, result?.setCount ?? 0);
 };
 
 /** `number`: the set's place among the sets of its evaluation, from 0. */

@@ -15,7 +15,7 @@ import { getRun } from '../runs/records.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { checkOutput } from './engine/check-output.ts';
-import { policyCheckDocument, policyEvaluationDocument, policySetOutcomeDocument } from './result-document.ts';
+import { evaluationDocument, policyCheckDocument, policySetOutcomeDocument } from './result-document.ts';
 import {
   getPolicyResult,
   policyEvaluationId,
@@ -126,12 +126,6 @@ const override =
     }
     return ok(await checkDocument((await getRun(subject.id)) ?? subject, context));
   };
-
-/** Also what comes along with a task stage that is asked to include them. */
-export const evaluationDocument = async (subject: Run): Promise<Resource> => {
-  const result = await getPolicyResult(subject.id, 'evaluation');
-  return policyEvaluationDocument(subject, result, result?.setCount ?? 0);
-};
 
 const listEvaluations = async ({ request, subject }: Context<Run>): Promise<Answer> => {
   const named = readTaskStageId(request.params.stage ?? '');

@@ -2,7 +2,6 @@ import { teamAccessRoutes } from '../access/team-access-routes.ts';
 import { agentPoolRoutes } from '../agents/routes.ts';
 import { type Route, versioned } from '../api/route.ts';
 import { auditTrailRoutes } from '../audit/routes.ts';
-import { organizationRoutes } from '../organizations/routes.ts';
 import { accountRoutes } from '../people/accounts/account-routes.ts';
 import { identityRoutes } from '../people/accounts/identity-routes.ts';
 import { membershipRoutes } from '../people/accounts/membership-routes.ts';
@@ -11,23 +10,13 @@ import { organizationTokenRoutes } from '../people/organizations/token-routes.ts
 import { teamMemberRoutes } from '../people/teams/member-routes.ts';
 import { teamRoutes } from '../people/teams/routes.ts';
 import { teamTokenRoutes } from '../people/teams/token-routes.ts';
-import { projectRoutes } from '../projects/routes.ts';
-import { projectTagRoutes } from '../projects/tag-routes.ts';
-import { deleteProject } from '../removal/projects.ts';
-import { inheritFromProject } from '../workspaces/execution-modes.ts';
-import { hasWorkspacesIn } from '../workspaces/lists.ts';
-import { workspaceMoveRoutes } from '../workspaces/move-routes.ts';
 
-/** What the function Access answers: who there is, and what belongs to whom. */
+/** What the function Access answers: accounts, tokens, memberships, teams and their access, agent pools, the audit trail. */
 export const accessRoutes: Route[] = versioned([
   ...accountRoutes,
   ...identityRoutes,
   ...tokenRoutes,
-  ...organizationRoutes,
   ...organizationTokenRoutes,
-  ...projectRoutes({ carry: inheritFromProject, hasWorkspaces: hasWorkspacesIn, deleteProject }),
-  ...workspaceMoveRoutes,
-  ...projectTagRoutes,
   ...membershipRoutes,
   ...teamRoutes,
   ...teamMemberRoutes,

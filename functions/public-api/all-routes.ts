@@ -2,19 +2,27 @@ import type { Route } from '../api/route.ts';
 import { accessRoutes } from './access-routes.ts';
 import { coreRoutes } from './core-routes.ts';
 import { governanceRoutes } from './governance-routes.ts';
+import { allOrganizationRoutes } from './organizations-routes.ts';
+import { allPolicyRoutes } from './policies-routes.ts';
 import { registryRoutes } from './registry-routes.ts';
+import { allRunRoutes } from './runs-routes.ts';
 import { settingRoutes } from './settings-routes.ts';
 import { allSignInRoutes } from './sign-in-routes.ts';
 import { stateRoutes } from './states-routes.ts';
 import { versionControlRoutes } from './version-control-routes.ts';
+import { workspaceChangeRoutes } from './workspaces-routes.ts';
 
 /** Every route of the public API and into it, by full path, whichever function answers it. */
 export const routes: Route[] = [
   ...coreRoutes,
+  ...allRunRoutes,
   ...stateRoutes,
   ...accessRoutes,
+  ...allOrganizationRoutes,
+  ...workspaceChangeRoutes,
   ...settingRoutes,
   ...governanceRoutes,
+  ...allPolicyRoutes,
   ...registryRoutes,
   ...versionControlRoutes,
   ...allSignInRoutes,

@@ -1,20 +1,19 @@
 import { type Route, versioned } from '../api/route.ts';
 import { phaseContentRoutes } from '../runs/phase-content-routes.ts';
+import { planRoutes } from '../runs/plan-routes.ts';
 import { workspaceLockRoutes } from '../states/lock-routes.ts';
 import { stateOutputRoutes } from '../states/output-routes.ts';
 import { workspaceResourceRoutes } from '../states/resource-routes.ts';
 import { stateVersionRoutes } from '../states/routes.ts';
 import { remoteStateConsumerRoutes } from '../states/sharing-routes.ts';
 
-/**
- * What the function States answers: locks, state versions, what is in them, and who else may read them; and taking away
- * for good what runs have left in storage.
- */
+/** What the function States answers: locks, state versions, their content and sharing; plans and applies, and what they left in storage. */
 export const stateRoutes: Route[] = versioned([
   ...workspaceLockRoutes,
   ...stateVersionRoutes,
   ...stateOutputRoutes,
   ...remoteStateConsumerRoutes,
   ...workspaceResourceRoutes,
+  ...planRoutes,
   ...phaseContentRoutes,
 ]);

@@ -5,7 +5,7 @@ import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
-import { evaluationDocument } from '../policies/result-routes.ts';
+import { evaluationDocument } from '../policies/result-document.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import type { Run } from '../run/run.ts';
 import type { Overridable } from '../run/status.ts';

@@ -8,11 +8,12 @@ import { createOnly, upload } from './transfer.ts';
 const uploadMs = 60_000;
 
 /**
- * Files that the run does not wait for: created after the phase's report and uploaded to the URLs in its response. A failure
- * is only logged.
+ * What the run does not wait for: files that are created after the phase's report and uploaded to the URLs in its response,
+ * and other work. A failure is only logged.
  */
 export class DeferredUploads {
   readonly #work: { what: DeferredUpload; make: () => Promise<string> }[] = [];
+  readonly #rest: { what: string; work: () => Promise<void> }[] = [];
   #done: Promise<void> | undefined;
   /** From the response to the report. */
   urls: ReportAnswer['laterUrls'] = {};
@@ -20,6 +21,11 @@ export class DeferredUploads {
   /** `make` returns the file to be stored. */
   add(what: DeferredUpload, make: () => Promise<string>): void {
     this.#work.push({ what, make });
+  }
+
+  /** Work without an upload, after all of those. */
+  addWork(what: string, work: () => Promise<void>): void {
+    this.#rest.push({ what, work });
   }
 
   /** Uploads once, however often it is called. Never throws. */
@@ -34,6 +40,12 @@ export class DeferredUploads {
         console.error(`${one.what} could not be stored: ${messageOf(error)}`),
       );
     }
+    await this.#doRest();
+  }
+
+  async #doRest(): Promise<void> {
+    for (const { what, work } of this.#rest)
+      await work().catch((error: unknown) => console.error(`${what} failed: ${messageOf(error)}`));
   }
 
   async #put({ what, make }: { what: DeferredUpload; make: () => Promise<string> }): Promise<void> {

@@ -11,6 +11,8 @@ export interface Settings {
   claim: string;
   /** Downloaded binaries, remembered versions, states that could not be uploaded. */
   cacheDirectory: string;
+  /** Unpacked providers that runs on this machine share; absent where the disk does not outlive the runner. */
+  providerCache?: string;
   /** Where Terraform and OpenTofu releases are found; a mirror has the same layout. Signatures are checked all the same. */
   releases: { terraform: string; tofu: string; tofuIndex: string };
   /** More of its environment that Terraform may see: on machines of agents, whose owners say so. */
@@ -43,6 +45,7 @@ export const takeSettings = (environment: NodeJS.ProcessEnv = process.env): Sett
     hosts: (environment.STEPFORM_HOSTS || new URL(url).host).split(','),
     claim,
     cacheDirectory: environment.STEPFORM_CACHE || join(homedir(), '.cache', 'stepform'),
+    providerCache: environment.STEPFORM_PROVIDER_CACHE || undefined,
     releases: {
       terraform: environment.STEPFORM_TERRAFORM_RELEASES || 'https://releases.hashicorp.com/terraform',
       tofu: environment.STEPFORM_TOFU_RELEASES || 'https://github.com/opentofu/opentofu/releases/download',

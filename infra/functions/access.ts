@@ -2,7 +2,7 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Access: HttpDeclaration = {
   entry: 'functions/public-api/access.ts',
-  description: 'The public API: accounts, tokens, teams, organizations, projects, agent pools',
+  description: 'The public API: accounts, tokens, teams, agent pools, the audit trail',
   timeoutSeconds: 29,
   environment: ['table', 'requestLimit', 'organizationRules'],
   rights: (may) => [

@@ -2,14 +2,14 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Governance: HttpDeclaration = {
   entry: 'functions/public-api/governance.ts',
-  description: 'The public API: run tasks, policies, cost estimates',
+  description: 'The public API: run tasks, cost estimates',
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'key', 'outbound', 'requestLimit'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
-    may.readObjects('outcomes', 'policies', 'runs', 'uploads'),
-    may.writeObjects('outcomes', 'policies', 'uploads'),
+    may.readObjects('outcomes', 'runs'),
+    may.writeObjects('outcomes'),
     may.seeMissingObjects(),
     // Run tasks say that they are still at work.
     may.answerExecutions('Heartbeat'),

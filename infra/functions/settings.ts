@@ -2,14 +2,12 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Settings: HttpDeclaration = {
   entry: 'functions/public-api/settings.ts',
-  description:
-    'The public API: settings of workspaces, variables and sets of them, tags, SSH keys, run triggers, notifications',
+  description: 'The public API: variables, variable sets, tags, SSH keys, run triggers, notifications',
   timeoutSeconds: 29,
-  environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit', 'versionControl'],
+  environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
-    may.handleVersionControlEvents(),
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/settings-routes.ts')).settingRoutes,

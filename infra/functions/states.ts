@@ -2,7 +2,7 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const States: HttpDeclaration = {
   entry: 'functions/public-api/states.ts',
-  description: 'The public API: locks, state versions and their outputs',
+  description: 'The public API: locks, state versions and outputs, plans and applies',
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'requestLimit'],
   rights: (may) => [

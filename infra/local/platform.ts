@@ -1,9 +1,10 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Application } from './assemble.ts';
 import { StartError } from './errors.ts';
 import type { FaultRule } from './faults.ts';
 import type { Local } from './folder.ts';
 import { Host, type HostOptions } from './host.ts';
+import { machineCache } from './machine-cache.ts';
 import { writePrivately } from './secrets.ts';
 
 export interface StartOptions {
@@ -156,5 +157,6 @@ const runnerEnvironment = (dataDir: string): HostOptions['runnerEnvironment'] =>
     ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),
     // Halves the time a runner takes to start from the second one on.
     NODE_COMPILE_CACHE: resolve(folder, 'cache'),
+    STEPFORM_PROVIDER_CACHE: join(process.env.STEPFORM_CACHE || machineCache, 'providers'),
   };
 };

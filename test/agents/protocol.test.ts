@@ -72,7 +72,7 @@ const now = async (id: string) => (await help.store.getRun(id)) as Run;
 const later = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
 
 describe('a run of a workspace with an agent pool', () => {
-  it('starts no container, waits in the queue of the pool, and says for whom', async () => {
+  it("starts no container, waits in the pool's queue, and names the pool", async () => {
     const pool = await makePool();
     const id = await queued(pool);
     await load.planQueued({ runId: id, token: `${id} again` });
@@ -95,7 +95,7 @@ describe('a run of a workspace with an agent pool', () => {
     expect(plan['status-timestamps']['agent-queued-at']).toBe(plan['status-timestamps']['queued-at']);
   });
 
-  it('says who could not be found in time', async () => {
+  it('names the hosts that were not resolved in time', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     await load.finishRun(id, 'PlanErrored', { Error: 'States.Timeout' });
@@ -121,7 +121,7 @@ describe('agents', () => {
     expect((await (await agentOf(pool)).next()).work.runId).toBe(first);
   });
 
-  it('get nothing of another pool', async () => {
+  it('receive no jobs of another pool', async () => {
     const [own, foreign] = [await makePool(), await makePool()];
     const id = await queued(own);
     const stranger = await agentOf(foreign);
@@ -154,14 +154,14 @@ describe('agents', () => {
     expect(await load.jobsOf(pool.id)).toEqual([]);
   });
 
-  it('are given nothing that was canceled', async () => {
+  it('receive no canceled job', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     await api.post(`runs/${id}/actions/cancel`);
     expect(await (await agentOf(pool)).next()).toMatchObject({ action: 'wait' });
   });
 
-  it('say that a runner has ended without a word: then its phase is errored at once', async () => {
+  it('report that a runner stopped without reporting, which errors its phase immediately', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     const agent = await agentOf(pool);
@@ -176,7 +176,7 @@ describe('agents', () => {
     });
   });
 
-  it('that have nothing to do cost two reads when they ask, and a write when they ping', async () => {
+  it('that are idle cost two reads per poll and one write per ping', async () => {
     const agent = await agentOf(await makePool());
     // That its token is used is noted once an hour.
     await agent.next();
@@ -188,7 +188,7 @@ describe('agents', () => {
     expect([await costOf(false), await costOf(true)]).toEqual([2, 3]);
   });
 
-  it('are what they say they are, until nothing is heard of them', async () => {
+  it('report their own status until they stop pinging', async () => {
     const pool = await makePool();
     const agent = await agentOf(pool, 'build-1');
     const read = async () => (await api.get(`agents/${agent.id}`)).body.data.attributes;
@@ -211,7 +211,7 @@ describe('agents', () => {
 });
 
 describe('the runner of an agent', () => {
-  it('is told to end when its run does, and waited for until it has reported, or must be gone', async () => {
+  it('is stopped with its run, which waits until it has reported or must be gone', async () => {
     const pool = await makePool();
     const [first, second] = [await queued(pool), await queued(pool)];
     const agent = await agentOf(pool);
@@ -236,7 +236,7 @@ describe('the runner of an agent', () => {
 });
 
 describe('a token of a pool', () => {
-  it('is for agents only, and nothing else is for them', async () => {
+  it('serves agents only, and agents can call nothing else', async () => {
     const { token, id } = await makePool();
     for (const path of ['organizations/acme', `agent-pools/${id}`, 'account/details', 'runs/run-x']) {
       expect([path, (await api.get(path, { token })).status]).toEqual([path, 401]);
@@ -246,7 +246,7 @@ describe('a token of a pool', () => {
     }
   });
 
-  it('is dead at once when it was revoked, and so are those of a pool that was deleted', async () => {
+  it('stops working immediately when revoked or when its pool is deleted', async () => {
     const pool = await makePool();
     const agent = await agentOf(pool);
     expect((await api.call('DELETE', `authentication-tokens/${pool.tokenId}`)).status).toBe(204);

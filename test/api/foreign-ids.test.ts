@@ -344,7 +344,7 @@ const reading = (): Route[] => guarded.filter(({ method }) => method === 'GET');
 /** Clients ask again for what a run that has only begun does not have yet. */
 const notYet = /\/plan(s\/\{plan\})?\/json-output-redacted$|\/cost-estimates\/\{estimate\}\/output$/;
 
-it('filters by ids of another or a deleted organization tell nothing of it', async () => {
+it('filters by ids of another or a deleted organization reveal nothing about it', async () => {
   const wrong: string[] = [];
   for (const caller of callers) {
     if (ofElsewhere(caller) || caller.token === null) continue;

@@ -67,7 +67,7 @@ describe('a page sorted by name', () => {
     expect(read).toBe(7 + 106);
   });
 
-  it('reflects a renamed entry at once', async () => {
+  it('reflects a renamed entry immediately', async () => {
     await list('page[size]=5');
     const second = await list('page[size]=5&page[number]=2');
     const path = `${base}/workspaces`;

@@ -38,7 +38,7 @@ describe('the code of a sign-in', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  it('is worth nothing without its verifier, and is used up by the guess', async () => {
+  it('is rejected without its verifier and consumed by a wrong guess', async () => {
     const { code, verifier } = await scene.code(account('guessed'));
     expect(await scene.redeem(code, 'A'.repeat(43))).toMatchObject(refused);
     expect(await scene.redeem(code, verifier)).toMatchObject(refused);

@@ -85,7 +85,7 @@ describe('a change', () => {
     ]);
   });
 
-  it('of each kind is named by what was done to it', async () => {
+  it('of each kind is named by its action', async () => {
     const { id } = await api.workspace();
     const { events, said: lines } = await during(async () => {
       await api.patch(`workspaces/${id}`, { description: 'x' });
@@ -129,7 +129,7 @@ describe('a change', () => {
     expect(lines).toEqual([]);
   });
 
-  it('that comes to nothing after all says so', async () => {
+  it('that fails after all is recorded as failed', async () => {
     const { id } = await api.workspace();
     await api.call('POST', `workspaces/${id}/actions/lock`);
     const { events, said: lines } = await during(async () => {
@@ -154,7 +154,7 @@ describe('a change', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('rejected names', () => {
   it('is in the trail where it may be seen, and else where it would change something', async () => {
     const { id } = await api.workspace();
     const { events, said: lines } = await during(async () => {
@@ -179,7 +179,7 @@ describe('what is refused', () => {
   });
 });
 
-it('has reads of what is secret, and never a secret', async () => {
+it('records reads of secrets, and never a secret', async () => {
   const { id } = await api.workspace();
   const canary = `canary-${uniqueName('x')}`;
   const { said: lines } = await during(async () => {
@@ -224,7 +224,7 @@ describe('the trail', () => {
     expect(second.body.pagination).toMatchObject({ prev_page: 1, next_page: null });
   });
 
-  it('is read the newest first by who asks for that, with what came to nothing', async () => {
+  it('is listed newest first on request, including failed and refused requests', async () => {
     const { id } = await api.workspace();
     const { events } = await during(async () => {
       for (let i = 0; i < 3; i++) {
@@ -291,7 +291,7 @@ describe('the trail', () => {
     expect((await api.get(`${path}?${query}`)).status).toBe(400);
   });
 
-  it('forgets by the setting, and keeps what is there as it is', async () => {
+  it('expires new events by the setting, and leaves existing ones unchanged', async () => {
     const event = (at: string, action: string) => ({
       id: 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa',
       at,

@@ -14,6 +14,9 @@ resource "terraform_data" "b" { input = terraform_data.a.output }
 output "b" { value = terraform_data.b.output }
 `;
 
+/** What a small auto-applied run is to cost at most. */
+const budget: Record<string, number> = { transitions: 7, lambdaRequests: 14, requestUnits: 60 };
+
 /** init, plan and apply of the configuration in an empty folder, as a person would. */
 const bare = async (): Promise<number> => {
   const folder = await mkdtemp(join(tmpdir(), 'stepform-bare-'));
@@ -83,7 +86,9 @@ export const overhead: Section = {
       30_000,
     );
     for (const [name, value] of Object.entries(totals))
-      yield { name: `per run: ${name}`, value: round(value, 5), unit: '' };
+      yield { name: `per run: ${name}`, value: round(value, 5), unit: '', atMost: budget[name] };
+    const units = (totals.readUnits ?? 0) + (totals.writeUnits ?? 0);
+    yield { name: 'per run: request units of the table', value: units, unit: '', atMost: budget.requestUnits };
     yield {
       name: 'per run: AWS list price without Fargate',
       value: round(price.usdWithoutFargate, 6),

@@ -47,7 +47,7 @@ it.each([
   expect(usageOf(args)).toContain(message);
 });
 
-it('asks for help without what is required', () => {
+it('shows the usage when a required argument is missing', () => {
   expect(parse(command, ['--help']).flag('help')).toBe(true);
 });
 

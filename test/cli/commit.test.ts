@@ -23,7 +23,7 @@ const checkout = (): void => {
   git('-c', 'commit.gpgsign=false', 'commit', '-q', '-m', 'First network', '-m', 'And why.');
 };
 
-it('is what is checked out, with where it is shown', async () => {
+it('is the checked-out commit, with its URL', async () => {
   checkout();
   const sha = git('rev-parse', 'HEAD');
   expect(await commitOf(folder)).toEqual({
@@ -37,7 +37,7 @@ it('is what is checked out, with where it is shown', async () => {
   });
 });
 
-it('is none where files have changed since, or nothing was committed', async () => {
+it('is absent for uncommitted changes and for repositories without commits', async () => {
   expect(await commitOf(folder)).toBeUndefined();
   checkout();
   writeFileSync(join(folder, 'more.tf'), '');

@@ -58,7 +58,7 @@ beforeEach(() => {
 
 const whats = async () => (await preflight()).missing.map(({ what }) => what);
 
-it('finds nothing missing in a prepared account', async () => {
+it('finds no missing prerequisites in a prepared account', async () => {
   expect(await preflight()).toEqual({ account: '123456789012', region: 'eu-central-1', missing: [] });
   expect(actions).toHaveLength(2);
 });

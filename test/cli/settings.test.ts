@@ -86,7 +86,7 @@ it('takes the token that is meant for the host, and sends TFE_TOKEN nowhere that
   expect(findToken(findAddress({ ...places, local }), local, {}).token).toBe('of-the-machine');
 });
 
-it('keeps tokens as terraform login does: others stay, for their owner only, and nothing else is replaced', () => {
+it('stores tokens like terraform login: for the owner only, leaving other entries unchanged', () => {
   mkdirSync(join(folder, '.terraform.d'));
   writeFileSync(credentialsFile(), '{"credentials":{"other.example":{"token":"theirs"}},"future":1}');
   keepToken('a.example:8443', 'mine');

@@ -65,7 +65,7 @@ describe('a file of variables', () => {
 });
 
 describe('a configuration in JSON', () => {
-  it('says its workspace and the types of its variables', () => {
+  it('returns its workspace and the types of its variables', () => {
     write('main.tf.json', {
       terraform: [{ cloud: [{ hostname: 'h.example', organization: 'acme', workspaces: { name: 'network' } }] }],
       variable: { size: { type: 'number' }, zones: { type: 'list(string)' }, any: {} },
@@ -87,7 +87,7 @@ describe('a configuration in JSON', () => {
     expect(readCloudBlock(folder, { TF_WORKSPACE: 'eu' })).toMatchObject({ organization: 'acme', workspace: 'net-eu' });
   });
 
-  it('says nothing when it is broken', () => {
+  it('prints nothing when it is broken', () => {
     write('main.tf.json', '{ "terraform": ');
     write('list.tf.json', '[1, null, {"terraform": null}]');
     expect(readCloudBlock(folder, {})).toEqual({ host: undefined, organization: undefined, workspace: undefined });

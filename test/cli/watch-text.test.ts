@@ -20,7 +20,7 @@ const run = (attributes: Record<string, unknown> = {}): Resource => ({
   links: { 'self-html': '/app/acme/workspaces/net%20work/runs/run-1' },
 });
 
-it('says what is watched and where the page shows it', () => {
+it('prints which run is watched and its page URL', () => {
   expect(linesOf({ event: 'run', id: 'run-1', message: 'More', run: run({ 'is-destroy': true }) })).toEqual([
     'More (destroy)  run-1 in acme/net work',
     'https://a.example/app/acme/workspaces/net%20work/runs/run-1',
@@ -50,7 +50,7 @@ it('sets Terraform’s own lines apart from the stages', () => {
   ]);
 });
 
-it('tells what run tasks, policies and estimates say', () => {
+it('prints results of run tasks, policies and cost estimates', () => {
   const policy = {
     name: 'few',
     'enforcement-level': 'soft-mandatory',
@@ -118,7 +118,7 @@ it('tells what run tasks, policies and estimates say', () => {
   ]);
 });
 
-it('prints no control sequence of somebody else’s', () => {
+it("prints no control sequences from other users' texts", () => {
   const hostile = '\x1b]0;owned\x07\x1b[2J\x9b31mred\x1b[31m\rx';
   const lines = linesOf(
     { event: 'run', id: 'run-1', message: hostile, run: run() },
@@ -159,7 +159,7 @@ it.each([
   expect(exitCodeOf({ run: run({ status }), policyFailed })).toBe(code);
 });
 
-it('makes columns as wide as what is seen of them', () => {
+it('sizes columns by their visible text', () => {
   expect(
     columns([
       ['a', '\x1b[1mbold\x1b[22m', 'x'],

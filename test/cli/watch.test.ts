@@ -119,7 +119,7 @@ const brief = (event: WatchEvent): string => {
   }
 };
 
-it('tells of each stage what was said in it, then how it ended; asks once; and waits for a platform that is away', async () => {
+it("prints each stage's output, then its result; asks once; and waits while the platform is unreachable", async () => {
   await new Promise<void>((resolve) => platform.server.listen(0, '127.0.0.1', resolve));
   const told: string[] = [];
   const overrides: (string | undefined)[] = [];

@@ -21,7 +21,7 @@ describe('money for people', () => {
   });
 });
 
-it('the table of an estimate begins with what changes most, and leaves out what is free', () => {
+it('an estimate lists the largest changes first and leaves out free resources', () => {
   const { rows, free, unmatched, assumptions } = costTable(
     detailsOf(
       estimateOf(

@@ -57,7 +57,7 @@ it.each([
   expect(errored.errorMessage).toMatch(reason);
 });
 
-it('keeps the first verdict when it is asked twice at once', async () => {
+it('keeps the first verdict when called twice concurrently', async () => {
   const version = await create(uniqueName('ws'));
   await upload(version.id);
   const both = await Promise.all([store.checkUpload(version), store.checkUpload(version)]);
@@ -90,7 +90,7 @@ it('lists newest first, in pages', async () => {
   expect([first.total, first.items.length, second.items.length]).toEqual([3, 2, 1]);
 });
 
-it('archives what was uploaded, not what is awaited', async () => {
+it('archives uploaded versions, not pending ones', async () => {
   const { archiveConfigurationVersion } = await import('../../functions/configurations/backing-data.ts');
   const version = await create(uniqueName('ws'));
   expect(await archiveConfigurationVersion(version.id)).toBeUndefined();

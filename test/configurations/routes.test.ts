@@ -21,7 +21,7 @@ const event = (key: string) =>
   ({ detail: { object: { key } } }) as unknown as EventBridgeEvent<'Object Created', { object: { key: string } }>;
 
 describe('a configuration version', () => {
-  it('takes its upload without credentials, and turns uploaded as soon as it is asked for', async () => {
+  it('accepts its upload without credentials, and becomes uploaded when it is next read', async () => {
     const workspace = await api.workspace();
     const version = await create(workspace.id, { 'auto-queue-runs': false, speculative: true }, fromCli);
     expect(version).toMatchObject({
@@ -97,7 +97,7 @@ describe('a configuration version', () => {
 });
 
 describe('an upload', () => {
-  it('starts the run it was made for, once, whoever hears of it and how often', async () => {
+  it('starts its run once, however often the upload is noticed', async () => {
     const workspace = await api.workspace();
     const { id } = await create(workspace.id);
     const key = `uploads/${id}.tar.gz`;
@@ -130,7 +130,7 @@ describe('an upload', () => {
     expect(all.body.data).toMatchObject([{ attributes: { 'plan-only': true, 'auto-apply': false } }]);
   });
 
-  it('starts its run by the event, when whoever saw it first was cut off', async () => {
+  it('starts its run by the event when the first reader was interrupted', async () => {
     const workspace = await api.workspace();
     const { id } = await create(workspace.id);
     await putObject(`uploads/${id}.tar.gz`, gzipHead);

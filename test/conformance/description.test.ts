@@ -51,7 +51,7 @@ const differencesOf = (fields: Parameters<typeof answer>[0]) => [
   ...description.check([answer(fields)]).differences.keys(),
 ];
 
-it('finds nothing in answers that fit', () => {
+it('finds no differences in matching responses', () => {
   const all = [
     answer({ url: '/api/v2/things/1?include=parts', body: { data: thing, included: [thing] } }),
     answer({ method: 'DELETE', status: 204 }),

@@ -12,7 +12,7 @@ const findings = {
 };
 const links = ['*.links: is not described', 'JSON:API'] as const;
 
-it('puts what is explained under its explanation, and keeps the rest', () => {
+it('groups explained differences, and lists the rest', () => {
   expect(sorted(findings, [links])).toEqual({
     explained: [
       {
@@ -26,12 +26,12 @@ it('puts what is explained under its explanation, and keeps the rest', () => {
   });
 });
 
-it('takes nothing but * for anything', () => {
+it('treats only * as a wildcard', () => {
   const near = ['runs.attributes.siz.: is null', ''] as const;
   expect(sorted(findings, [near])).toMatchObject({ explained: [], idle: [near] });
 });
 
-it('tells of what is not explained, with where it was seen', () => {
+it('reports unexplained differences and where they occurred', () => {
   const { lines, ok } = report({ findings, unanswered: [], whole: true }, [links]);
   expect(ok).toBe(false);
   expect(lines.join('\n')).toContain(
@@ -40,14 +40,14 @@ it('tells of what is not explained, with where it was seen', () => {
   expect(lines.join('\n')).toContain('runs.attributes.size: is null\n    1 time, as in GET /runs/run-2 → 200');
 });
 
-it('tells of explanations that explain nothing any more, when all was looked at', () => {
+it('reports unused explanations after a complete run', () => {
   const all = [links, ['runs.attributes.size: is null', 'empty'], ['runs.links: *', 'shadowed']] as const;
   const whole = report({ findings, unanswered: [], whole: true }, all);
   expect(whole).toMatchObject({ ok: false, lines: expect.arrayContaining(['runs.links: *']) });
   expect(report({ findings, unanswered: [], whole: false }, all).ok).toBe(true);
 });
 
-it('tells of routes that were never answered but with an error', () => {
+it('reports routes that never succeeded', () => {
   const routes = [
     { method: 'GET', path: '/runs/{run}' },
     { method: 'GET', path: '/runs/{run}/plan' },

@@ -36,7 +36,7 @@ const problemsOf = (value: unknown, schema: Schema = list) => {
 };
 const thing = (attributes: object, more: object = {}) => [{ id: 't-1', type: 'things', attributes, ...more }];
 
-it('finds nothing in what fits', () => {
+it('finds no problems in a matching value', () => {
   expect(
     problemsOf(thing({ size: 1, 'created-at': '2026-01-01T00:00:00.000Z', note: null, labels: { a: 'b' } })),
   ).toEqual([]);

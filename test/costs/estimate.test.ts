@@ -16,7 +16,7 @@ const arbitrary = fc.array(arbitraryChange, { maxLength: 30 });
 const add = (all: string[]) => format(all.reduce((sum, one) => sum + decimal(one), 0n));
 
 describe('an estimate', () => {
-  it('is the sum of its parts, shown and told alike', () => {
+  it('is the sum of its parts on the page and in text', () => {
     fc.assert(
       fc.property(arbitrary, (changes) => {
         const costs = estimateOf(planOf(changes));

@@ -60,7 +60,7 @@ describe('reading a plan', () => {
     expect(() => readPlan(from(json))).toThrow(PlanJsonError);
   });
 
-  it('is content with a plan of nothing', () => {
+  it('accepts an empty plan', () => {
     for (const json of [
       {},
       { resource_changes: null },

@@ -79,7 +79,7 @@ const fresh = async () => {
 const of = (item: string, region = 'sa-east-1'): Price => ({ region, item });
 
 describe('asking AWS for prices', () => {
-  it('asks for what is sold there, signed for the API’s own region', async () => {
+  it("queries the products of the region, signed for the API's own region", async () => {
     answer = () =>
       page(product('SAE1-BoxUsage:t3.micro', ['0.0168000000']), product('SAE1-UnusedBox:t3.micro', ['9.0']));
     const quotes = await (await fresh())([of('ec2/t3.micro')]);
@@ -110,7 +110,7 @@ describe('asking AWS for prices', () => {
     expect([...quotes]).toEqual([['us-east-1 lb/application', { usd: decimal('0.0225'), source: 'price-file' }]]);
   });
 
-  it('asks once for each, then keeps the answer for the day, also that there is none', async () => {
+  it('queries each price once a day, and caches missing prices too', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     answer = ({ filters }) => (filters.instanceType ? page(product('BoxUsage:m5.large', ['0.1'])) : page());
     const quotesFor = await fresh();

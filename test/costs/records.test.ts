@@ -73,7 +73,7 @@ describe('estimating the costs of a run', () => {
     expect(unmatched.map(({ type }) => type)).toEqual(['aws_redshift_cluster']);
   });
 
-  it('answers the same when it is asked again, or by two at once', async () => {
+  it('returns the same result to repeated and concurrent requests', async () => {
     const run = await planned([cluster]);
     const [one, other] = await Promise.all([estimateCosts(run), estimateCosts(run)]);
     expect(other).toEqual(one);
@@ -115,7 +115,7 @@ describe('estimating the costs of a run', () => {
     expect(await estimateCosts(await planned([cluster], { costEstimate: undefined }))).toBeUndefined();
   });
 
-  it('changes nothing of a run that has ended meanwhile', async () => {
+  it('leaves a run unchanged that has ended in the meantime', async () => {
     const run = await planned([cluster]);
     await runs.updateRun(run.id, { set: { status: 'canceled' } });
     expect((await estimateCosts(run))?.status).toBe('pending');

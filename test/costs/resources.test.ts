@@ -92,12 +92,12 @@ describe('what has no price', () => {
     expect(monthOf(type, after)).toMatch(reason);
   });
 
-  it('is what is known after apply only', () => {
+  it('lists the values known after apply only', () => {
     expect(monthOf('aws_instance', {}, { unknown: { instance_type: true } })).toMatch(/known after apply/);
     expect(monthOf('aws_ebs_volume', { size: null }, { unknown: { size: true } })).toMatch(/known after apply/);
   });
 
-  it('is nothing of providers that keep to the machine Terraform runs on', () => {
+  it('ignores providers that only affect the local machine', () => {
     const provider = 'terraform.io/builtin/terraform';
     expect(monthOf('terraform_data', {}, { provider })).toBe('0.0');
     expect(monthOf('random_pet', {}, { provider: 'registry.terraform.io/hashicorp/random' })).toBe('0.0');

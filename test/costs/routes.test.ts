@@ -52,7 +52,7 @@ describe('a cost estimate', () => {
     expect(list.body.included).toEqual(body.included);
   });
 
-  it('tells what everything costs before and after', async () => {
+  it('shows the cost of each resource before and after', async () => {
     const id = await estimated();
     const { status, body } = await api.get(`cost-estimates/${idOf(id)}`);
     expect(status).toBe(200);
@@ -100,7 +100,7 @@ describe('a cost estimate', () => {
     ]);
   });
 
-  it('is also told as text', async () => {
+  it('is also available as text', async () => {
     const { status, headers, body } = await output(await estimated());
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(body).toMatch(/^Resources: 3 of 4 estimated$/m);
@@ -110,7 +110,7 @@ describe('a cost estimate', () => {
     expect(body).not.toContain('aws_vpc');
   });
 
-  it('says why there is none', async () => {
+  it('gives the reason when there is none', async () => {
     const errored = await estimated(Buffer.from('<html>'));
     const { body } = await api.get(`cost-estimates/${idOf(errored)}`);
     expect(body.data.attributes).toMatchObject({

@@ -27,7 +27,7 @@ const startAgent = (name: string, token: string) => {
   return { agent, output, ended };
 };
 
-it('is planned and applied by an agent of the workspace’s pool, and says so; the agent ends when its token is revoked', async () => {
+it("is planned and applied by an agent of the workspace's pool, which it names; the agent stops when its token is revoked", async () => {
   const name = newName('agent');
   const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', { name });
   const tokens = `/agent-pools/${pool.id}/authentication-tokens`;

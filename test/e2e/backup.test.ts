@@ -23,7 +23,7 @@ const keep = (what: string, ...args: string[]) =>
     env: { ...process.env, STEPFORM_DATA: platform.dataDir },
   });
 
-it('a platform that was lost goes on from its backup', async () => {
+it('a lost platform continues from its backup', async () => {
   const client = new Client(platform.local.url, platform.local.token);
   const workspace = await client.createWorkspace(platform.local.organization, newName());
   const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));

@@ -1,93 +1,10 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { coderAtHand, howToHaveCoder } from './support/coder-tools.ts';
-import { newName, platform } from './support/world.ts';
+import { api, coder, read, shortName, startSession, template } from './support/coder-session.ts';
+import { platform } from './support/world.ts';
 
 /** Environments by the command line that they are for, unchanged. */
-
-const coder = coderAtHand();
-if (!coder) console.log(`skipped: ${howToHaveCoder}`);
-
-const template = `
-terraform {
-  required_providers { coder = { source = "coder/coder", version = "~> 2.13" } }
-}
-variable "zone" { default = "eu-1a" }
-data "coder_workspace" "me" {}
-data "coder_workspace_owner" "me" {}
-data "coder_parameter" "size" {
-  name    = "size"
-  type    = "number"
-  default = "10"
-  mutable = true
-  validation {
-    min       = 1
-    max       = 100
-    monotonic = "increasing"
-  }
-}
-data "coder_parameter" "region" {
-  name    = "region"
-  type    = "string"
-  default = "eu"
-  mutable = false
-  option {
-    name  = "Europe"
-    value = "eu"
-  }
-  option {
-    name  = "America"
-    value = "us"
-  }
-}
-data "coder_workspace_preset" "small" {
-  name    = "small"
-  default = true
-  parameters = {
-    (data.coder_parameter.size.name)   = "10"
-    (data.coder_parameter.region.name) = "eu"
-  }
-}
-resource "terraform_data" "home" {
-  input = "\${data.coder_workspace.me.id} \${data.coder_parameter.region.value} \${var.zone}"
-}
-resource "terraform_data" "compute" {
-  count = data.coder_workspace.me.start_count
-  input = { size = data.coder_parameter.size.value, owner = data.coder_workspace_owner.me.name }
-}
-`;
-
-interface Ended {
-  code: number;
-  text: string;
-  out: string;
-}
-
-let folder = '';
-let env: NodeJS.ProcessEnv = {};
-
-const run = (args: string[], stdin = ''): Promise<Ended> =>
-  new Promise((resolve) => {
-    const child = execFile(coder as string, args, { env, cwd: folder, timeout: 240_000 }, (error, out, errors) =>
-      resolve({ code: error ? Number(error.code ?? 1) : 0, text: `${out}${errors}`, out }),
-    );
-    child.stdin?.end(stdin);
-  });
-
-const succeeds = async (args: string[], stdin?: string): Promise<Ended> => {
-  const ended = await run(args, stdin);
-  expect(ended.code, `coder ${args.join(' ')}\n${ended.text}`).toBe(0);
-  return ended;
-};
-
-const api = (path: string, init: RequestInit = {}) =>
-  fetch(`${platform.environmentsUrl}/api/v2${path}`, {
-    ...init,
-    headers: { 'coder-session-token': platform.token, 'content-type': 'application/json' },
-  });
 
 const managedIn = (state: string): string[] => {
   const { resources } = JSON.parse(state) as { resources: { mode: string; name: string }[] };
@@ -97,25 +14,14 @@ const managedIn = (state: string): string[] => {
     .sort();
 };
 
-const one = newName('t')
-  .slice(-20)
-  .replaceAll(/^-+|-+$/g, '');
-const dev = `dev${one.slice(-8)}`.replaceAll('-', '');
-const demo = `demo${one.slice(-8)}`.replaceAll('-', '');
+const dev = shortName('dev');
+const demo = shortName('demo');
+let session: Awaited<ReturnType<typeof startSession>>;
+const run: typeof session.run = (...args) => session.run(...args);
+const succeeds: typeof session.succeeds = (...args) => session.succeeds(...args);
 
 beforeAll(async () => {
-  if (!coder) return;
-  folder = await mkdtemp(join(tmpdir(), 'coder-session-'));
-  await mkdir(join(folder, 'demo'));
-  await writeFile(join(folder, 'demo/main.tf'), template);
-  env = {
-    PATH: process.env.PATH,
-    HOME: folder,
-    CODER_CONFIG_DIR: join(folder, 'config'),
-    CODER_URL: platform.environmentsUrl,
-    NO_COLOR: '1',
-  };
-  await succeeds(['login', platform.environmentsUrl ?? '', '--token', platform.token]);
+  if (coder) session = await startSession({ 'main.tf': template });
 });
 
 describe.skipIf(!coder)('the coder command line', () => {
@@ -137,7 +43,7 @@ describe.skipIf(!coder)('the coder command line', () => {
     expect((await succeeds(['templates', 'versions', 'list', demo])).text).toMatch(/v1 .*Succeeded +Active/);
     expect((await succeeds(['templates', 'presets', 'list', demo])).text).toMatch(/small .*region=eu,size=10 +true/);
     await succeeds(['templates', 'pull', demo, './out', '-y']);
-    expect(await readFile(join(folder, 'out/main.tf'), 'utf8')).toBe(template);
+    expect(await readFile(join(session.folder, 'out/main.tf'), 'utf8')).toBe(template);
   });
 
   it('creates, stops and starts an environment, whose home stays and whose compute goes and comes', async () => {
@@ -158,7 +64,7 @@ describe.skipIf(!coder)('the coder command line', () => {
     expect((await succeeds(['list'])).text).toMatch(new RegExp(`${dev} +${demo} +Started`));
   });
 
-  it('lets one of two builds at once through', async () => {
+  it('accepts one of two concurrent builds', async () => {
     const ended = await Promise.all([run(['stop', dev, '-y']), run(['stop', dev, '-y'])]);
     expect(ended.map(({ code }) => code).sort()).toEqual([0, 1]);
     expect(ended.find(({ code }) => code === 1)?.text).toContain('A workspace build is already active.');
@@ -185,7 +91,7 @@ describe.skipIf(!coder)('the coder command line', () => {
   });
 
   it('updates to a new version, pushes a state, and deletes', async () => {
-    await writeFile(join(folder, 'demo/main.tf'), `${template}# changed\n`);
+    await writeFile(join(session.folder, 'demo/main.tf'), `${template}# changed\n`);
     await succeeds(['templates', 'push', demo, '-d', './demo', '-y', '--name', 'v2']);
     expect((await succeeds(['update', dev])).text).not.toContain('up-to-date');
     expect((await succeeds(['update', dev])).text).toContain('Workspace is up-to-date.');
@@ -206,8 +112,41 @@ describe.skipIf(!coder)('the coder command line', () => {
   });
 });
 
+describe.skipIf(!coder)('schedules, watched as they come due', () => {
+  const latest = async (name: string) => (await read(`/users/me/workspace/${name}`)).latest_build;
+  const timed = shortName('timed');
+
+  it('stop an environment a minute after its start, and start it at its time', async () => {
+    const parameters = ['--preset', 'none', '--parameter', 'size=1', '--parameter', 'region=eu'];
+    const name = shortName('tpl');
+    await succeeds(['templates', 'push', name, '-d', './demo', '-y']);
+    await succeeds(['create', timed, '--template', name, '-y', '--stop-after', '1m', ...parameters]);
+    await expect
+      .poll(() => latest(timed), { timeout: 240_000, interval: 2000 })
+      .toMatchObject({
+        build_number: 2,
+        transition: 'stop',
+        reason: 'autostop',
+        job: { status: 'succeeded' },
+      });
+    const at = new Date(Date.now() + 60_000);
+    const schedule = `CRON_TZ=UTC ${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
+    const { id } = await read(`/users/me/workspace/${timed}`);
+    const set = await api(`/workspaces/${id}/autostart`, { method: 'PUT', body: JSON.stringify({ schedule }) });
+    expect(set.status).toBe(204);
+    await expect
+      .poll(() => latest(timed), { timeout: 240_000, interval: 2000 })
+      .toMatchObject({
+        build_number: 3,
+        transition: 'start',
+        reason: 'autostart',
+        job: { status: 'succeeded' },
+      });
+  });
+});
+
 describe('the environments’ host', () => {
-  it('knows nobody without a token', async () => {
+  it('rejects requests without a token', async () => {
     const answer = await fetch(`${platform.environmentsUrl}/api/v2/users/me`);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('x-coder-build-version')).toMatch(/^v2\.29\./);

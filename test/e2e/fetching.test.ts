@@ -38,7 +38,7 @@ it('a run waits for a configuration that is still to be uploaded, and holds its 
   expect(at['fetched-at'] <= at['plan-queued-at']).toBe(true);
 });
 
-it('a run whose configuration turns out to be none fails before its plan, and says why', async () => {
+it('a run with an invalid configuration archive fails before its plan, with the reason', async () => {
   const { version, run } = await announce();
   await upload(version, new TextEncoder().encode('no archive at all'));
   const ended = await untilFinal(run);

@@ -3,7 +3,7 @@ import { followLog } from '../../functions/client/client.ts';
 import { altered } from '../support/altered-text.ts';
 import { client, newWorkspace, platform, startRun, untilFinal, untilStatus } from './support/world.ts';
 
-it('a log is read as it grows, and afterwards from any offset, by whoever has its address and nobody else', async () => {
+it('serves a growing log from any offset, to holders of its URL only', async () => {
   const workspace = await newWorkspace({ 'auto-apply': true });
   const run = await startRun(workspace, {
     'main.tf': `resource "terraform_data" "clock" {

@@ -27,7 +27,7 @@ describe.concurrent('a policy check', () => {
     expect((await untilFinal(run)).attributes.status).toBe('applied');
   });
 
-  it('that fails hard ends the run, and says which policy did', async () => {
+  it('that fails hard ends the run and names the policy', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     await attachPolicy(workspace, 'hard-mandatory', named('r.type == "terraform_data"'));
     const run = await untilFinal(await startRun(workspace, files));
@@ -39,7 +39,7 @@ describe.concurrent('a policy check', () => {
     expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
   });
 
-  it('that fails softly waits; overridden, it goes on to apply by itself where the workspace does so', async () => {
+  it('that fails softly waits for an override, then auto-applies where the workspace does', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     await attachPolicy(workspace, 'soft-mandatory');
     const run = await untilStatus(await startRun(workspace, files), 'policy_override');
@@ -99,7 +99,7 @@ describe.concurrent('a policy evaluation', () => {
     expect((await policyEvaluation(run)).attributes.status).toBe('failed');
   });
 
-  it('that only advises is shown, and stops nothing', async () => {
+  it('that is advisory is shown and stops nothing', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     await attachPolicy(workspace, 'advisory');
     const run = await untilFinal(await startRun(workspace, files));

@@ -50,7 +50,7 @@ const recover = async (restoredTo: string) => {
   return JSON.parse(stdout);
 };
 
-it('after the table was restored, ends runs and applies nothing twice', async () => {
+it('ends runs after a table restore and applies nothing twice', async () => {
   const [applied, waiting] = [await newWorkspace(), await newWorkspace()];
   const [run, other] = [await startRun(applied), await startRun(waiting)];
   expect((await planned(run)).attributes.status).toBe('planned');

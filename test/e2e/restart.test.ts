@@ -66,7 +66,7 @@ describe('the local platform', () => {
     await client.waitForRun(next.id, confirmable);
   });
 
-  it('killed alone finds its terraform again: the run goes on and is applied', async () => {
+  it('killed alone finds its terraform again: the run continues and is applied', async () => {
     const { run } = await start({ 'main.tf': slow('short', 6) }, { 'auto-apply': true });
     await client.waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
     const survivors = descendants(platform.local.pid);

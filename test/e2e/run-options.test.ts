@@ -38,7 +38,7 @@ const actionsOf = async (run: Resource) =>
   );
 
 describe.concurrent('a run created with', () => {
-  it('is-destroy destroys everything, and says before what', async () => {
+  it('is-destroy shows and then destroys everything', async () => {
     const workspace = await applied();
     const run = await untilConfirmable(await client.createRun(workspace.id, { 'is-destroy': true }));
     expect(run.attributes).toMatchObject({ status: 'planned', 'is-destroy': true, 'has-changes': true });
@@ -60,7 +60,7 @@ describe.concurrent('a run created with', () => {
     expect(await readLog(usual, 'plan')).toContain('Refreshing state');
   });
 
-  it('refresh-only changes the state and nothing else', async () => {
+  it('refresh-only changes only the state', async () => {
     const workspace = await applied();
     const more = { 'main.tf': `${resources(['a', 'b', 'c'])}\noutput "a" { value = terraform_data.a.output }` };
     const run = await untilConfirmable(await startRun(workspace, more, { 'refresh-only': true }));
@@ -72,7 +72,7 @@ describe.concurrent('a run created with', () => {
     expect(outputs.map(({ attributes }) => [attributes.name, attributes.value])).toEqual([['a', 'a']]);
   });
 
-  it('plan-only or save-plan applies nothing by itself, whatever the workspace says', async () => {
+  it("plan-only and save-plan never auto-apply, whatever the workspace's setting", async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const only = await untilFinal(await startRun(workspace, ab, { 'plan-only': true, 'auto-apply': true }));
     expect(only.attributes).toMatchObject({ status: 'planned_and_finished', 'auto-apply': false, 'has-changes': true });
@@ -149,7 +149,7 @@ describe.concurrent('a run created with', () => {
     expect(await readLog(loud, 'plan')).toContain('[TRACE]');
   });
 
-  it('allow-config-generation writes what is missing for an import', async () => {
+  it('allow-config-generation generates the configuration for an import', async () => {
     const files = { 'main.tf': 'import {\n  to = terraform_data.old\n  id = "found"\n}\n' };
     const workspace = await newWorkspace();
     const refused = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));

@@ -21,7 +21,7 @@ const files = { 'main.tf': resources(['a']) };
 const everywhere = ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'];
 
 describe.concurrent('run tasks', () => {
-  it('are asked at every stage, signed, and the run goes on with their verdict', async () => {
+  it('receive a signed request at every stage, and their result decides the run', async () => {
     const { server, task } = await newTask(passes, { 'hmac-key': 'secret' });
     const workspace = await newWorkspace({ 'auto-apply': true });
     await attach(workspace, task, everywhere);
@@ -44,9 +44,7 @@ describe.concurrent('run tasks', () => {
     }
   });
 
-  it('read the configuration and the plan with the token they were sent, as long as they are asked', async ({
-    expect,
-  }) => {
+  it('read the configuration and plan with their token while their result is open', async ({ expect }) => {
     const readByTask: Record<string, number | string> = {};
     const { server, task } = await newTask(async (payload) => {
       const read = async (url: string) => {
@@ -88,7 +86,7 @@ describe.concurrent('run tasks', () => {
     }
   });
 
-  it('that are advisory, or come after the apply, fail nothing', async () => {
+  it('that are advisory or run after the apply never fail the run', async () => {
     const { task } = await newTask(fails);
     const workspace = await newWorkspace({ 'auto-apply': true });
     await attach(workspace, task, ['post_plan'], 'advisory');
@@ -111,7 +109,7 @@ describe.concurrent('run tasks', () => {
     expect(stage?.match(/passed/g)).toHaveLength(5);
   });
 
-  it('are called at the same time, fifty of them, forty at most at once', async () => {
+  it('are called in parallel: fifty of them, at most forty at once', async () => {
     const workspace = await newWorkspace();
     const payloads: TaskPayload[] = [];
     const most = 40;
@@ -132,7 +130,7 @@ describe.concurrent('run tasks', () => {
     expect([run.attributes.status, payloads.length]).toEqual(['planned_and_finished', 50]);
   });
 
-  it('of a canceled run are told that nobody waits, and resume nothing', async () => {
+  it('of a canceled run get a conflict, and resume nothing', async () => {
     const { server, task } = await newTask(isSilent);
     const workspace = await newWorkspace();
     await attach(workspace, task, ['post_plan']);
@@ -190,7 +188,7 @@ describe.concurrent('run tasks', () => {
 });
 
 describe.concurrent('notifications', () => {
-  it('tell of a run all the way, signed, and cost a run of another workspace nothing', async ({ expect }) => {
+  it('send signed notifications throughout a run, and cost runs of other workspaces nothing', async ({ expect }) => {
     const server = await startServer();
     const workspace = await newWorkspace();
     await client.create(`/workspaces/${workspace.id}/notification-configurations`, 'notification-configurations', {

@@ -82,7 +82,7 @@ output "word" {
     await untilUnlocked(workspace);
   });
 
-  it('with auto-apply needs nobody; without changes it is planned and finished', async () => {
+  it('with auto-apply needs no confirmation; without changes it is planned and finished', async () => {
     const workspace = await newWorkspace();
     const files = { 'main.tf': resources(['a']) };
     expect((await untilFinal(await startRun(workspace, files, { 'auto-apply': true }))).attributes.status).toBe(
@@ -116,7 +116,7 @@ output "word" {
     });
   });
 
-  it('whose plan fails says why in one line and leaves the workspace free', async () => {
+  it('whose plan fails reports the reason in one line and releases the workspace', async () => {
     const workspace = await newWorkspace();
     const run = await untilFinal(
       await startRun(workspace, { 'main.tf': 'output "x" { value = terraform_data.missing.id }' }),
@@ -166,7 +166,7 @@ resource "terraform_data" "slow" {
     await untilUnlocked(workspace);
   });
 
-  it('that is canceled while it plans ends at once', async () => {
+  it('that is canceled during the plan ends immediately', async () => {
     const slow = await slowState();
     try {
       const run = await startRun(await newWorkspace(), { 'main.tf': slow.configuration });
@@ -203,7 +203,7 @@ resource "terraform_data" "slow" {
     expect((await untilFinal(saved)).attributes.status).toBe('applied');
   });
 
-  it('confirmed twice at once applies once', async () => {
+  it('applies once when confirmed twice concurrently', async () => {
     const workspace = await newWorkspace();
     const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
     const answers = await Promise.allSettled([

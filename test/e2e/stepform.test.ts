@@ -114,7 +114,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-it('signs in, starts and watches a run, confirms it; tells states, outputs and exit codes to scripts', async () => {
+it('signs in, starts, watches and confirms a run; gives scripts states, outputs and exit codes', async () => {
   const unknown = await stepform(['whoami']);
   expect(unknown).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('stepform login') });
   const refused = await stepform(['login'], { input: 'sfu_wrong\n' });
@@ -174,7 +174,7 @@ it('moves states: pull, push, and back again', async () => {
   await succeed(['unlock']);
 });
 
-it('tells an errored run as one object a line, and ends as it did', async () => {
+it('prints an errored run as JSON lines, and exits with its code', async () => {
   const { code, out } = await stepform(['runs', 'start', '--watch', '--json'], { folder: 'broken' });
   const events = out
     .trim()
@@ -195,7 +195,7 @@ it('tells an errored run as one object a line, and ends as it did', async () => 
   expect(JSON.parse(missing.out)).toMatchObject({ errors: [{ status: '404' }], 'exit-code': exit.notFound });
 });
 
-it('says when a list is not whole, which workspace was meant, and how to try again', async () => {
+it('reports a truncated list, the workspace it guessed, and how to retry', async () => {
   const part = await stepform(['runs', 'list', '--limit', '1']);
   expect(part).toMatchObject({
     code: exit.done,

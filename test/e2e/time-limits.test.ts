@@ -11,7 +11,7 @@ const limited = async (limits: Record<string, string>) => {
 };
 
 describe.concurrent('a run that takes longer than its organization allows', () => {
-  it('is interrupted while it plans, and says so', async () => {
+  it('is interrupted during the plan and reports it', async () => {
     // Terraform goes on for as long when it is interrupted.
     const slow = await slowState(8_000);
     try {

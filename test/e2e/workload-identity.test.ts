@@ -69,7 +69,7 @@ describe('workload identity', () => {
     expect(`${planLog}${applyLog}`).not.toContain('eyJ');
   });
 
-  it('a configuration that cannot be errors the run, and says which variable to set', async () => {
+  it('an invalid credential configuration errors the run and names the variable to set', async () => {
     const workspace = await newWorkspace();
     await client.setVariable(workspace.id, { key: 'TFC_AWS_PROVIDER_AUTH', value: 'true', category: 'env' });
     const run = await untilFinal(await startRun(workspace, { 'main.tf': '' }));

@@ -180,3 +180,29 @@ it('builds once when several look at the same moment', async () => {
   await Promise.all([lookAt(id), lookAt(id), lookAt(id)]);
   expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
 });
+
+it('keeps a record of what was done on schedule, for owners to read', async () => {
+  const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
+  later(2 * hour);
+  await sweep();
+  await world.end(id);
+  const { name } = await world.environmentOf(id);
+  const query = `resource_type:workspace_build action:stop resource_target:${name}`;
+  const answer = await world.call('GET', `/audit?q=${encodeURIComponent(query)}`);
+  expect(answer.body).toMatchObject({
+    count: 1,
+    audit_logs: [
+      {
+        action: 'stop',
+        status_code: 200,
+        user: { username: 'owner' },
+        additional_fields: { workspace_name: name, build_number: '2', build_reason: 'autostop' },
+      },
+    ],
+  });
+  expect(JSON.stringify(answer.body)).not.toContain('lineage');
+  const { token } = await world.members.withLevel('acme', 'admin');
+  expect((await world.call('GET', '/audit', { token })).status).toBe(403);
+  expect((await world.call('GET', '/audit?q=nothing:x')).status).toBe(400);
+  expect((await world.call('GET', '/audit?q=date_from:never')).status).toBe(400);
+});

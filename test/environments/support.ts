@@ -6,6 +6,7 @@ import type { Environment } from '../../functions/environments/workspaces/record
 import type { Run } from '../../functions/run/run.ts';
 import { type Answered, eventOf, type Sent, startApi, uniqueName } from '../support/api.ts';
 import { memberHelpers } from '../support/members.ts';
+import { resource } from '../support/state.ts';
 
 /** The environments' host in this process, on DynamoDB and S3 of this machine; a test says how runs end. */
 
@@ -110,15 +111,29 @@ export const startEnvironments = async () => {
 
   const runOf = async (build: Build): Promise<Run> => (await getRun(build.runIds[0] ?? '')) as Run;
 
+  const stateOf = (resources: string[]): Buffer =>
+    Buffer.from(
+      JSON.stringify({
+        version: 4,
+        terraform_version: '1.11.4',
+        serial: 1,
+        lineage: 'l',
+        outputs: {},
+        resources: resources.map((name) => resource('terraform_data', name)),
+      }),
+    );
+
+  /** As Terraform leaves it in the workspace, whatever becomes of the run. */
+  const writeState = async (id: string, resources: string[]): Promise<void> => {
+    await putState((await environmentOf(id)).workspaceId, api.userId, stateOf(resources));
+  };
+
   /** Its latest build's run ends so; with the state that Terraform would have left. */
   const end = async (id: string, status: 'applied' | 'errored' | 'canceled' = 'applied'): Promise<Build> => {
     const build = await latest(id);
-    const { workspaceId } = await environmentOf(id);
-    if (status === 'applied' && build.transition !== 'delete') {
-      const workspace = await getWorkspace(workspaceId);
-      const state = { version: 4, terraform_version: '1.11.4', serial: 1, lineage: 'l', outputs: {}, resources: [] };
-      if (workspace && !workspace.state) await putState(workspaceId, api.userId, Buffer.from(JSON.stringify(state)));
-    }
+    const workspace = await getWorkspace((await environmentOf(id)).workspaceId);
+    if (status === 'applied' && build.transition !== 'delete' && workspace && !workspace.state)
+      await writeState(id, []);
     for (const runId of build.runIds) await updateRun(runId, { set: { status } });
     return (await settleBuild(build)).build;
   };
@@ -148,6 +163,8 @@ export const startEnvironments = async () => {
     running,
     end,
     latest,
+    stateOf,
+    writeState,
     runOf,
     environmentOf,
     /** What Terraform is given in the latest build. */

@@ -94,7 +94,19 @@ export const lackOf = (status: number, body: string | undefined): string | undef
 };
 
 /** Functions that answer in the API's own form. */
-const ofApi = ['Api', 'States', 'Access', 'SignIn', 'Settings', 'Governance', 'Registry'];
+const ofApi = [
+  'Api',
+  'Runs',
+  'States',
+  'Access',
+  'Organizations',
+  'SignIn',
+  'Workspaces',
+  'Settings',
+  'Governance',
+  'Policies',
+  'Registry',
+];
 /** What forms and pages answer is for people; OAuth has errors of its own (RFC 6749). */
 const inApiForm = (target: string, path: string): boolean => ofApi.includes(target) && !path.startsWith('/oauth/');
 
@@ -167,7 +179,10 @@ class Fuzzer {
   }
 }
 
-/** Asks as many as it is told to; the platform is there for this alone. */
+/** On a busy machine, too. */
+const least = 150;
+
+/** Sends up to `requests` requests; the platform serves this process only. */
 export const fuzz = async ({ seed, requests, withinMs, mostMs = 500, progress }: Options): Promise<Report> => {
   const platform = await startPlatform();
   const watch = watchTable();
@@ -182,7 +197,7 @@ export const fuzz = async ({ seed, requests, withinMs, mostMs = 500, progress }:
     const targets = targetsOf(platform.routes, shapes);
     // From the first request on: a busy machine takes long to make the world.
     const end = withinMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + withinMs;
-    for (; count < requests && performance.now() < end; count++) {
+    for (; count < requests && (performance.now() < end || count < least); count++) {
       if (count % worldLasts === 0) living = await platform.live();
       const random = new Random(seed, count);
       const target = targets.of(random);

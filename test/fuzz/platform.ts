@@ -46,6 +46,10 @@ export const startPlatform = async (): Promise<Platform> => {
   const imported = async (load: Promise<{ handler: unknown }>) => (await load).handler as Handler;
   const handlers: Record<string, Handler> = {
     Api: await imported(import('../../functions/public-api/api.ts')),
+    Runs: await imported(import('../../functions/public-api/runs.ts')),
+    Organizations: await imported(import('../../functions/public-api/organizations.ts')),
+    Workspaces: await imported(import('../../functions/public-api/workspaces.ts')),
+    Policies: await imported(import('../../functions/public-api/policies.ts')),
     States: await imported(import('../../functions/public-api/states.ts')),
     Access: await imported(import('../../functions/public-api/access.ts')),
     SignIn: await imported(import('../../functions/public-api/sign-in.ts')),

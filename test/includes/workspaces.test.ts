@@ -20,7 +20,7 @@ const current = async (id: string) => (await read(id)).data.relationships['curre
 const things = (body: { included: { type: string; id: string }[] }) => body.included.map(({ type, id }) => [type, id]);
 
 describe('the current configuration version', () => {
-  it('is the newest non-speculative upload, or before there is one, the one that is awaited', async () => {
+  it('is the newest non-speculative upload, or else the pending one', async () => {
     const { id } = await api.workspace();
     expect(await current(id)).toBeUndefined();
     const announced = (await api.post(`workspaces/${id}/configuration-versions`, { 'auto-queue-runs': false })).body

@@ -231,7 +231,7 @@ describe('the run state machine', () => {
     expect(machine.States.Applying).toMatchObject({ HeartbeatSeconds: 60 });
   });
 
-  it('retries to start a runner for more than an hour with backoff while there is no capacity', () => {
+  it('retries starting a runner for more than an hour, with backoff, while there is no capacity', () => {
     for (const name of ['PlanQueued', 'ApplyQueued']) {
       const { Retry } = machine.States[name] as { Retry?: Record<string, number & string[]>[] };
       const retry = Retry?.find(({ ErrorEquals }) => ErrorEquals?.includes('CapacityUnavailableError'));

@@ -96,15 +96,13 @@ const keepsLostEvents = ['sqs:SendMessage lost-events'];
 
 const expected: Record<FunctionId, string[]> = {
   Api: [
-    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    'kms:GenerateDataKey key',
-    'kms:Decrypt key',
-    ...objects('GetObject', 'configurations', 'policies', 'runs', 'states', 'uploads'),
-    ...objects('PutObject', 'configurations', 'inputs', 'policies', 'uploads'),
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+    ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    ...objects('GetObject', 'configurations', 'states'),
+    ...objects('PutObject', 'configurations'),
     's3:ListBucket bucket',
-    ...start,
-    ...answers(),
   ],
+  Runs: [...createsRuns, ...table('DeleteItem'), ...objects('PutObject', 'uploads'), ...answers()],
   States: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
@@ -115,21 +113,36 @@ const expected: Record<FunctionId, string[]> = {
     ...answers(),
   ],
   Access: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), ...tableKey],
+  Organizations: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), ...tableKey],
   SignIn: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), ...tableKey],
-  Settings: [
+  Workspaces: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
     handsOver,
   ],
+  Settings: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+  ],
   Governance: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
-    ...objects('GetObject', 'outcomes', 'policies', 'runs', 'uploads'),
-    ...objects('PutObject', 'outcomes', 'policies', 'uploads'),
+    ...objects('GetObject', 'outcomes', 'runs'),
+    ...objects('PutObject', 'outcomes'),
     's3:ListBucket bucket',
     ...answers('Heartbeat'),
+  ],
+  Policies: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+    ...objects('GetObject', 'policies', 'runs', 'uploads'),
+    ...objects('PutObject', 'policies', 'uploads'),
+    's3:ListBucket bucket',
+    ...answers(),
   ],
   VersionControl: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),

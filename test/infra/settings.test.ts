@@ -83,7 +83,7 @@ describe('settings', () => {
     expect(problem(context)).toContain(message);
   });
 
-  it('report all errors at once', () => {
+  it('report all errors together', () => {
     expect(problem({ holdSeconds: -1, heartbeatSeconds: 99, nope: 1 }).split('\n')).toHaveLength(4);
   });
 });

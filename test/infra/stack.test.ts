@@ -84,7 +84,18 @@ describe('the stack', () => {
   });
 
   it('times out before API Gateway does', () => {
-    for (const id of ['Api', 'States', 'Access', 'SignIn', 'Settings', 'Governance', 'Logs', 'Runner'])
+    for (const id of [
+      'Api',
+      'Runs',
+      'States',
+      'Access',
+      'SignIn',
+      'Workspaces',
+      'Settings',
+      'Governance',
+      'Logs',
+      'Runner',
+    ])
       expect(functionProperties(id).Timeout).toBeLessThan(30);
   });
 });
@@ -216,7 +227,9 @@ describe('the HTTP API', () => {
     const apart = routes.filter(
       ([key, to]) =>
         /^\w+ \/api\/v2\//.test(key ?? '') &&
-        /^(States|Access|Settings|Governance|Registry|VersionControl)Function$/.test(to ?? ''),
+        /^(Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|VersionControl)Function$/.test(
+          to ?? '',
+        ),
     );
     expect(Object.fromEntries(routes.filter((route) => !apart.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
@@ -248,6 +261,7 @@ describe('the HTTP API', () => {
       'SignIn',
       'VersionControl',
       'VersionControlEvent',
+      'Workspaces',
     ]);
     expect(environmentOf('Governance')).not.toHaveProperty('STATE_MACHINE_ARN');
   });
@@ -260,12 +274,16 @@ describe('the HTTP API', () => {
       'EnvironmentTemplates',
       'Environments',
       'Governance',
+      'Organizations',
+      'Policies',
       'Registry',
+      'Runs',
       'Settings',
       'SignIn',
       'States',
       'VersionControl',
       'Webhooks',
+      'Workspaces',
     ]);
   });
 
@@ -366,7 +384,7 @@ describe('runners', () => {
     expect(resources('AWS::EC2::SecurityGroupIngress')).toEqual([]);
   });
 
-  it('cost nothing while nothing runs', () => {
+  it('cost nothing while idle', () => {
     expect(resources('AWS::EC2::NatGateway')).toEqual([]);
     expect(resources('AWS::ECS::Service')).toEqual([]);
   });

@@ -117,7 +117,7 @@ describe('asking a run task', () => {
     },
   );
 
-  it('says that a run is speculative, and that its configuration is not there', async () => {
+  it('shows that a run is speculative, and that its configuration is missing', async () => {
     const { run, ask } = await asking('pre_plan', { 'plan-only': true }, null);
     const { updateRun } = await import('../../functions/runs/records.ts');
     await updateRun(run.id, { set: { configurationVersionId: 'cv-gone' } });
@@ -152,7 +152,7 @@ describe('asking a run task', () => {
     expect([server.requests.length, (await read()).token]).toEqual([1, 'another']);
   });
 
-  it('ends the wait at once when tries run out', async () => {
+  it('ends the wait immediately when retries are exhausted', async () => {
     const { ask, input, read } = await asking();
     server.answer = status(500);
     await ask();
@@ -164,7 +164,7 @@ describe('asking a run task', () => {
     expect(told()).toEqual([succeeded(input.token)]);
   });
 
-  it('gives up in time with the patience it has', async () => {
+  it('gives up after its timeout', async () => {
     const { defaultRetryPolicy: usualPatience } = await import('../../functions/lifecycle/run-task.ts');
     const { functions } = await import('../../infra/functions.ts');
     const { defaultLimits } = await import('../../functions/outbound/send.ts');
@@ -204,7 +204,7 @@ describe('asking a run task', () => {
     expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining('timed out') });
   }, 20_000);
 
-  it('says when the task is gone', async () => {
+  it('reports that the task is gone', async () => {
     const { ask, task, read } = await asking();
     const { deleteTask } = await import('../../functions/run-tasks/records.ts');
     await deleteTask(task);
@@ -245,7 +245,7 @@ describe('asking a run task', () => {
     expect(told()).toEqual([succeeded(input.token)]);
   });
 
-  it('tells a new token at once what the task has said already', async () => {
+  it("reports the task's result to a new token immediately", async () => {
     const { ask, input } = await asking();
     await ask();
     await results.settleResult(input.taskResultId, 'errored');
@@ -283,7 +283,7 @@ describe('a run task that is not heard of', () => {
     expect((await read()).status).toBe('canceled');
   });
 
-  it('keeps what it said at the last moment', async () => {
+  it('keeps output written at the last moment', async () => {
     const { ask, input, read } = await asking();
     await ask();
     await results.changeTaskResult(await read(), 'failed', { message: 'no' });

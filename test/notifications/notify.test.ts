@@ -45,7 +45,7 @@ const runIn = async (workspaceId: string) => (await (await runHelpers(api)).crea
 const ready = async () => (await (await runHelpers(api)).ready()).id;
 
 describe('a destination', () => {
-  it('is told what happened, signed, in its own form', async () => {
+  it('receives signed events in its own format', async () => {
     const workspace = await ready();
     const generic = await configure(workspace, { token: 'secret' });
     await configure(workspace, { 'destination-type': 'slack', url: `${server.url}slack` });
@@ -69,7 +69,7 @@ describe('a destination', () => {
     expect((await responsesOf(generic))[0]).toMatchObject({ code: '200', successful: 'true' });
   });
 
-  it('is told once, however often the state was tried and the event came', async () => {
+  it('is notified once, however often the state is retried and the event repeated', async () => {
     const workspace = await ready();
     await configure(workspace);
     const runId = await runIn(workspace);
@@ -79,7 +79,7 @@ describe('a destination', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('that did not ask for it, or is off, or gone, hears nothing', async () => {
+  it('without the trigger, disabled or deleted, receives nothing', async () => {
     const workspace = await ready();
     const [other, off, gone] = [
       await configure(workspace, { triggers: ['run:errored'] }),
@@ -93,7 +93,7 @@ describe('a destination', () => {
     expect(await responsesOf(other)).toHaveLength(1);
   });
 
-  it('that fails is tried again with the same event, and no other is told twice', async () => {
+  it('that fails is retried with the same event, and no other is notified twice', async () => {
     const workspace = await ready();
     const [failing, well] = [await configure(workspace, { url: `${server.url}failing` }), await configure(workspace)];
     server.answer = (request, response) => response.writeHead(request.path === '/failing' ? 503 : 200).end('hm');
@@ -124,7 +124,7 @@ describe('a destination', () => {
     expect(refused).toMatchObject({ code: '410', successful: 'false' });
   });
 
-  it('keeps every answer, of many runs at once', async () => {
+  it('records every response of many concurrent runs', async () => {
     const workspace = await ready();
     const id = await configure(workspace);
     const runs = await Promise.all([1, 2, 3, 4].map(() => runIn(workspace)));
@@ -157,7 +157,7 @@ describe('a run', () => {
     return world.run(id);
   };
 
-  it('has people told of all its way', async () => {
+  it('notifies at every step', async () => {
     expect((await live(true, true))?.status).toBe('applied');
     expect(noticesOf()).toEqual([
       'run:created pending',
@@ -172,7 +172,7 @@ describe('a run', () => {
     expect(noticesOf().at(-1)).toBe('run:errored discarded');
   });
 
-  it('that nobody wants to hear of costs nothing: no call but those it made before', async () => {
+  it('without notifications costs nothing extra', async () => {
     const before = api.aws.calls;
     await live(false, true);
     const quiet = api.aws.calls - before;
@@ -181,7 +181,7 @@ describe('a run', () => {
     expect(api.aws.calls - before - quiet).toBe(quiet + 5 + 1);
   });
 
-  it('that was stopped by an operator has people told, and goes on when they cannot be', async () => {
+  it('that was stopped by an operator sends notifications, and ends even if they fail', async () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { handler } = await import('../../functions/orchestration/execution-stopped.ts');
     const workspace = await ready();

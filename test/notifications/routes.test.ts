@@ -80,8 +80,8 @@ it('are made, read, listed, changed and deleted', async () => {
   expect((await api.get(one(second))).status).toBe(404);
 });
 
-describe('a destination is asked whether it is there', () => {
-  it('when a configuration is made enabled, with a signature of what was sent', async () => {
+describe('a destination is verified with a request', () => {
+  it('when a configuration is created enabled, with a signature of the body', async () => {
     const configuration = await make({ enabled: true, token: 'secret' });
     const [request] = server.requests;
     expect(request?.payload).toMatchObject({
@@ -196,7 +196,7 @@ it('a token is kept sealed, for its own configuration only', async () => {
   await expect(openToken({ ...stored, id: 'nc-other' })).rejects.toThrow();
 });
 
-it('runs know whether somebody wants to hear of them: those to come, and those that are open', async () => {
+it('new and open runs record whether they have notifications', async () => {
   const { ready, create, store } = await runHelpers(api);
   const { id } = await ready();
   const notifies = async (run: { id: string }) => (await store.getRun(run.id))?.notifies;

@@ -156,7 +156,7 @@ it.each([
   expect(containers().map((one) => one.hasPublicIp)).toEqual([hasPublicIp]);
 });
 
-it('fails the phase at once on other RunTask errors', async () => {
+it('fails the phase immediately on other RunTask errors', async () => {
   await open({ status: 'pending', current: true });
   aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };
   await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });

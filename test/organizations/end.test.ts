@@ -87,7 +87,7 @@ it('completes an interrupted deletion of an organization in the sweep', async ()
   expect(cuts).toBeGreaterThan(10);
 });
 
-it('takes nobody in who comes meanwhile', async () => {
+it('accepts no new members during the deletion', async () => {
   const { organization, owner } = await open();
   const late = await store.createUser({ username: 'late', email: 'late@x.test' });
   await store.deleteOrganization(organization, owner.id);
@@ -98,7 +98,7 @@ it('takes nobody in who comes meanwhile', async () => {
   expect(await store.getMembership(account, organization.name)).toBeUndefined();
 });
 
-it('ends with its workspaces, however many, and with what is in them', async () => {
+it('deletes its workspaces, however many, and their contents', async () => {
   const { createWorkspace, defaultSettings, findWorkspace } = await import('../../functions/workspaces/records.ts');
   const { organization, owner } = await open();
   const { name, defaultProjectId: projectId } = organization;

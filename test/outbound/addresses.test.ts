@@ -93,7 +93,7 @@ describe('where a host is', () => {
     });
   });
 
-  it('is said to be nowhere', async () => {
+  it('is reported as not found', async () => {
     await expect(allowedAddresses('no-such-host.invalid')).rejects.toMatchObject({ failure: 'unreachable' });
   });
 });

@@ -78,7 +78,7 @@ describe('requests to people’s URLs', () => {
     expect(server.requests[0]?.headers.host).toMatch(/^localhost:/);
   });
 
-  it('end when nobody answers', async () => {
+  it('end when there is no response', async () => {
     server.answer = hang;
     await expect(post(server.url, { totalMs: 100 })).rejects.toMatchObject(failure('timeout', 'timed out'));
   });
@@ -96,7 +96,7 @@ describe('requests to people’s URLs', () => {
     await expect(post(server.url.replace('http:', 'https:'))).rejects.toMatchObject(failure('unreachable', 'TLS'));
   });
 
-  it('fail in words when nothing is there', async () => {
+  it('fail with a message when the server is down', async () => {
     const gone = await startTaskServer();
     await gone.close();
     await expect(post(gone.url)).rejects.toMatchObject(failure('unreachable', 'the connection was refused'));

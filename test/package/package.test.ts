@@ -64,7 +64,7 @@ describe('the package in an empty folder', () => {
     for (const command of ['demo', 'start', 'deploy', 'agent', 'runs start']) expect(stdout).toContain(command);
   });
 
-  it('says what a deployment lacks, and that an agent needs a token', async () => {
+  it('lists missing prerequisites of a deployment, and that an agent needs a token', async () => {
     await expect(stepform('deploy', '--check')).rejects.toMatchObject({
       stderr: expect.stringMatching(/Region: none is set[\s\S]*Credentials: none were found/),
     });
@@ -72,7 +72,7 @@ describe('the package in an empty folder', () => {
   });
 });
 
-it('locks what its dependencies need, and nothing else', () => {
+it('locks exactly its dependencies', () => {
   const lock = {
     lockfileVersion: 3,
     packages: {

@@ -28,7 +28,7 @@ const checkOf = async (run: Run) => get(`policy-checks/${run.id.replace('run-', 
 const evaluationOf = async (run: Run) => get(`policy-evaluations/${run.id.replace('run-', 'poleval-')}`);
 
 describe('a policy check', () => {
-  it('is there from the start, and says nothing before its run does', async () => {
+  it('exists from the start, and stays pending until its run gets there', async () => {
     const { workspaceId } = await help.guarded(hostile, 'soft-mandatory');
     const run = await help.planned(workspaceId);
     const [id] = await help.related(run.id, 'policy-checks');
@@ -109,7 +109,7 @@ describe('a policy check', () => {
 });
 
 describe('a policy evaluation', () => {
-  it('is part of the post-plan stage, and says nothing before its run does', async () => {
+  it('is part of the post-plan stage, and stays pending until its run gets there', async () => {
     const { workspaceId } = await help.guarded(hostile, 'mandatory', { overridable: true });
     const run = await help.planned(workspaceId);
     const [stage] = await help.related(run.id, 'task-stages');
@@ -138,7 +138,7 @@ describe('a policy evaluation', () => {
     expect((await list()).attributes).toMatchObject({ status: 'overridden', override: { comment: 'agreed' } });
   });
 
-  it('has what each set said', async () => {
+  it('lists the results of each set', async () => {
     const run = await judged('mandatory', 'errored');
     const { id } = await evaluationOf(run);
     const [outcome] = (await api.get(`policy-evaluations/${id}/policy-set-outcomes`)).body.data;

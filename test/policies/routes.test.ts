@@ -42,7 +42,7 @@ describe('a policy', () => {
     expect((await api.get(`policies/${policy.id}`)).body.data).toEqual(policy);
   });
 
-  it('is a Sentinel policy and advisory when nothing is said; "enforce" is understood', async () => {
+  it('defaults to an advisory Sentinel policy; "enforce" is understood', async () => {
     const policy = (await api.post(all, { name: uniqueName('p'), query: 'a.deny' })).body.data;
     expect(policy.attributes).toMatchObject({ kind: 'sentinel', query: null, 'enforcement-level': 'advisory' });
     const old = { name: uniqueName('p'), enforce: [{ path: 'x.sentinel', mode: 'hard-mandatory' }] };

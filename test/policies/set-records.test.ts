@@ -31,7 +31,7 @@ const applying = async (workspace: ReturnType<typeof home>) =>
   (await store.policySetsOf(workspace)).map(({ id }) => id);
 
 describe('the policy sets of a workspace', () => {
-  it('are none, which 1 request says', async () => {
+  it('are empty, which costs 1 request', async () => {
     const before = aws.calls;
     expect(await store.policySetsOf(home())).toEqual([]);
     expect(aws.calls - before).toBe(1);

@@ -115,7 +115,7 @@ describe('a policy set', () => {
     }
   });
 
-  it('is refused for what there is not here, by field', async () => {
+  it('is rejected for unsupported settings, naming the field', async () => {
     for (const [input, field, detail] of [
       [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo', 'Upload versions'],
       [{ 'tag-selectors': [{ 'tag-key': 'a' }] }, 'tag-selectors', 'Attach workspaces or projects'],
@@ -171,7 +171,7 @@ describe('a policy set version', () => {
     expect(ids((await api.get(`policy-sets/${id}/versions`)).body.data)).toEqual([ready.id, first]);
   });
 
-  it('that is not one says why, and the set stays with what it had', async () => {
+  it('that is invalid reports the reason, and the set keeps its version', async () => {
     const { id } = await create();
     const good = await uploadVersion(api, id, await packed(policyFiles('deny := []')));
     for (const [content, message] of [
@@ -217,7 +217,7 @@ describe('a policy set version', () => {
 });
 
 describe('a parameter', () => {
-  it('is made, read, changed and deleted; a sensitive one is never told', async () => {
+  it('is created, read, updated and deleted; sensitive values are never returned', async () => {
     const { id } = await create();
     const base = `policy-sets/${id}/parameters`;
     const parameter = (await api.post(base, { key: 'limit', value: '5', category: 'policy-set' })).body.data;

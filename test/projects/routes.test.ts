@@ -152,7 +152,7 @@ describe('moving workspaces', () => {
   });
 });
 
-describe('settings that this platform has nothing for', () => {
+describe('settings that this platform does not support', () => {
   it.each([
     ['organizations/acme', { 'collaborator-auth-policy': 'two_factor_mandatory' }],
     ['organizations/acme', { 'assessments-enforced': true }],
@@ -183,7 +183,7 @@ describe('deleting a workspace that manages something', () => {
 });
 
 describe('what comes along with a workspace', () => {
-  it('is what is asked for: who locked it, its state, its outputs', async () => {
+  it('includes on request who locked it, its state and its outputs', async () => {
     const { id } = await api.workspace();
     await api.call('POST', `workspaces/${id}/actions/lock`);
     const { text, ...attributes } = stateFile({ outputs: { a: { value: 'x', type: 'string', sensitive: true } } });

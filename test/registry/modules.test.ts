@@ -78,7 +78,7 @@ describe('a module', () => {
     expect(Buffer.from(await again.arrayBuffer()).equals(Buffer.from(archive))).toBe(true);
   });
 
-  it('tells its inputs, outputs, resources and parts', async () => {
+  it('returns its inputs, outputs, resources and submodules', async () => {
     const { name, path } = await newModule();
     await publish(name, '1.0.0', await packFiles(files));
     await statuses(path);
@@ -135,7 +135,7 @@ describe('a module', () => {
     expect((await api.post(modules, { name, provider: 'aws' })).status).toBe(201);
   });
 
-  it('says that a version is deprecated', async () => {
+  it('reports that a version is deprecated', async () => {
     const { name, path } = await newModule();
     await publish(name, '1.0.0', await packFiles(files));
     await api.get(path);
@@ -159,7 +159,7 @@ describe('a module', () => {
 });
 
 describe('who may', () => {
-  it('team members install, those with manage-modules publish, others see nothing', async () => {
+  it('team members install, teams with manage-modules publish, others get 404', async () => {
     const members = await memberHelpers();
     const { name, path } = await newModule();
     const reader = await members.withFlags('acme', 'read-projects');

@@ -81,7 +81,7 @@ describe('a version of a provider', () => {
     expect(await (await fetch(again.download_url)).text()).toBe('binary');
   });
 
-  it('says why it is not offered: another binary than announced', async () => {
+  it('explains why it is not offered: the binary differs from the announced one', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
     await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
@@ -94,7 +94,7 @@ describe('a version of a provider', () => {
     expect((await api.get(`${protocol}/versions`)).body.versions).toHaveLength(1);
   });
 
-  it('says why it is not offered: sums that say something else', async () => {
+  it('explains why it is not offered: the sums differ', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
     await put(version.links['shasums-upload'], `${sha256('other')}  ${filename}\n`);

@@ -109,7 +109,7 @@ describe('a callback', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 200, 409, 409]);
   });
 
-  it('at the moment of the timeout leaves one result, and the execution goes on either way', async () => {
+  it('at the moment of the timeout leaves one result, and the execution continues either way', async () => {
     const { say, read, run, result } = await waiting();
     const { handler } = await import('../../functions/lifecycle/task-unanswered.ts');
     const [answer] = await Promise.all([
@@ -161,7 +161,7 @@ describe('who may call back', () => {
     expect(told()).toEqual([]);
   });
 
-  it('is nobody once the token has expired', async () => {
+  it('is rejected once the token has expired', async () => {
     const { say, run, result } = await waiting();
     const { update } = await import('../../functions/store/table.ts');
     await update(
@@ -171,7 +171,7 @@ describe('who may call back', () => {
     expect((await say({ status: 'passed' })).status).toBe(401);
   });
 
-  it('is asked before the body is looked at', async () => {
+  it('is checked before the body is read', async () => {
     const { send } = await waiting();
     expect((await send('not JSON', { token: null })).status).toBe(401);
   });
@@ -260,7 +260,7 @@ describe('outcomes', () => {
     Category: [],
   };
 
-  it('are kept with their tags, and told without their bodies', async () => {
+  it('are stored with their tags and listed without their bodies', async () => {
     const { say, read, outcomes, result } = await waiting();
     const body = '# Markdown <script>alert(1)</script>';
     await say({ status: 'running' }, [outcome({ body, url: 'https://task.test/1', tags })]);
@@ -342,7 +342,7 @@ describe('outcomes', () => {
 });
 
 describe('the token of a run task', () => {
-  it('opens the configuration and the plan of its run, and nothing else', async () => {
+  it('grants the configuration and plan of its run only', async () => {
     const [mine, other] = [await waiting(), await waiting()];
     const sent = { token: mine.accessToken };
     const pathsOf = ({ run }: typeof mine) => ({
@@ -376,7 +376,7 @@ describe('the token of a run task', () => {
     }
   });
 
-  it('opens nothing once the result is final', async () => {
+  it('grants nothing once the result is final', async () => {
     const { run, say, accessToken } = await waiting();
     await say({ status: 'passed' });
     const path = `plans/${run.relationships.plan.data.id}/json-output`;

@@ -71,7 +71,7 @@ describe('run tasks of an organization', () => {
     expect((await api.get(`tasks/${task.id}`)).status).toBe(404);
   });
 
-  it('keep their key sealed, and tell it to nobody', async () => {
+  it('keep their key sealed and never return it', async () => {
     const secret = 'a key nobody else has';
     const createdTask = await make({ 'hmac-key': secret });
     const { getTask, openHmacKey } = await import('../../functions/run-tasks/records.ts');
@@ -165,7 +165,7 @@ describe('the verification of a run task', () => {
     expect(server.requests[0]?.headers['x-tfc-task-signature']).toBe('');
   });
 
-  it('comes again with another URL or key, signed with the key that counts then, and with nothing else', async () => {
+  it('is sent again after a change of URL or key, signed with the current key, and after no other change', async () => {
     const task = await make({ 'hmac-key': 'first' });
     await api.patch(`tasks/${task.id}`, { description: 'x', enabled: false, url: server.url });
     expect(server.requests).toHaveLength(1);
@@ -188,7 +188,7 @@ describe('the verification of a run task', () => {
     expect(detail).toContain(`it answered ${code} instead of 200`);
   });
 
-  it('refuses the change of a key that the task does not know, and changes nothing', async () => {
+  it('rejects a new key that the task does not accept, and changes nothing', async () => {
     const task = await make({ 'hmac-key': 'known' });
     server.answer = ({ bytes, headers }, response) =>
       response.writeHead(headers['x-tfc-task-signature'] === signatureOf(bytes, 'known') ? 200 : 401).end();
@@ -267,7 +267,7 @@ describe('run tasks of a workspace', () => {
     expect((await api.call('DELETE', `tasks/${task.id}`)).status).toBe(204);
   });
 
-  it('come at post-plan when nothing else is said', async () => {
+  it('default to the post-plan stage', async () => {
     const response = await attach((await api.workspace()).id, (await make()).id);
     expect(response.body.data.attributes.stages).toEqual(['post_plan']);
   });

@@ -30,7 +30,7 @@ const asking = async () => {
 const include = '?include=task_results,policy_evaluations';
 
 describe('task stages', () => {
-  it('are named by their run, and come along when asked', async () => {
+  it('are related to their run and included on request', async () => {
     const { run, stage } = await asking();
     const { data, included } = (await api.get(`runs/${run}?include=task_stages`)).body;
     expect(data.relationships['task-stages'].data).toEqual([{ type: 'task-stages', id: stage }]);
@@ -107,7 +107,7 @@ describe('task stages', () => {
     expect([answer.status, answer.body.errors[0].detail]).toEqual([409, expect.stringContaining('is running')]);
   });
 
-  it('are overridden once their policies wait for that, by whoever may', async () => {
+  it('are overridden while they await it, by users with the permission', async () => {
     const { run, stage } = await asking();
     const writer = await runs.user('write');
     await runs.bring(run, {

@@ -70,7 +70,7 @@ describe('fixing the tasks of a run', () => {
     expect(readTaskStageId(frozen.post_plan?.id ?? '')).toEqual({ runId: run.runId, stage: 'post_plan' });
   });
 
-  it('asks a task once a stage, as strictly as somebody wants', async () => {
+  it('calls a task once per stage, at its strictest enforcement level', async () => {
     const org = organization();
     const run = facts(org);
     const { id } = await make(org, {
@@ -85,7 +85,7 @@ describe('fixing the tasks of a run', () => {
     expect(match.map(({ enforcementLevel }) => enforcementLevel)).toEqual(['mandatory']);
   });
 
-  it('leaves out what a plan-only run never comes to', async () => {
+  it('leaves out stages that a plan-only run never reaches', async () => {
     const org = organization();
     await make(org, {
       global: { enabled: true, stages: ['pre_plan', 'pre_apply', 'post_apply'], enforcementLevel: 'advisory' },
@@ -94,7 +94,7 @@ describe('fixing the tasks of a run', () => {
     expect(Object.keys(frozen)).toEqual(['pre_plan']);
   });
 
-  it('may be repeated, and cut off anywhere, and overwrites nothing', async () => {
+  it('can be repeated and interrupted anywhere, and overwrites nothing', async () => {
     const org = organization();
     const run = facts(org);
     for (let i = 0; i < 3; i++) {

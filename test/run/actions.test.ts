@@ -39,7 +39,7 @@ describe('allowed actions', () => {
     expect(actions({ status })).toEqual(whileIn[status] ?? []);
   });
 
-  it('a decision closes the other ways at once', () => {
+  it('one decision rules out the others immediately', () => {
     const by = { by: 'user-1', at: now };
     expect(actions({ status: 'planned', decision: { action: 'discard', ...by } })).toEqual([]);
     expect(actions({ status: 'confirmed', decision: { action: 'apply', ...by } })).toEqual(['is-cancelable']);

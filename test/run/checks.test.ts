@@ -135,7 +135,7 @@ describe('a state with something to do first', () => {
     expect(exitOnEntry('Planning', run)).toBeUndefined();
   });
 
-  it('is left for good when that has failed, with the reason', () => {
+  it('is abandoned with the reason after that fails', () => {
     const failed: Run = { ...run, verdicts: { fetching: 'passed', pre_plan: 'failed' }, failure: 'The task said no.' };
     expect(exitOnEntry('PlanQueued', failed)).toEqual({ error: 'TaskStageFailed', cause: 'The task said no.' });
     expect(endReason(failed, 'PlanErrored', { Error: 'TaskStageFailed', Cause: 'The task said no.' })).toBe(

@@ -18,11 +18,11 @@ describe('how a status reads', () => {
     },
   );
 
-  it('lets a saved plan keep its name, and says that it waits for a person', () => {
+  it('keeps the name of a saved plan and shows that it waits for a person', () => {
     expect(display('planned_and_saved', true)).toEqual({ name: 'Planned and Saved', tone: 'attention' });
   });
 
-  it('tells in which of plan and apply a run errored', () => {
+  it('shows whether a run errored in plan or apply', () => {
     const at = '2026-01-01T00:00:00.000Z';
     expect(display('errored', false, { 'planning-at': at }).name).toBe('Plan Errored');
     expect(display('errored', false, { 'planning-at': at, 'apply-queued-at': at }).name).toBe('Apply Errored');

@@ -64,7 +64,7 @@ describe('a waiting execution', () => {
   const waiting = (state: string, change: Partial<Run> = {}) =>
     resume(newRun({ wait: { state, token: 't' }, ...change }));
 
-  it('is told nothing while there is nothing to tell, in no state', () => {
+  it('sends nothing in states without notifications', () => {
     expect(resume(newRun())).toBeUndefined();
     for (const state of [
       'Pending',
@@ -80,13 +80,13 @@ describe('a waiting execution', () => {
     }
   });
 
-  it('leaves Pending when its turn has come, or at once when it takes no turn', () => {
+  it('leaves Pending when it is first in the queue, or immediately when it takes no turn', () => {
     expect(waiting('Pending', { current: true })).toEqual({ output: {} });
     expect(waiting('Pending', { planOnly: true })).toEqual({ output: {} });
     expect(waiting('Pending', { current: true, cancel })).toMatchObject({ error: 'Canceled' });
   });
 
-  it('hears of an answer to another state nothing', () => {
+  it('ignores answers meant for another state', () => {
     expect(waiting('Planning', { decision: { action: 'apply', by: 'user-1', at: '' } })).toBeUndefined();
     expect(waiting('NeedsConfirmation', { plan: phase({ report: finished(true) }) })).toBeUndefined();
   });
@@ -97,7 +97,7 @@ describe('a waiting execution', () => {
     expect(waiting('ApplyQueued', { status, cancel, apply: phase({ claimNonce: 'n' }) })).toEqual({ output: {} });
   });
 
-  it('does not enter the apply unless somebody confirmed the plan, or it was to apply by itself', () => {
+  it('enters the apply only after a confirmation or with auto-apply', () => {
     const plan = phase({ report: finished(true) });
     const refused = { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
     const by = { by: 'user-1', at: '' };
@@ -153,13 +153,13 @@ describe('the end of a run', () => {
     ).toMatch(words);
   });
 
-  it('is what was asked for when it was canceled before its apply, whatever else ended it', () => {
+  it('ends as canceled when it was canceled before its apply, whatever else ended it', () => {
     expect(statusAtEnd(newRun({ cancel, status: 'planning' }), 'PlanErrored')).toBe('canceled');
     expect(statusAtEnd(newRun({ status: 'planning' }), 'PlanErrored')).toBe('errored');
     expect(statusAtEnd(newRun({ cancel, status: 'applying' }), 'ApplyErrored')).toBe('errored');
   });
 
-  it('says of an apply that was cut off what is known of the state', () => {
+  it('reports what is known about the state after an interrupted apply', () => {
     const run = newRun({
       status: 'applying',
       plan: phase({ status: 'finished' }),
@@ -171,7 +171,7 @@ describe('the end of a run', () => {
     expect(endReason(planned, 'ApplyErrored', missed, 3)).toMatch(/state may be stale: 3 of 5 resources recorded\./);
   });
 
-  it('says of a canceled apply that its state may be stale only when Terraform did not end in order', () => {
+  it('reports a stale state for a canceled apply only if Terraform did not exit cleanly', () => {
     const run = newRun({
       status: 'applying',
       plan: phase({ status: 'finished' }),

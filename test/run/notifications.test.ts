@@ -17,7 +17,7 @@ const planned: Partial<Run> = { plan: { status: 'finished', statusTimestamps: {}
 describe('a run that came to a status', () => {
   const told = (change: Partial<Run>) => notificationOf(newRun(change))?.trigger;
 
-  it('is told of by its trigger, and of all others by none', () => {
+  it('is notified for its trigger only', () => {
     const expected: Partial<Record<RunStatus, string>> = {
       pending: 'run:created',
       planning: 'run:planning',
@@ -37,12 +37,12 @@ describe('a run that came to a status', () => {
     for (const status of runStatuses) expect([status, told({ status })]).toEqual([status, expected[status]]);
   });
 
-  it('needs no attention once somebody has decided', () => {
+  it('needs no attention after a decision', () => {
     const decision = { action: 'discard', by: 'user-1', at: '2026-01-01T00:00:00.000Z' } as const;
     for (const status of ['planned', 'policy_override'] as const) expect(told({ status, decision })).toBeUndefined();
   });
 
-  it('is told of to nobody when it is plan-only', () => {
+  it('sends no notifications when it is plan-only', () => {
     for (const status of runStatuses) expect(told({ status, planOnly: true })).toBeUndefined();
   });
 });
@@ -97,14 +97,14 @@ it.each<[RunStatus, string]>([
   expect(messageOf(status)).toBe(message);
 });
 
-it('says what an apply did, and where a run errored', () => {
+it('shows what an apply changed, and where a run errored', () => {
   const apply = { status: 'finished', statusTimestamps: {}, report } as const;
   expect(messageOf('applied', { apply })).toBe('Run applied: 2 added, 1 changed, 0 destroyed');
   expect(messageOf('errored', { apply: { ...apply, status: 'errored' } })).toBe('Run errored while applying');
   expect(messageOf('planned_and_finished', {})).toBe('Run planned and finished: no changes');
 });
 
-it('says whose doing it is, where it is somebody’s', () => {
+it('names the user who caused it', () => {
   const at = '';
   expect(authorOf(newRun({ createdBy: 'a' }), 'pending')).toBe('a');
   expect(authorOf(newRun({ decision: { action: 'apply', by: 'b', at } }), 'applying')).toBe('b');

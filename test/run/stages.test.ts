@@ -110,14 +110,14 @@ describe('stages', () => {
     expect(line(facts)).toBe(expected);
   });
 
-  it('tells how long each took', () => {
+  it('shows how long each took', () => {
     const at = stamps('plan-queueable', 'plan-queued', 'planning', 'planned', 'confirmed', 'apply-queued', 'applied');
     const took = stagesOf(facts('applied', at)).map(({ from, to }) => Date.parse(to ?? '') - Date.parse(from ?? ''));
     // Between confirmation and the apply nobody waited for anything: that second belongs to no stage.
     expect(took).toEqual([1000, 2000, 1000, 1000]);
   });
 
-  it('never has more than one current stage, nor one before what is done', () => {
+  it('never has two current stages, nor one before a finished stage', () => {
     const keys = runStatuses.map(timestampKey).concat('plan-queueable-at');
     fc.assert(
       fc.property(

@@ -110,13 +110,13 @@ describe('how a stage is shown', () => {
     }
   });
 
-  it('keeps what a task has said', () => {
+  it("keeps a task's report", () => {
     const canceled = run({ status: 'canceled', statusTimestamps: begun });
     expect(shownResultStatus({ status: 'failed', stage: 'post_plan' }, canceled)).toBe('failed');
     expect(shownResultStatus({ status: 'unreachable', stage: 'post_plan' }, canceled)).toBe('unreachable');
   });
 
-  it('tells when it got there', () => {
+  it('shows when it was reached', () => {
     expect(taskStageTimestamps(run({ status: 'post_plan_completed', statusTimestamps: over }), 'post_plan')).toEqual({
       'running-at': begun['post-plan-running-at'],
       'passed-at': over['post-plan-completed-at'],

@@ -26,7 +26,7 @@ const base64 = (text: string) => digest(text, 'base64');
 const lifeOf = (url: string) => Number(new URL(url).searchParams.get('X-Amz-Expires'));
 const keyOf = (url: string) => new URL(url).pathname.split('/').slice(2).join('/');
 
-it('a state version takes what was announced, as often as anybody likes, and nothing else', async () => {
+it('a state version accepts the announced content, repeatedly, and no other', async () => {
   const url = await stateUploadUrl(stateVersion as StateVersion);
   expect(await put(url, content, base64(content))).toBe(200);
   expect(await put(url, 'another', base64('another'))).toBe(403);
@@ -35,7 +35,7 @@ it('a state version takes what was announced, as often as anybody likes, and not
   expect(await put(url, content, base64(content))).toBe(200);
 });
 
-it('no address outlives the silence after which its runner is given up, but those where nothing can be done', async () => {
+it("no URL outlives its runner's heartbeat timeout, except harmless ones", async () => {
   const names = new Proxy({}, { get: (_, name) => name }) as Parameters<typeof definition>[0];
   const states = definition(names).States as unknown as Record<string, { HeartbeatSeconds: number }>;
   const silence = Math.min(...['Planning', 'Applying'].map((name) => states[name]?.HeartbeatSeconds ?? 0));

@@ -31,7 +31,7 @@ const dead = async (token: string): Promise<string[]> => {
   return refused;
 };
 
-it('is good for nothing once its phase has been reported, but to say it again and to ask what is next', async () => {
+it('allows only repeating the report and asking for the next job after its phase was reported', async () => {
   const { run, token } = await claim();
   expect(await statusOf(token, 'uploads')).toBe(200);
   expect(await statusOf(token, 'heartbeat')).toBe(200);
@@ -41,7 +41,7 @@ it('is good for nothing once its phase has been reported, but to say it again an
   expect(plan.report).toMatchObject({ outcome: 'finished' });
 });
 
-it('is good for nothing at all once its run is over', async () => {
+it('is rejected after its run has ended', async () => {
   const { run, token } = await claim();
   const { finishRun } = await import('../../functions/orchestration/finish.ts');
   await finishRun(run, 'Canceled');

@@ -44,7 +44,7 @@ it('waits with one request for the apply that is about to be offered', async () 
   expect(await inTheEnd(token, asked)).toMatchObject({ action: 'apply', job: { runId: run, phase: 'apply' } });
 });
 
-it('is told at once that a person has to decide', async () => {
+it('reports immediately that a person has to decide', async () => {
   const { token } = await planned({ wait: { state: 'NeedsConfirmation' } });
   expect(await next(token)).toEqual({ action: 'wait', afterMs: 0 });
 });

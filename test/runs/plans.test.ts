@@ -181,7 +181,7 @@ describe('logs', () => {
     }
   });
 
-  it('answer 200 with an empty body when there is nothing new', async () => {
+  it('respond with 200 and an empty body when there is nothing new', async () => {
     for (const query of ['?limit=10&offset=1000', '?limit=65536&offset=999999999999']) {
       expect(await get(`${url}${query}`)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
     }

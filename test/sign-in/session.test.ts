@@ -29,7 +29,7 @@ const begin = async () => {
 const statusOf = async (token: string) => (await api.get('account/details', { token })).status;
 const revoke = (token: string) => new Browser().open('/oauth/revoke', { method: 'POST', body: { token } });
 
-it('ends a session at once on revocation, but no API token', async () => {
+it('ends a session immediately on revocation, but no API token', async () => {
   const { access_token: session } = await begin();
   const other = (await begin()).access_token;
   expect(await statusOf(session)).toBe(200);

@@ -76,7 +76,7 @@ describe('a state version', () => {
     }
   });
 
-  it('is finalized at once when the content is in the body', async () => {
+  it('is finalized immediately when the content is in the body', async () => {
     const { id } = await locked();
     const response = await direct(id, { serial: 3 });
     expect(response.status).toBe(201);

@@ -26,14 +26,14 @@ it('answers undefined for an object that is not there', async () => {
   expect(await bucket.objectSize('runs/none')).toBeUndefined();
 });
 
-it('reads parts, and nothing behind the end', async () => {
+it('reads ranges, and nothing past the end', async () => {
   await bucket.putObject('runs/parts', '0123456789');
   expect(text(await bucket.getObject('runs/parts', { from: 3, length: 4 }))).toBe('3456');
   expect(text(await bucket.getObject('runs/parts', { from: 8, length: 100 }))).toBe('89');
   expect(text(await bucket.getObject('runs/parts', { from: 10, length: 100 }))).toBe('');
 });
 
-it('tells size and first bytes in one request', async () => {
+it('returns size and first bytes in one request', async () => {
   await bucket.putObject('configurations/a', 'abcdef');
   await bucket.putObject('configurations/empty', '');
   storage.calls.length = 0;
@@ -42,7 +42,7 @@ it('tells size and first bytes in one request', async () => {
   expect(await bucket.peekObject('configurations/empty', 2)).toMatchObject({ size: 0, head: Buffer.alloc(0) });
 });
 
-it('does not read an object that is too large, but tells its size', async () => {
+it('does not read an object that is too large, but returns its size', async () => {
   await bucket.putObject('states/large', 'x'.repeat(1000));
   expect(await bucket.getObjectUpTo('states/large', 999)).toBe(1000);
   expect(text(await bucket.getObjectUpTo('states/large', 1000))).toHaveLength(1000);
@@ -93,7 +93,7 @@ it('can take an upload once, however many come at the same time', async () => {
   expect(text(await bucket.getObject('runs/once'))).toBe(first);
 });
 
-it('copies the content that was looked at and no other, and says its checksum', async () => {
+it('copies only the content that was checked, and returns its checksum', async () => {
   await bucket.putObject('uploads/a', 'reviewed');
   const head = await bucket.peekObject('uploads/a', 2);
   expect(await bucket.copyObject('uploads/a', 'states/a', head?.etag)).toBe(sha256('reviewed', 'hex'));
@@ -103,21 +103,21 @@ it('copies the content that was looked at and no other, and says its checksum', 
   expect(text(await bucket.getObject('states/a'))).toBe('reviewed');
 });
 
-it('refuses to store content that has not the checksum it is said to have', async () => {
+it('rejects content that does not match its announced checksum', async () => {
   const store = (content: string) => bucket.putObject('states/said', content, undefined, sha256('right', 'hex'));
   await store('right');
   await expect(store('wrong')).rejects.toThrow(/writing states\/said: HTTP 400/);
   expect(text(await bucket.getObject('states/said'))).toBe('right');
 });
 
-it('copies within the bucket, and says so when there is nothing to copy', async () => {
+it('copies within the bucket, and reports a missing source', async () => {
   await bucket.putObject('runs/a copy', 'content');
   await bucket.copyObject('runs/a copy', 'states/the copy');
   expect(text(await bucket.getObject('states/the copy'))).toBe('content');
   await expect(bucket.copyObject('runs/none', 'states/none')).rejects.toThrow(/copying runs\/none/);
 });
 
-it('asks again when S3 is busy, and says what it was doing when that does not help', async () => {
+it('retries when S3 is busy, and names the operation when retries fail', async () => {
   await bucket.putObject('runs/busy', 'here');
   storage.busy(2);
   expect(text(await bucket.getObject('runs/busy'))).toBe('here');

@@ -37,7 +37,7 @@ it('answers a failed condition, and lets any other error through', async () => {
   await expect(table.update(key, { set: { a: 1 }, condition: 'a ==' })).rejects.toThrow(/ConditionExpression/);
 });
 
-it('changes nothing with a change of nothing, and creates no item by it', async () => {
+it('writes no item for an empty change', async () => {
   const item = { ...key, sk: 'B', a: 1 };
   expect(await table.update({ pk: item.pk, sk: item.sk }, { set: {} })).toBeUndefined();
   await table.put(item);
@@ -47,7 +47,7 @@ it('changes nothing with a change of nothing, and creates no item by it', async 
   expect(await table.update(there, { set: {}, condition: 'a = :a', values: { ':a': 2 } })).toBeUndefined();
 });
 
-it('finds nothing under keys that no item can have, and each item once', async () => {
+it('returns no items for impossible keys, and each item once', async () => {
   const item = { pk: 'C', sk: 'C', a: 1 };
   await table.put(item);
   const long = { pk: 'C', sk: 'x'.repeat(1025) };

@@ -81,6 +81,10 @@ export const startApi = async (): Promise<Api> => {
   const aws = await startAws();
   const storage = await startStorage();
   const { handler: core } = await import('../../functions/public-api/api.ts');
+  const { handler: runs } = await import('../../functions/public-api/runs.ts');
+  const { handler: organizations } = await import('../../functions/public-api/organizations.ts');
+  const { handler: workspaces } = await import('../../functions/public-api/workspaces.ts');
+  const { handler: policies } = await import('../../functions/public-api/policies.ts');
   const { handler: states } = await import('../../functions/public-api/states.ts');
   const { handler: signIn } = await import('../../functions/public-api/sign-in.ts');
   const { handler: access } = await import('../../functions/public-api/access.ts');
@@ -91,6 +95,10 @@ export const startApi = async (): Promise<Api> => {
   const { handler: webhooks } = await import('../../functions/public-api/webhooks.ts');
   const { handler: agent } = await import('../../functions/agents/handler.ts');
   const apart: Record<string, typeof core> = {
+    Runs: runs,
+    Organizations: organizations,
+    Workspaces: workspaces,
+    Policies: policies,
     States: states,
     Access: access,
     SignIn: signIn,

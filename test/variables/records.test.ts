@@ -65,7 +65,7 @@ it('gives a run its values as they were when it was created, its own last', asyn
   ]);
 });
 
-it('gives no run what was sealed for another workspace', async () => {
+it('refuses to open secrets sealed for another workspace', async () => {
   const workspaceId = uniqueName('ws');
   await create(workspaceId, { key: 'password', sensitive: true, value: 'of a neighbour' });
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-theirs', []);
@@ -73,7 +73,7 @@ it('gives no run what was sealed for another workspace', async () => {
   await expect(inputs.openInputs(mine)).rejects.toThrow(`password in run run-mine belongs to workspace ${workspaceId}`);
 });
 
-it('writes nothing for a run without variables', async () => {
+it('stores nothing for a run without variables', async () => {
   expect(await inputs.freezeVariables(home(uniqueName('ws')), 'run-none', [])).toBeUndefined();
   expect(await inputs.openInputs({ id: 'run-none', workspaceId: 'ws' })).toEqual([]);
 });
@@ -114,7 +114,7 @@ it('seals the value of a variable that becomes sensitive', async () => {
   expect(await inputs.openInputs({ id: 'run-2', workspaceId, inputsKey })).toMatchObject([{ value: 'once visible' }]);
 });
 
-it('stays sensitive when somebody who saw it plain is slower', async () => {
+it('stays sensitive when a slower request still has the plain value', async () => {
   const workspaceId = uniqueName('ws');
   const original = await create(workspaceId, { value: 'plain' });
   await store.updateVariable(original, { sensitive: true, value: 'a secret' });

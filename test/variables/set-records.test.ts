@@ -141,7 +141,7 @@ it('opens only the secrets that count', async () => {
   expect(storage.calls.slice(before).filter((call) => call.startsWith('kms'))).toEqual([]);
 });
 
-it('that is deleted is gone from where it was applied, with what was in it', async () => {
+it('that is deleted no longer applies anywhere, nor do its variables', async () => {
   const home = newHome();
   const set = await newSet(home);
   await variable(set.id, 'a', 'x');
@@ -153,7 +153,7 @@ it('that is deleted is gone from where it was applied, with what was in it', asy
   expect(await store.createVariableSet({ ...set, organization: home.organization })).toBeDefined();
 });
 
-it('says nothing by a pointer that a cut-off change left behind', async () => {
+it('ignores a pointer left behind by an interrupted change', async () => {
   const home = newHome();
   const set = await newSet(home);
   await variable(set.id, 'a', 'x');
@@ -175,7 +175,7 @@ it('is applied to no more than it may', async () => {
   expect(await store.addIds(set.id, 'projectIds', ['prj-one-more'])).toBeUndefined();
 });
 
-it('has a name once for its owner, also when many want it at once', async () => {
+it('has unique names per owner, also under concurrency', async () => {
   const home = newHome();
   const settings = { name: 'shared', description: null, global: false, priority: false };
   const results = await Promise.all(
@@ -204,7 +204,7 @@ it('forgets a workspace that is deleted', async () => {
   expect(await queryAll({ pk: keys.workspace(home.id).pk })).toEqual([]);
 });
 
-it('costs three small queries to find out that there is none', async () => {
+it('costs three small queries when there is none', async () => {
   const before = [aws.calls, aws.itemsRead];
   await store.effectiveVariableSets(newHome());
   expect([aws.calls, aws.itemsRead]).toEqual([(before[0] as number) + 3, before[1]]);

@@ -21,7 +21,7 @@ const newProject = async () =>
 const read = async (id: string) => (await api.get(`varsets/${id}`)).body.data;
 
 describe('a variable set', () => {
-  it('reads back as it was made, with what it is applied to and what is in it', async () => {
+  it('is returned as created, with its scope and variables', async () => {
     const [workspace, project] = [await api.workspace(), await newProject()];
     const set = await create(
       { name: 'shared credentials', description: 'for all', priority: true },
@@ -129,7 +129,7 @@ describe('a variable set', () => {
     expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
   });
 
-  it('that is global is applied to nothing besides', async () => {
+  it('that is global has no other scope', async () => {
     const { id } = await create({ global: true });
     const { id: workspaceId } = await api.workspace();
     const answer = await api.call('POST', `varsets/${id}/relationships/workspaces`, {
@@ -239,7 +239,7 @@ describe('variables', () => {
     expect((await api.get(`workspaces/${elsewhere.id}/varsets/${set.id}/relationships/vars`)).status).toBe(404);
   });
 
-  it('are changed several at once, or none of them', async () => {
+  it('are changed in bulk, all or none', async () => {
     const { id } = await api.workspace();
     const make = async (key: string) =>
       (await api.post(`workspaces/${id}/vars`, { key, value: 'old', category: 'terraform' })).body.data.id;

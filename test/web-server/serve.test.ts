@@ -48,7 +48,7 @@ describe('the page', () => {
     }
   });
 
-  it('lets nothing in but itself and the bucket, and nobody frame it', () => {
+  it('allows only itself and the bucket as sources, and no framing', () => {
     for (const path of ['/', `/app/assets/${nameOf('.js')}`, '/app/assets/none.js']) {
       const policy = String(get(path).headers?.['content-security-policy']);
       expect(policy).toContain("default-src 'none'");

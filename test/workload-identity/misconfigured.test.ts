@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ask, aws, gcp, role, vault } from './variables.ts';
 
-describe('what cannot be is said with the variable and the remedy', () => {
+describe('reports impossible settings with the variable and the remedy', () => {
   it.each<[Record<string, string>, string]>([
     [
       { TFC_AWS_PROVIDER_AUTH: 'true' },
@@ -72,7 +72,7 @@ describe('what cannot be is said with the variable and the remedy', () => {
     expect(() => ask(variables)).toThrow(message);
   });
 
-  it('says it of a password in an address without the password', () => {
+  it('reports a password in a URL without the password', () => {
     expect(() => ask({ ...vault, TFC_VAULT_ADDR: 'https://me:hunter2@vault.test' })).toThrow(
       /"https:\/\/vault\.test\/…"/,
     );

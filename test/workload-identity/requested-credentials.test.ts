@@ -3,7 +3,7 @@ import type { PhaseName } from '../../functions/run/run.ts';
 import { readRequestedCredentials } from '../../functions/workload-identity/requested-credentials.ts';
 import { ask, askAll, aws, gcp, role, vault, workloadProvider } from './variables.ts';
 
-it('asks for nothing when the variables do not', () => {
+it('requests no credentials without the variables', () => {
   expect(ask({ AWS_REGION: 'eu-west-1', TFC_AWS_RUN_ROLE_ARN: role('run'), TFC_AWS_PROVIDER_AUTH: 'false' })).toEqual(
     [],
   );

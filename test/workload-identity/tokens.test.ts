@@ -35,7 +35,7 @@ const answerTo = (url: string) => handler({ rawPath: new URL(url).pathname } as 
 const read = async (url: string) => JSON.parse((await answerTo(url)).body ?? '') as Record<string, unknown>;
 const verified = (token: string, more = {}) => verifyToken(token, { issuer, audience, read, ...more });
 
-it('whoever reads discovery and keys can verify a token', async () => {
+it('tokens verify with the published discovery document and keys', async () => {
   const token = await signToken(claims());
   expect(await verified(token)).toEqual({
     jti: 'jti-1',
@@ -95,7 +95,7 @@ it('keys can be exchanged while tokens are in use', async () => {
   await expect(verified(old)).rejects.toThrow('no key');
 });
 
-it('says nothing but public keys, to be kept for a while', async () => {
+it('returns public keys only, cacheable for a while', async () => {
   const { statusCode, headers, body = '' } = await answerTo(`${issuer}/.well-known/jwks`);
   expect(statusCode).toBe(200);
   expect(headers).toMatchObject({ 'cache-control': 'public, max-age=900', 'content-type': 'application/json' });

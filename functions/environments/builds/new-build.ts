@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { getUser } from '../../people/accounts/users.ts';
+import { isOwner } from '../access.ts';
 import { created } from '../host/answers.ts';
 import { idField, listOf, nameValue, readBody } from '../host/body.ts';
 import { CoderError, forbidden } from '../host/errors.ts';
@@ -82,6 +83,15 @@ const stateIn = (wanted: Body): Buffer | undefined => {
 
 const deedOf = (transition: Transition, id: string) => ({ type: 'workspace_build', action: transition, id });
 
+/** Its output would have what providers send and get: this platform has no configuration in which it is enabled. */
+const debugRefusal = async ({ principal }: Call, organization: string): Promise<CoderError> =>
+  new CoderError(
+    400,
+    (await isOwner(principal, organization))
+      ? 'Terraform debug mode is disabled in the deployment configuration.'
+      : 'Workspace builds with a custom log level are restricted to administrators only.',
+  );
+
 export const postBuild = async (call: Call) => {
   const { environment, rights, mayChange } = await byId(call);
   const wanted = readBody(call.request, body);
@@ -95,7 +105,7 @@ export const postBuild = async (call: Call) => {
   if ((wanted.state || wanted.orphan) && !rights.manage) {
     throw await refuse(forbidden('Only template managers may provide custom state'));
   }
-  if (wanted.log_level) throw new CoderError(400, 'Terraform debug mode is disabled in the deployment configuration.');
+  if (wanted.log_level) throw await debugRefusal(call, environment.organization);
   const [{ build: latest }, template] = await Promise.all([latestOf(environment), templateOf(environment)]);
   if (!latest.completedAt) throw new CoderError(409, 'A workspace build is already active.');
   const version = await versionFor(wanted, template, latest);

@@ -5,6 +5,7 @@ import type { StateInstance } from '../../states/content.ts';
 import { getStateVersion, readSummary } from '../../states/records.ts';
 import { update } from '../../store/table.ts';
 import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
+import { recordEnd } from '../audit/build-record.ts';
 import { type Outcome, outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import { wakePool } from '../prebuilds/pool.ts';
@@ -84,6 +85,13 @@ const endEnvironment = async (environment: Environment, workspace: Workspace | u
   await forgetEnvironment(environment);
 };
 
+/** Seen as complete from here on. May be repeated. */
+const end = async (environment: Environment, build: Build, set: Partial<Build>): Promise<Build> => {
+  const ended = (await completeBuild(build.id, set)) ?? build;
+  await recordEnd(ended, environment);
+  return ended;
+};
+
 const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build> => {
   const environment = await getAnyEnvironment(build.environmentId);
   if (!environment) return build;
@@ -102,7 +110,7 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
   await freeEnvironment(build, isDeleted, due);
   if (isDeleted) await endEnvironment(environment, workspace, build.initiatorId);
   if (build.prebuild) await wakePool(environment.templateId);
-  return (await completeBuild(build.id, set)) ?? build;
+  return end(environment, build, set);
 };
 
 /** As it is now. 1 read of the run while it goes on, none of it once it is complete. */
@@ -127,5 +135,5 @@ export const completeWithoutRun = async (build: Build, environment: Environment)
   await endEnvironment(environment, workspace, build.initiatorId);
   if (build.prebuild) await wakePool(environment.templateId);
   const set: Partial<Build> = { startedAt: at, completedAt: at, note: { level: 'info', text }, resources: [] };
-  return (await completeBuild(build.id, set)) ?? build;
+  return end(environment, build, set);
 };

@@ -26,7 +26,7 @@ const entitlements = () => ({
     advanced_template_scheduling: entitled,
     access_control: entitled,
     workspace_prebuilds: entitled,
-    audit_log: { entitlement: 'not_entitled', enabled: false },
+    audit_log: entitled,
   },
   warnings: [],
   errors: [],

@@ -4,7 +4,7 @@ import { settleBuild } from '../builds/settle.ts';
 import { flagIn } from '../host/body.ts';
 import { CoderError, notFound } from '../host/errors.ts';
 import type { Call } from '../host/route.ts';
-import { uuidIn } from '../host/uuid.ts';
+import { prebuildsUser, uuidIn } from '../host/uuid.ts';
 import { findPerson } from '../people/users.ts';
 import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { environmentDocument, type Latest } from './document.ts';
@@ -42,7 +42,7 @@ export const livingById = async (call: Call): Promise<Found> => {
 
 export const byName = async (call: Call): Promise<Found> => {
   const { user = '', name = '' } = call.request.params;
-  const owner = await findPerson(call, user);
+  const owner = user === prebuildsUser.username ? prebuildsUser : await findPerson(call, user);
   return seenBy(call, owner && (await findEnvironment(owner.id, name)));
 };
 

@@ -4,6 +4,7 @@ import { ok } from '../host/answers.ts';
 import { pageIn, searchIn } from '../host/body.ts';
 import { notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
+import { prebuildsUser } from '../host/uuid.ts';
 import { findOrganization, findPerson, organizationsOf } from '../people/users.ts';
 import { getTemplates, type Template } from '../templates/records.ts';
 import { postEnvironment } from './create.ts';
@@ -18,12 +19,12 @@ const searchKeys = ['', 'owner', 'name', 'template', 'status', 'outdated', 'dorm
 
 /** Of one owner by that person's index, else of all of the caller's organizations. */
 const candidates = async (call: Call, owner: string | undefined): Promise<Environment[]> => {
-  if (owner !== undefined) {
+  if (owner !== undefined && owner !== prebuildsUser.username) {
     const person = await findPerson(call, owner);
     return person ? listOfOwner(person.id) : [];
   }
   const all = await Promise.all((await organizationsOf(call.principal)).map(({ name }) => listOfOrganization(name)));
-  return all.flat();
+  return owner === undefined ? all.flat() : all.flat().filter(({ prebuild }) => prebuild);
 };
 
 /** Rights once for each project. */

@@ -30,19 +30,19 @@ describe('terraform apply', () => {
     expect(text).not.toMatch(/hunter2|@level/);
   });
 
-  it('has nothing to ask when there are no changes', async () => {
+  it('asks no question when there are no changes', async () => {
     const text = await here.succeed('apply');
     expect(text).toContain('No changes. Your infrastructure matches the configuration.');
     expect(text).not.toContain('Enter a value');
   });
 
-  it('with -auto-approve asks nothing', async () => {
+  it('with -auto-approve asks no question', async () => {
     const text = await here.succeed(['apply', '-auto-approve', '-var', 'n=next', '-replace=terraform_data.b']);
     expect(text).toContain('Apply complete! Resources: 1 added, 1 changed, 1 destroyed.');
     expect(text).not.toContain('Enter a value');
   });
 
-  it('without anybody to ask leaves the run to be confirmed, and says where', async () => {
+  it('without a terminal leaves the run waiting for confirmation, and prints its URL', async () => {
     const { code, text } = await here.run('apply -input=false -var n=later');
     expect({ code, text }).toMatchObject({
       code: 1,
@@ -75,7 +75,7 @@ describe('terraform apply', () => {
 });
 
 describe.concurrent('terraform apply, when something goes wrong,', () => {
-  it('shows the error, fails, and keeps what was done', async () => {
+  it('shows the error, fails, and keeps completed changes', async () => {
     const { here } = await inWorkspace(`
 resource "terraform_data" "good" {}
 resource "terraform_data" "bad" {
@@ -93,7 +93,7 @@ resource "terraform_data" "bad" {
     expect(await here.succeed('plan')).toContain('terraform_data.bad is tainted, so must be replaced');
   });
 
-  it('with somebody else deciding, goes along', async () => {
+  it('continues when another user decides', async () => {
     const { here } = await inWorkspace();
     const discarded = here.start('apply');
     await discarded.until('Enter a value:');

@@ -27,7 +27,7 @@ const madeByLogin = async () => {
   return tokens.filter(({ attributes }) => attributes.description === 'terraform login').map(({ id }) => id);
 };
 
-it('terraform login gets a token of its own, which works until it is revoked; logout forgets it', async () => {
+it('terraform login gets its own token, which works until it is revoked; logout removes it', async () => {
   const files = { 'cloud.tf': cloud(`name = "${newName('login')}"`), 'main.tf': example };
   const here = new Terraform({ files, token: null });
   const before = await madeByLogin();

@@ -31,7 +31,7 @@ describe.concurrent('terraform plan, in a workspace that has resources,', () => 
     });
   });
 
-  it('says with its exit code whether there are changes', async () => {
+  it('reports by its exit code whether there are changes', async () => {
     expect(await here.run('plan -detailed-exitcode')).toMatchObject({
       code: 0,
       text: expect.stringContaining('No changes.'),
@@ -39,7 +39,7 @@ describe.concurrent('terraform plan, in a workspace that has resources,', () => 
     expect((await here.run('plan -detailed-exitcode -var n=other')).code).toBe(2);
   });
 
-  it('takes only a target, or replaces what it is told to', async () => {
+  it('limits the run to -target, and replaces -replace addresses', async () => {
     const targeted = await here.succeed('plan -target=terraform_data.b -var n=left-alone');
     expect(targeted).toContain('No changes.');
     expect(targeted).toContain('Resource targeting is in effect');
@@ -102,7 +102,7 @@ resource "terraform_data" "a" {
     expect(await here.fail('plan')).toMatch(/Unreadable module directory|Module not installed/);
   });
 
-  it('writes configuration for what is to be imported', async () => {
+  it('generates configuration for imported resources', async () => {
     const { here } = await inWorkspace('import {\n  to = terraform_data.old\n  id = "found"\n}\n');
     const text = await here.succeed('plan -generate-config-out=generated.tf');
     expect(text).toContain('Plan: 1 to import, 0 to add, 0 to change, 0 to destroy.');
@@ -133,7 +133,7 @@ describe.concurrent('a plan that is saved', () => {
     expect(next.relationships?.['configuration-version']).toEqual(run.relationships?.['configuration-version']);
   });
 
-  it('is discarded when the state changes under it, and says so', async () => {
+  it('is discarded with a reason when the state changes', async () => {
     const { here } = await inWorkspace(example);
     const planned = await here.succeed('plan -out=saved.tfplan');
     await here.succeed('apply -auto-approve');

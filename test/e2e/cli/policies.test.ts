@@ -72,7 +72,7 @@ describe.concurrent('terraform apply, with a policy evaluation,', () => {
     expect((await runIn(text)).attributes.status).toBe('errored');
   });
 
-  it('goes on when all passed', async () => {
+  it('continues when all passed', async () => {
     const { here, workspace } = await inWorkspace();
     await attachPolicy(workspace, 'mandatory', { rule: 'deny := []' });
     const { code, text } = await here.run('apply -auto-approve');

@@ -53,12 +53,12 @@ output "versions" {
     expect(await here.succeed('output -raw versions')).toBe('1.1.0, part of 1.0.0');
   });
 
-  it('is not shown to whoever has no valid token', async () => {
+  it('is not shown without a valid token', async () => {
     const here = new Terraform({ files: { 'main.tf': configuration }, token: 'wrong' });
     expect(await here.fail('init -input=false')).toMatch(/401 Unauthorized/);
   });
 
-  it('is installed in a run, without a credential of its own', async () => {
+  it('is installed in a run without extra credentials', async () => {
     const run = await startRun(await newWorkspace({ 'auto-apply': true }), { 'main.tf': configuration });
     const ended = await untilFinal(run);
     expect({ status: ended.attributes.status, log: await readLog(run, 'plan') }).toMatchObject({ status: 'applied' });

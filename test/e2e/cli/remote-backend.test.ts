@@ -35,7 +35,7 @@ describe.concurrent('with backend "remote", terraform', () => {
     expect(await here.succeed('destroy -auto-approve')).toContain('2 destroyed');
   });
 
-  it('applies by itself where the workspace says so, and shows errors', async () => {
+  it('auto-applies where the workspace has auto-apply, and shows errors', async () => {
     const name = newName('auto');
     const here = new Terraform({ files: { 'backend.tf': remote(`name = "${name}"`), 'main.tf': example } });
     await here.succeed('init -input=false');

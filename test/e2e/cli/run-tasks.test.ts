@@ -21,7 +21,7 @@ describe.concurrent('terraform, with run tasks,', () => {
     expect((await runIn(text)).attributes.status).toBe('applied');
   });
 
-  it('fails when a mandatory one does, and says which', async () => {
+  it('fails when a mandatory one does, and names it', async () => {
     const { here, workspace } = await inWorkspace();
     const { task } = await newTask(fails);
     await attach(workspace, task, ['post_plan']);
@@ -31,7 +31,7 @@ describe.concurrent('terraform, with run tasks,', () => {
     expect((await runIn(text)).attributes.status).toBe('errored');
   });
 
-  it('goes on when an advisory one fails, at every stage it knows', async () => {
+  it('continues when an advisory one fails, at every stage', async () => {
     const { here, workspace } = await inWorkspace();
     const { task } = await newTask(fails);
     await attach(workspace, task, ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], 'advisory');

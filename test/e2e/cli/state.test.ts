@@ -119,7 +119,7 @@ describe('a lock', () => {
 });
 
 describe('another version of Terraform', () => {
-  it('may read, but changes state only when it is told to', async () => {
+  it('reads freely, but changes state only when allowed', async () => {
     const change = (version: string) =>
       client.call('PATCH', `/workspaces/${workspace.id}`, { data: { attributes: { 'terraform-version': version } } });
     await change('1.5.7');

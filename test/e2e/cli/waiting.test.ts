@@ -13,7 +13,7 @@ resource "terraform_data" "slow" {
 const files = { 'main.tf': resources(['a']) };
 
 describe.concurrent('terraform apply, when it has to wait,', () => {
-  it('says for how many runs, and goes on when they are over', async () => {
+  it('shows how many runs are ahead, and continues when they have ended', async () => {
     const { here, workspace } = await inWorkspace(files['main.tf']);
     const front = await untilConfirmable(await startRun(workspace, files));
     const command = here.start('apply -auto-approve');
@@ -35,7 +35,7 @@ describe.concurrent('terraform apply, when it has to wait,', () => {
     expect((await client.run(front.id)).attributes.actions['is-confirmable']).toBe(true);
   });
 
-  it('says that the workspace is locked, and goes on when it is unlocked; a plan passes by', async () => {
+  it("shows that the workspace is locked and continues when it is unlocked; plan-only runs don't wait", async () => {
     const { here, workspace } = await inWorkspace(files['main.tf']);
     await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'maintenance' });
     expect(await here.succeed('plan')).toContain('Plan: 1 to add');
@@ -46,7 +46,7 @@ describe.concurrent('terraform apply, when it has to wait,', () => {
     expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
   });
 
-  it('gives up when it was told how long to wait', async () => {
+  it('gives up after the given timeout', async () => {
     const { here, workspace } = await inWorkspace(files['main.tf']);
     await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
     // terraform ends without canceling anything when its own interrupt meets one of its requests.
@@ -62,7 +62,7 @@ describe.concurrent('terraform apply, when it has to wait,', () => {
 });
 
 describe.concurrent('Ctrl-C', () => {
-  it('during an apply asks, then interrupts it; what was done is kept', async () => {
+  it('asks, then interrupts an apply; completed changes are kept', async () => {
     const { here, workspace } = await inWorkspace(slow);
     const command = here.start('apply');
     await command.until('Enter a value:');
@@ -77,7 +77,7 @@ describe.concurrent('Ctrl-C', () => {
     await untilUnlocked(workspace);
   });
 
-  it('twice leaves at once; the run goes on and can be canceled', async () => {
+  it('twice exits immediately; the run continues and can be canceled', async () => {
     const { here, workspace } = await inWorkspace(slow);
     const command = here.start('apply');
     await command.until('Enter a value:');
@@ -105,7 +105,7 @@ describe.concurrent('Ctrl-C', () => {
     expect((await untilFinal(await runIn(command.text))).attributes.status).toBe('planned_and_finished');
   });
 
-  it('at the question leaves the run to be confirmed by somebody', async () => {
+  it('Ctrl-C at the prompt leaves the run waiting for confirmation', async () => {
     const { here } = await inWorkspace(files['main.tf']);
     const command = here.start('apply');
     await command.until('Enter a value:');

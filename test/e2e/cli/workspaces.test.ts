@@ -27,7 +27,7 @@ describe.concurrent('terraform init, by name,', () => {
     expect((await workspaceNamed(name)).id).toBe(workspace.id);
   });
 
-  it('says what is wrong with a token, an organization, or a host', async () => {
+  it('explains a wrong token, organization or host', async () => {
     const settings = `name = "${newName()}"`;
     const files = { 'cloud.tf': cloud(settings) };
     expect(await new Terraform({ files, token: 'sfu_not-a-token' }).fail('init')).toMatch(/unauthorized/i);

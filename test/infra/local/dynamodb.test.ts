@@ -168,3 +168,69 @@ it('uses the error names of DynamoDB', async () => {
   await expect(call('GetItem', { Key: { pk: { N: '1' } } })).rejects.toMatchObject({ name: 'ValidationException' });
   await expect(call('TransactWriteItems', {})).rejects.toMatchObject({ name: 'UnknownOperationException' });
 });
+
+it('refuses calls and parameters by name that it would not honour', async () => {
+  const { call, put } = await start();
+  await put('1');
+  const Key = { pk: { S: 'a' }, sk: { S: '1' } };
+  const condition = { KeyConditionExpression: 'pk = :p', ExpressionAttributeValues: { ':p': { S: 'a' } } };
+  for (const [action, input, name] of [
+    ['GetItem', { Key, ProjectionExpression: 'pk' }, 'ProjectionExpression'],
+    ['GetItem', { Key, AttributesToGet: ['pk'] }, 'AttributesToGet'],
+    ['PutItem', { Item: Key, Expected: {} }, 'Expected'],
+    ['PutItem', { Item: Key, ReturnValues: 'ALL_NEW' }, 'ReturnValues'],
+    ['UpdateItem', { Key, ReturnValues: 'UPDATED_NEW' }, 'ReturnValues'],
+    ['UpdateItem', { Key, AttributeUpdates: {} }, 'AttributeUpdates'],
+    ['Query', { ...condition, KeyConditions: {} }, 'KeyConditions'],
+    ['Query', { ...condition, Select: 'SPECIFIC_ATTRIBUTES' }, 'Select'],
+    ['Scan', { Segment: 0, TotalSegments: 2 }, 'Segment'],
+  ] as const)
+    await expect(call(action, input)).rejects.toMatchObject({
+      name: 'ValidationException',
+      message: expect.stringContaining(name),
+    });
+});
+
+it('refuses reserved words, items and keys as DynamoDB does', async () => {
+  const { call, put } = await start();
+  const Key = { pk: { S: 'a' }, sk: { S: '1' } };
+  const update = (UpdateExpression: string, more: object = {}) =>
+    call('UpdateItem', { Key, UpdateExpression, ...more });
+  await expect(update('REMOVE status')).rejects.toThrow('reserved keyword: status');
+  await expect(update('REMOVE a.b, a')).rejects.toThrow('overlap');
+  await expect(update('SET sk = sk')).rejects.toThrow('This attribute is part of the key');
+  await expect(put('1', { x: { S: 'x'.repeat(400 * 1024) } })).rejects.toThrow('maximum allowed size');
+  await expect(put('')).rejects.toThrow('empty string');
+  await expect(put('x'.repeat(1025))).rejects.toThrow('1024 bytes');
+  await expect(put('1', dueAt(''))).rejects.toThrow('secondary index key');
+  await expect(put('1', { n: { N: 'one' } })).rejects.toThrow('numeric value');
+});
+
+it('finds sort keys by prefix, to the end of what has it', async () => {
+  const { call, put } = await start();
+  for (const sk of ['a', 'a\u{10ffff}', 'a\u{10ffff}b', 'b', '\u{d7ff}x', '\u{e000}']) await put(sk);
+  const beginning = async (prefix: string) =>
+    (
+      (
+        await call('Query', {
+          KeyConditionExpression: 'pk = :p AND begins_with(sk, :s)',
+          ExpressionAttributeValues: { ':p': { S: 'a' }, ':s': { S: prefix } },
+        })
+      ).output.Items as { sk: { S: string } }[]
+    ).map(({ sk }) => sk.S);
+  expect(await beginning('a')).toEqual(['a', 'a\u{10ffff}', 'a\u{10ffff}b']);
+  expect(await beginning('a\u{10ffff}')).toEqual(['a\u{10ffff}', 'a\u{10ffff}b']);
+  expect(await beginning('\u{d7ff}')).toEqual(['\u{d7ff}x']);
+});
+
+it('gives an index that is new the entries of the items that are there', async () => {
+  const folder = temporaryFolder();
+  const db = await DynamoDb.open(folder);
+  open.push(db);
+  const { ref, properties } = productTable('Table');
+  db.ensureTable({ ref, properties: { ...properties, GlobalSecondaryIndexes: [] } });
+  const Item = { pk: { S: 'a' }, sk: { S: '1' }, ...dueAt('t1') };
+  await db.handle('PutItem', { TableName: 'Table', Item });
+  open.pop()!.close();
+  expect(await (await start(folder)).due()).toEqual([Item]);
+});

@@ -123,7 +123,7 @@ describe('memberships', () => {
     expect((await api.get(path, { token })).status).toBe(403);
   });
 
-  it('end at once, by a manager or by the member', async () => {
+  it('end immediately when a manager or the member ends them', async () => {
     const { id: userId, token } = await members.member('acme');
     const [mine] = (await api.get('organization-memberships', { token })).body.data;
     const other = await members.member('acme');

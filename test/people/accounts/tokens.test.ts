@@ -39,7 +39,7 @@ describe('a token', () => {
     expect(JSON.stringify(item)).not.toContain(secret.slice(5));
   });
 
-  it('lasts two years when nothing else is said', async () => {
+  it('lasts two years by default', async () => {
     const response = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'two years' });
     const days = (Date.parse(response.body.data.attributes['expired-at']) - Date.now()) / 86_400_000;
     expect(days).toBeGreaterThan(729);

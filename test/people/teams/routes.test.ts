@@ -113,7 +113,7 @@ describe('team membership', () => {
     expect((await api.get('users/none')).status).toBe(404);
   });
 
-  it('is told to whoever sees the team; addresses and statuses are for who sees the membership', async () => {
+  it('is visible with the team; email addresses and statuses only with the membership', async () => {
     const { id } = await team({ visibility: 'organization' });
     const one = await members.member('acme');
     const other = await members.member('acme');

@@ -30,7 +30,7 @@ const detailsOf = async (runId: string, what: 'evaluation' | 'check') => {
 };
 
 describe('a run', () => {
-  it('has no policies, and nothing to show for it', async () => {
+  it('shows no policies when there are none', async () => {
     const run = await help.planned((await api.workspace()).id);
     expect(run.checks?.policyEvaluation).toBeUndefined();
     expect(await help.related(run.id, 'policy-checks')).toEqual([]);
@@ -83,7 +83,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('says nothing of sensitive parameters in errors', async () => {
+  it('keeps sensitive parameters out of errors', async () => {
     const { workspaceId, policySet } = await help.guarded('deny := [to_number(data.params.secret)]', 'mandatory');
     await api.post(`policy-sets/${policySet}/parameters`, { key: 'secret', value: 's3cret', sensitive: true });
     const run = await help.planned(workspaceId);
@@ -93,7 +93,7 @@ describe('a run', () => {
     expect(JSON.stringify(set)).not.toContain('s3cret');
   });
 
-  it('has what was uploaded to a set even if nobody looked at it yet', async () => {
+  it('includes a new upload of a set that has not been read yet', async () => {
     const { workspaceId, policySet } = await help.guarded('deny := []', 'mandatory');
     const version = (await api.post(`policy-sets/${policySet}/versions`)).body.data;
     const content = new Uint8Array(await archive(policyFiles('deny := ["new"]')));
@@ -179,7 +179,7 @@ describe('policies managed one by one', () => {
     expect(set?.outcomes.map(({ status }) => status)).toEqual(['passed', 'errored', 'errored']);
   });
 
-  it('take Rego for the policy check as well, and Sentinel where there is one', async () => {
+  it('accept Rego in policy checks, and Sentinel where it is installed', async () => {
     const rego = await withPolicies('sentinel', ['# why\npackage a\ndeny := ["no"]'], 'soft-mandatory');
     expect(rego.checks).toEqual({ policyCheck: true });
     expect((await help.checkPolicies(rego)).verdict).toBe('soft_failed');
@@ -190,7 +190,7 @@ describe('policies managed one by one', () => {
   });
 });
 
-it('what is attached to a workspace that has other policies too is judged by kind', async () => {
+it('evaluates the sets of a workspace by their kind', async () => {
   const workspace = await api.workspace();
   const workspaces = { data: [{ type: 'workspaces', id: workspace.id }] };
   await policySetOf(api, { kind: 'opa' }, policyFiles('deny := ["advice"]', 'advisory'), { workspaces });

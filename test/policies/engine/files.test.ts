@@ -11,7 +11,7 @@ import { archive, policyFiles } from '../../support/policies.ts';
 const paths = async (packed: Buffer, root = '') => (await readArchive(packed, root)).map(({ path }) => path);
 
 describe('an archive', () => {
-  it('gives its policies and their data, and nothing else', async () => {
+  it('returns its policies and their data only', async () => {
     const packed = await archive({
       './policies.hcl': 'x',
       'lib/./a.rego': 'package a',
@@ -147,7 +147,7 @@ policy "two" { query = "data.two.deny" }
     expect(() => readPoliciesFile(hcl, 'opa')).toThrow(/policies\.hcl line \d+: /);
   });
 
-  it('of a megabyte is read at once', () => {
+  it('of a megabyte is read in one request', () => {
     const content = Array.from({ length: 40_000 }, (_, i) => `policy "p${i}" { ${q} }`).join('\n');
     expect(() => readPoliciesFile(content, 'opa')).toThrow(/at most 200/);
   });

@@ -31,7 +31,7 @@ const one = async (rego: string, query = 'data.t.deny', change: Partial<Evaluati
   (await ask(rego, query, change)).answers[0] as { value?: unknown; error?: string };
 
 describe('OPA', () => {
-  it('says its version', () => expect(opa.version).toMatch(/^\d+\.\d+\.\d+$/));
+  it('prints its version', () => expect(opa.version).toMatch(/^\d+\.\d+\.\d+$/));
 
   it('sees the plan, the run and the parameters', async () => {
     const rego = `package t
@@ -51,7 +51,7 @@ deny contains msg if {
     expect((await ask(files, 'data.t.deny')).answers).toEqual([{ value: ['x'] }]);
   });
 
-  it('asks all policies at once, and each by itself when one of them spoils that', async () => {
+  it('evaluates all policies together, and one by one when one of them fails', async () => {
     const rego = 'package t\na := ["x"]\nb contains "y" if false\nc := v if { some v in [1, 2] }\nd if false';
     const { answers } = await ask(rego, ['data.t.a', 'data.t.b', 'data.t.d']);
     expect(answers.slice(0, 2)).toEqual([{ value: ['x'] }, { value: [] }]);
@@ -115,7 +115,7 @@ deny contains count(all) if all := [s | some i in numbers.range(1, 20000000); s 
     expect(error).toMatch(/more than 64 MiB/);
   });
 
-  it('says too much', async () => {
+  it('has too many lines', async () => {
     const { error } = await one('package t\ndeny := [sprintf("%d", [i]) | some i in numbers.range(1, 100000)]');
     expect(error).toMatch(/more than 100000 bytes/);
   });

@@ -96,7 +96,7 @@ describe('a policy evaluation', () => {
     expect(judged.reason !== undefined).toBe(verdict !== 'passed');
   });
 
-  it('says which policies failed, and why', () => {
+  it('names the failed policies and the reasons', () => {
     const { reason } = judgeEvaluation([set([failed, { ...errored, policyName: 'q' }]), set([], { error: 'no OPA' })]);
     expect(reason).toBe(
       'Policy "p" of set "network" failed. Policy "q" of set "network" could not be evaluated: it loops Policy set "network" could not be evaluated: no OPA',

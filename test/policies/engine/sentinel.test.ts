@@ -47,7 +47,7 @@ const ask = async (...sources: string[]) => {
 };
 
 describe('Sentinel, where it is', () => {
-  it('says by its exit code what a policy comes to', async () => {
+  it("reports a policy's result by its exit code", async () => {
     const [pass, quiet, error] = await ask('pass', 'quiet', 'undefined rule');
     expect(pass).toEqual({ value: true });
     expect(quiet).toEqual({ value: false });

@@ -5,7 +5,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { crc32, deflateRawSync } from 'node:zlib';
 import { createMessage, generateKey, readKey, readPrivateKey, sign } from 'openpgp';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { downloadBinary } from '../../../functions/runner/binary/download.ts';
@@ -13,6 +12,7 @@ import { findBinary } from '../../../functions/runner/binary/find.ts';
 import { hashicorpKey } from '../../../functions/runner/binary/hashicorp-key.ts';
 import { platform } from '../../../functions/runner/binary/platform.ts';
 import type { Settings } from '../../../functions/runner/settings.ts';
+import { zip } from '../zip.ts';
 
 /** A release server of our own, signed with a key of our own: what is real is the checking. */
 
@@ -22,32 +22,6 @@ let stranger: typeof ours;
 let server: Server;
 let directory: string;
 const files = new Map<string, Buffer>();
-
-/** A zip of one file. */
-const zip = (name: string, content: Buffer): Buffer => {
-  const packed = deflateRawSync(content);
-  const common = Buffer.alloc(26);
-  common.writeUInt16LE(20, 0);
-  common.writeUInt16LE(8, 4);
-  common.writeUInt32LE(crc32(content), 10);
-  common.writeUInt32LE(packed.length, 14);
-  common.writeUInt32LE(content.length, 18);
-  common.writeUInt16LE(name.length, 22);
-  const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), common, Buffer.from(name), packed]);
-  const central = Buffer.concat([
-    Buffer.from('PK\u0001\u0002\u0014\u0000'),
-    common,
-    Buffer.alloc(14),
-    Buffer.from(name),
-  ]);
-  const end = Buffer.alloc(22);
-  end.write('PK\u0005\u0006', 0, 'latin1');
-  end.writeUInt16LE(1, 8);
-  end.writeUInt16LE(1, 10);
-  end.writeUInt32LE(central.length, 12);
-  end.writeUInt32LE(local.length, 16);
-  return Buffer.concat([local, central, end]);
-};
 
 const signed = async (text: Buffer, by: typeof ours): Promise<Buffer> => {
   const key = await readPrivateKey({ armoredKey: by.privateKey });

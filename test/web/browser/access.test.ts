@@ -55,7 +55,7 @@ it('a team is made, gets people and access, and gives it back', async () => {
   await line.waitFor({ state: 'detached' });
 });
 
-it('whoever is in no team is told what to do about it', async () => {
+it('explains to users without a team what to do', async () => {
   operate(platform);
   const { token } = await (await memberHelpers()).member(organization);
   const page = await visit(`/app/${organization}/workspaces`, { token });

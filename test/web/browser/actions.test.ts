@@ -20,7 +20,7 @@ const waiting = async (files: Record<string, string> = { 'main.tf': resources(['
 };
 
 describe('a run that waits for a person', () => {
-  it('is discarded, and says by whom and why', async () => {
+  it('is discarded, and shows by whom and why', async () => {
     const { run, path } = await waiting();
     const page = await visit(path);
     await page.getByLabel('Comment', { exact: true }).fill('Not today');
@@ -58,7 +58,7 @@ describe('a run that waits for a person', () => {
     await seesStatus(page, 'Applied');
   });
 
-  it('answers clearly when somebody else was faster', async () => {
+  it('explains the conflict when another request was first', async () => {
     const { run, path } = await waiting();
     const page = await visit(path);
     const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
@@ -101,7 +101,7 @@ describe('a run at work', () => {
     await page.getByText('Wrong account').waitFor();
   });
 
-  it('that waits behind another says so, and can be put first', async () => {
+  it('that waits behind another shows it, and can be moved to the front', async () => {
     const { workspace, run } = await waiting();
     const next = await client.createRun(workspace.id, { message: 'In a hurry' });
     const page = await visit(runPath(workspace.attributes.name, next.id));

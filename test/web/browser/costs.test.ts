@@ -52,7 +52,7 @@ it('an estimate shows what it costs before and after, and for which resources', 
   await panel.getByText(/Prices from AWS list prices of \d{4}-\d\d, in USD/).waitFor();
 });
 
-it('says why there is none', async () => {
+it('gives the reason when there is none', async () => {
   await estimate(run.id, Buffer.from('no plan'));
   const page = await visit(path());
   const panel = page.locator('details', { has: page.getByRole('heading', { name: 'Cost estimate' }) });

@@ -39,7 +39,7 @@ describe('a page that is left open', () => {
     return page;
   };
 
-  it('asks seldom while it is hidden, and at once when it is seen again', async () => {
+  it('polls slowly while hidden and immediately when visible again', async () => {
     const page = await waits();
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { value: true, configurable: true });
@@ -59,7 +59,7 @@ describe('a page that is left open', () => {
     await next;
   });
 
-  it('asks for nothing once the run is over', async () => {
+  it('makes no requests after the run has ended', async () => {
     const page = await waits();
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.clock.runFor(5_000);

@@ -18,7 +18,7 @@ it('a run without policies does not speak of them', async () => {
   expect(await page.getByRole('heading', { name: /Polic/ }).count()).toBe(0);
 });
 
-it('a policy check shows which rule failed and why, is overridden with a comment, and says by whom', async () => {
+it('a policy check shows the failed rule and reason, and who overrode it with which comment', async () => {
   const workspace = await newWorkspace();
   await attachPolicy(workspace, 'soft-mandatory', { rule: hostile });
   const run = await startRun(workspace, files);
@@ -56,7 +56,7 @@ it('policies of the post-plan stage are overridden in the same way', async () =>
   await client.act(run.id, 'discard');
 });
 
-it('a policy that could not be evaluated says why', async () => {
+it('a policy that cannot be evaluated shows the reason', async () => {
   const workspace = await newWorkspace();
   await attachPolicy(workspace, 'mandatory', { rule: 'deny := 5' });
   const run = await untilFinal(await startRun(workspace, files));

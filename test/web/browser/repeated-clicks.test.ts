@@ -91,7 +91,7 @@ for (const level of ['soft-mandatory', 'mandatory'] as const) {
   }
 }
 
-it('what has just come to mean something else is inert until nobody has pressed for a second', async () => {
+it('disables a button whose meaning has just changed until it was not pressed for a second', async () => {
   const { run, path } = await withFailedPolicy('soft-mandatory');
   const page = await open(path);
   await page.getByLabel('Reason').waitFor();

@@ -131,7 +131,7 @@ it('policies can be written one by one', async () => {
   expect(await page.locator('img').count()).toBe(0);
 });
 
-it('a reader sees what is for readers, and no buttons', async () => {
+it('a user with read access sees runs and states, and no buttons', async () => {
   const { task } = await newTask(() => {});
   const page = await visit(tasksPath, { token: await newMember(organization, 'read') });
   const buttons = page.getByRole('main').getByRole('button', { disabled: false });

@@ -36,7 +36,7 @@ it('shows progress as it comes, then the verdict', async () => {
   await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
 });
 
-it('says which mandatory task failed the run', async () => {
+it('names the mandatory task that failed the run', async () => {
   const { task } = await newTask(fails);
   const workspace = await newWorkspace();
   await attach(workspace, task, ['pre_plan']);

@@ -83,7 +83,7 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   await expect(ask(second)).rejects.toThrow('401');
 });
 
-it('the second of two who change a project, a team or a workspace is told, and undoes nothing', async () => {
+it('warns the second of two users who edit a project, team or workspace, and keeps the first edit', async () => {
   const project = await make('projects', { description: 'before' });
   const page = await visit(`/app/${organization}/projects/${project.id}`);
   const dialog = page.getByRole('dialog');

@@ -34,7 +34,7 @@ it('a set gives its variables to a workspace, where an own one overrides them', 
   ]);
 });
 
-it('an apply in one workspace queues a run in another, which says so', async () => {
+it('an apply in one workspace queues a run in another, which names its trigger', async () => {
   const source = await newWorkspace({ 'auto-apply': true });
   const target = await newWorkspace({ 'auto-apply': true });
   await untilFinal(await startRun(target, { 'main.tf': resources(['b']) }));

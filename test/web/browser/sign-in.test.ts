@@ -29,7 +29,7 @@ afterAll(async () => {
 const sessionOf = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.parse(sessionStorage.getItem('stepform-token') ?? '{}').token ?? '');
 
-it('comes back to where the reader was, leaves nothing in the address, and ends when they sign out', async () => {
+it('returns to the previous page, leaves no secrets in the URL, and ends at sign-out', async () => {
   const { url } = platform.local;
   const page = await newPage({ baseURL: url });
   await page.goto('/app/organizations/new?from=test');

@@ -68,7 +68,7 @@ describe('a log folded by resource', () => {
     expect(shown(log, new LogFolds(log))).toEqual(lines);
   });
 
-  it('goes on as the log does, its unfinished line last', () => {
+  it('continues as the log grows, with the unfinished line last', () => {
     const log = logOf('a.b: Creating...', 'x');
     const folds = new LogFolds(log);
     expect(shown(log, folds)).toEqual(['a.b: Creating...', 'x']);

@@ -30,7 +30,7 @@ describe('a log as it comes', () => {
     );
   });
 
-  it('shows an unfinished last line, and goes on with it', () => {
+  it('shows an unfinished last line, and completes it later', () => {
     const log = read(Buffer.from('\x02one\ntw'));
     expect(linesOf(log)).toEqual(['one', 'tw']);
     log.append(Buffer.from('o\nthree\n\x03'));
@@ -106,7 +106,7 @@ describe('colours', () => {
     expect(styles('\x1b[38;2;20;220;220ma')).toEqual([{ colour: 6 }]);
   });
 
-  it('leave nothing of any sequence in the text', () => {
+  it('remove every sequence from the text', () => {
     const text = ansi('\x1b]8;;https://evil.example\x07link\x1b]8;;\x07 \x1b[2K\x1b[1;31;42mx\x1b[m\x07').pieces;
     expect(text.map((piece) => piece.text).join('')).toBe('link x');
   });

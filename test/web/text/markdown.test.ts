@@ -72,7 +72,7 @@ describe('within a line', () => {
 describe('blocks', () => {
   const kinds = (text: string) => parseMarkdown(text).map(({ kind }) => kind);
 
-  it('are told apart', () => {
+  it('are distinguished', () => {
     const text =
       '# Title\n\nfirst\nline\n\n- a\n- b\n\n1. c\n\n> said\n\n```hcl\n# no title\n```\n---\n| a | b |\n|---|---|\n| 1 | 2 |';
     expect(kinds(text)).toEqual(['heading', 'paragraph', 'list', 'list', 'quote', 'code', 'rule', 'table']);

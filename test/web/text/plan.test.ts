@@ -56,7 +56,7 @@ describe('what changes in a resource', () => {
     ]);
   });
 
-  it('says what is only known after apply', () => {
+  it('marks values known after apply', () => {
     expect(rows({ before: { id: '1', name: 'a' }, after: { name: 'a' }, after_unknown: { id: true } })).toEqual([
       ['id', '"1"', '(known after apply)'],
     ]);
@@ -74,7 +74,7 @@ describe('what changes in a resource', () => {
     expect(rows({ ...change, after: change.before })).toEqual([]);
   });
 
-  it('names what forces the replacement, and nothing that only begins alike', () => {
+  it('names the attribute that forces the replacement, not others with the same prefix', () => {
     expect(
       rows({
         actions: ['delete', 'create'],
@@ -115,7 +115,7 @@ describe('a plan', () => {
     ]);
   const change = (actions: string[], more: object = {}) => ({ actions, before: {}, after: {}, ...more });
 
-  it('tells each kind of difference', () => {
+  it('reports each kind of difference', () => {
     expect(
       kinds([
         { address: 'a', change: change(['create']) },

@@ -41,19 +41,19 @@ it('counts in the order of creation, whatever the order of the list, and names t
   ]);
 });
 
-it('says who holds the workspace, and why', () => {
+it('shows who locked the workspace, and why', () => {
   const waits = waitsOf({ open: [run('r', 'pending')], workspaces: lockedBy('user-1', 'Migration') });
   expect(waits.get('r')).toEqual({ place: 1, of: 1, heldBy: 'user-1', reason: 'Migration' });
 });
 
-it('tells a run that has left its state behind from one that has just ended', () => {
+it('distinguishes a run that left its state behind from one that has just ended', () => {
   const left = waitsOf({ open: [run('r', 'pending')], workspaces: lockedBy('run-1', 'What the apply of run-1 …') });
   expect(left.get('r')).toMatchObject({ heldBy: 'run-1' });
   const ended = waitsOf({ open: [run('r', 'pending')], workspaces: lockedBy('run-1', 'Locked by Run run-1') });
   expect(ended.get('r')).toEqual({ place: 1, of: 1 });
 });
 
-it('leaves out what takes no turn, and what is over', () => {
+it('leaves out runs that take no turn, and ended runs', () => {
   const open = [
     run('plan', 'pending', { 'plan-only': true }),
     run('saved', 'pending', { 'save-plan': true }),

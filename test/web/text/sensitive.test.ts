@@ -164,7 +164,7 @@ describe('what is sensitive', () => {
 
 const open0: Made = { value: 'plain', type: 'string', paths: [], marks: false };
 
-it('a value without a type of its own is shown without the type that is stored with it', () => {
+it('a dynamically typed value is shown without its stored type', () => {
   const state = (value: unknown, type: unknown): State => ({
     resources: [
       { mode: 'managed', type: 'terraform_data', name: 'a', instances: [{ attributes: { input: { value, type } } }] },

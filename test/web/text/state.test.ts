@@ -43,7 +43,7 @@ describe('two states', () => {
     ]);
   });
 
-  it('never show what is sensitive in them', () => {
+  it('never show sensitive values', () => {
     const { resources, outputs } = stateDifferences(before, after);
     const shown = [...resources, ...outputs].flatMap(rowsOf);
     expect(shown).toContainEqual({

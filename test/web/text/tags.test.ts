@@ -11,7 +11,7 @@ it('tags are read as they are shown, whatever they have in them', () => {
   expect(tagsIn(textOfTags(tags), tags)).toEqual(tags);
 });
 
-it('what somebody types is a key, and what follows the first equals sign its value', () => {
+it('splits a typed tag at the first equals sign', () => {
   expect(tagsIn('  cost-center=42 \r\n\nurl = a=b\nalone', [])).toEqual([
     { key: 'cost-center', value: '42' },
     { key: 'url', value: 'a=b' },

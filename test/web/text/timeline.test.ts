@@ -5,7 +5,7 @@ import { inOrder } from '../../../functions/web/text/timeline.ts';
 const at = '2026-03-01T12:00:00.000Z';
 const later = '2026-03-01T12:00:00.001Z';
 
-it('puts what somebody did before what it led to, and the end last, in the same millisecond', () => {
+it('orders causes before effects and the end last within a millisecond', () => {
   const moments = [
     { at: later, text: 'Later' },
     { at, text: 'Nothing to apply', end: true },

@@ -21,7 +21,7 @@ const run = (id: string, of: string, status: string, attributes: object = {}): R
 
 const [a, b, c] = ['a', 'b', 'c'].map(workspace) as [Resource, Resource, Resource];
 
-it('groups workspaces by what their run means to whoever looks', () => {
+it('groups workspaces by what their run needs from the user', () => {
   expect(rowOf(a, undefined).group).toBe('idle');
   expect(rowOf(a, run('r', 'a', 'planned')).group).toBe('attention');
   expect(rowOf(a, run('r', 'a', 'pending')).group).toBe('running');
@@ -45,7 +45,7 @@ it('learns from open runs what workspaces are at, and which runs are over', () =
   expect(merged.ended).toEqual(['r2']);
 });
 
-it('gives the very same list while nothing changes', () => {
+it('returns the identical list while nothing changes', () => {
   const rows = [rowOf(a, run('r1', 'a', 'planning')), rowOf(b, undefined)];
   expect(withOpenRuns(rows, [run('r1', 'a', 'planning')])).toEqual({ rows, ended: [] });
   expect(withOpenRuns(rows, [run('r1', 'a', 'planning')]).rows).toBe(rows);

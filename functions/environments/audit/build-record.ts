@@ -1,0 +1,32 @@
+import { type AuditEvent, keepEvent, keepFailure } from '../../audit/records.ts';
+import type { Build } from '../builds/records.ts';
+import { uuidOf } from '../host/uuid.ts';
+import type { Environment } from '../workspaces/records.ts';
+
+/**
+ * That a build has ended, and how: of those that nobody asked for, such as starts on schedule, nothing else is in the trail.
+ * Values of parameters and states are not. The same however often it is kept. 1 write, 2 of one that failed.
+ */
+export const recordEnd = async (build: Build, { name, ownerName, id }: Environment): Promise<void> => {
+  const event: AuditEvent = {
+    id: uuidOf(`${build.id} ended`),
+    at: build.completedAt ?? build.createdAt,
+    organization: build.organization,
+    actor: build.initiatorId,
+    by: 'platform',
+    requestId: build.jobId,
+    resource: { type: 'workspace_build', id: build.id },
+    action: build.transition,
+    allowed: true,
+    meta: {
+      workspace_name: name,
+      workspace_owner: ownerName,
+      workspace_id: id,
+      build_number: String(build.number),
+      build_reason: build.reason,
+      template_version_id: build.versionId,
+    },
+  };
+  await keepEvent(event);
+  if (build.error || build.canceledAt) await keepFailure(event, 500);
+};

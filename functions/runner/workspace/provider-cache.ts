@@ -1,0 +1,214 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs';
+import { join, sep } from 'node:path';
+import type { Owner } from '../terraform/owner.ts';
+import { makeFolder, readOwn } from './tree.ts';
+
+/**
+ * Unpacked providers of this machine, shared by its runs. Each lies in a folder that is named by the checksum of its content
+ * (Terraform's `h1`), and a run gets exactly those whose checksums its lock file has: whatever another run left there is
+ * either that very content, or not found.
+ */
+
+/** A provider that is locked, as Terraform's lock file names it. */
+export interface LockedProvider {
+  /** `registry.terraform.io/hashicorp/aws`. */
+  address: string;
+  version: string;
+  /** Base64 of the SHA-256 of an unpacked package, without `h1:`. */
+  checksums: string[];
+}
+
+/** Each becomes part of a path. */
+const addressForm = /^[a-z0-9][a-z0-9.-]*(:\d+)?\/[a-z0-9][a-z0-9_-]*\/[a-z0-9][a-z0-9_-]*$/i;
+const versionForm = /^\d+\.\d+\.\d+([+-][0-9A-Za-z.+-]+)?$/;
+const checksumForm = /^[A-Za-z0-9+/]{43}=$/;
+
+/** Providers of a `.terraform.lock.hcl` as Terraform writes it; what looks otherwise is left to Terraform alone. */
+export const lockedProviders = (lock: string): LockedProvider[] =>
+  [...lock.matchAll(/^provider "([^"]+)" \{\n([\s\S]*?)^\}/gm)].flatMap(([, address = '', body = '']) => {
+    const version = /^ {2}version\s*= "([^"]+)"/m.exec(body)?.[1] ?? '';
+    const checksums = [...body.matchAll(/"h1:([^"]+)"/g)].map(([, checksum = '']) => checksum);
+    if (!addressForm.test(address) || !versionForm.test(version)) return [];
+    return [{ address, version, checksums: checksums.filter((one) => checksumForm.test(one)) }];
+  });
+
+/** Files below a folder, as relative paths. @throws {Error} when there is anything else */
+const filesIn = (folder: string, above = ''): string[] =>
+  readdirSync(join(folder, above), { withFileTypes: true }).flatMap((entry) => {
+    const path = above ? `${above}/${entry.name}` : entry.name;
+    if (entry.isDirectory()) return filesIn(folder, path);
+    if (!entry.isFile()) throw new Error(`${path} is neither file nor folder`);
+    return [path];
+  });
+
+const sha256Of = async (file: string): Promise<string> => {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+};
+
+/** Go's `dirhash.Hash1`, which Terraform names a package by: base64, without `h1:`. */
+export const packageChecksum = async (folder: string): Promise<string> => {
+  const all = createHash('sha256');
+  // Go sorts strings by their bytes.
+  const files = filesIn(folder).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  for (const file of files) all.update(`${await sha256Of(join(folder, file))}  ${file}\n`);
+  return all.digest('base64');
+};
+
+const hexOf = (checksum: string): string => Buffer.from(checksum, 'base64').toString('hex');
+
+/** The same files without copying them, where the file system lets. */
+const linkTree = (from: string, to: string): void => {
+  makeFolder(to, 0o755);
+  for (const file of filesIn(from)) {
+    const target = join(to, file);
+    makeFolder(join(target, '..'), 0o755);
+    try {
+      linkSync(join(from, file), target);
+    } catch {
+      copyFileSync(join(from, file), target, constants.COPYFILE_FICLONE);
+    }
+  }
+};
+
+const executable = 0o111;
+
+/** Nobody changes what is in the cache by mistake, through whatever link. */
+const protect = (folder: string): void => {
+  for (const file of filesIn(folder)) {
+    const path = join(folder, file);
+    chmodSync(path, lstatSync(path).mode & executable ? 0o555 : 0o444);
+  }
+};
+
+/** What no run has used for so long is removed. */
+const keptMs = 30 * 24 * 3600_000;
+const defaultMaxBytes = 10 * 2 ** 30;
+
+const sizeOf = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
+    (sum, { name, parentPath }) => sum + (lstatSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+
+export class ProviderCache {
+  readonly #folder: string;
+  readonly #platform: string;
+  readonly #maxBytes: number;
+
+  /** @param platform as Terraform names it: `linux_arm64` */
+  constructor(folder: string, platform: string, maxBytes = defaultMaxBytes) {
+    this.#folder = folder;
+    this.#platform = platform;
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Makes a plugin cache (Terraform CLI: `plugin_cache_dir`) of the providers that the lock file names and this machine has.
+   * Terraform compares each with the lock file once more, and downloads the others.
+   */
+  async offer(lockFile: string, to: string, owner: Owner | undefined): Promise<void> {
+    makeFolder(to, 0o755);
+    if (lstatSync(lockFile, { throwIfNoEntry: false })) {
+      for (const provider of lockedProviders(readOwn(lockFile).toString('utf8'))) {
+        const found = await this.#find(provider);
+        if (found) linkTree(found, join(to, this.#pathOf(provider)));
+      }
+    }
+    if (owner) giveFolders(to, owner);
+  }
+
+  async #find({ checksums }: LockedProvider): Promise<string | undefined> {
+    for (const checksum of checksums) {
+      const entry = join(this.#folder, hexOf(checksum));
+      if (!existsSync(entry)) continue;
+      if ((await packageChecksum(entry).catch(() => '')) === checksum) {
+        const now = new Date();
+        utimesSync(entry, now, now);
+        return entry;
+      }
+      // Changed by another process of this machine's user, or half lost.
+      rmSync(entry, { recursive: true, force: true });
+    }
+    return undefined;
+  }
+
+  /**
+   * Keeps the installed providers. To be called when no user but the runner's can change them.
+   * @param pluginCache where Terraform may have put them, and linked to
+   */
+  async keep(lockFile: string, providers: string, pluginCache: string): Promise<void> {
+    if (!existsSync(lockFile) || !existsSync(providers)) return;
+    const roots = [providers, pluginCache].filter(existsSync).map((root) => `${realpathSync(root)}${sep}`);
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    for (const provider of lockedProviders(readOwn(lockFile).toString('utf8'))) {
+      const installed = join(providers, this.#pathOf(provider));
+      if (!existsSync(installed)) continue;
+      if (provider.checksums.some((checksum) => existsSync(join(this.#folder, hexOf(checksum))))) continue;
+      const real = realpathSync(installed);
+      // A link that leads elsewhere is none of Terraform's.
+      if (roots.some((root) => real.startsWith(root))) await this.#add(real, provider);
+    }
+    this.#prune();
+  }
+
+  async #add(installed: string, { checksums }: LockedProvider): Promise<void> {
+    const incoming = join(this.#folder, `.incoming-${randomUUID()}`);
+    try {
+      for (const file of filesIn(installed)) {
+        makeFolder(join(incoming, file, '..'), 0o755);
+        copyFileSync(join(installed, file), join(incoming, file), constants.COPYFILE_FICLONE);
+      }
+      protect(incoming);
+      const checksum = await packageChecksum(incoming);
+      if (!checksums.includes(checksum)) return;
+      renameSync(incoming, join(this.#folder, hexOf(checksum)));
+    } catch (error) {
+      // Another runner was faster, which is as good.
+      if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    } finally {
+      rmSync(incoming, { recursive: true, force: true });
+    }
+  }
+
+  /** Removes what was not used for long, and the least recently used beyond the limit. */
+  #prune(): void {
+    const entries = readdirSync(this.#folder)
+      .map((name) => join(this.#folder, name))
+      .map((path) => ({ path, usedMs: lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+      .sort((a, b) => b.usedMs - a.usedMs);
+    let bytes = 0;
+    for (const { path, usedMs } of entries) {
+      bytes += sizeOf(path);
+      if (usedMs < Date.now() - keptMs || bytes > this.#maxBytes) rmSync(path, { recursive: true, force: true });
+    }
+  }
+
+  #pathOf({ address, version }: LockedProvider): string {
+    return join(address, version, this.#platform);
+  }
+}
+
+/** Terraform's user may add to them. Files stay the runner's: they are the cache's own, linked. */
+const giveFolders = (folder: string, owner: Owner): void => {
+  lchownSync(folder, owner.uid, owner.gid);
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) giveFolders(join(folder, entry.name), owner);
+};

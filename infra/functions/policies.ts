@@ -1,0 +1,21 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+export const Policies: HttpDeclaration = {
+  entry: 'functions/public-api/policies.ts',
+  description: 'The public API: policies, policy sets and their results',
+  timeoutSeconds: 29,
+  environment: ['table', 'bucket', 'key', 'requestLimit'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.key('GenerateDataKey', 'Decrypt'),
+    may.readObjects('policies', 'runs', 'uploads'),
+    may.writeObjects('policies', 'uploads'),
+    may.seeMissingObjects(),
+    // An override lets the run go on.
+    may.answerExecutions(),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/public-api/policies-routes.ts')).allPolicyRoutes,
+    authorization: `${bearer}.`,
+  },
+};

@@ -1,0 +1,21 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { rightsToBeginRuns } from '../shared-rights.ts';
+
+export const Runs: HttpDeclaration = {
+  entry: 'functions/public-api/runs.ts',
+  description: 'The public API: configuration versions and runs',
+  timeoutSeconds: 29,
+  environment: ['table', 'bucket', 'key', 'machine', 'requestLimit'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    // What runs were given is theirs alone to read.
+    ...rightsToBeginRuns(may),
+    // Uploads go to addresses that this function signs.
+    may.writeObjects('uploads'),
+    may.answerExecutions(),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/public-api/runs-routes.ts')).allRunRoutes,
+    authorization: `${bearer}.`,
+  },
+};

@@ -1,0 +1,17 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+export const Workspaces: HttpDeclaration = {
+  entry: 'functions/public-api/workspaces.ts',
+  description: 'The public API: creates, changes and deletes workspaces',
+  timeoutSeconds: 29,
+  environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit', 'versionControl'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.key('GenerateDataKey', 'Decrypt'),
+    may.handleVersionControlEvents(),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/public-api/workspaces-routes.ts')).workspaceChangeRoutes,
+    authorization: `${bearer}.`,
+  },
+};

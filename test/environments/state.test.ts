@@ -1,0 +1,259 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Preset } from '../../functions/environments/templates/plan.ts';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** Which state an operation starts from, whether Terraform runs, and which state there is afterwards: a test for each operation. */
+
+let world: Environments;
+beforeAll(async () => {
+  world = await startEnvironments();
+});
+afterAll(() => world.api.close());
+
+const hour = 3_600_000;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-05T08:00:00Z') });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const lookAt = async (id: string) => (await import('../../functions/environments/workspaces/executor.ts')).lookAt(id);
+
+/** Names of what the build's state has; undefined for no state. */
+const stateOf = async (buildId: string): Promise<string[] | undefined> => {
+  const { status, body } = await world.call('GET', `/workspacebuilds/${buildId}/state`);
+  expect(status).toBe(200);
+  if (!body) return undefined;
+  const text = Buffer.from(body, 'base64').toString('utf8');
+  if (text === '') return undefined;
+  return (JSON.parse(text) as { resources: { name: string }[] }).resources.map(({ name }) => name);
+};
+
+/** What the latest build does: with which state it begins, and whether by Terraform. */
+const begun = async (id: string) => {
+  const build = await world.latest(id);
+  const run = build.runIds.length ? await world.runOf(build) : undefined;
+  return {
+    transition: build.transition,
+    reason: build.reason,
+    terraform: run === undefined ? 'none' : run.isDestroy ? 'destroy' : 'apply',
+    source: await stateOf(build.id),
+  };
+};
+
+/** It runs, with a home and a computer in its state. */
+const started = async (template: Awaited<ReturnType<Environments['addTemplate']>>, more: object = {}) => {
+  const { id } = (await world.create(template, more)).body;
+  await world.writeState(id, ['home', 'compute']);
+  await world.end(id);
+  return id as string;
+};
+
+const full = ['home', 'compute'];
+
+describe('operations of people', () => {
+  it('POST /users/{user}/workspaces: start, applies, from no state, to a new version', async () => {
+    const { id } = (await world.create(await world.addTemplate())).body;
+    expect(await begun(id)).toEqual({
+      transition: 'start',
+      reason: 'initiator',
+      terraform: 'apply',
+      source: undefined,
+    });
+    await world.writeState(id, full);
+    expect(await stateOf((await world.end(id)).id)).toEqual(full);
+  });
+
+  it.each(['start', 'stop'])(
+    'POST …/builds %s: applies, from the last build’s state, to a new version',
+    async (transition) => {
+      const id = await started(await world.addTemplate());
+      await world.build(id, transition);
+      expect(await begun(id)).toMatchObject({ transition, terraform: 'apply', source: full });
+      await world.writeState(id, ['home']);
+      expect(await stateOf((await world.end(id)).id)).toEqual(['home']);
+    },
+  );
+
+  it('POST …/builds delete: destroys, from the last build’s state, and the workspace is gone', async () => {
+    const id = await started(await world.addTemplate());
+    await world.build(id, 'delete');
+    expect(await begun(id)).toMatchObject({ transition: 'delete', terraform: 'destroy', source: full });
+    await world.writeState(id, []);
+    expect(await stateOf((await world.end(id)).id)).toEqual([]);
+    expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(410);
+  });
+
+  it('POST …/builds delete with orphan: no Terraform, and states stay readable', async () => {
+    const id = await started(await world.addTemplate());
+    const first = await world.latest(id);
+    const answer = await world.build(id, 'delete', { body: { transition: 'delete', orphan: true } });
+    expect(answer.body.job.status).toBe('succeeded');
+    expect(await begun(id)).toMatchObject({ terraform: 'none' });
+    expect(await stateOf(first.id)).toEqual(full);
+    expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(410);
+  });
+
+  it('POST …/builds delete of what has no state: no Terraform', async () => {
+    const { id } = (await world.create(await world.addTemplate())).body;
+    await world.end(id, 'errored');
+    await world.build(id, 'delete');
+    expect(await begun(id)).toMatchObject({ terraform: 'none', source: undefined });
+    expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(410);
+  });
+
+  it('PATCH …/cancel, pending: the state is unchanged', async () => {
+    const id = await started(await world.addTemplate());
+    await world.build(id, 'stop');
+    const { id: buildId } = await world.latest(id);
+    expect((await world.call('PATCH', `/workspacebuilds/${buildId}/cancel`)).status).toBe(200);
+    const ended = await world.end(id, 'canceled');
+    expect(ended).toMatchObject({ canceledAt: expect.any(String) });
+    expect(ended.error).toBeUndefined();
+    expect(await stateOf(buildId)).toEqual(full);
+  });
+
+  it('PATCH …/cancel, running: what Terraform wrote is kept, and the next build starts from it', async () => {
+    const id = await started(await world.addTemplate());
+    await world.build(id, 'stop');
+    const build = await world.latest(id);
+    const { updateRun } = await import('../../functions/runs/records.ts');
+    const apply = { status: 'canceled', statusTimestamps: {} };
+    await updateRun(build.runIds[0] ?? '', { set: { apply } });
+    await world.writeState(id, ['home']);
+    expect((await world.end(id, 'canceled')).note?.text).toContain('State kept: 1 resources recorded');
+    await world.build(id, 'start');
+    expect(await begun(id)).toMatchObject({ source: ['home'] });
+  });
+
+  it('POST …/builds with state: applies from that state', async () => {
+    const id = await started(await world.addTemplate());
+    const state = world.stateOf(['other']).toString('base64');
+    await world.build(id, 'start', { body: { transition: 'start', state } });
+    const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+    const workspace = await getWorkspace((await world.environmentOf(id)).workspaceId);
+    expect(workspace?.state?.resources).toBe(1);
+    expect(await stateOf((await world.end(id)).id)).toEqual(['other']);
+  });
+
+  it('PUT /workspacebuilds/{build}/state: replaced without Terraform, on the latest build alone', async () => {
+    const id = await started(await world.addTemplate());
+    const first = await world.latest(id);
+    const body = { state: world.stateOf(['other']).toString('base64') };
+    expect((await world.call('PUT', `/workspacebuilds/${first.id}/state`, { body })).status).toBe(204);
+    expect(await stateOf(first.id)).toEqual(['other']);
+    await world.build(id, 'stop');
+    const during = await world.call('PUT', `/workspacebuilds/${(await world.latest(id)).id}/state`, { body });
+    expect(during).toMatchObject({ status: 409, body: { message: 'A workspace build is already active.' } });
+    await world.end(id);
+    expect((await world.call('PUT', `/workspacebuilds/${first.id}/state`, { body })).status).toBe(409);
+  });
+});
+
+describe('operations of the platform', () => {
+  it.each([
+    ['autostart', 'start', 'autostart', { autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' }, {}],
+    ['autostop', 'stop', 'autostop', { ttl_ms: hour }, {}],
+    ['failure TTL', 'stop', 'autostop', {}, { failureTtlMs: hour }],
+    ['dormancy', 'stop', 'dormancy', {}, { timeTilDormantMs: hour }],
+  ])('%s: applies, from the last build’s state', async (name, transition, reason, more, settings) => {
+    const id = await started(await world.addTemplate(settings), more);
+    if (name === 'autostart') {
+      await world.build(id, 'stop');
+      await world.end(id);
+    }
+    if (name === 'failure TTL') {
+      await world.build(id, 'start');
+      await world.end(id, 'errored');
+    }
+    vi.setSystemTime(Date.now() + 2 * hour);
+    await lookAt(id);
+    expect(await begun(id)).toEqual({ transition, reason, terraform: 'apply', source: full });
+  });
+
+  it('deletion of what is dormant: destroys, from the last build’s state', async () => {
+    const id = await started(await world.addTemplate({ timeTilDormantAutodeleteMs: hour }));
+    expect((await world.call('PUT', `/workspaces/${id}/dormant`, { body: { dormant: true } })).status).toBe(200);
+    vi.setSystemTime(Date.now() + 2 * hour);
+    await lookAt(id);
+    expect(await begun(id)).toMatchObject({ reason: 'autodelete', terraform: 'destroy', source: full });
+  });
+});
+
+describe('prebuilds', () => {
+  const preset: Preset = {
+    id: crypto.randomUUID(),
+    name: 'small',
+    description: '',
+    icon: '',
+    isDefault: true,
+    parameters: {},
+    instances: 1,
+  };
+
+  const pooled = async () => {
+    const template = await world.addTemplate({}, [preset]);
+    const { reconcile } = await import('../../functions/environments/prebuilds/reconcile.ts');
+    const { listPool } = await import('../../functions/environments/prebuilds/pool.ts');
+    await reconcile(template.id);
+    const [one] = await listPool(template.id);
+    return { template, id: one?.id ?? '', reconcile: () => reconcile(template.id), pool: () => listPool(template.id) };
+  };
+
+  const promote = async (template: Parameters<Environments['addVersion']>[0]) => {
+    const id = await world.addVersion(template);
+    expect((await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id } })).status).toBe(200);
+  };
+
+  it('create: applies as a prebuild, from no state', async () => {
+    const { id } = await pooled();
+    expect(await begun(id)).toMatchObject({ transition: 'start', terraform: 'apply', source: undefined });
+    expect(await world.inputsOf(id)).toMatchObject({ CODER_WORKSPACE_IS_PREBUILD: 'true' });
+  });
+
+  it('claim: applies as a claim, from the prebuild’s state', async () => {
+    const { id, template } = await pooled();
+    await world.writeState(id, full);
+    await world.end(id);
+    await world.create(template, { template_version_preset_id: preset.id });
+    expect(await begun(id)).toMatchObject({ transition: 'start', terraform: 'apply', source: full });
+    expect(await world.inputsOf(id)).toMatchObject({ CODER_WORKSPACE_IS_PREBUILD_CLAIM: 'true' });
+  });
+
+  it('delete: destroys as a prebuild, from the last build’s state', async () => {
+    const { id, template, reconcile } = await pooled();
+    await world.writeState(id, full);
+    await world.end(id);
+    await promote(template);
+    await reconcile();
+    expect(await begun(id)).toMatchObject({ transition: 'delete', terraform: 'destroy', source: full });
+    expect(await world.inputsOf(id)).toMatchObject({ CODER_WORKSPACE_IS_PREBUILD: 'true' });
+  });
+
+  it('cancellation while pending: no Terraform, and nothing is left', async () => {
+    const { id, template, reconcile, pool } = await pooled();
+    await promote(template);
+    await reconcile();
+    await world.end(id, 'canceled');
+    await reconcile();
+    expect(await begun(id)).toMatchObject({ transition: 'delete', terraform: 'none', source: undefined });
+    expect(await pool()).toEqual([]);
+  });
+});
+
+describe('failures', () => {
+  it.each([
+    ['before or during the plan: the state is kept', full],
+    ['during the apply, or by the runner’s death: what was recorded until then is kept', ['home']],
+  ])('%s', async (_, recorded) => {
+    const id = await started(await world.addTemplate());
+    await world.build(id, 'stop');
+    if (recorded !== full) await world.writeState(id, recorded);
+    const failed = await world.end(id, 'errored');
+    expect(failed.error).toBeDefined();
+    expect(await stateOf(failed.id)).toEqual(recorded);
+    await world.build(id, 'start');
+    expect(await begun(id)).toMatchObject({ source: recorded });
+  });
+});
