@@ -6,6 +6,7 @@ import { completeLink, linkOfAccount, spendCode } from './account-links.ts';
 import { type Command, commandOf } from './commands.ts';
 import type { Matter } from './deliveries.ts';
 import type { PullComment } from './forges/forge.ts';
+import { pullForges } from './forges/pull-forges.ts';
 import { counted, type Handling, type Outcome } from './handling.ts';
 import { isHeldBy } from './merge-locks.ts';
 import { releasePull } from './merges.ts';
@@ -88,7 +89,7 @@ const act = async (asked: Asked): Promise<Outcome> => {
 export const handleComment = async (handling: Handling, { number, commentId }: About): Promise<Outcome> => {
   const { access, repository, followers } = handling;
   const { identifier, organization, clientId } = repository;
-  const comment = await access.forge.comment(access.call, identifier, { number, id: commentId });
+  const comment = await pullForges[repository.dialect].comment(access.call, identifier, { number, id: commentId });
   const command = comment?.number === number ? commandOf(comment.body) : undefined;
   if (!comment || !command) return { message: `Skipped: the comment on #${number} of ${identifier} is gone` };
   if (comment.edited) return { message: `Skipped: the comment on #${number} of ${identifier} was edited` };

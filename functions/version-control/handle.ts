@@ -8,6 +8,7 @@ import { handleComment } from './comments.ts';
 import { type Delivery, finishDelivery, getDelivery, type Matter, postponeDelivery } from './deliveries.ts';
 import { follows } from './follows.ts';
 import { type ForgeError, mayPass } from './forge-error.ts';
+import { pullForges } from './forges/pull-forges.ts';
 import {
   commitAt,
   counted,
@@ -99,7 +100,7 @@ const handlePush = async (handling: Handling, matter: Extract<Matter, { kind: 'p
 /** Should the delivery that it was merged or closed have been lost. */
 const releaseMerged = async ({ access, repository }: Handling, { id, vcsPull }: Workspace): Promise<void> => {
   if (vcsPull?.repository !== repository.id) return;
-  const pull = await access.forge.pull(access.call, repository.identifier, vcsPull.number);
+  const pull = await pullForges[repository.dialect].pull(access.call, repository.identifier, vcsPull.number);
   if (!pull?.open) await release(id, vcsPull);
 };
 

@@ -3,6 +3,7 @@ import { getRun } from '../runs/records.ts';
 import { heldBy } from '../workspaces/document.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import type { PullComment } from './forges/forge.ts';
+import { pullForges } from './forges/pull-forges.ts';
 import type { Handling, Outcome } from './handling.ts';
 import { hold, release } from './merge-locks.ts';
 import { getPullRun } from './pull-records.ts';
@@ -63,7 +64,7 @@ const reasonsOf = (outcomes: (readonly [Workspace, string | undefined])[]): stri
 export const applyPull = async (handling: Handling, comment: PullComment, request: ApplyRequest): Promise<Outcome> => {
   const { access, repository, followers } = handling;
   const name = `#${comment.number} of ${repository.identifier}`;
-  const pull = await access.forge.pull(access.call, repository.identifier, comment.number);
+  const pull = await pullForges[repository.dialect].pull(access.call, repository.identifier, comment.number);
   if (!pull?.open || pull.fromFork) return { message: `Skipped: ${name} is closed, or comes from a fork` };
   const enabled = followers.filter(
     (one) => one.applyBeforeMergeEnabled && (request.workspace === undefined || request.workspace === one.name),

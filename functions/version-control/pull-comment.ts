@@ -4,6 +4,7 @@ import { hashSecret } from '../store/id.ts';
 import { type Access, accessBy } from './access.ts';
 import { commentOf, markerOf } from './comment-words.ts';
 import { ForgeError } from './forge-error.ts';
+import { pullForges } from './forges/pull-forges.ts';
 import { getPullRequest, leaseComment, type PullRequest, releaseComment } from './pull-records.ts';
 import { repositoryId } from './repositories.ts';
 import { recordVcsEvent } from './vcs-events.ts';
@@ -17,16 +18,19 @@ interface Commented {
   organization: string;
 }
 
+const pullForgeOf = ({ dialect = 'github' }: Access['client']) => pullForges[dialect];
+
 /** Ours, should a writer have died between writing it and noting its id; never one of others with our marker. */
-const ownComment = async ({ forge, call, token }: Access, { identifier, organization }: Commented, number: number) => {
-  const all = await forge.comments(call, identifier, number);
+const ownComment = async ({ client, call, token }: Access, { identifier, organization }: Commented, number: number) => {
+  const all = await pullForgeOf(client).comments(call, identifier, number);
   const marker = markerOf(organization);
   return all.find(({ authorId, body }) => authorId === token.account.id && body.startsWith(marker))?.id;
 };
 
 /** Its id. @throws {ForgeError} */
 const write = async (access: Access, about: Commented, number: number, kept: PullRequest, text: string) => {
-  const { forge, call } = access;
+  const { client, call } = access;
+  const forge = pullForgeOf(client);
   const id = kept.commentId ?? (await ownComment(access, about, number));
   // Somebody may have deleted it.
   if (id && (await forge.editComment(call, about.identifier, { number, id }, text))) return id;

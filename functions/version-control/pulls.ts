@@ -8,6 +8,7 @@ import { commitOf, type Followed, idFor, versionFor } from './commit-versions.ts
 import type { Matter } from './deliveries.ts';
 import { follows } from './follows.ts';
 import type { Pull, Sender } from './forges/forge.ts';
+import { pullForges } from './forges/pull-forges.ts';
 import { commitAt, counted, fetchFor, forEach, type Handling, mayStart, type Outcome } from './handling.ts';
 import { discardPlans, releasePull } from './merges.ts';
 import { claimPull, getPullRequest, keepPullRun, type PullRun, pullRunsOf } from './pull-records.ts';
@@ -40,7 +41,7 @@ const look = async (
 ): Promise<{ pull: Pull | undefined; n: number }> => {
   for (let i = 0; i < maxTries; i++) {
     const seen = await getPullRequest(repository.id, number);
-    const pull = await access.forge.pull(access.call, repository.identifier, number);
+    const pull = await pullForges[repository.dialect].pull(access.call, repository.identifier, number);
     if (!pull?.open || pull.fromFork) return { pull, n: 0 };
     const claimed = await claimPull(repository.id, number, pull, seen);
     if (claimed) return { pull, n: claimed.n };
@@ -103,7 +104,9 @@ const planPull = async (
   const { identifier } = repository;
   const name = `pull request #${pull.number} of ${identifier}`;
   const base = followers.filter(plansOf(pull, repository.defaultBranch));
-  const files = base.some(filters) ? await access.forge.pullFiles(access.call, identifier, pull.number) : undefined;
+  const files = base.some(filters)
+    ? await pullForges[repository.dialect].pullFiles(access.call, identifier, pull.number)
+    : undefined;
   const concerned = base.filter(isConcerned(pull, repository.defaultBranch, files)).filter(mayStart);
   const earlier = new Map((await pullRunsOf(repository.id, pull.number)).map((row) => [row.workspaceId, row]));
   const managed = organization?.speculativePlanManagementEnabled ?? true;

@@ -105,14 +105,18 @@ export interface Forge {
   folders(call: Call, identifier: string, sha: string): Promise<string[]>;
   /** Paths that differ; undefined when the forge cannot list all of them. */
   changedFiles(call: Call, identifier: string, from: string, to: string): Promise<string[] | undefined>;
-  pull(call: Call, identifier: string, number: number): Promise<Pull | undefined>;
-  pullFiles(call: Call, identifier: string, number: number): Promise<string[] | undefined>;
   /** Below `api-url`: a gzip tar of the commit's files, in one folder. */
   archivePath(identifier: string, sha: string): string;
   /** Creates the webhook, or takes over one with the address. Its id. */
   createHook(call: Call, identifier: string, hook: { url: string; secret: string }): Promise<string>;
   deleteHook(call: Call, identifier: string, id: string): Promise<void>;
   postStatus(call: Call, identifier: string, sha: string, status: CommitStatus): Promise<void>;
+}
+
+/** Pull requests at a forge; apart from the rest, which other functions call. */
+export interface PullForge {
+  pull(call: Call, identifier: string, number: number): Promise<Pull | undefined>;
+  pullFiles(call: Call, identifier: string, number: number): Promise<string[] | undefined>;
   /** Of a pull request, the first of them; as many as are worth looking at. */
   comments(call: Call, identifier: string, number: number): Promise<Comment[]>;
   /** Undefined when it is gone. */

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import type { Forge } from './forge.ts';
-import { allPages, ensureHook, found, github, missing, repo } from './github.ts';
+import { ensureHook, found, github, missing, repo } from './github.ts';
 
 /** Gitea and Forgejo: GitHub's shapes, with paths, limits and events of their own (Gitea API v1). */
 
 const pageSize = 50;
-const maxPages = 20;
 const maxCommits = 250;
 
 const commitFiles = v.object({
@@ -62,16 +61,6 @@ export const gitea: Forge = {
     const commits = forwards.commits ?? [];
     if (commits.length > maxCommits || commits.length < forwards.total_commits) return undefined;
     return [...new Set(commits.flatMap(({ files }) => (files ?? []).map(({ filename }) => filename)))];
-  },
-  pullFiles: async (call, identifier, number) => {
-    const path = `${repo(identifier)}/pulls/${number}/files`;
-    const schema = v.array(v.object({ filename: v.string(), previous_filename: v.nullish(v.string()) }));
-    const files = await allPages(
-      async (page) => v.parse(schema, (await call({ method: 'GET', path, query: { limit: pageSize, page } })).body),
-      pageSize,
-      maxPages,
-    );
-    return files?.flatMap((one) => (one.previous_filename ? [one.filename, one.previous_filename] : [one.filename]));
   },
   archivePath: (identifier, sha) => `${repo(identifier)}/archive/${sha}.tar.gz`,
   createHook: (call, identifier, wanted) =>

@@ -1,19 +1,8 @@
 import * as v from 'valibot';
-import type { Call, Forge, ForgeAnswer, Pull } from './forge.ts';
-import { id, repository, sender, senderOf, sha } from './github-schemas.ts';
+import type { Call, Forge, ForgeAnswer } from './forge.ts';
+import { id, repository, sha } from './github-schemas.ts';
 
 /** GitHub and GitHub Enterprise Server (GitHub REST API, 2022-11-28). Gitea's API has the same shape, gitea.ts. */
-
-const pull = v.object({
-  number: v.number(),
-  state: v.string(),
-  title: v.nullish(v.string(), ''),
-  body: v.nullish(v.string(), null),
-  html_url: v.nullish(v.string(), ''),
-  user: v.nullish(sender),
-  head: v.object({ sha: sha, ref: v.string(), repo: v.nullish(v.object({ id })) }),
-  base: v.object({ ref: v.string(), repo: v.nullish(v.object({ id })) }),
-});
 
 const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 export const repo = (identifier: string): string => `/repos/${encoded(identifier)}`;
@@ -24,27 +13,13 @@ export const found = <S extends v.GenericSchema>(schema: S, answer: ForgeAnswer)
 
 export const missing = [404, 409, 422] as const;
 
-const pullOf = (given: v.InferOutput<typeof pull>): Pull => ({
-  number: given.number,
-  open: given.state === 'open',
-  headSha: given.head.sha,
-  headBranch: given.head.ref,
-  base: given.base.ref,
-  // A fork that was deleted is no repository any more.
-  fromFork: !given.head.repo || given.head.repo.id !== given.base.repo?.id,
-  title: (given.title ?? '').slice(0, 255),
-  body: given.body?.slice(0, 2000) ?? null,
-  url: given.html_url ?? '',
-  sender: senderOf(given.user),
-});
-
 const maxCompared = 300;
-const pageSize = 100;
+export const pageSize = 100;
 const maxPages = 10;
 
 /** Names of files in lists of changes, with the name that a renamed one had. */
-const changed = v.array(v.object({ filename: v.string(), previous_filename: v.nullish(v.string()) }));
-const pathsOf = (files: v.InferOutput<typeof changed>): string[] =>
+export const changed = v.array(v.object({ filename: v.string(), previous_filename: v.nullish(v.string()) }));
+export const pathsOf = (files: v.InferOutput<typeof changed>): string[] =>
   files.flatMap(({ filename, previous_filename }) => (previous_filename ? [filename, previous_filename] : [filename]));
 
 /** Several pages, up to a bound; undefined when there are more. */
@@ -59,19 +34,6 @@ export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: nu
 };
 
 const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
-
-const comment = v.object({ id, body: v.fallback(v.string(), ''), user: v.nullish(v.object({ id })) });
-
-const onPull = v.object({
-  id,
-  body: v.fallback(v.string(), ''),
-  user: v.object({ id, login: v.string() }),
-  created_at: v.string(),
-  updated_at: v.string(),
-  /** Of GitHub for both; of Gitea for issues. */
-  issue_url: v.fallback(v.string(), ''),
-  pull_request_url: v.fallback(v.string(), ''),
-});
 
 const hookEvents = ['push', 'pull_request', 'issue_comment'];
 
@@ -165,19 +127,6 @@ export const github: Forge = {
     if (!one?.files || one.behind_by || one.files.length >= maxCompared) return undefined;
     return pathsOf(one.files);
   },
-  pull: async (call, identifier, number) => {
-    const path = `${repo(identifier)}/pulls/${number}`;
-    const one = found(pull, await call({ method: 'GET', path, accept: missing }));
-    return one && pullOf(one);
-  },
-  pullFiles: async (call, identifier, number) => {
-    const path = `${repo(identifier)}/pulls/${number}/files`;
-    const files = await allPages(async (page) => {
-      const { body } = await call({ method: 'GET', path, query: { per_page: pageSize, page } });
-      return v.parse(changed, body);
-    }, pageSize);
-    return files && pathsOf(files);
-  },
   archivePath: (identifier, commit) => `${repo(identifier)}/tarball/${commit}`,
   createHook: (call, identifier, wanted) => ensureHook(call, identifier, wanted, { name: 'web', events: hookEvents }),
   deleteHook: async (call, identifier, hookId) => {
@@ -186,33 +135,5 @@ export const github: Forge = {
   postStatus: async (call, identifier, commit, { state, context, description, targetUrl }) => {
     const body = { state, context, description, target_url: targetUrl };
     await call({ method: 'POST', path: `${repo(identifier)}/statuses/${commit}`, body });
-  },
-  comments: async (call, identifier, number) => {
-    const path = `${repo(identifier)}/issues/${number}/comments`;
-    const { body } = await call({ method: 'GET', path, query: { per_page: pageSize, limit: 50 } });
-    return v.parse(v.array(comment), body).map((one) => ({ id: one.id, body: one.body, authorId: one.user?.id ?? '' }));
-  },
-  comment: async (call, identifier, { id: commentId }) => {
-    const path = `${repo(identifier)}/issues/comments/${encodeURIComponent(commentId)}`;
-    const one = found(onPull, await call({ method: 'GET', path, accept: missing }));
-    return (
-      one && {
-        id: one.id,
-        number: Number(/\/(\d+)$/.exec(one.pull_request_url || one.issue_url)?.[1]),
-        body: one.body,
-        authorId: one.user.id,
-        author: one.user.login,
-        edited: one.updated_at !== one.created_at,
-        createdAt: one.created_at,
-      }
-    );
-  },
-  postComment: async (call, identifier, number, body) => {
-    const path = `${repo(identifier)}/issues/${number}/comments`;
-    return v.parse(v.object({ id }), (await call({ method: 'POST', path, body: { body } })).body).id;
-  },
-  editComment: async (call, identifier, at, body) => {
-    const path = `${repo(identifier)}/issues/comments/${at.id}`;
-    return (await call({ method: 'PATCH', path, body: { body }, accept: [404] })).status !== 404;
   },
 };

@@ -5,8 +5,8 @@ import { id, sha } from './github-schemas.ts';
 
 /** GitLab.com, Community and Enterprise Edition (GitLab REST API v4). */
 
-const project = (identifier: string): string => `/projects/${encodeURIComponent(identifier)}`;
-const pageSize = 100;
+export const project = (identifier: string): string => `/projects/${encodeURIComponent(identifier)}`;
+export const pageSize = 100;
 /** A comparison lists no more (GitLab: diff limits). */
 const maxDiffs = 1000;
 /** GitLab: roles, Maintainer. */
@@ -22,30 +22,10 @@ const projectSchema = v.object({
   permissions: v.nullish(v.object({ project_access: access, group_access: access })),
 });
 
-const diffs = v.array(v.object({ old_path: v.string(), new_path: v.string() }));
-const pathsOf = (list: v.InferOutput<typeof diffs>): string[] => [
+export const diffs = v.array(v.object({ old_path: v.string(), new_path: v.string() }));
+export const pathsOf = (list: v.InferOutput<typeof diffs>): string[] => [
   ...new Set(list.flatMap(({ old_path, new_path }) => [old_path, new_path])),
 ];
-
-const user = v.object({
-  username: v.string(),
-  avatar_url: v.nullish(v.string(), null),
-  web_url: v.nullish(v.string()),
-});
-
-const mergeRequest = v.object({
-  iid: v.number(),
-  state: v.string(),
-  title: v.nullish(v.string(), ''),
-  description: v.nullish(v.string(), null),
-  web_url: v.nullish(v.string(), ''),
-  sha: sha,
-  source_branch: v.string(),
-  target_branch: v.string(),
-  source_project_id: v.nullish(id),
-  target_project_id: id,
-  author: v.nullish(user),
-});
 
 const stateNames: Record<StatusState, string> = {
   pending: 'running',
@@ -73,14 +53,6 @@ const ensureHook = async (call: Call, identifier: string, { url, secret }: { url
   await call({ method: 'PUT', path: `${path}/${ours.id}`, body });
   return ours.id;
 };
-
-const onMerge = v.object({
-  id,
-  body: v.string(),
-  author: v.object({ id, username: v.string() }),
-  created_at: v.string(),
-  updated_at: v.string(),
-});
 
 export const gitlab: Forge = {
   oauth: { authorize: '/oauth/authorize', token: '/oauth/token', scope: 'api' },
@@ -158,34 +130,6 @@ export const gitlab: Forge = {
     const one = found(schema, answer);
     return one && !one.compare_timeout && one.diffs.length < maxDiffs ? pathsOf(one.diffs) : undefined;
   },
-  pull: async (call, identifier, number) => {
-    const path = `${project(identifier)}/merge_requests/${number}`;
-    const one = found(mergeRequest, await call({ method: 'GET', path, accept: missing }));
-    return (
-      one && {
-        number: one.iid,
-        open: one.state === 'opened',
-        headSha: one.sha,
-        headBranch: one.source_branch,
-        base: one.target_branch,
-        fromFork: one.source_project_id !== one.target_project_id,
-        title: (one.title ?? '').slice(0, 255),
-        body: one.description?.slice(0, 2000) ?? null,
-        url: one.web_url ?? '',
-        sender: one.author
-          ? { username: one.author.username, avatarUrl: one.author.avatar_url, htmlUrl: one.author.web_url ?? null }
-          : null,
-      }
-    );
-  },
-  pullFiles: async (call, identifier, number) => {
-    const path = `${project(identifier)}/merge_requests/${number}/diffs`;
-    const files = await allPages(
-      async (page) => v.parse(diffs, (await call({ method: 'GET', path, query: { per_page: pageSize, page } })).body),
-      pageSize,
-    );
-    return files && pathsOf(files);
-  },
   archivePath: (identifier, commit) => `${project(identifier)}/repository/archive.tar.gz?sha=${commit}`,
   createHook: ensureHook,
   deleteHook: async (call, identifier, hookId) => {
@@ -195,35 +139,5 @@ export const gitlab: Forge = {
     const body = { state: stateNames[state], name: context, description, target_url: targetUrl };
     // "Cannot transition status via …": it has that state already.
     await call({ method: 'POST', path: `${project(identifier)}/statuses/${commit}`, body, accept: [400] });
-  },
-  comments: async (call, identifier, number) => {
-    const path = `${project(identifier)}/merge_requests/${number}/notes`;
-    const query = { sort: 'asc', order_by: 'created_at', per_page: pageSize };
-    const schema = v.array(v.object({ id, body: v.string(), author: v.object({ id }) }));
-    const notes = v.parse(schema, (await call({ method: 'GET', path, query })).body);
-    return notes.map((note) => ({ id: note.id, body: note.body, authorId: note.author.id }));
-  },
-  comment: async (call, identifier, { number, id: noteId }) => {
-    const path = `${project(identifier)}/merge_requests/${number}/notes/${encodeURIComponent(noteId)}`;
-    const one = found(onMerge, await call({ method: 'GET', path, accept: missing }));
-    return (
-      one && {
-        id: one.id,
-        number,
-        body: one.body,
-        authorId: one.author.id,
-        author: one.author.username,
-        edited: one.updated_at !== one.created_at,
-        createdAt: one.created_at,
-      }
-    );
-  },
-  postComment: async (call, identifier, number, body) => {
-    const path = `${project(identifier)}/merge_requests/${number}/notes`;
-    return v.parse(v.object({ id }), (await call({ method: 'POST', path, body: { body } })).body).id;
-  },
-  editComment: async (call, identifier, at, body) => {
-    const path = `${project(identifier)}/merge_requests/${at.number}/notes/${at.id}`;
-    return (await call({ method: 'PUT', path, body: { body }, accept: [404] })).status !== 404;
   },
 };

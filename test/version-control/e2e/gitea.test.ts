@@ -184,7 +184,9 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
     const workspace = await follow(identifier, { 'apply-before-merge-enabled': true });
     await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
-    await client.act(((await runsOf(workspace))[0] as Resource).id, 'discard').catch(() => undefined);
+    const first = await untilConfirmable((await runsOf(workspace))[0] as Resource);
+    // It would hold the workspace.
+    await client.act(first.id, 'discard');
     const branch = { branch: 'feature', from: 'main' };
     const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', branch);
     const number = await gitea.pull(identifier, 'feature', 'Please add c');

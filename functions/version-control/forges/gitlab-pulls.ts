@@ -1,0 +1,96 @@
+import * as v from 'valibot';
+import type { PullForge } from './forge.ts';
+import { allPages, found, missing } from './github.ts';
+import { id, sha } from './github-schemas.ts';
+import { diffs, pageSize, pathsOf, project } from './gitlab.ts';
+
+/** Merge requests of GitLab. */
+
+const user = v.object({
+  username: v.string(),
+  avatar_url: v.nullish(v.string(), null),
+  web_url: v.nullish(v.string()),
+});
+
+const mergeRequest = v.object({
+  iid: v.number(),
+  state: v.string(),
+  title: v.nullish(v.string(), ''),
+  description: v.nullish(v.string(), null),
+  web_url: v.nullish(v.string(), ''),
+  sha: sha,
+  source_branch: v.string(),
+  target_branch: v.string(),
+  source_project_id: v.nullish(id),
+  target_project_id: id,
+  author: v.nullish(user),
+});
+
+const onMerge = v.object({
+  id,
+  body: v.string(),
+  author: v.object({ id, username: v.string() }),
+  created_at: v.string(),
+  updated_at: v.string(),
+});
+
+export const gitlabPulls: PullForge = {
+  pull: async (call, identifier, number) => {
+    const path = `${project(identifier)}/merge_requests/${number}`;
+    const one = found(mergeRequest, await call({ method: 'GET', path, accept: missing }));
+    return (
+      one && {
+        number: one.iid,
+        open: one.state === 'opened',
+        headSha: one.sha,
+        headBranch: one.source_branch,
+        base: one.target_branch,
+        fromFork: one.source_project_id !== one.target_project_id,
+        title: (one.title ?? '').slice(0, 255),
+        body: one.description?.slice(0, 2000) ?? null,
+        url: one.web_url ?? '',
+        sender: one.author
+          ? { username: one.author.username, avatarUrl: one.author.avatar_url, htmlUrl: one.author.web_url ?? null }
+          : null,
+      }
+    );
+  },
+  pullFiles: async (call, identifier, number) => {
+    const path = `${project(identifier)}/merge_requests/${number}/diffs`;
+    const files = await allPages(
+      async (page) => v.parse(diffs, (await call({ method: 'GET', path, query: { per_page: pageSize, page } })).body),
+      pageSize,
+    );
+    return files && pathsOf(files);
+  },
+  comments: async (call, identifier, number) => {
+    const path = `${project(identifier)}/merge_requests/${number}/notes`;
+    const query = { sort: 'asc', order_by: 'created_at', per_page: pageSize };
+    const schema = v.array(v.object({ id, body: v.string(), author: v.object({ id }) }));
+    const notes = v.parse(schema, (await call({ method: 'GET', path, query })).body);
+    return notes.map((note) => ({ id: note.id, body: note.body, authorId: note.author.id }));
+  },
+  comment: async (call, identifier, { number, id: noteId }) => {
+    const path = `${project(identifier)}/merge_requests/${number}/notes/${encodeURIComponent(noteId)}`;
+    const one = found(onMerge, await call({ method: 'GET', path, accept: missing }));
+    return (
+      one && {
+        id: one.id,
+        number,
+        body: one.body,
+        authorId: one.author.id,
+        author: one.author.username,
+        edited: one.updated_at !== one.created_at,
+        createdAt: one.created_at,
+      }
+    );
+  },
+  postComment: async (call, identifier, number, body) => {
+    const path = `${project(identifier)}/merge_requests/${number}/notes`;
+    return v.parse(v.object({ id }), (await call({ method: 'POST', path, body: { body } })).body).id;
+  },
+  editComment: async (call, identifier, at, body) => {
+    const path = `${project(identifier)}/merge_requests/${at.number}/notes/${at.id}`;
+    return (await call({ method: 'PUT', path, body: { body }, accept: [404] })).status !== 404;
+  },
+};
