@@ -36,7 +36,7 @@ it.each(['{"data":{"attributes":{"name":"\\ud800"}}}', '{"data":{"attributes":{"
 );
 
 it('rejects a body that is not UTF-8 with 400', async () => {
-  const { handler } = await import('../../functions/public-api/settings.ts');
+  const { handler } = await import('../../functions/public-api/workspaces.ts');
   const { eventOf } = await import('../support/api.ts');
   const event = eventOf('POST', `/api/v2/${path}`, { token: api.token });
   const sent = { ...event, body: Buffer.from([0xff, 0xfe, 0x00]).toString('base64'), isBase64Encoded: true };

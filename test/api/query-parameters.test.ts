@@ -85,8 +85,14 @@ it('checks what a request that writes may include before it writes', async () =>
 it('lists exactly the parameters that routes read', async () => {
   const { get: original } = URLSearchParams.prototype;
   const wrong: string[] = [];
-  // Only read where another leaves it open: without a workspace, with a tag, where not everybody may read the state.
-  const later = ['organization_name', 'filter[tag-union]', 'filter[tag-value-default-null]', 'show_only_configured'];
+  // Only read where another leaves it open: without a workspace, with a tag, where not everybody may read the state, with a connection.
+  const later = [
+    'branch',
+    'organization_name',
+    'filter[tag-union]',
+    'filter[tag-value-default-null]',
+    'show_only_configured',
+  ];
   for (const one of reads) {
     const requestedNames = new Set<string>();
     URLSearchParams.prototype.get = function (name) {

@@ -19,7 +19,8 @@ afterAll(() => api.close());
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 const functions = {
   api: () => import('../../functions/public-api/api.ts'),
-  access: () => import('../../functions/public-api/access.ts'),
+  organizations: () => import('../../functions/public-api/organizations.ts'),
+  runs: () => import('../../functions/public-api/runs.ts'),
   signIn: () => import('../../functions/public-api/sign-in.ts'),
   logs: () => import('../../functions/runs/logs-handler.ts'),
   runner: () => import('../../functions/runner-api/handler.ts'),
@@ -27,10 +28,10 @@ const functions = {
 const form = { base64: true, token: null };
 
 it.each<[string, number, keyof typeof functions, string, string, Sent]>([
-  ['a document', 200, 'access', 'GET', '/api/v2/organizations/acme', {}],
+  ['a document', 200, 'organizations', 'GET', '/api/v2/organizations/acme', {}],
   ['nothing', 204, 'api', 'GET', '/api/v2/ping', { token: null }],
-  ['a redirect', 302, 'api', 'GET', '/api/v2/configuration-versions/VERSION/download', {}],
-  ['no token', 401, 'api', 'GET', '/api/v2/runs/run-x', { token: null }],
+  ['a redirect', 302, 'runs', 'GET', '/api/v2/configuration-versions/VERSION/download', {}],
+  ['no token', 401, 'runs', 'GET', '/api/v2/runs/run-x', { token: null }],
   ['no route', 404, 'api', 'PATCH', '/api/v2/nothing', {}],
   ['what is too long', 414, 'api', 'GET', `/api/v2/ping?${'x'.repeat(5000)}`, {}],
   ['discovery', 200, 'api', 'GET', '/.well-known/terraform.json', { token: null }],
