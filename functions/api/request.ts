@@ -92,7 +92,9 @@ const cookieIn = ({ cookies = [] }: APIGatewayProxyEventV2, name: string): strin
  * @throws {ApiError} 413, 414, or 404 for parameters that nothing can have
  */
 export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = limits.body): ApiRequest => {
-  const { headers, requestContext, pathParameters = {} } = event;
+  const { headers, requestContext } = event;
+  // Absent where a route has none, on AWS; emulators send null.
+  const pathParameters = event.pathParameters ?? {};
   const header = (name: string) => headers[name];
   const bytes = sizeOf(event);
   checkBytes(bytes, maxBytes);
