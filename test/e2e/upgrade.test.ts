@@ -8,90 +8,121 @@ import { Client, isFinalRun, type Resource } from '../../functions/client/client
 import { PlatformProcess } from './support/platform.ts';
 import { newName, resources } from './support/world.ts';
 
-/** Before environments, version control and the registry: the oldest version whose data an upgrade takes and gives back. */
-const formerCommit = 'f701e42';
+/** Before environments, version control and the registry, with its table in LevelDB: the oldest version to upgrade from. */
+const oldest = 'f701e42';
+/** The oldest version that reads what this one writes: its table is in SQLite. */
+const oldestBack = 'b786c14';
 
 const here = resolve(import.meta.dirname, '../..');
 
-const isThere = (): boolean => {
+const isThere = (commit: string): boolean => {
   try {
-    execFileSync('git', ['cat-file', '-e', `${formerCommit}^{commit}`], { cwd: here, stdio: 'ignore' });
+    execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: here, stdio: 'ignore' });
     return true;
   } catch {
-    console.warn(`Upgrades were not tested: commit ${formerCommit} is not in this checkout (a shallow clone?).`);
+    console.warn(`Upgrades were not tested: commit ${commit} is not in this checkout (a shallow clone?).`);
     return false;
   }
 };
 
-/** What the former version wrote is used by this one, and what this one wrote by the former one again. */
-describe.skipIf(!isThere())('an upgrade and a rollback', () => {
+/** A platform of a former version, in a checkout of its own. */
+const startFormer = (commit: string) => {
   const former = mkdtempSync(join(tmpdir(), 'stepform-former-'));
-  let platform: PlatformProcess;
-  let client: Client;
+  const world = { former } as { former: string; platform: PlatformProcess; client: Client };
   beforeAll(async () => {
-    const tar = execFileSync('git', ['archive', formerCommit], { cwd: here, maxBuffer: 2 ** 30 });
+    const tar = execFileSync('git', ['archive', commit], { cwd: here, maxBuffer: 2 ** 30 });
     execFileSync('tar', ['-x', '-C', former], { input: tar });
     symlinkSync(join(here, 'node_modules'), join(former, 'node_modules'));
-    platform = await PlatformProcess.start({}, former);
-    client = new Client(platform.local.url, platform.local.token);
+    world.platform = await PlatformProcess.start({}, former);
+    world.client = new Client(world.platform.local.url, world.platform.local.token);
   });
   afterAll(async () => {
-    await platform.remove();
+    await world.platform.remove();
     rmSync(former, { recursive: true, force: true, maxRetries: 5 });
   });
+  return world;
+};
 
-  const restart = async (checkout: string): Promise<void> => {
-    await platform.stop();
-    platform.checkout = checkout;
-    await platform.start();
-  };
-  const main = `${resources(['a'])}\nvariable "secret" {\n  sensitive = true\n}\noutput "length" {\n  value = nonsensitive(length(var.secret))\n}\n`;
-  const createWorkspace = async () => {
-    const workspace = await client.createWorkspace(platform.local.organization, newName());
-    const attributes = { key: 'secret', value: 'four', category: 'terraform', sensitive: true };
-    await client.setVariable(workspace.id, attributes);
-    const version = await client.upload(workspace.id, await packFiles({ 'main.tf': main }));
-    const run = (attributes: Record<string, unknown> = {}) => client.createRun(workspace.id, attributes, version.id);
-    const serial = async () =>
-      (await client.get(`/workspaces/${workspace.id}/current-state-version`)).attributes.serial as number;
-    return { workspace, run, serial };
-  };
-  const confirmable = (run: Resource) => run.attributes.actions['is-confirmable'] || isFinalRun(run);
-  /** With the reason, where it is none that was wanted. */
-  const status = async (run: Resource): Promise<string> => {
-    const { status: reached, 'end-reason': reason } = (await client.waitForRun(run.id, isFinalRun, 120_000)).attributes;
-    return reason ? `${reached}: ${reason}` : reached;
-  };
+const restart = async ({ platform }: { platform: PlatformProcess }, checkout: string): Promise<void> => {
+  await platform.stop();
+  platform.checkout = checkout;
+  await platform.start();
+};
+
+const main = `${resources(['a'])}\nvariable "secret" {\n  sensitive = true\n}\noutput "length" {\n  value = nonsensitive(length(var.secret))\n}\n`;
+const createWorkspace = async ({ client, platform }: { client: Client; platform: PlatformProcess }) => {
+  const workspace = await client.createWorkspace(platform.local.organization, newName());
+  const attributes = { key: 'secret', value: 'four', category: 'terraform', sensitive: true };
+  await client.setVariable(workspace.id, attributes);
+  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': main }));
+  const run = (attributes: Record<string, unknown> = {}) => client.createRun(workspace.id, attributes, version.id);
+  const serial = async () =>
+    (await client.get(`/workspaces/${workspace.id}/current-state-version`)).attributes.serial as number;
+  return { workspace, run, serial };
+};
+const confirmable = (run: Resource) => run.attributes.actions['is-confirmable'] || isFinalRun(run);
+/** With the reason, where it is none that was wanted. */
+const status = async ({ client }: { client: Client }, run: Resource): Promise<string> => {
+  const { status: reached, 'end-reason': reason } = (await client.waitForRun(run.id, isFinalRun, 120_000)).attributes;
+  return reason ? `${reached}: ${reason}` : reached;
+};
+
+/** What the former version wrote is used by this one, and what this one wrote by the former one again. */
+describe.skipIf(!isThere(oldestBack))('an upgrade and a rollback', () => {
+  const world = startFormer(oldestBack);
 
   it('keep runs, variables and states, and finish what the other version began', async () => {
-    const applied = await createWorkspace();
-    expect(await status(await applied.run({ 'auto-apply': true }))).toBe('applied');
-    const waiting = await createWorkspace();
+    const { client } = world;
+    const applied = await createWorkspace(world);
+    expect(await status(world, await applied.run({ 'auto-apply': true }))).toBe('applied');
+    const waiting = await createWorkspace(world);
     const first = await waiting.run();
     const second = await waiting.run();
     await client.waitForRun(first.id, confirmable, 120_000);
 
-    await restart(here);
+    await restart(world, here);
     expect(await applied.serial()).toBe(1);
-    expect(await status(await applied.run())).toBe('planned_and_finished');
+    expect(await status(world, await applied.run())).toBe('planned_and_finished');
     await client.act(first.id, 'apply');
-    expect(await status(first)).toBe('applied');
+    expect(await status(world, first)).toBe('applied');
     await client.waitForRun(second.id, isFinalRun, 120_000);
     expect(await waiting.serial()).toBe(1);
     // Left for the former version: a run of each kind.
-    const later = await createWorkspace();
-    expect(await status(await later.run({ 'auto-apply': true }))).toBe('applied');
-    const open = await createWorkspace();
+    const later = await createWorkspace(world);
+    expect(await status(world, await later.run({ 'auto-apply': true }))).toBe('applied');
+    const open = await createWorkspace(world);
     const left = await open.run();
     await client.waitForRun(left.id, confirmable, 120_000);
 
-    await restart(former);
+    await restart(world, world.former);
     expect([await applied.serial(), await waiting.serial(), await later.serial()]).toEqual([1, 1, 1]);
-    expect(await status(await later.run())).toBe('planned_and_finished');
+    expect(await status(world, await later.run())).toBe('planned_and_finished');
     await client.act(left.id, 'apply');
-    expect(await status(left)).toBe('applied');
+    expect(await status(world, left)).toBe('applied');
 
-    await restart(here);
-    expect(await status(await open.run())).toBe('planned_and_finished');
+    await restart(world, here);
+    expect(await status(world, await open.run())).toBe('planned_and_finished');
+  });
+});
+
+describe.skipIf(!isThere(oldest))('an upgrade from the oldest version', () => {
+  const world = startFormer(oldest);
+
+  it('keeps what it wrote and finishes what it began, and the way back is refused instead of starting empty', async () => {
+    const applied = await createWorkspace(world);
+    expect(await status(world, await applied.run({ 'auto-apply': true }))).toBe('applied');
+    const waiting = await createWorkspace(world);
+    const left = await waiting.run();
+    await world.client.waitForRun(left.id, confirmable, 120_000);
+
+    await restart(world, here);
+    expect(await applied.serial()).toBe(1);
+    expect(await status(world, await applied.run())).toBe('planned_and_finished');
+    await world.client.act(left.id, 'apply');
+    expect(await status(world, left)).toBe('applied');
+
+    await expect(restart(world, world.former)).rejects.toThrow('the platform ended with 1');
+    await restart(world, here);
+    expect(await waiting.serial()).toBe(1);
   });
 });

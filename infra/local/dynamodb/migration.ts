@@ -1,4 +1,15 @@
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -26,7 +37,8 @@ interface Page {
 
 /** Indexes are made anew from the items (table.ts). */
 export const migrateLevelDb = async (folder: string, file: string): Promise<void> => {
-  if (!existsSync(join(folder, 'CURRENT'))) return;
+  const pointer = join(folder, 'CURRENT');
+  if (!statSync(pointer, { throwIfNoEntry: false })?.isFile()) return;
   if (!existsSync(file)) {
     const part = `${file}.part`;
     try {
@@ -44,7 +56,17 @@ export const migrateLevelDb = async (folder: string, file: string): Promise<void
   for (const name of readdirSync(folder))
     if (!name.startsWith(kept) && name !== 'CURRENT') rmSync(join(folder, name), { recursive: true });
   // The last to go: while it is there, this is not over.
-  rmSync(join(folder, 'CURRENT'));
+  rmSync(pointer);
+  keepFormerVersionsOut(pointer);
+};
+
+/** A former version would begin with empty tables: it cannot open a database whose pointer is a folder, and says so. */
+const keepFormerVersionsOut = (pointer: string): void => {
+  mkdirSync(pointer, { recursive: true });
+  writeFileSync(
+    join(pointer, 'README'),
+    'The tables are in tables.sqlite since an upgrade. To go back to a version that keeps them in LevelDB, restore a backup that it made.\n',
+  );
 };
 
 const flush = (path: string): void => {

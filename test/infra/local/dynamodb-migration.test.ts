@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { DynamoDb } from '../../../infra/local/dynamodb.ts';
 import { productTable } from '../../support/table.ts';
 import { Dynalite } from './support/dynalite/dynalite.ts';
+import { openStore } from './support/dynalite/store.ts';
 import { temporaryFolder } from './support/functions.ts';
 
 const count = 3000;
@@ -50,7 +51,7 @@ it('takes over the tables of LevelDB once, with their indexes', async () => {
   const { pk, sk } = itemOf(0);
   await db.handle('DeleteItem', { TableName: 'Table', Key: { pk, sk } });
   db.close();
-  expect(readdirSync(folder)).toEqual(['tables.sqlite']);
+  expect(readdirSync(folder).sort()).toEqual(['CURRENT', 'tables.sqlite']);
   const again = await open(folder);
   expect(await due(again)).toHaveLength(count / 10 - 1);
   again.close();
@@ -63,12 +64,23 @@ it('goes on where it was interrupted, before or after the new file was complete'
   expect(await due(db)).toHaveLength(count / 10);
   db.close();
   // As after a power cut right behind the renaming.
+  rmSync(join(folder, 'CURRENT'), { recursive: true });
   writeFileSync(join(folder, 'CURRENT'), 'MANIFEST-000001\n');
   writeFileSync(join(folder, '000005.ldb'), '');
   const again = await open(folder);
   expect(await due(again)).toHaveLength(count / 10);
   again.close();
-  expect(readdirSync(folder)).toEqual(['tables.sqlite']);
+  expect(readdirSync(folder).sort()).toEqual(['CURRENT', 'tables.sqlite']);
+});
+
+it('cannot be opened by a former version afterwards, which would begin with empty tables', async () => {
+  const folder = await inLevelDb();
+  (await open(folder)).close();
+  const former = openStore(folder).db as unknown as { open(): Promise<void> };
+  await expect(former.open()).rejects.toThrow('Database failed to open');
+  const again = await open(folder);
+  expect(await due(again)).toHaveLength(count / 10);
+  again.close();
 });
 
 it('leaves tables alone that it cannot read', async () => {
