@@ -20,7 +20,7 @@ const headersOf = (bucketOrigin: string): Record<string, string> => ({
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self'",
     `connect-src 'self' ${bucketOrigin}`,
     "base-uri 'none'",
     "form-action 'none'",

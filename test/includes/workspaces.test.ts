@@ -130,17 +130,14 @@ describe('included resources', () => {
   });
 });
 
-it.each([
-  [{ 'auto-destroy-at': '2030-01-01T00:00:00Z' }],
-  [{ 'auto-destroy-activity-duration': '14d' }],
-  [{ 'agent-pool-id': 'apool-x' }],
-  [{ 'hyok-enabled': true }],
-  [{ 'assessments-enabled': true }],
-])('rejects a setting without effect: %j', async (attributes) => {
-  const { id } = await api.workspace();
-  const [name] = Object.keys(attributes);
-  const answer = await api.patch(`workspaces/${id}`, attributes);
-  expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${name}`]);
-  const harmless = { 'auto-destroy-at': null, 'agent-pool-id': null, 'hyok-enabled': false };
-  expect((await api.patch(`workspaces/${id}`, harmless)).status).toBe(200);
-});
+it.each([[{ 'agent-pool-id': 'apool-x' }], [{ 'hyok-enabled': true }], [{ 'assessments-enabled': true }]])(
+  'rejects a setting without effect: %j',
+  async (attributes) => {
+    const { id } = await api.workspace();
+    const [name] = Object.keys(attributes);
+    const answer = await api.patch(`workspaces/${id}`, attributes);
+    expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${name}`]);
+    const harmless = { 'auto-destroy-at': null, 'agent-pool-id': null, 'hyok-enabled': false };
+    expect((await api.patch(`workspaces/${id}`, harmless)).status).toBe(200);
+  },
+);

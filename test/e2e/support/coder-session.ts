@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { coderAtHand, howToHaveCoder } from './coder-tools.ts';
-import { newName, platform } from './world.ts';
+import { newName, organization, platform } from './world.ts';
 
 /** The coder command line, unchanged, in a folder of its own. */
 
@@ -92,6 +92,8 @@ export const startSession = async (files: Record<string, string>) => {
     HOME: folder,
     CODER_CONFIG_DIR: join(folder, 'config'),
     CODER_URL: platform.environmentsUrl,
+    // Other tests make organizations of theirs.
+    CODER_ORGANIZATION: organization,
     NO_COLOR: '1',
   };
   const run = (args: string[], stdin = ''): Promise<Ended> =>
