@@ -20,7 +20,7 @@ export const workedMs = ({ attributes }: Run): number => {
   return between(stamps, 'planning-at', 'planned-at', 'planned-and-finished-at', ...failedPlan) + applied;
 };
 
-const median = (values: number[]): number | undefined => {
+export const median = (values: number[]): number | undefined => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)];
 };

@@ -10,7 +10,7 @@ import { knowPeople, Person } from '../../parts/person.tsx';
 import { DailyRuns, Sparkline } from '../../parts/run-charts.tsx';
 import { Status, since } from '../../parts/status.tsx';
 import { related, some } from '../../session.ts';
-import { type Day, dailyRuns, isStale, latestByWorkspace } from '../../text/run-history.ts';
+import { type Day, dailyRuns, isStale, latestByWorkspace, median } from '../../text/run-history.ts';
 import type { Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
 
@@ -115,8 +115,7 @@ const Totals = ({ rows, daily }: { rows: Row[]; daily: Day[] }) => {
   const week = daily.slice(-7);
   const sum = (of: (day: Day) => number) => week.reduce((total, day) => total + of(day), 0);
   const [succeeded, failed] = [sum((day) => day.succeeded), sum((day) => day.failed)];
-  const medians = week.flatMap(({ medianMs }) => medianMs ?? []).sort((a, b) => a - b);
-  const typical = medians[Math.floor(medians.length / 2)];
+  const typical = median(week.flatMap(({ medianMs }) => medianMs ?? []));
   const totals: [string, ComponentChildren][] = [
     ['Workspaces', rows.length.toLocaleString('en')],
     ['Resources', resources.toLocaleString('en')],
