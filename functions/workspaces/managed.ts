@@ -13,9 +13,9 @@ const refusals = {
   'start a run': 'Its builds are its runs: use "coder start", "coder stop" or "coder restart"',
   'queue runs by triggers': 'Its builds are its runs: use schedules of the environment',
   'upload a configuration': 'Push a version of the template instead: "coder templates push"',
-  'write state': 'Use "coder state push", which takes a template administrator',
+  'write state': 'Use "coder state push" instead, as an administrator of its template',
   'cancel a build': 'Cancel the build instead, by the rule of its template: PATCH /api/v2/workspacebuilds/{id}/cancel',
-  'confirm or discard a build': 'Builds apply by themselves; cancel the build instead',
+  'confirm or discard a build': 'Builds are applied automatically; cancel the build instead',
   'set CODER_ variables': 'Builds set all environment variables that begin with CODER_ themselves; use another name',
 };
 

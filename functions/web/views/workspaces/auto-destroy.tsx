@@ -47,7 +47,7 @@ export const AutoDestroy = ({ workspace, onChange }: { workspace: Resource<'work
           label="Destroy resources"
           name="auto-destroy"
           options={[
-            ['project', 'as its project says'],
+            ['project', 'as set in the project'],
             ['duration', 'after inactivity'],
             ['time', 'at a time'],
             ['never', 'never'],
