@@ -14,12 +14,11 @@ const isShared = ({ address, version }: ProviderName): boolean =>
   versionForm.test(version) &&
   environment.sharedProviderHosts.includes(hostOf(address));
 
-/** Has it fetched for the next run; this one does not wait. */
-const fetchLater = async (name: PackageName, organization: string): Promise<void> => {
-  if (!(await mayFetch(organization))) {
-    return logWarning('enough providers were fetched today', { organization, address: name.address });
-  }
+/** Has it fetched for the next run; this one does not wait. False when there have been enough today. */
+const fetchLater = async (name: PackageName, organization: string): Promise<boolean> => {
+  if (!(await mayFetch(organization))) return false;
   if (await beginFetch(name)) await invokeLater(environment.fetchProviderFunction, name);
+  return true;
 };
 
 /**
@@ -32,21 +31,20 @@ export const shareProviders = async (
   seconds: number,
 ): Promise<SharedProvider[]> => {
   if (!platformForm.test(platform)) return [];
-  const answers = await Promise.all(
-    providers.filter(isShared).map(async ({ address, version }) => {
-      const name = { address, version, platform };
-      const found = await getPackage(name);
-      if (!found) await fetchLater(name, organization).catch((error) => logError('provider not fetched', error));
-      if (!found?.sha256) return [];
-      return [
-        {
-          address,
-          version,
-          sha256: found.sha256,
-          url: await presignGet(objects.sharedProvider(found.sha256), seconds),
-        },
-      ];
-    }),
-  );
-  return answers.flat();
+  const names = providers.filter(isShared).map(({ address, version }) => ({ address, version, platform }));
+  const found = await Promise.all(names.map(getPackage));
+  const missing = names.filter((_, i) => !found[i]);
+  await fetchAll(missing, organization).catch((error) => logError('provider not fetched', error));
+  const answers = names.map(async ({ address, version }, i) => {
+    const sha256 = found[i]?.sha256;
+    return sha256 ? [{ address, version, sha256, url: await presignGet(objects.sharedProvider(sha256), seconds) }] : [];
+  });
+  return (await Promise.all(answers)).flat();
+};
+
+const fetchAll = async (names: PackageName[], organization: string): Promise<void> => {
+  for (const name of names) {
+    if (await fetchLater(name, organization)) continue;
+    return logWarning('enough providers were fetched today', { organization });
+  }
 };

@@ -325,6 +325,13 @@ describe('IAM permissions', () => {
     );
   });
 
+  it('let one function alone write providers that other runs execute', () => {
+    const writers = functionIds.filter((id) =>
+      permissionsOf(roleOf(id)).some((line) => line.startsWith('s3:PutObject') && line.includes('providers')),
+    );
+    expect(writers).toEqual(['FetchProvider']);
+  });
+
   it('cover every role of the stack', () => {
     const expectedRoles = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
     expect(
