@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createMessage, generateKey, sign } from 'openpgp';
 import { platform } from '../../functions/runner/binary/platform.ts';
 import { keepTls } from '../../infra/local/tls.ts';
@@ -23,13 +25,29 @@ export interface ProviderRegistry {
 
 const sha256Of = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
+const tickMs = 20;
+
+const sendSlowly = async (body: Buffer, to: ServerResponse, bytesPerSecond = Number.POSITIVE_INFINITY) => {
+  const piece = Math.min(body.length, (bytesPerSecond * tickMs) / 1000) || 1;
+  for (let at = 0; at < body.length; at += piece) {
+    to.write(body.subarray(at, at + piece));
+    if (piece < body.length) await setTimeout(tickMs);
+  }
+  to.end();
+};
+
 interface Package {
   version: string;
   zip: Buffer;
   served: Buffer;
 }
 
-export const startProviderRegistry = async (): Promise<ProviderRegistry> => {
+/** @param bytesPerSecond that it sends packages with; missing: as fast as it can */
+export const startProviderRegistry = async ({
+  bytesPerSecond,
+}: {
+  bytesPerSecond?: number;
+} = {}): Promise<ProviderRegistry> => {
   const folder = mkdtempSync(join(tmpdir(), 'provider-registry-'));
   const { key, cert, caFile } = await keepTls(folder);
   // The kind that registries take.
@@ -81,7 +99,8 @@ export const startProviderRegistry = async (): Promise<ProviderRegistry> => {
   const server = createServer({ key, cert }, async ({ url = '', headers }, response) => {
     const body = await answer(url, String(headers['user-agent']));
     if (body === undefined) response.writeHead(404).end();
-    else if (Buffer.isBuffer(body)) response.writeHead(200, { 'content-length': body.length }).end(body);
+    else if (Buffer.isBuffer(body))
+      await sendSlowly(body, response.writeHead(200, { 'content-length': body.length }), bytesPerSecond);
     else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
