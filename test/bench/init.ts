@@ -61,7 +61,7 @@ export const init: Section = {
     );
     const files = await configurationOf(registry, sources);
     const trust = { SSL_CERT_FILE: registry.caFile, NODE_EXTRA_CA_CERTS: registry.caFile };
-    const homes = [
+    const homes: { name: string; env: Record<string, string> }[] = [
       { name: 'cache on disk', env: { STEPFORM_CACHE: await mkdtemp(join(tmpdir(), 'stepform-cache-')) } },
       { name: 'cache in the bucket', env: { STEPFORM_SHARED_PROVIDER_HOSTS: registry.host } },
     ];
