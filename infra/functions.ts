@@ -73,6 +73,8 @@ export const httpFunctions = {
   Agent,
   Identity,
   Web,
+  Environments,
+  EnvironmentTemplates,
 } satisfies Record<string, HttpDeclaration>;
 
 /**
@@ -112,8 +114,6 @@ const otherFunctions = {
   RunApplied,
   Sweep,
   Bootstrap,
-  Environments,
-  EnvironmentTemplates,
   EnvironmentLogs,
   EnvironmentSettle,
   EnvironmentSweep,

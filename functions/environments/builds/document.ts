@@ -53,5 +53,7 @@ export const buildDocument = (build: Build, run: Run | undefined, environment: E
     matched_provisioners: matchedProvisioners(),
     has_ai_task: false,
     has_external_agent: false,
+    // Ours.
+    run_id: build.runIds[0] ?? null,
   };
 };

@@ -1,5 +1,5 @@
 import { getUser } from '../../people/accounts/users.ts';
-import type { Organization } from '../../people/organizations/records.ts';
+import { noteTemplates, type Organization } from '../../people/organizations/records.ts';
 import { deleteWorkspace } from '../../removal/workspaces.ts';
 import { getWorkspace } from '../../workspaces/records.ts';
 import { type Rights, rightsIn } from '../access.ts';
@@ -135,7 +135,7 @@ const create = async (call: Call) => {
       await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
       throw nameTaken(wanted.name);
     }
-    await wakeIfPooled(template);
+    await Promise.all([noteTemplates(organization), wakeIfPooled(template)]);
     return created(templateDocument(template));
   });
 };
