@@ -63,6 +63,8 @@ export interface Organization extends OrganizationSettings, NameCounts, Edited {
   isOperators?: boolean;
   /** Environments' templates have been made here (environments/). */
   hasTemplates?: true;
+  /** There are quotas of environments. */
+  hasQuotas?: true;
   /** It is there no more; its name stays given (organization-end.ts). */
   deletedAt?: string;
 }
