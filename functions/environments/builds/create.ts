@@ -6,8 +6,9 @@ import { getWorkspace } from '../../workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import { newUuid, prebuildsUser } from '../host/uuid.ts';
 import { keys } from '../keys.ts';
+import { holdQuota } from '../quotas/check.ts';
 import { startRun } from '../runs.ts';
-import { getAnyTemplate } from '../templates/records.ts';
+import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { getVersion, type Version } from '../templates/versions.ts';
 import { type Environment, getAnyEnvironment } from '../workspaces/records.ts';
 import { buildVariables } from './environment-variables.ts';
@@ -29,6 +30,7 @@ import { lockedBy, putState } from './state.ts';
 
 export interface NewBuild {
   transition: Transition;
+  template: Template;
   version: Version;
   parameters: Value[];
   presetId?: string | undefined;
@@ -40,6 +42,8 @@ export interface NewBuild {
   /** Nobody's activity. */
   isScheduled?: boolean;
   prebuild?: Build['prebuild'];
+  /** Whose environment it is from the build on, where that is somebody else. */
+  newOwnerId?: string;
   /** What else becomes of the environment in the write that decides who builds. */
   change?: Change;
 }
@@ -109,6 +113,10 @@ export const build = async (environment: Environment, given: NewBuild): Promise<
   if (workspace?.lock?.kind === 'user' && given.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
   const isEmpty = workspace?.state === undefined && given.state === undefined;
   const made = newBuild(environment, given, workspace?.state?.id, isEmpty);
+  if (made.transition === 'start') {
+    const { template, version, newOwnerId: ownerId = environment.ownerId } = given;
+    await holdQuota({ environment, template, versionId: version.id, ownerId });
+  }
   await createBuild(made);
   const claimed = await claimEnvironment(environment, made, given);
   if (!claimed) {

@@ -119,6 +119,7 @@ export const postBuild = async (call: Call) => {
     const current = (await byId(call)).environment;
     const made = await build(current, {
       transition,
+      template,
       version,
       parameters,
       presetId,

@@ -37,6 +37,9 @@ const pieceBytes = 256 * 1024;
 /** Clients read at most 32 KB at once, in JSON. */
 const maxOutput = 8000;
 
+/** In which part the entry of an id is, without those before it being read. */
+export const partOf = (id: number): number => Math.max(0, Math.floor(id / partSize) - 1);
+
 const entryAt = (part: number, n: number, entry: Omit<Entry, 'id'>): Entry => ({
   id: (part + 1) * partSize + n,
   ...entry,
