@@ -71,6 +71,7 @@ export const buildJob = async (
       replaceAddrs: run.replaceAddrs ?? [],
       allowConfigGeneration: run.allowConfigGeneration,
       debug: run.debuggingMode,
+      ...(run.assessment ? { assesses: true } : {}),
     },
     structuredOutput: run.structuredOutput,
     stateToken: stateTokenOf(run.id, phase, token),
