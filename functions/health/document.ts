@@ -4,7 +4,7 @@ import { assessmentResultId } from '../run/health-notice.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /** HCP API: assessment results. */
-export const healthDocument = (result: HealthResult, workspaceId: string): Resource => {
+export const healthDocument = (result: HealthResult, workspaceId: string) => {
   const id = assessmentResultId(result.runId);
   const self = `/api/v2/assessment-results/${id}`;
   const message = result.message ?? null;
