@@ -100,7 +100,7 @@ resource "terraform_data" "a" {
 }
 check "answer" {
   assert {
-    condition     = fileexists("${file}") && trimspace(file("${file}")) == "yes"
+    condition     = terraform_data.a.input == "a" && fileexists("${file}") && trimspace(file("${file}")) == "yes"
     error_message = "The answer is not yes."
   }
 }

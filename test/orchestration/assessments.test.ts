@@ -214,10 +214,11 @@ describe('the timer of a workspace', () => {
   it('makes up for an assessment that was cut off before it was there', async () => {
     const id = await applied();
     await table.update(keys.workspace(id), { set: { assessing: { runId: 'run-never', at: ago(1) } } });
-    await lookAt(id);
-    expect((await read(id)).assessing?.runId).toBe('run-never');
-    await lookAt(id);
+    expect((await assess(id)).status).toBe(200);
     expect((await going(id)).assessment).toBeDefined();
+    const other = await applied();
+    await table.update(keys.workspace(other), { set: { assessing: { runId: 'run-soon', at: ago(0) } } });
+    expect((await assess(other)).status).toBe(409);
   });
 
   it('is there for every workspace of an organization that enforces assessments, and for no other', async () => {

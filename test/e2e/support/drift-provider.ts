@@ -1,10 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { packFolder } from '../../../functions/cli/archive.ts';
+import { zipOf } from './zip-of.ts';
 
 /** A provider whose resource is a file anywhere, so that a test can change by hand what Terraform manages. */
 
@@ -24,9 +25,10 @@ export const withDriftProvider = async (main: string): Promise<Buffer> => {
     await run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', built, '.'], { cwd: source, env });
   }
   const folder = await mkdtemp(join(tmpdir(), 'drift-provider-'));
-  const plugins = join(folder, 'terraform.d/plugins/example.com/test/drift/1.0.0', platform);
+  const plugins = join(folder, 'terraform.d/plugins/example.com/test/drift');
   await mkdir(plugins, { recursive: true });
-  await copyFile(built, join(plugins, 'terraform-provider-drift_v1.0.0'));
+  const zip = zipOf('terraform-provider-drift_v1.0.0', await readFile(built));
+  await writeFile(join(plugins, `terraform-provider-drift_1.0.0_${platform}.zip`), zip);
   const needs = 'terraform {\n  required_providers {\n    drift = { source = "example.com/test/drift" }\n  }\n}\n';
   await writeFile(join(folder, 'main.tf'), needs + main);
   return packFolder(folder);
