@@ -77,6 +77,7 @@ export const buildJob = async (
       replaceAddrs: run.replaceAddrs ?? [],
       allowConfigGeneration: run.allowConfigGeneration,
       debug: run.debuggingMode,
+      ...(run.assessment ? { assesses: true } : {}),
     },
     structuredOutput: run.structuredOutput || appliesWithTimes(run, phase, workspace),
     stateToken: stateTokenOf(run.id, phase, token),
