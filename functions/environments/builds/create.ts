@@ -6,6 +6,7 @@ import { getWorkspace } from '../../workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import { newUuid, prebuildsUser } from '../host/uuid.ts';
 import { keys } from '../keys.ts';
+import { emitBegun } from '../metrics/records.ts';
 import { holdQuota } from '../quotas/check.ts';
 import { startRun } from '../runs.ts';
 import { getAnyTemplate, type Template } from '../templates/records.ts';
@@ -39,6 +40,8 @@ export interface NewBuild {
   withoutRun?: 'orphan' | undefined;
   /** Given in place of the one that the environment has. */
   state?: Buffer | undefined;
+  /** Terraform says all it knows in the log. */
+  isDebugged?: boolean;
   /** Nobody's activity. */
   isScheduled?: boolean;
   prebuild?: Build['prebuild'];
@@ -99,6 +102,7 @@ const newBuild = (environment: Environment, given: NewBuild, source: string | un
     ...(presetId ? { presetId } : {}),
     ...(prebuild ? { prebuild } : {}),
     ...(withoutRun ? { withoutRun } : {}),
+    ...(given.isDebugged ? { isDebugged: true } : {}),
     ...(source ? { stateVersionId: source } : {}),
     runIds: withoutRun ? [] : [newId('run')],
   };
@@ -123,6 +127,7 @@ export const build = async (environment: Environment, given: NewBuild): Promise<
     await forgetBuild(made);
     throw alreadyActive();
   }
+  emitBegun(made);
   if (given.state !== undefined) await putGivenState(made, claimed, given.state);
   return begin(made, claimed);
 };
@@ -180,6 +185,7 @@ const begin = async (made: Build, environment: Environment): Promise<Build> => {
       owner: { id: environment.ownerId, username: environment.ownerName, email: owner?.email ?? '' },
       previous: before,
     }),
+    templateWorkspaceId: template.workspaceId,
     belongsTo: `build ${made.id}`,
   });
   return made;

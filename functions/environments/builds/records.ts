@@ -22,6 +22,8 @@ export interface Build extends Job {
   presetId?: string;
   /** It goes by without Terraform, and why. */
   withoutRun?: 'orphan' | 'no state';
+  /** Asked for with `log_level: debug`. */
+  isDebugged?: true;
   /** The state version that it has, once it is complete; until then the one it began with. Absent: none. */
   stateVersionId?: string;
   resources?: TemplateResource[];

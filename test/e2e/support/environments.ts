@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { packFiles } from '../../../functions/cli/archive.ts';
 import { until } from '../../../functions/client/client.ts';
+import { operate } from './operator.ts';
 import { organization, platform } from './world.ts';
 
 /** Templates and environments by their API, where no test is about the command line. */
@@ -62,4 +64,15 @@ export const createEnvironment = async (templateId: string, name: string, more: 
   const made = await environmentsApi('POST', '/users/me/workspaces', { template_id: templateId, name, ...more });
   await untilBuilt(made.id);
   return made;
+};
+
+/**
+ * What the platform does every minute, now: an operator may invoke the function at any time. Nothing where tests have the
+ * API alone, whose minute they wait for.
+ */
+export const sweep = async (): Promise<void> => {
+  const { awsEndpointUrl: endpoint } = platform;
+  if (!endpoint) return;
+  operate(platform);
+  await new LambdaClient({ endpoint }).send(new InvokeCommand({ FunctionName: 'SweepFunction' }));
 };

@@ -66,15 +66,17 @@ it('stops and starts an environment, with its log and the way to its run', async
   if (coder) expect(parameters).toContainEqual({ name: 'size', value: '20' });
 });
 
-it('says next to the form what is wrong with a parameter, and builds nothing', async () => {
+it('knows before it stops anything that a parameter cannot be', async () => {
   if (!coder) return;
   const before = await untilBuilt(environment.id);
   const page = await visit(path());
   await page.getByRole('button', { name: 'Restart' }).click();
-  await page.getByRole('dialog').getByLabel('size').fill('many');
+  const size = page.getByRole('dialog').getByLabel('size');
+  // It was 20, and only increases.
+  await size.fill('5');
   await page.getByRole('dialog').getByRole('button', { name: 'Restart environment' }).click();
-  await page.getByRole('dialog').getByRole('alert').getByText('is not a number').waitFor();
-  expect((await untilBuilt(environment.id)).transition).toBe(before.transition);
+  expect(await size.evaluate((input) => (input as HTMLInputElement).validity.rangeUnderflow)).toBe(true);
+  expect((await untilBuilt(environment.id)).build_number).toBe(before.build_number);
 });
 
 it('sets when an environment starts and stops', async () => {
@@ -117,7 +119,7 @@ it('promotes a version, updates to it, and deletes', async () => {
   await seesStatus(page, 'deleted');
 });
 
-it('creates an environment of a template, and cancels nothing that has ended', async () => {
+it('creates an environment of a template, whose build can be canceled until it has ended', async () => {
   const page = await visit(`/app/${organization}/templates/${template.id}`);
   const name = shortName('new');
   await page.getByRole('button', { name: 'Create environment' }).click();
@@ -128,6 +130,7 @@ it('creates an environment of a template, and cancels nothing that has ended', a
   await dialog.getByLabel('Name', { exact: true }).fill(name);
   await dialog.getByRole('button', { name: 'Create environment' }).click();
   await page.getByRole('heading', { name }).waitFor();
+  await page.getByRole('button', { name: 'Cancel build' }).waitFor();
   await seesStatus(page, 'running');
   expect(await page.getByRole('button', { name: 'Cancel build' }).count()).toBe(0);
 });
@@ -135,7 +138,7 @@ it('creates an environment of a template, and cancels nothing that has ended', a
 it('is for everybody, on every screen', async () => {
   const { id } = await createEnvironment(template.id, shortName('seen'), values);
   const views = {
-    environments: { path: `/app/${organization}/environments`, ready: tpl },
+    environments: { path: `/app/${organization}/environments`, ready: 'last built' },
     environment: { path: `/app/${organization}/environments/${id}`, ready: 'Creation complete' },
     'its schedule': {
       path: `/app/${organization}/environments/${id}`,

@@ -12,13 +12,14 @@ interface Props {
   onChange(): void;
 }
 
-const tones: Record<Build['job']['status'], string> = {
-  pending: 'running',
-  running: 'running',
-  canceling: 'running',
-  succeeded: 'good',
-  failed: 'bad',
-  canceled: 'neutral',
+/** `running` is what an environment is; a build that goes on is in progress. */
+const states: Record<Build['job']['status'], [text: string, tone: string]> = {
+  pending: ['pending', 'running'],
+  running: ['in progress', 'running'],
+  canceling: ['canceling', 'running'],
+  succeeded: ['succeeded', 'good'],
+  failed: ['failed', 'bad'],
+  canceled: ['canceled', 'neutral'],
 };
 
 const reasons: Record<string, string> = {
@@ -71,7 +72,7 @@ const Line = ({ build, isOpen, onOpen }: { build: Build; isOpen: boolean; onOpen
       {reasonOf(build)} · <Ago at={build.created_at} />
     </span>
     <span class="end">
-      <span class={`status ${tones[build.job.status]}`}>{build.job.status}</span>
+      <span class={`status ${states[build.job.status][1]}`}>{states[build.job.status][0]}</span>
       {build.job.started_at && (
         <span class="meta">
           <Took from={build.job.started_at} {...(build.job.completed_at ? { to: build.job.completed_at } : {})} />

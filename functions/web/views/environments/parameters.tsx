@@ -40,6 +40,9 @@ export const ParameterFields = ({ parameters, values }: FieldsProps) => (
       if (isFixed) return <Fixed key={parameter.name} {...shared} />;
       const options = optionsOf(parameter);
       if (options) return <Select key={parameter.name} {...shared} options={options} />;
+      if (parameter.type === 'number') {
+        return <NumberField key={parameter.name} {...shared} {...limitsOf(parameter, before)} />;
+      }
       return <Text key={parameter.name} {...shared} required={parameter.required} />;
     })}
   </>
@@ -48,6 +51,30 @@ export const ParameterFields = ({ parameters, values }: FieldsProps) => (
 const Fixed = ({ label, hint, value }: { label: string; hint: string; value: string }) => (
   <Field label={label} hint={hint}>
     {(attributes) => <input {...attributes} readOnly value={value} />}
+  </Field>
+);
+
+/** Known before anything is sent: a restart would have stopped the environment by then. */
+const limitsOf = (parameter: Parameter, before: string | undefined) => {
+  const { validation_min: least, validation_max: most, validation_monotonic: monotonic } = parameter;
+  const former = before === undefined || before === '' ? undefined : Number(before);
+  return {
+    required: parameter.required,
+    min: monotonic === 'increasing' ? (former ?? least) : least,
+    max: monotonic === 'decreasing' ? (former ?? most) : most,
+  };
+};
+
+interface NumberProps extends ReturnType<typeof limitsOf> {
+  label: string;
+  name: string;
+  hint: string;
+  value: string;
+}
+
+const NumberField = ({ label, name, hint, value, ...limits }: NumberProps) => (
+  <Field label={label} name={name} hint={hint}>
+    {(attributes) => <input {...attributes} {...limits} type="number" name={name} step="1" defaultValue={value} />}
   </Field>
 );
 
