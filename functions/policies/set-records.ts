@@ -204,14 +204,23 @@ const appliesTo = (set: PolicySet, { id, organization, projectId }: Home): boole
   return set.global || (set.projectIds?.has(projectId) ?? false);
 };
 
-/** The sets that apply to a workspace, in the order of names. 1 request, and 1 more when there may be any. */
-export const policySetsOf = async (workspace: Home): Promise<PolicySet[]> => {
+/**
+ * The sets that apply to a workspace, in the order of names. 1 request, and 1 more when there may be any.
+ * @param template of the workspace, whose sets apply to it too
+ */
+export const policySetsOf = async (workspace: Home, template?: string): Promise<PolicySet[]> => {
   const { id, organization, projectId } = workspace;
-  const scopes: PolicyScope[] = [{ organization }, { project: projectId }, { workspace: id }];
+  const places = [workspace, ...(template ? [{ ...workspace, id: template }] : [])];
+  const scopes: PolicyScope[] = [
+    { organization },
+    { project: projectId },
+    { workspace: id },
+    ...(template ? [{ workspace: template }] : []),
+  ];
   const pointers = await batchGet<Key & { ids?: Set<string> }>(scopes.map(keys.policySetsOf));
   const ids = new Set(pointers.flatMap((pointer) => [...(pointer.ids ?? [])]));
   const sets = await getPolicySets([...ids]);
-  return sets.filter((set) => appliesTo(set, workspace)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return sets.filter((set) => places.some((place) => appliesTo(set, place))).sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
 /** A workspace or project that is deleted leaves the sets that speak of it. */

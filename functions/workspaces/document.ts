@@ -6,6 +6,7 @@ import { byOrganization } from '../api/permissions/shown.ts';
 import type { Project } from '../projects/records.ts';
 import { type Tag, tagId } from '../projects/tags.ts';
 import { destroyTime } from '../run/auto-destroy.ts';
+import { assessmentResultId } from '../run/health-notice.ts';
 import type { VcsRepo, Workspace } from './records.ts';
 
 /** The run that holds the workspace, else the last one that did. */
@@ -108,7 +109,7 @@ export const workspaceDocument = (
     'trigger-prefixes': workspace.triggerPrefixes,
     'trigger-patterns': workspace.triggerPatterns,
     'assessments-enabled': workspace.assessmentsEnabled,
-    'last-assessment-result-at': null,
+    'last-assessment-result-at': workspace.health?.at ?? null,
     source: 'tfe-api',
     'source-name': workspace.sourceName,
     'source-url': workspace.sourceUrl,
@@ -129,7 +130,10 @@ export const workspaceDocument = (
     'locked-by': lockedBy(workspace),
     'current-state-version': one('state-versions', workspace.state?.id),
     'current-configuration-version': one('configuration-versions', currentConfigurationId(workspace)),
-    'current-assessment-result': { data: null },
+    'current-assessment-result': one(
+      'assessment-results',
+      workspace.health && assessmentResultId(workspace.health.runId),
+    ),
     'agent-pool': one('agent-pools', workspace.agentPoolId),
     'ssh-key': one('ssh-keys', workspace.sshKeyId),
     vars: { links: { related: `/api/v2/workspaces/${workspace.id}/vars` } },
