@@ -164,6 +164,10 @@ export const environment = {
   get engine() {
     return required('TERRAFORM_ENGINE') === 'tofu' ? ('tofu' as const) : ('terraform' as const);
   },
+  /** Of the Terraform in the runners' image; undefined where that has OpenTofu. */
+  get runnerTerraformVersion() {
+    return process.env.RUNNER_TERRAFORM_VERSION || undefined;
+  },
   get holdSeconds() {
     return Number(required('HOLD_SECONDS'));
   },
@@ -181,5 +185,9 @@ export const environment = {
   /** Where releases of OPA are found; a mirror has the same layout. Checksums are checked all the same. */
   get opaReleases() {
     return process.env.STEPFORM_OPA_RELEASES || 'https://github.com/open-policy-agent/opa/releases/download';
+  },
+  /** Where releases of Terraform are found; a mirror has the same layout. */
+  get terraformReleases() {
+    return process.env.STEPFORM_TERRAFORM_RELEASES || 'https://releases.hashicorp.com/terraform';
   },
 };

@@ -83,6 +83,9 @@ export const variableGroups = (parts: Parts) => {
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
     /** Empty where none are to stand ready. */
     warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),
+    runnerTerraform: () => ({
+      RUNNER_TERRAFORM_VERSION: settings.terraformEngine === 'terraform' ? settings.terraformVersion : '',
+    }),
     runs: () => ({
       TERRAFORM_ENGINE: settings.terraformEngine,
       HOLD_SECONDS: String(settings.holdSeconds),
