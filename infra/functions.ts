@@ -17,6 +17,7 @@ import { EnvironmentTemplates } from './functions/environment-templates.ts';
 import { Environments } from './functions/environments.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
 import { FetchCommit } from './functions/fetch-commit.ts';
+import { FetchProvider } from './functions/fetch-provider.ts';
 import { Fetching } from './functions/fetching.ts';
 import { Governance } from './functions/governance.ts';
 import { Identity } from './functions/identity.ts';
@@ -108,6 +109,7 @@ const otherFunctions = {
   Notify,
   CommitStatus,
   FetchCommit,
+  FetchProvider,
   VersionControlEvent,
   RunnerStopped,
   ConfigurationUploaded,

@@ -79,7 +79,11 @@ const debugLevel = (level: string | undefined): Entry['log_level'] | undefined =
 const isDebugLog = ({ type, '@level': level }: Message): boolean => level !== undefined && type === undefined;
 
 /** A line of a phase's log, as one entry or several. */
-const entriesOf = (line: string, otherwise: string): Pick<Entry, 'created_at' | 'log_level' | 'output'>[] => {
+const entriesOf = (
+  line: string,
+  phase: PhaseName,
+  otherwise: string,
+): Pick<Entry, 'created_at' | 'log_level' | 'output'>[] => {
   const message = messageIn(line);
   const severity = message.diagnostic?.severity === 'warning' ? 'warn' : message.diagnostic?.severity;
   const log_level = isDebugLog(message)
@@ -88,7 +92,7 @@ const entriesOf = (line: string, otherwise: string): Pick<Entry, 'created_at' | 
   if (!log_level) return [];
   const time = Date.parse(message['@timestamp'] ?? '');
   const created_at = Number.isNaN(time) ? otherwise : new Date(time).toISOString();
-  return readable(line)
+  return readable(line, phase)
     .map((text) => stripAnsi(text).trimEnd())
     .filter((text) => text !== '' && text !== '╷' && text !== '╵')
     .flatMap((text) => chunks(text.replace(/^│ ?/, '')))
@@ -152,7 +156,7 @@ const readPhase = async (
     const newline = bytes.indexOf(0x0a, from);
     const to = newline < 0 || newline >= used ? used : newline + 1;
     const line = unframed(bytes.toString('utf8', from, to));
-    for (const [n, entry] of entriesOf(line, at).entries())
+    for (const [n, entry] of entriesOf(line, phase, at).entries())
       entries.push(entryAt(index, offset + from + n + 1, { ...entry, stage, log_source: 'provisioner' }));
     from = to;
   }
