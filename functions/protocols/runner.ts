@@ -70,6 +70,8 @@ export interface Job {
   };
   /** Terraform's JSON UI lines instead of text in the log. */
   structuredOutput: boolean;
+  /** No command line draws its plan, so that nothing waits for the providers' schemas. */
+  withoutSchemas?: true;
   /** For Terraform itself: reads, from the public API, the state of workspaces that share theirs. */
   stateToken: string;
   /** Presigned GET of the configuration archive (gzip tar). */
