@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
@@ -48,11 +48,14 @@ const cdk = (args: string[], folder: string, { environment }: Emulator): Promise
     );
   });
 
-/** A copy of the assembly without what the emulator lacks. */
+/** Needs no Docker: containers.ts starts what the task definition says, and that reads the program from the bucket of assets. */
+const runnerImage = 'public.ecr.aws/docker/library/node:24-bookworm';
+
+/** The assembly without what the emulator lacks. */
 const prepare = async (folder: string): Promise<Omit<Deployment, 'outputs'> & { assembly: string }> => {
-  const { assembly: original, bundles } = await synthesize();
-  const assembly = join(folder, 'assembly');
-  await cp(original, assembly, { recursive: true });
+  const { context } = JSON.parse(await readFile('cdk.json', 'utf8')) as { context?: object };
+  const outdir = join(folder, 'assembly');
+  const { assembly, bundles } = await synthesize({ outdir, context: { ...context, runnerImage } });
   const files = {
     template: join(assembly, `${stackName}.template.json`),
     assets: join(assembly, `${stackName}.assets.json`),
