@@ -22,8 +22,6 @@ export interface Deployment {
     BootstrapFunctionName: string;
   };
   template: Template;
-  /** Absolute path of the runner program. */
-  runner: string;
   /** Logical ids. */
   leftOut: string[];
 }
@@ -55,19 +53,12 @@ const runnerImage = 'public.ecr.aws/docker/library/node:24-bookworm';
 const prepare = async (folder: string): Promise<Omit<Deployment, 'outputs'> & { assembly: string }> => {
   const { context } = JSON.parse(await readFile('cdk.json', 'utf8')) as { context?: object };
   const outdir = join(folder, 'assembly');
-  const { assembly, bundles } = await synthesize({ outdir, context: { ...context, runnerImage } });
-  const files = {
-    template: join(assembly, `${stackName}.template.json`),
-    assets: join(assembly, `${stackName}.assets.json`),
-  };
-  const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
-  const [template, assets] = await Promise.all([read(files.template), read(files.assets)]);
-  const leftOut = leaveOut(template, assets);
-  await Promise.all([
-    writeFile(files.template, JSON.stringify(template)),
-    writeFile(files.assets, JSON.stringify(assets)),
-  ]);
-  return { assembly, template, leftOut, runner: bundles.runner };
+  const { assembly } = await synthesize({ outdir, context: { ...context, runnerImage } });
+  const file = join(assembly, `${stackName}.template.json`);
+  const template = JSON.parse(await readFile(file, 'utf8')) as Template;
+  const leftOut = leaveOut(template);
+  await writeFile(file, JSON.stringify(template));
+  return { assembly, template, leftOut };
 };
 
 export const deploy = async (emulator: Emulator, folder: string): Promise<Deployment> => {

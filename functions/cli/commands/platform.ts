@@ -73,7 +73,7 @@ const deploy: Command = {
     check: { about: 'only check that everything is there' },
     yes: { about: 'do not ask before changes of permissions', short: 'y' },
   },
-  more: `Checks region, credentials, CDK bootstrap and Docker first, and names all that is missing, and quotas that are low. Credentials and region come from where the AWS CLI
+  more: `Checks region, credentials, CDK bootstrap and Docker (not needed with -c runnerImage=…) first, and names all that is missing, and quotas that are low. Credentials and region come from where the AWS CLI
 has them: the environment, or the profile in AWS_PROFILE. Settings that were given before must be given again.
 
   ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com`,
