@@ -74,6 +74,8 @@ export const httpFunctions = {
   Agent,
   Identity,
   Web,
+  Environments,
+  EnvironmentTemplates,
 } satisfies Record<string, HttpDeclaration>;
 
 /**
@@ -114,8 +116,6 @@ const otherFunctions = {
   RunApplied,
   Sweep,
   Bootstrap,
-  Environments,
-  EnvironmentTemplates,
   EnvironmentLogs,
   EnvironmentSettle,
   EnvironmentSweep,

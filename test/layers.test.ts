@@ -20,6 +20,7 @@ const order = [
     'notifications',
     'registry',
     'shared-providers',
+    'health',
     'version-control',
   ],
   [

@@ -66,6 +66,8 @@ export interface Job {
     replaceAddrs: string[];
     allowConfigGeneration: boolean;
     debug: boolean;
+    /** It only looks at the health of what there is; checks that fail are a finding. */
+    assesses?: boolean;
   };
   /** Terraform's JSON UI lines instead of text in the log. */
   structuredOutput: boolean;

@@ -84,6 +84,16 @@ const bodies = {
     stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
     unsavedState: v.optional(stateIdentity),
     resourcesAfter: count,
+    health: v.optional(
+      v.object({
+        resourcesDrifted: count,
+        resourcesUndrifted: count,
+        checksPassed: count,
+        checksFailed: count,
+        checksErrored: count,
+        checksUnknown: count,
+      }),
+    ),
   }),
 };
 

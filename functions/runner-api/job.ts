@@ -10,7 +10,7 @@ import { stateChecksum } from '../states/integrity.ts';
 import { objects } from '../store/keys.ts';
 import { keptStateContext, newDataKey } from '../store/secrets.ts';
 import { identify } from '../workload-identity/identify.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
 
@@ -77,8 +77,9 @@ export const buildJob = async (
       replaceAddrs: run.replaceAddrs ?? [],
       allowConfigGeneration: run.allowConfigGeneration,
       debug: run.debuggingMode,
+      ...(run.assessment ? { assesses: true } : {}),
     },
-    structuredOutput: run.structuredOutput,
+    structuredOutput: run.structuredOutput || appliesWithTimes(run, phase, workspace),
     stateToken: stateTokenOf(run.id, phase, token),
     configurationUrl,
     stateUrl,
@@ -102,3 +103,10 @@ export const buildJob = async (
     limits,
   };
 };
+
+/**
+ * An apply in JSON lines loses nothing of what the text says, and says when each resource began and ended. A plan in
+ * JSON lines has no diff: that is for the command line that asked for it and draws it by itself.
+ */
+const appliesWithTimes = (run: Run, phase: PhaseName, { structuredRunOutputEnabled }: Workspace): boolean =>
+  phase === 'apply' && structuredRunOutputEnabled && run.source !== 'terraform+cloud';

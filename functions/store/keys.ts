@@ -40,6 +40,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `MEMBER#<user id>` | → user id; who belongs to it, for lists |
  * | | `RUN#<created at>#<id>` | → run id; the organization's runs, for lists |
  * | | `OPEN#<created at>#<id>` | → run id; only while it is not over |
+ * | | `ASSESSING#<run id>` | assessment of health that goes on |
  * | | `VARSET#<case apart>#<project id, if it owns it>#<name>` | → variable set id; the uniqueness of names |
  * | | `GLOBALVARSET#<id>` | → variable set id; those applied to every workspace |
  * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
@@ -78,6 +79,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that a group at the issuer stands for |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
  * | | `AUTODESTROY` | when to look whether it is to be destroyed |
+ * | | `HEALTH` | when to look whether its health is to be assessed |
+ * | | `ASSESSMENT#<at>#<run id>` | result of an assessment |
  * | | `VAR#<id>` | variable |
  * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
  * | | `VARSET#<id>` | → variable set that may be applied to it |
@@ -208,6 +211,12 @@ export const keys = {
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
   notification: (id: string): Key => ({ pk: `NC#${id}`, sk: 'NC' }),
   autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),
+  healthTimer: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'HEALTH' }),
+  assessment: (workspaceId: string, at: string, runId: string): Key => ({
+    pk: `WS#${workspaceId}`,
+    sk: `ASSESSMENT#${at}#${runId}`,
+  }),
+  assessing: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `ASSESSING#${runId}` }),
   told: (id: string, what: string): Key => ({ pk: `${id.startsWith('ws-') ? 'WS' : 'RUN'}#${id}`, sk: `TOLD#${what}` }),
   sshKey: (id: string): Key => ({ pk: `SSHKEY#${id}`, sk: 'SSHKEY' }),
   sshKeyOf: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `SSHKEY#${id}` }),

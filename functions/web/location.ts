@@ -10,8 +10,14 @@ const here = (): string => location.pathname.slice(basePath.length) || '/';
 
 const path = signal(here());
 
-/** `#plan-12` aims at a line of a log. */
-export const hash = signal(location.hash);
+/** `#plan-12` aims at a line of a log. Another object each time that it is aimed, at the same line too. */
+export const hash = signal({ text: location.hash });
+
+/** The address becomes that of a part of this view, which comes into sight. */
+export const aimAt = (part: string): void => {
+  history.replaceState(history.state, '', `#${part}`);
+  hash.value = { text: `#${part}` };
+};
 
 /** Where the reader is. */
 export const place = computed<Place>(() => placeOf(path.value));
@@ -52,6 +58,7 @@ export const go = (to: Place, { replace = false } = {}): void => {
   if (replace) history.replaceState(null, '', hrefOf(to));
   else history.pushState(null, '', hrefOf(to));
   path.value = here();
+  hash.value = { text: '' };
   scrollTo(0, 0);
   requestAnimationFrame(enter);
 };
@@ -94,7 +101,7 @@ export const followLinks = (): void => {
     if (path.peek() !== from) back();
   });
   addEventListener('hashchange', () => {
-    hash.value = location.hash;
+    hash.value = { text: location.hash };
   });
   addEventListener('click', (event) => {
     const link = (event.target as Element | null)?.closest?.('a');

@@ -143,10 +143,13 @@ const states = (aws: Aws, action: string, input: Record<string, string>): Answer
 
 const inMemory = new Set(['dynamodb', 'states', 'ecs', 'lambda']);
 
-const functionIn = (path: string): string => /\/functions\/([\w-]+)\/invocations$/.exec(path)?.[1] ?? '';
+const functionIn = (path: string): string | undefined => {
+  const [, name] = /\/functions\/([\w-]+)\/invocations$/.exec(path) ?? [];
+  return name && `Lambda.${name}`;
+};
 
-const targetIn = (headers: Record<string, string>): string =>
-  Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-amz-target')?.[1] ?? '';
+const targetIn = (headers: Record<string, string>): string | undefined =>
+  Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-amz-target')?.[1];
 
 /** As the SDK reports a connection that ends without an answer. */
 const connectionLost = (): Error =>
@@ -179,7 +182,8 @@ const overHttp: DirectCall = async ({ service, method, path, headers, body, time
   };
 };
 
-export const startAws = async (): Promise<Aws> => {
+/** @param signed that calls are signed and sent over HTTP, as on AWS, instead of being made in memory */
+export const startAws = async ({ signed = false } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
   database.ensureTable(productTable('stepform-test'));
   let fault: { n: number; when: Failing } | undefined;
@@ -234,7 +238,8 @@ export const startAws = async (): Promise<Aws> => {
     aws.calls++;
     const fails = fault && --fault.n === 0 ? fault.when : undefined;
     if (fails) fault = undefined;
-    const target = request.service === 'lambda' ? `Lambda.${functionIn(path)}` : targetIn(headers);
+    const target = request.service === 'lambda' ? functionIn(path) : targetIn(headers);
+    if (!target) return { status: 404, headers: {}, body: Buffer.alloc(0) };
     const bytes =
       typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     if (fails === 'late') late.push(() => perform(target, bytes));
@@ -247,7 +252,7 @@ export const startAws = async (): Promise<Aws> => {
       body: Buffer.from(JSON.stringify(answer.body)),
     };
   };
-  Object.assign(process, { [Symbol.for('stepform.direct-calls')]: direct });
+  Object.assign(process, { [Symbol.for('stepform.direct-calls')]: signed ? undefined : direct });
   const server = createServer((incoming, outgoing) => {
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part));

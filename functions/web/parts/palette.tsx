@@ -18,6 +18,7 @@ const tabNames: Record<(typeof tabs)[number], string> = {
   overview: 'Overview',
   runs: 'Runs',
   states: 'States',
+  health: 'Health',
   variables: 'Variables',
   settings: 'Settings',
 };

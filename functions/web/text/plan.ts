@@ -29,6 +29,8 @@ export interface RedactedPlan {
   resource_changes?: ResourceChange[] | null;
   resource_drift?: ResourceChange[] | null;
   output_changes?: Record<string, Change> | null;
+  /** Addresses in the configuration (runner/dependencies.ts). */
+  resource_dependencies?: Record<string, string[]>;
 }
 
 export type Kind = 'create' | 'update' | 'replace' | 'destroy' | 'forget' | 'import' | 'move' | 'read' | 'same';

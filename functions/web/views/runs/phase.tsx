@@ -33,6 +33,11 @@ interface PhaseProps {
 /** A plan or an apply with its output: open while it runs, and when it failed; else folded. */
 export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const chosen = useSignal<boolean | undefined>(undefined);
+  const linked = hash.value.text.startsWith(`#${name}-`);
+  useEffect(() => {
+    // Also of one that the reader has closed.
+    if (linked) chosen.value = undefined;
+  }, [hash.value]);
   if (!phase) return null;
   const { status, 'log-read-url': url, 'status-timestamps': at, 'error-message': message } = phase.attributes;
   const pool = awaitedPool(phase);
@@ -41,7 +46,6 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const began = at['started-at'] as string | undefined;
   const ended = (at['finished-at'] ?? at['errored-at'] ?? at['canceled-at']) as string | undefined;
   const waits = name === 'plan' && run.attributes.actions['is-confirmable'];
-  const linked = hash.value.startsWith(`#${name}-`);
   const open = chosen.value ?? (status === 'running' || status === 'errored' || waits || linked);
   const shows = began !== undefined || (over && status !== 'unreachable');
   return (
@@ -78,7 +82,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
           {name === 'plan' && status === 'finished' ? (
             <PlanResult run={run} plan={phase} url={url} />
           ) : (
-            <Log name={name} url={url} runId={run.id} over={over} onEnd={onEnd} />
+            <Log name={name} url={url} run={run} over={over} onEnd={onEnd} />
           )}
         </>
       )}
@@ -88,9 +92,9 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
 
 /** A finished plan is read as changes, and its output is at hand; a link to one of its lines leads to the output. */
 const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: { id: string }; url: string }) => {
-  const showsOutput = useSignal(hash.value.startsWith('#plan-'));
+  const showsOutput = useSignal(hash.value.text.startsWith('#plan-'));
   useEffect(() => {
-    if (hash.value.startsWith('#plan-')) showsOutput.value = true;
+    if (hash.value.text.startsWith('#plan-')) showsOutput.value = true;
   }, [hash.value]);
   const views: [boolean, string][] = [
     [false, 'Changes'],
@@ -112,7 +116,7 @@ const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: { id: str
           </button>
         ))}
       </fieldset>
-      {showsOutput.value ? <Log name="plan" url={url} runId={run.id} over /> : <PlanChanges plan={plan} />}
+      {showsOutput.value ? <Log name="plan" url={url} run={run} over /> : <PlanChanges plan={plan} />}
     </>
   );
 };

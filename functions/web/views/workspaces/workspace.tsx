@@ -11,6 +11,7 @@ import { NewRun } from '../runs/new-run.tsx';
 import { Runs } from '../runs/runs.tsx';
 import { States } from '../states/state-versions.tsx';
 import { WorkspaceVariables } from '../variables/variables.tsx';
+import { Health } from './health.tsx';
 import { LockBar } from './lock.tsx';
 import { Overview } from './overview.tsx';
 import { Settings } from './settings.tsx';
@@ -32,6 +33,7 @@ const names: [Tab, string][] = [
   ['overview', 'Overview'],
   ['runs', 'Runs'],
   ['states', 'States'],
+  ['health', 'Health'],
   ['variables', 'Variables'],
   ['settings', 'Settings'],
 ];
@@ -114,6 +116,8 @@ const TabView = ({ tab, workspace, run, organization, onChange }: TabProps) => {
       return <Runs workspace={workspace} current={run} />;
     case 'states':
       return <States workspace={workspace} organization={organization} />;
+    case 'health':
+      return <Health workspace={workspace} organization={organization} />;
     case 'variables':
       return <WorkspaceVariables workspace={workspace} organization={organization} />;
     case 'settings':
