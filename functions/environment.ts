@@ -133,6 +133,14 @@ export const environment = {
   get fetchCommitFunction() {
     return required('FETCH_COMMIT_FUNCTION');
   },
+  /** Name of the function that fetches providers. */
+  get fetchProviderFunction() {
+    return required('FETCH_PROVIDER_FUNCTION');
+  },
+  /** Public registries whose providers are kept for all runs. */
+  get sharedProviderHosts() {
+    return (process.env.SHARED_PROVIDER_HOSTS ?? '').split(',').filter(Boolean);
+  },
   /** Name of the function that posts statuses of commits. */
   get commitStatusFunction() {
     return required('COMMIT_STATUS_FUNCTION');

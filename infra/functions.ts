@@ -17,6 +17,7 @@ import { EnvironmentTemplates } from './functions/environment-templates.ts';
 import { Environments } from './functions/environments.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
 import { FetchCommit } from './functions/fetch-commit.ts';
+import { FetchProvider } from './functions/fetch-provider.ts';
 import { Fetching } from './functions/fetching.ts';
 import { Governance } from './functions/governance.ts';
 import { Identity } from './functions/identity.ts';
@@ -73,6 +74,8 @@ export const httpFunctions = {
   Agent,
   Identity,
   Web,
+  Environments,
+  EnvironmentTemplates,
 } satisfies Record<string, HttpDeclaration>;
 
 /**
@@ -106,14 +109,13 @@ const otherFunctions = {
   Notify,
   CommitStatus,
   FetchCommit,
+  FetchProvider,
   VersionControlEvent,
   RunnerStopped,
   ConfigurationUploaded,
   RunApplied,
   Sweep,
   Bootstrap,
-  Environments,
-  EnvironmentTemplates,
   EnvironmentLogs,
   EnvironmentSettle,
   EnvironmentSweep,

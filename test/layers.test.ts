@@ -19,6 +19,8 @@ const order = [
     'run-tasks',
     'notifications',
     'registry',
+    'shared-providers',
+    'health',
     'version-control',
   ],
   [

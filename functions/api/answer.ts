@@ -14,7 +14,7 @@ export interface Relationship {
 export interface Resource extends Identifier {
   attributes: Record<string, unknown>;
   relationships?: Record<string, Relationship>;
-  links?: Record<string, string>;
+  links?: Record<string, string | null>;
 }
 
 export interface Document {

@@ -16,12 +16,7 @@ const features: Record<string, string[]> = {
     'organizations/*/github-app-installations',
   ],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
-  'health assessments': [
-    'assessments',
-    'assessment-results',
-    'workspaces/*/actions/assess',
-    'workspaces/*/current-assessment-result',
-  ],
+  'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],
   'change requests': ['change-requests', 'workspaces/*/change-requests'],
   'notification configurations of projects and teams': [
     'projects/*/notification-configurations',

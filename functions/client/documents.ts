@@ -2,6 +2,7 @@ import type { teamProjectDocument, teamWorkspaceDocument } from '../access/team-
 import type { agentDocument, agentPoolDocument } from '../agents/document.ts';
 import type { configurationVersionDocument, ingressDocument } from '../configurations/document.ts';
 import type { costEstimateDocument } from '../costs/document.ts';
+import type { healthDocument } from '../health/document.ts';
 import type { notificationDocument } from '../notifications/document.ts';
 import type { identityDocument } from '../people/accounts/identity-routes.ts';
 import type { membershipDocument } from '../people/accounts/membership-document.ts';
@@ -35,6 +36,7 @@ export interface Attributes {
   'agent-pools': Written<typeof agentPoolDocument>;
   agents: Written<typeof agentDocument>;
   applies: Written<typeof applyDocument>;
+  'assessment-results': Written<typeof healthDocument>;
   'authentication-tokens': Written<typeof tokenDocument>;
   comments: Written<typeof commentDocument>;
   'configuration-versions': Written<typeof configurationVersionDocument>;

@@ -5,6 +5,7 @@ import { stubRoutes } from './host/stub-routes.ts';
 import { metricRoutes } from './metrics/routes.ts';
 import { peopleRoutes } from './people/routes.ts';
 import { prebuildRoutes } from './prebuilds/routes.ts';
+import { quotaRoutes } from './quotas/routes.ts';
 import { environmentRoutes } from './workspaces/routes.ts';
 
 /** What the environments' host answers beside templates (templates/handler.ts). */
@@ -14,6 +15,7 @@ export const routes: Route[] = [
   ...buildRoutes,
   ...environmentRoutes,
   ...prebuildRoutes,
+  ...quotaRoutes,
   ...auditRoutes,
   ...metricRoutes,
 ];

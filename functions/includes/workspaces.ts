@@ -7,6 +7,7 @@ import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
 import { readReadme } from '../configurations/readme.ts';
 import { getConfigurationVersion } from '../configurations/records.ts';
+import { healthDocuments } from '../health/document.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
 import { getUser } from '../people/accounts/users.ts';
 import { organizationDocument } from '../people/organizations/document.ts';
@@ -151,6 +152,7 @@ export const relatedToWorkspaces = async (
       ...pools,
       ...users.map((user) => userDocument(user)),
       ...versions.map((version) => stateVersionDocument(version, { baseUrl, granted: granted(version.workspaceId) })),
+      ...workspaces.filter(({ id }) => may('current_assessment_result', id)).flatMap(healthDocuments),
       ...[...outputs, ...tags, ...vars, ...readmes].flat(),
     ],
     relationships: new Map(

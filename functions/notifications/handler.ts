@@ -2,6 +2,7 @@ import { environment } from '../environment.ts';
 import { deliverNotification } from '../outbound/notification.ts';
 import { getUsers } from '../people/accounts/users.ts';
 import { triggerOf, type WorkspaceEvent, type WorkspacePayload, workspacePayload } from '../run/auto-destroy-notice.ts';
+import { type HealthEvent, type HealthPayload, healthPayload, healthTriggersOf } from '../run/health-notice.ts';
 import {
   authorOf,
   type NotificationEvent,
@@ -42,7 +43,7 @@ interface Told extends Occasion {
   /** Of the run or the workspace. */
   aboutId: string;
   eventId: string;
-  payload(configurationId: string): NotificationPayload | WorkspacePayload;
+  payload(configurationId: string): NotificationPayload | WorkspacePayload | HealthPayload;
 }
 
 /** True when it is over, however it went. */
@@ -103,5 +104,23 @@ const tellOfWorkspace = async ({ id, workspaceId, notice }: WorkspaceEvent): Pro
   });
 };
 
-export const handler = (event: NotificationEvent | WorkspaceEvent): Promise<void> =>
-  'workspaceId' in event ? tellOfWorkspace(event) : tellOfRun(event);
+/** Of each condition that the result has. */
+const tellOfHealth = async ({ id, workspaceId, result, prior }: HealthEvent): Promise<void> => {
+  const workspace = await getWorkspace(workspaceId);
+  if (!workspace) return;
+  const { publicUrl: baseUrl } = environment;
+  for (const trigger of healthTriggersOf(result)) {
+    await tell(await wantingOf(workspace, trigger), {
+      trigger,
+      status: result.runId,
+      aboutId: workspaceId,
+      eventId: id,
+      payload: (configurationId) => healthPayload(trigger, { result, prior }, workspace, { configurationId, baseUrl }),
+    });
+  }
+};
+
+export const handler = (event: NotificationEvent | WorkspaceEvent | HealthEvent): Promise<void> => {
+  if ('result' in event) return tellOfHealth(event);
+  return 'workspaceId' in event ? tellOfWorkspace(event) : tellOfRun(event);
+};

@@ -31,7 +31,6 @@ const destinationType = v.pipe(
 
 /** What HCP Terraform tells people of besides, and nothing here ever does. */
 const neverFired: Record<string, string> = {
-  assessment: 'this platform has no health assessments',
   team: 'this platform has no change requests',
   change_request: 'this platform has no change requests',
 };

@@ -29,7 +29,8 @@ export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   const { id, agentPool } = run;
   if (!agentPool) return;
   const at = run.statusTimestamps[phase === 'plan' ? 'plan-queued-at' : 'apply-queued-at'] ?? run.createdAt;
-  await update(keys.agentJob(agentPool.id, at, id, phase), {
+  // Assessments come after all runs: their times sort behind any other.
+  await update(keys.agentJob(agentPool.id, run.assessment ? `A${at}` : at, id, phase), {
     set: { runId: id, phase, expiresAt: Math.floor(Date.now() / 1000) + keptSeconds },
   });
   const description = `The ${phase} is waiting for an agent of pool ${agentPool.name}.`;

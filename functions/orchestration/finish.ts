@@ -10,6 +10,7 @@ import { storeLog } from '../runs/logs.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { hasRunTriggers } from '../runs/triggers.ts';
 import { dueAttributes, dueIn } from '../store/due.ts';
+import { endAssessment } from './end-assessment.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { recordedResources } from './lost-runners.ts';
 import { leaveQueue } from './queue.ts';
@@ -38,9 +39,12 @@ export const finishRun = async (
   const run = await getRun(runId);
   if (!run) return undefined;
   const ended = isFinal(run.status) ? run : await settle(run, ending, error, keepDue);
-  await leaveQueue(ended);
+  await release(ended);
   return ended;
 };
+
+/** Call it after the final status was written. May be repeated. */
+export const release = (run: Run): Promise<void> => (run.assessment ? endAssessment(run) : leaveQueue(run));
 
 const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {
   const reported = await ensureRunnerIsGone(run, ending);
@@ -84,6 +88,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
     ],
   });
   // Whoever discarded it is in the trail already.
+  if (run.assessment) return ended ?? (await getRun(run.id)) ?? latest;
   const isTold = status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
   await Promise.all([
     recordRunEvent(run, status, undefined, undefined, at),

@@ -11,6 +11,7 @@ import { create, get, put, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { startExecution } from './execution.ts';
+import { yieldToRun } from './yield-to-run.ts';
 
 export interface NewRun extends RunOptions {
   /** Set by a caller that wrote the run's inputs first; otherwise generated here. */
@@ -52,6 +53,7 @@ export class OutdatedCommitError extends Error {
 export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
   const { id = newId('run'), move: _, ...rest } = options;
   const workspace = await countRun(workspaceId, id, options);
+  if (!options.planOnly) await yieldToRun(workspace);
   const createdAt = now();
   const agentPool = await agentPoolOf(workspace);
   const run: Run = {
@@ -115,13 +117,17 @@ const countRun = async (workspaceId: string, id: string, { planOnly, move }: New
 };
 
 /** Id and name of the agent pool; messages show the name. 1 read for a workspace with agents. */
-const agentPoolOf = async ({ executionMode, agentPoolId }: Workspace): Promise<Run['agentPool']> => {
+export const agentPoolOf = async ({ executionMode, agentPoolId }: Workspace): Promise<Run['agentPool']> => {
   if (executionMode !== 'agent' || !agentPoolId) return undefined;
   return { id: agentPoolId, name: (await getAgentPool(agentPoolId))?.name ?? agentPoolId };
 };
 
 /** Everything after the run item; each step may be repeated. */
 export const enqueue = async (run: Run): Promise<void> => {
+  if (run.assessment) {
+    await put({ ...keys.assessing(run.organization, run.id), runId: run.id, workspaceId: run.workspaceId });
+    return startExecution(run);
+  }
   const pointer = { runId: run.id, workspaceId: run.workspaceId, operation: operationOf(run), source: run.source };
   await Promise.all([
     put({ ...keys.runNumber(run.workspaceId, run.number), ...pointer }),

@@ -13,15 +13,16 @@ import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
 import { query, update } from '../store/table.ts';
 import { getWorkspace } from '../workspaces/records.ts';
+import { lookAtHealth } from './assessment-timer.ts';
 import { lookAtAutoDestroy } from './auto-destroy.ts';
 import { completeWorkspaceEnd } from './deleted-workspaces.ts';
 import { deliver } from './execution.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
 import { awaitConfiguration } from './fetching.ts';
-import { RunnerStillStoppingError } from './finish.ts';
+import { RunnerStillStoppingError, release } from './finish.ts';
 import { launchRunner, needsRunner } from './launcher.ts';
 import { enqueue } from './new-run.ts';
-import { leaveQueue, startNext } from './queue.ts';
+import { startNext } from './queue.ts';
 import { endHold } from './runner-stopped.ts';
 import { discardStale, isStale } from './saved-plans.ts';
 import { stopStrayRunners } from './stray-runners.ts';
@@ -76,7 +77,8 @@ const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));
   if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return haveSeenTo(key);
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
-  if (key.sk === 'AUTODESTROY') return lookAtTimer(key);
+  if (key.sk === 'AUTODESTROY') return lookAtTimer(key, lookAtAutoDestroy);
+  if (key.sk === 'HEALTH') return lookAtTimer(key, lookAtHealth);
   return lookAtWorkspace(key);
 };
 
@@ -92,9 +94,9 @@ const lookAtEnvironments = async (keys: Key[]): Promise<void> => {
   if (due.length) await invokeLater(environment.environmentSweepFunction, { due });
 };
 
-/** Of a workspace that is destroyed by itself: no repair. */
-const lookAtTimer = async (key: Key): Promise<undefined> => {
-  await lookAtAutoDestroy(key);
+/** Of a workspace that is destroyed or assessed by itself: no repair. */
+const lookAtTimer = async (key: Key, look: (key: Key) => Promise<void>): Promise<undefined> => {
+  await look(key);
   return undefined;
 };
 
@@ -140,7 +142,7 @@ const repairRun = async (id: string): Promise<string | undefined> => {
 
 /** An ended run whose finisher was cut off before the queue moved, or whose followers are not queued yet. */
 const repairEndedRun = async (run: Run): Promise<string> => {
-  await leaveQueue(run);
+  await release(run);
   await queueTriggeredRuns(run);
   await update(keys.run(run.id), { remove: dueAttributes });
   return 'queue left';

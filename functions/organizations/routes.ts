@@ -27,6 +27,7 @@ import { getProject } from '../projects/records.ts';
 import { engines } from '../run/engine.ts';
 import { secondsIn } from '../run/limits.ts';
 import { inheritFromOrganization } from '../workspaces/execution-modes.ts';
+import { startHealthTimers } from '../workspaces/health-timer.ts';
 import { entitlementsDocument } from './document.ts';
 import { deleteOrganization } from './end.ts';
 import { createOrganization, updateOrganization } from './records.ts';
@@ -85,7 +86,7 @@ const settings = {
   'pull-request-comments-enabled': setting(v.boolean()),
   'allow-force-delete-workspaces': setting(v.boolean()),
   'user-tokens-enabled': setting(v.boolean()),
-  'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
+  'assessments-enforced': setting(v.boolean()),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
   'default-engine': setting(v.picklist(engines)),
   'terraform-build-worker-plan-timeout': setting(timeLimit),
@@ -192,6 +193,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
     throw notFound('The organization was deleted at the same time.');
   }
   if (change.userTokensEnabled !== undefined) await carryUserTokens(organization);
+  if (change.assessmentsEnforced) await startHealthTimers(organization.name);
   if (change.defaultAgentPoolId !== undefined) await inheritFromOrganization(organization);
   return withEtag(ok(organizationDocument(organization, granted)), organization);
 };

@@ -14,6 +14,7 @@ import type { BackedCredential, Signed } from './credential.ts';
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |
  * | `POST /heartbeat` | – → {@link Heartbeat}; with `?renew=errored-state` also a new address for that |
  * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
+ * | `POST /providers` | {@link ProvidersRequest} → {@link ProvidersAnswer}: packages that the platform keeps |
  * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state comes along |
  * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
  * | `POST /errored-state` | – → {@link ErroredStateAnswer}: where a state goes that cannot become the workspace's |
@@ -64,6 +65,8 @@ export interface Job {
     replaceAddrs: string[];
     allowConfigGeneration: boolean;
     debug: boolean;
+    /** It only looks at the health of what there is; checks that fail are a finding. */
+    assesses?: boolean;
   };
   /** Terraform's JSON UI lines instead of text in the log. */
   structuredOutput: boolean;
@@ -90,6 +93,8 @@ export interface Job {
   sshKey?: string;
   /** `TFC_RUN_ID` and its like. */
   environment: Record<string, string>;
+  /** Registries whose providers the platform keeps for all runs; absent: none. */
+  sharedProviderHosts?: string[];
   /** What Terraform identifies itself with to others; absent when the variables ask for nothing. */
   identity?: {
     credentials: Signed[];
@@ -128,6 +133,33 @@ export interface UploadsRequest {
 export interface UploadsAnswer {
   /** Presigned PUT URLs by artifact, to be used at once and once: with `if-none-match: *`. */
   urls: Partial<Record<Artifact, string>>;
+}
+
+/** As Terraform's lock file names it. */
+export interface ProviderName {
+  /** `registry.terraform.io/hashicorp/aws`, in lower case. */
+  address: string;
+  version: string;
+}
+export const maxProviders = 50;
+
+export interface ProvidersRequest {
+  /** `linux_arm64` */
+  platform: string;
+  /** At most {@link maxProviders}. */
+  providers: ProviderName[];
+}
+
+export interface SharedProvider extends ProviderName {
+  /** Presigned GET of the zip. */
+  url: string;
+  /** Hex. Content that the run's lock file does not have is not used, whatever is said here. */
+  sha256: string;
+}
+
+export interface ProvidersAnswer {
+  /** Those that are there; Terraform installs the others itself. */
+  providers: SharedProvider[];
 }
 
 export interface StateVersionRequest {

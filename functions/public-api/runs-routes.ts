@@ -1,7 +1,9 @@
 import { type Route, versioned } from '../api/route.ts';
 import { configurationVersionRoutes } from '../configurations/routes.ts';
+import { healthRoutes } from '../health/routes.ts';
 import { relatedToRuns } from '../includes/runs.ts';
 import { runActionRoutes } from '../orchestration/action-routes.ts';
+import { assessRoutes } from '../orchestration/assess-routes.ts';
 import { acceptUpload } from '../orchestration/create-run.ts';
 import { newRunRoutes } from '../orchestration/new-run-routes.ts';
 import { runEventRoutes } from '../runs/event-routes.ts';
@@ -14,4 +16,6 @@ export const allRunRoutes: Route[] = versioned([
   ...runRoutes(relatedToRuns),
   ...runActionRoutes,
   ...runEventRoutes,
+  ...healthRoutes,
+  ...assessRoutes,
 ]);

@@ -65,7 +65,9 @@ export const completeDeletion = async (workspace: EndedWorkspace): Promise<boole
   if ((await openRunsOf(workspace)).length > 0) return false;
   const { pk } = keys.workspace(id);
   const rest = await Promise.all(
-    ['VAR', 'CONSUMER#', 'AUTODESTROY', 'TOLD#'].map((prefix) => queryAll<Key>({ pk, prefix })),
+    ['VAR', 'CONSUMER#', 'AUTODESTROY', 'HEALTH', 'ASSESSMENT#', 'TOLD#'].map((prefix) =>
+      queryAll<Key>({ pk, prefix }),
+    ),
   );
   await Promise.all(rest.flat().map(({ sk }) => remove({ pk, sk })));
   await remove(keys.workspace(id));

@@ -1,4 +1,5 @@
 import type { WorkspacePayload } from './auto-destroy-notice.ts';
+import type { HealthPayload } from './health-notice.ts';
 import type { DestinationType, NotificationPayload } from './notifications.ts';
 
 /** The same notification as each kind of destination reads it. Pure. */
@@ -13,16 +14,28 @@ const line = (text: string, most = 300): string => {
 const escaped = (text: string, most?: number): string =>
   line(text, most).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-type Payload = NotificationPayload | WorkspacePayload;
+type Payload = NotificationPayload | WorkspacePayload | HealthPayload;
 
 type Fact = [name: string, value: string];
 
 const present = (facts: [name: string, value: string | null | undefined][]): Fact[] =>
   facts.filter((fact): fact is Fact => typeof fact[1] === 'string');
 
+const healthFacts = ({ details }: HealthPayload): Fact[] => {
+  const result = details.new_assessment_result;
+  const count = (number: number | null) => (number === null ? null : String(number));
+  return present([
+    ['Organization', details.organization_name],
+    ['Workspace', details.workspace_name],
+    ['Resources drifted', count(result.resources_drifted)],
+    ['Checks failed', count(result.checks_failed)],
+  ]);
+};
+
 /** What is said beside the message, by name; nothing in a verification. */
 const facts = (payload: Payload): Fact[] => {
   if ('details' in payload) {
+    if (payload.trigger_scope === 'assessment') return healthFacts(payload);
     const { details } = payload;
     return present([
       ['Organization', details.organization_name],

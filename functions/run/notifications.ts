@@ -1,5 +1,6 @@
 import { waitsForPerson } from './actions.ts';
 import { type WorkspaceTrigger, workspaceTriggers } from './auto-destroy-notice.ts';
+import { type HealthTrigger, healthTriggers } from './health-notice.ts';
 import type { PhaseReport, Run } from './run.ts';
 import { type NotificationTrigger, notificationTriggers, type RunStatus, statuses, timestampKey } from './status.ts';
 
@@ -8,8 +9,8 @@ import { type NotificationTrigger, notificationTriggers, type RunStatus, statuse
 export type { NotificationTrigger } from './status.ts';
 
 /** Of runs, and of workspaces beside. */
-export const triggers = [...notificationTriggers, ...workspaceTriggers];
-export type Trigger = NotificationTrigger | WorkspaceTrigger;
+export const triggers = [...notificationTriggers, ...workspaceTriggers, ...healthTriggers];
+export type Trigger = NotificationTrigger | WorkspaceTrigger | HealthTrigger;
 
 export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const;
 export type DestinationType = (typeof destinationTypes)[number];

@@ -1,6 +1,7 @@
 import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
 import type { Engine } from './engine.ts';
+import type { HealthFacts } from './health.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
 
@@ -32,8 +33,13 @@ export const versionControl = 'vcs';
 /** Who creates runs that destroy a workspace whose time has come (auto-destroy.ts). */
 export const autoDestroy = 'auto-destroy';
 
+/** Who creates runs that assess the health of a workspace (health.ts). */
+export const healthAssessment = 'health-assessment';
+
+const others = [versionControl, autoDestroy, healthAssessment];
+
 /** Whether a run's creator is a user. */
-export const isUser = (createdBy: string): boolean => createdBy !== versionControl && createdBy !== autoDestroy;
+export const isUser = (createdBy: string): boolean => !others.includes(createdBy);
 
 /** Display name of a creator without a user: the committer. */
 export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>
@@ -85,6 +91,11 @@ export interface Run extends RunOptions {
   timeLimits?: Partial<Record<PhaseName, number>>;
   /** What of an environment or a template it is for (functions/environments/): `build <id>`, `version <id>`. */
   environment?: string;
+  /**
+   * It assesses the health of its workspace: nobody sees it as a run, and it takes neither number nor queue. `stateId`: of
+   * the state version it looks at, empty for none. `outdated`: another one came meanwhile, and the result was thrown away.
+   */
+  assessment?: { stateId: string; outdated?: true };
   /** It holds its workspace: set when its turn in the queue came. */
   current?: boolean;
   /** Sort key of its place in the queue when that is not the one of its number: confirmed late, or sent to the front. */
@@ -197,6 +208,8 @@ export interface PhaseReport {
   unsavedState?: Omit<UnsavedState, 'runId'>;
   /** Of a plan: instances of managed resources once it is applied. */
   resourcesAfter?: number;
+  /** Of an assessment. */
+  health?: HealthFacts;
 }
 
 /**

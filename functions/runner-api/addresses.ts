@@ -12,6 +12,7 @@ import { objects } from '../store/keys.ts';
  * | address | given | good for | what a runner that was given up can do with it |
  * |---|---|---|---|
  * | GET configuration, state, plan | with the job | 15 min | read what it has read already |
+ * | GET a shared provider | on request, before `init` | 15 min | read what any registry gives anybody |
  * | PUT an artifact (plan, its JSON, log …) | on request, before each upload | 60 s | nothing: storage takes it once |
  * | PUT a state version | when it is announced | 60 s | nothing: only the announced content (SHA-256) is taken |
  * | PUT the state that could not be stored | with the job, then with heartbeats | 24 h | nothing: it is looked for when the runner is gone, once |
@@ -22,7 +23,7 @@ import { objects } from '../store/keys.ts';
  * That costs no request more than long-lived addresses would; an upload that begins too late asks again.
  */
 
-const downloadSeconds = 900;
+export const downloadSeconds = 900;
 const uploadSeconds = 60;
 const leftSeconds = 24 * 3600;
 const laterSeconds = 3600;

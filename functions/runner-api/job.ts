@@ -31,6 +31,12 @@ const sha256Checksum = (sha256: string | undefined): string | undefined => sha25
 const archiveOfRun = async ({ archive, configurationVersionId: id }: Run): Promise<Archive> =>
   archive ?? archiveOf((await getConfigurationVersion(id)) ?? { id });
 
+/** Agents' machines outlive a runner, and keep providers themselves. */
+const sharing = ({ agentPool }: Run): Pick<Job, 'sharedProviderHosts'> => {
+  const { sharedProviderHosts } = environment;
+  return agentPool || sharedProviderHosts.length === 0 ? {} : { sharedProviderHosts };
+};
+
 /** Everything a runner needs for one phase. The only place where sensitive values leave the control plane. */
 export const buildJob = async (
   run: Run,
@@ -71,6 +77,7 @@ export const buildJob = async (
       replaceAddrs: run.replaceAddrs ?? [],
       allowConfigGeneration: run.allowConfigGeneration,
       debug: run.debuggingMode,
+      ...(run.assessment ? { assesses: true } : {}),
     },
     structuredOutput: run.structuredOutput || appliesWithTimes(run, phase, workspace),
     stateToken: stateTokenOf(run.id, phase, token),
@@ -88,6 +95,7 @@ export const buildJob = async (
     sshKey,
     environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
     identity,
+    ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
     // An agent that stood by would be one less for the pool; to start a process again costs it little.
     holdSeconds: run.planOnly || run.savePlan || run.agentPool ? 0 : environment.holdSeconds,

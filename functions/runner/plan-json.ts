@@ -14,6 +14,18 @@ export interface PlanJson {
   planned_values?: { root_module?: PlanValues };
   configuration?: Configuration;
   prior_state?: { values?: { root_module?: PlanValues } };
+  /** Terraform could not complete it. */
+  errored?: boolean;
+  checks?: Check[];
+}
+
+type CheckStatus = 'pass' | 'fail' | 'error' | 'unknown';
+
+/** Conditions of one object of the configuration, with those of each of its instances. */
+export interface Check {
+  address?: { kind?: string };
+  status: CheckStatus;
+  instances?: { status: CheckStatus }[];
 }
 
 /** A module as a state has it. */
@@ -23,6 +35,8 @@ export interface PlanValues {
 }
 
 export interface ResourceChange {
+  address?: string;
+  previous_address?: string;
   mode?: string;
   type: string;
   provider_name: string;
@@ -40,14 +54,16 @@ export interface Change {
   [key: string]: unknown;
 }
 
-const managedIn = ({ resources = [], child_modules = [] }: PlanValues): number =>
+/** Instances of managed resources of a module and those below. */
+export const managedInstances = ({ resources = [], child_modules = [] }: PlanValues): number =>
   child_modules.reduce(
-    (sum, module) => sum + managedIn(module),
+    (sum, module) => sum + managedInstances(module),
     resources.filter(({ mode }) => mode !== 'data').length,
   );
 
 /** Instances of managed resources that there are when the plan is applied. */
-export const resourcesAfter = ({ planned_values }: PlanJson): number => managedIn(planned_values?.root_module ?? {});
+export const resourcesAfter = ({ planned_values }: PlanJson): number =>
+  managedInstances(planned_values?.root_module ?? {});
 
 const passive = new Set(['no-op', 'read']);
 

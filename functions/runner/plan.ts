@@ -59,18 +59,32 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   record(phase, prepared);
   const { code } = await phase.terraform(prepared, ['plan', ...flags], 'plan', [noChanges, changes]);
   phase.facts.generatedConfiguration = await storeGenerated(phase);
-  if (code !== noChanges && code !== changes) {
-    throw new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
-  }
+  const completed = code === noChanges || code === changes;
+  const failure = new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
+  // An assessment also reads a plan that failed: Terraform ends with an error where a condition does not hold.
+  if (!completed && !phase.job.operation.assesses) throw failure;
   // From here on the plan is this file, which no code of the configuration gets to: what policies judge is what is applied.
-  if (!takeFile(files.plan, files.kept.plan, phase.user.owner)) throw new PhaseError('Terraform wrote no plan file.');
-  const json = await store(phase, prepared);
+  if (!takeFile(files.plan, files.kept.plan, phase.user.owner)) {
+    throw completed ? new PhaseError('Terraform wrote no plan file.') : failure;
+  }
+  const json = await store(phase, prepared).catch((error) => {
+    throw completed ? error : failure;
+  });
+  if (phase.job.operation.assesses) await assess(phase, json, completed ? undefined : failure);
   Object.assign(phase.facts, {
     hasChanges: changesAnything(json, phase.job.operation.refreshOnly),
     ...countChanges(json),
     resourcesAfter: resourcesAfter(json),
   });
   return prepared;
+};
+
+/** @throws the failure of a plan that failed for another reason than a condition that does not hold */
+const assess = async (phase: Phase, json: PlanJson, failure: Error | undefined): Promise<void> => {
+  const { hasFailedChecks, healthIn } = await import('./health.ts');
+  const health = healthIn(json);
+  if (failure && !hasFailedChecks(health)) throw failure;
+  phase.facts.health = health;
 };
 
 /** Also of a failed plan: the generated part is what its author wants to correct. */

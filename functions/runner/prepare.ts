@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../transport/errors.ts';
 import type { RetryBound } from '../transport/retry.ts';
 import { type Binary, findBinary } from './binary/find.ts';
 import { InterruptedError, PhaseError, TerraformError } from './errors.ts';
 import { InitOutput } from './init-output.ts';
+import { offerProviders } from './offer-providers.ts';
 import { fromDirectory, type Phase, recreateFolder, workingDirectory } from './phase.ts';
 import { type PlanArchive, readPlanArchive } from './plan-archive.ts';
 import type { Prepared } from './prepared.ts';
@@ -13,7 +13,6 @@ import { withSshKey } from './ssh-key.ts';
 import { reachable } from './terraform/reachable.ts';
 import { download, toFile } from './transfer.ts';
 import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
-import { recordedDirectory } from './workspace/record.ts';
 import { give } from './workspace/tree.ts';
 import { ArchiveError, unpack } from './workspace/unpack.ts';
 
@@ -117,24 +116,6 @@ const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
   const made = await readPlanArchive(await readFile(archive));
   await writeFile(files.plan, made.plan, { mode: 0o600 });
   return made;
-};
-
-/** From the machine's cache, unless its owner or the workspace has one of their own; it is only ever an advantage. */
-const offerProviders = async (phase: Phase, { binary, directory }: Prepared): Promise<void> => {
-  const { files, settings, user, afterwards, environment } = phase;
-  if (!settings.providerCache || settings.inherited.TF_PLUGIN_CACHE_DIR) return;
-  const { ProviderCache } = await import('./workspace/provider-cache.ts');
-  const cache = new ProviderCache(settings.providerCache, binary.platform);
-  const lockFile = join(directory, '.terraform.lock.hcl');
-  try {
-    await phase.timings.measure('providers', () => cache.offer(lockFile, files.pluginCache, user.owner));
-  } catch (error) {
-    console.error(`The provider cache is not used: ${messageOf(error)}`);
-    return;
-  }
-  environment.TF_PLUGIN_CACHE_DIR = files.pluginCache;
-  const recorded = () => join(recordedDirectory(phase, { directory }), '.terraform.lock.hcl');
-  afterwards.addWork('Keeping the providers', () => cache.keep(recorded(), files.providers, files.pluginCache));
 };
 
 /** @throws {TerraformError} when a provider, a module or the configuration itself is at fault */

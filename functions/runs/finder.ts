@@ -3,8 +3,14 @@ import type { Finder } from '../api/route.ts';
 import type { Run } from '../run/run.ts';
 import { applyId, planId, runIdOf } from '../store/id.ts';
 import { runOfComment, runOfEvent } from './events.ts';
-import { getRun } from './records.ts';
+import { getRun as getAny } from './records.ts';
 import { getRunTrigger, type RunTrigger } from './triggers.ts';
+
+/** An assessment of health is no run to those who ask (functions/health/). */
+const getRun = async (id: string): Promise<Run | undefined> => {
+  const run = await getAny(id);
+  return run?.assessment ? undefined : run;
+};
 
 export const runTrigger: Finder<RunTrigger> = {
   what: 'run trigger',

@@ -19,7 +19,7 @@ const manage =
     throw conflict(`${what} cannot be ${verb}: it is ${content ? states[content] : 'not deleted'}.`);
   };
 
-const routesOf = (phase: PhaseName, base: `/${string}`, finder: Finder<Run>): Route[] => [
+export const phaseContentRoutesOf = (phase: PhaseName, base: `/${string}`, finder: Finder<Run>): Route[] => [
   route(
     'POST',
     `${base}/actions/soft-delete-backing-data`,
@@ -39,6 +39,6 @@ const routesOf = (phase: PhaseName, base: `/${string}`, finder: Finder<Run>): Ro
 
 /** Log and artifacts of plans and applies, which is all that is secret or large; the records stay. */
 export const phaseContentRoutes: Route[] = [
-  ...routesOf('plan', '/plans/{plan}', plan),
-  ...routesOf('apply', '/applies/{apply}', apply),
+  ...phaseContentRoutesOf('plan', '/plans/{plan}', plan),
+  ...phaseContentRoutesOf('apply', '/applies/{apply}', apply),
 ];

@@ -13,7 +13,8 @@ import { apply, plan, run, taskPlan } from './finder.ts';
 /** Life of a link to a plan, in seconds (HCP API: plans). */
 const linkSeconds = 60;
 
-const link = async ({ id, createdAt }: Run, artifact: Artifact): Promise<Answer> => {
+/** A redirect to one of the files that a plan left. @throws {ApiError} 404 */
+export const linkToArtifact = async ({ id, createdAt }: Run, artifact: Artifact): Promise<Answer> => {
   const key = objects.artifact(id, 'plan', artifact);
   if (await hasExpired(key, createdAt)) throw notFound(`The content of the plan of run ${id} has expired.`);
   return redirect(307, await presignGet(key, linkSeconds));
@@ -29,11 +30,12 @@ const unlessDeleted =
 
 /** 204 until there is one. */
 const jsonOutput = async ({ subject }: Context<Run>): Promise<Answer> =>
-  subject.plan.report?.artifacts?.includes('plan-json') ? link(subject, 'plan-json') : noContent();
+  subject.plan.report?.artifacts?.includes('plan-json') ? linkToArtifact(subject, 'plan-json') : noContent();
 
 /** The command line repeats a 503 and fails on a 204. */
 const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> => {
-  if (subject.plan.report?.artifacts?.includes('plan-json-redacted')) return link(subject, 'plan-json-redacted');
+  if (subject.plan.report?.artifacts?.includes('plan-json-redacted'))
+    return linkToArtifact(subject, 'plan-json-redacted');
   if (isPhaseFinal(subject.plan.status)) {
     throw notFound(`The plan of run ${subject.id} has no JSON output: it is ${subject.plan.status}.`);
   }
@@ -44,10 +46,14 @@ const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> =>
 const awaitSchemasMs = 15 * 60_000;
 
 /** Of every type in the plan; a runner makes it after everything that is waited for. */
-const jsonSchema = async ({ subject }: Context<Run>): Promise<Answer> => {
+const jsonSchema = ({ subject }: Context<Run>): Promise<Answer> => schemasOf(subject);
+
+/** 204 until they can be expected. @throws {ApiError} 404 */
+export const schemasOf = async (subject: Run): Promise<Answer> => {
   const { id, plan } = subject;
   if (!isPhaseFinal(plan.status)) return noContent();
-  if (await objectSize(objects.artifact(id, 'plan', 'provider-schemas'))) return link(subject, 'provider-schemas');
+  if (await objectSize(objects.artifact(id, 'plan', 'provider-schemas')))
+    return linkToArtifact(subject, 'provider-schemas');
   const finished = plan.statusTimestamps['finished-at'];
   if (finished && Date.now() - Date.parse(finished) < awaitSchemasMs) return noContent();
   throw notFound(`The plan of run ${id} has no provider schemas: it is ${plan.status}.`);

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { environment } from '../environment.ts';
 import { type AwsResponse, type Call, dnsSuffix, presign, send } from './aws.ts';
@@ -247,16 +248,28 @@ const putFileMs = 5 * 60_000;
  * @param sha256 hex; storage refuses other content
  * @throws {BucketError}
  */
-export const putFile = async (key: string, path: string, size: number, sha256: string): Promise<void> => {
+export const putFile = (key: string, path: string, size: number, sha256: string): Promise<void> =>
+  putStream(key, createReadStream(path), { size, sha256, type: 'application/gzip' });
+
+/**
+ * What comes from elsewhere, as an object, without keeping it meanwhile.
+ * @param sha256 hex; storage refuses other content
+ * @throws {BucketError}
+ */
+export const putStream = async (
+  key: string,
+  content: Readable,
+  { size, sha256, type }: { size: number; sha256: string; type: string },
+): Promise<void> => {
   const url = await presignContent(key, 600, sha256);
-  const headers = { 'content-length': size, 'content-type': 'application/gzip', ...sha256Header(sha256) };
+  const headers = { 'content-length': size, 'content-type': type, ...sha256Header(sha256) };
   const request = (url.startsWith('http:') ? http : https).request(url, { method: 'PUT', headers, timeout: putFileMs });
   request.on('timeout', () => request.destroy(new BucketError(`writing ${key}: no response`)));
   const answered = new Promise<http.IncomingMessage>((resolve, reject) => {
     request.on('response', resolve);
     request.on('error', reject);
   });
-  const [answer] = await Promise.all([answered, pipeline(createReadStream(path), request)]);
+  const [answer] = await Promise.all([answered, pipeline(content, request)]);
   answer.resume();
   const status = answer.statusCode ?? 0;
   if (status < 200 || status >= 300) throw new BucketError(`writing ${key}: HTTP ${status}`);

@@ -40,6 +40,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `MEMBER#<user id>` | → user id; who belongs to it, for lists |
  * | | `RUN#<created at>#<id>` | → run id; the organization's runs, for lists |
  * | | `OPEN#<created at>#<id>` | → run id; only while it is not over |
+ * | | `ASSESSING#<run id>` | assessment of health that goes on |
  * | | `VARSET#<case apart>#<project id, if it owns it>#<name>` | → variable set id; the uniqueness of names |
  * | | `GLOBALVARSET#<id>` | → variable set id; those applied to every workspace |
  * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
@@ -78,6 +79,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that a group at the issuer stands for |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
  * | | `AUTODESTROY` | when to look whether it is to be destroyed |
+ * | | `HEALTH` | when to look whether its health is to be assessed |
+ * | | `ASSESSMENT#<at>#<run id>` | result of an assessment |
  * | | `VAR#<id>` | variable |
  * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
  * | | `VARSET#<id>` | → variable set that may be applied to it |
@@ -112,6 +115,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `V#<version>` | version of it |
  * | `PROV#<id>` | `PROV` | provider of the registry |
  * | | `V#<version>` | version of it, with its platforms |
+ * | `SHAREDPROVIDER#<address>#<version>#<platform>` | `PACKAGE` | what a public registry has by that name |
+ * | `SHAREDPROVIDERFETCHES#<of>#<day>` | `COUNT` | how many were fetched that day |
  * | `RT#<id>` | `RT` | run trigger |
  * | `NC#<id>` | `NC` | notification configuration, with the last answers it got |
  * | `CV#<id>` | `CV` | configuration version |
@@ -206,6 +211,12 @@ export const keys = {
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
   notification: (id: string): Key => ({ pk: `NC#${id}`, sk: 'NC' }),
   autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),
+  healthTimer: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'HEALTH' }),
+  assessment: (workspaceId: string, at: string, runId: string): Key => ({
+    pk: `WS#${workspaceId}`,
+    sk: `ASSESSMENT#${at}#${runId}`,
+  }),
+  assessing: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `ASSESSING#${runId}` }),
   told: (id: string, what: string): Key => ({ pk: `${id.startsWith('ws-') ? 'WS' : 'RUN'}#${id}`, sk: `TOLD#${what}` }),
   sshKey: (id: string): Key => ({ pk: `SSHKEY#${id}`, sk: 'SSHKEY' }),
   sshKeyOf: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `SSHKEY#${id}` }),
@@ -250,6 +261,11 @@ export const keys = {
   provider: (id: string): Key => ({ pk: `PROV#${id}`, sk: 'PROV' }),
   providerVersion: (providerId: string, version: string): Key => ({ pk: `PROV#${providerId}`, sk: `V#${version}` }),
   gpgKey: (organization: string, keyId: string): Key => ({ pk: `ORG#${organization}`, sk: `GPG#${keyId}` }),
+  sharedProvider: (address: string, version: string, platform: string): Key => ({
+    pk: `SHAREDPROVIDER#${address}#${version}#${platform}`,
+    sk: 'PACKAGE',
+  }),
+  sharedProviderFetches: (of: string, day: string): Key => ({ pk: `SHAREDPROVIDERFETCHES#${of}#${day}`, sk: 'COUNT' }),
   taskName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TASKNAME#${name}` }),
   globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
   taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),

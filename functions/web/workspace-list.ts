@@ -10,9 +10,14 @@ const atOnce = 100;
 const wholeEveryMs = 60_000;
 
 const readAll = async (organization: string): Promise<Row[]> => {
-  const { data, included } = await all<'workspaces'>(`/organizations/${organization}/workspaces?include=current_run`);
-  const runs = new Map(included.map((resource) => [resource.id, resource]));
-  return data.map((workspace) => rowOf(workspace, runs.get(related(workspace, 'current-run') ?? '')));
+  const { data, included } = await all<'workspaces'>(
+    `/organizations/${organization}/workspaces?include=current_run,current_assessment_result`,
+  );
+  const above = new Map(included.map((resource) => [resource.id, resource]));
+  const one = (workspace: Resource, name: string) => above.get(related(workspace, name) ?? '');
+  return data.map((workspace) =>
+    rowOf(workspace, one(workspace, 'current-run'), one(workspace, 'current-assessment-result')),
+  );
 };
 
 const refreshed = async (organization: string, rows: Row[]): Promise<Row[]> => {
@@ -29,7 +34,7 @@ const refreshed = async (organization: string, rows: Row[]): Promise<Row[]> => {
   );
   return merged.rows.map((row) => {
     const run = ended.get(row.run?.id ?? '');
-    return run ? rowOf(row.workspace, run) : row;
+    return run ? rowOf(row.workspace, run, row.health) : row;
   });
 };
 

@@ -6,7 +6,8 @@ import { byOrganization } from '../api/permissions/shown.ts';
 import type { Project } from '../projects/records.ts';
 import { type Tag, tagId } from '../projects/tags.ts';
 import { destroyTime } from '../run/auto-destroy.ts';
-import type { Workspace } from './records.ts';
+import { assessmentResultId } from '../run/health-notice.ts';
+import type { VcsRepo, Workspace } from './records.ts';
 
 /** The run that holds the workspace, else the last one that did. */
 export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefined =>
@@ -31,7 +32,8 @@ export const lockReason = (lock: Workspace['lock']): string | null => {
   );
 };
 
-const vcsRepoOf = ({ vcsRepo }: Workspace) =>
+/** HCP API: `vcs-repo`. */
+export const vcsRepoDocument = (vcsRepo: VcsRepo | null | undefined) =>
   vcsRepo
     ? {
         branch: vcsRepo.branch,
@@ -101,13 +103,13 @@ export const workspaceDocument = (
       'execution-mode': !workspace.inheritsExecutionMode,
       'agent-pool': !workspace.inheritsExecutionMode,
     },
-    'vcs-repo': vcsRepoOf(workspace),
+    'vcs-repo': vcsRepoDocument(workspace.vcsRepo),
     'vcs-repo-identifier': workspace.vcsRepo?.identifier ?? null,
     'file-triggers-enabled': workspace.fileTriggersEnabled,
     'trigger-prefixes': workspace.triggerPrefixes,
     'trigger-patterns': workspace.triggerPatterns,
     'assessments-enabled': workspace.assessmentsEnabled,
-    'last-assessment-result-at': null,
+    'last-assessment-result-at': workspace.health?.at ?? null,
     source: 'tfe-api',
     'source-name': workspace.sourceName,
     'source-url': workspace.sourceUrl,
@@ -128,7 +130,10 @@ export const workspaceDocument = (
     'locked-by': lockedBy(workspace),
     'current-state-version': one('state-versions', workspace.state?.id),
     'current-configuration-version': one('configuration-versions', currentConfigurationId(workspace)),
-    'current-assessment-result': { data: null },
+    'current-assessment-result': one(
+      'assessment-results',
+      workspace.health && assessmentResultId(workspace.health.runId),
+    ),
     'agent-pool': one('agent-pools', workspace.agentPoolId),
     'ssh-key': one('ssh-keys', workspace.sshKeyId),
     vars: { links: { related: `/api/v2/workspaces/${workspace.id}/vars` } },

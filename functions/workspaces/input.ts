@@ -79,7 +79,7 @@ const settings = {
   'trigger-patterns': setting(patterns),
   'global-remote-state': setting(v.boolean()),
   'project-remote-state': setting(v.boolean()),
-  'assessments-enabled': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
+  'assessments-enabled': setting(v.boolean()),
   'source-name': setting(text(250)),
   'source-url': setting(text(1000)),
   'vcs-repo': v.nullish(vcsRepoInput),

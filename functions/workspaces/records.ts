@@ -3,6 +3,7 @@ import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.
 import type { Tag } from '../projects/tags.ts';
 import type { Engine } from '../run/engine.ts';
 import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
+import type { HealthResult } from '../run/health.ts';
 import type { UnsavedState } from '../run/state-identity.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
@@ -11,6 +12,7 @@ import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
+import { startHealthTimer } from './health-timer.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
 
 /** What users set (HCP API: workspaces). */
@@ -122,6 +124,9 @@ export interface Workspace extends WorkspaceSettings, Edited {
   inheritsAutoDestroy?: boolean;
   /** Absent or null: nothing happened yet. */
   autoDestroyStatus?: 'queued' | 'errored' | null;
+  /** Newest result of an assessment of its health, and the one that goes on (orchestration/assessments.ts). */
+  health?: HealthResult;
+  assessing?: { runId: string; at: string };
   /** Most recent completed run. */
   latestRunId?: string;
   /** The current state version, with what a new one is checked against. */
@@ -195,7 +200,7 @@ export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> => {
 };
 
 /**
- * 4 writes, 5 with agents or where it is to be destroyed by itself; undefined when the name is taken.
+ * 4 writes, 5 with agents, or where it is to be destroyed or assessed by itself; undefined when the name is taken.
  * @throws {AgentPoolGoneError}
  */
 export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace | undefined> => {
@@ -208,6 +213,7 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
     countNames(organization, 'workspace', 1),
   ]);
   await startAutoDestroyTimer(id, settings);
+  if (settings.assessmentsEnabled) await startHealthTimer(id);
   const at = now();
   const workspace: Workspace = { ...settings, id, createdAt: at, updatedAt: at, runCount: 0 };
   return (await create({ ...keys.workspace(id), ...workspace })) ? workspace : undefined;
@@ -253,6 +259,7 @@ export const updateWorkspace = async (
     condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
     values: { ':seen': workspace.updatedAt },
   };
+  if (change.assessmentsEnabled && !workspace.assessmentsEnabled) await startHealthTimer(workspace.id);
   if (change.inheritsAutoDestroy !== undefined) await startAutoDestroyTimer(workspace.id, next);
   const pools = { from: workspace.agentPoolId, to: next.agentPoolId };
   const updated = await withPoolUse(workspace.id, pools, () =>

@@ -19,6 +19,7 @@ export const includePermissions = {
   'latest_run.plan': 'run:read',
   'latest_run.apply': 'run:read',
   'latest_run.configuration_version': 'configuration:read',
+  current_assessment_result: 'workspace:read',
   current_configuration_version: 'configuration:read',
   current_state_version: 'state:read',
   effective_tag_bindings: 'workspace:read',
@@ -29,7 +30,7 @@ export const includePermissions = {
 } as const satisfies Record<string, Permission>;
 
 /** Nothing of the kind exists here. */
-const never = ['current_assessment_result', 'no_code_module_version', 'ssh_key'] as const;
+const never = ['no_code_module_version', 'ssh_key'] as const;
 
 /** Which commit a configuration is of comes along with it. */
 export const commitIncludes = [

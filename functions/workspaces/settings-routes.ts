@@ -8,6 +8,7 @@ import type { InOrganization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { workspaceDocument } from './document.ts';
 import { workspace, workspaceByName } from './finder.ts';
+import { startHealthTimer } from './health-timer.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
 import { checkManagedChange, checkUnmanaged } from './managed.ts';
 import {
@@ -45,6 +46,7 @@ const create =
     const prepared = await connecting.prepare(request, settings, settings);
     const workspace = await withPool(() => createWorkspace(settings));
     if (!workspace) throw taken();
+    if (subject.record.assessmentsEnforced && !workspace.assessmentsEnabled) await startHealthTimer(workspace.id);
     const by = principal.userId;
     const connected = prepared ? await connectNew(connecting, prepared, workspace, deleteWorkspace, by) : workspace;
     const granted = await principal.on({ organization: subject.organization, workspace: connected });

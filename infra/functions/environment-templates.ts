@@ -1,4 +1,7 @@
-import type { Declaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+/** Where the web page reaches the environments' API on its own origin. */
+export const pagePrefix = '/environments/api/v2';
 
 /** Routes of the environments' API (infra/environment-api.ts) that are for it. */
 export const templatePaths = [
@@ -12,7 +15,7 @@ export const templatePaths = [
   '/organizations/{organization}/templateversions',
 ];
 
-export const EnvironmentTemplates: Declaration = {
+export const EnvironmentTemplates: HttpDeclaration = {
   entry: 'functions/environments/templates/handler.ts',
   description: "Templates of environments (Coder's API): files, versions, imports and dry runs",
   timeoutSeconds: 29,
@@ -26,4 +29,5 @@ export const EnvironmentTemplates: Declaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
+  http: { subtrees: templatePaths.map((path) => `ANY ${pagePrefix}${path}`), authorization: bearer },
 };

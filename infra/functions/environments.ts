@@ -1,7 +1,8 @@
-import type { Declaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { pagePrefix } from './environment-templates.ts';
 
-/** Behind an API of its own (infra/environment-api.ts). */
-export const Environments: Declaration = {
+/** Behind an API of its own (infra/environment-api.ts), and for the web page on the page's own origin. */
+export const Environments: HttpDeclaration = {
   entry: 'functions/environments/handler.ts',
   description: "Environments and their builds (Coder's API)",
   timeoutSeconds: 29,
@@ -15,4 +16,5 @@ export const Environments: Declaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
+  http: { subtrees: [`ANY ${pagePrefix}/{proxy+}`], authorization: bearer },
 };

@@ -14,7 +14,6 @@ it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
   ['GET', 'github-app/installations', 'GitHub App installations'],
   ['POST', 'organizations/acme/registry-modules/vcs', 'publishing modules from version control'],
-  ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
   ['POST', 'plan-exports', 'plan exports'],
   ['GET', 'organizations/acme/invoices/next', 'invoices'],

@@ -8,10 +8,27 @@ import { type Answered, eventOf, type Sent, startApi, uniqueName } from '../supp
 import { memberHelpers } from '../support/members.ts';
 import { resource } from '../support/state.ts';
 
-/** The environments' host in this process, on DynamoDB and S3 of this machine; a test says how runs end. */
+/** A line of the Embedded Metric Format. */
+type EmittedMetrics = Record<string, unknown> & {
+  _aws: { CloudWatchMetrics: { Namespace: string; Dimensions: string[][]; Metrics: { Name: string }[] }[] };
+};
 
+/** What is written as CloudWatch metrics, instead of between the lines of the tests. */
+const catchMetrics = (): EmittedMetrics[] => {
+  const emitted: EmittedMetrics[] = [];
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = ((text: string, ...more: []) => {
+    if (!String(text).startsWith('{"_aws"')) return write(text, ...more);
+    emitted.push(JSON.parse(text));
+    return true;
+  }) as typeof process.stdout.write;
+  return emitted;
+};
+
+/** The environments' host in this process, on DynamoDB and S3 of this machine; a test says how runs end. */
 export const startEnvironments = async () => {
   const api = await startApi();
+  const emitted = catchMetrics();
   process.env.ENVIRONMENTS_URL = 'https://environments.example.test';
   process.env.ENVIRONMENT_SOCKET_URL = 'wss://logs.example.test/logs';
   const { handler: environments } = await import('../../functions/environments/handler.ts');
@@ -154,6 +171,7 @@ export const startEnvironments = async () => {
 
   return {
     api,
+    emitted,
     call,
     place,
     members: await memberHelpers(),

@@ -130,7 +130,7 @@ describe('included resources', () => {
   });
 });
 
-it.each([[{ 'agent-pool-id': 'apool-x' }], [{ 'hyok-enabled': true }], [{ 'assessments-enabled': true }]])(
+it.each([[{ 'agent-pool-id': 'apool-x' }], [{ 'hyok-enabled': true }]])(
   'rejects a setting without effect: %j',
   async (attributes) => {
     const { id } = await api.workspace();

@@ -78,7 +78,7 @@ describe('the table in a bundle', () => {
   let aws: Aws;
   let table: typeof import('../../functions/store/table.ts');
   beforeAll(async () => {
-    aws = await startAws();
+    aws = await startAws({ signed: true });
     table = await bundled('functions/store/table.ts');
   });
   afterAll(() => aws.close());

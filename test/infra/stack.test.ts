@@ -254,6 +254,7 @@ describe('the HTTP API', () => {
     expect(told.sort()).toEqual([
       'CommitStatus',
       'FetchCommit',
+      'FetchProvider',
       'Governance',
       'Notify',
       'RunTask',

@@ -68,8 +68,8 @@ export const workspacePermissions = (granted: Granted) => ({
   'can-force-unlock': granted.has('workspace:force-unlock'),
   'can-manage-tags': granted.has('workspace:tag'),
   'can-manage-run-tasks': granted.has('workspace:manage-tasks'),
-  'can-manage-assessments': false,
-  'can-read-assessment-results': false,
+  'can-manage-assessments': granted.has('workspace:update'),
+  'can-read-assessment-results': granted.has('workspace:read'),
   'can-manage-ephemeral-workspaces': granted.has('workspace:update'),
 });
 

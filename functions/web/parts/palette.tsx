@@ -19,6 +19,7 @@ const tabNames: Record<(typeof tabs)[number], string> = {
   runs: 'Runs',
   resources: 'Resources',
   states: 'States',
+  health: 'Health',
   variables: 'Variables',
   settings: 'Settings',
 };

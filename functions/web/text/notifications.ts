@@ -20,6 +20,9 @@ const words: Record<Trigger, [text: string, hint: string]> = {
     'Auto-destroy results',
     'The workspace was destroyed automatically, or could not be.',
   ],
+  'assessment:drifted': ['Drift', 'A health assessment found resources that were changed outside of Terraform.'],
+  'assessment:check_failure': ['Failed checks', 'A health assessment found checks that do not pass.'],
+  'assessment:failed': ['Assessment failed', 'A health assessment could not be carried out.'],
 };
 
 export const triggerOptions = triggers.map((one) => [one, ...words[one]] as const);

@@ -19,10 +19,17 @@ export interface Row {
   workspace: Resource<'workspaces'>;
   run: Resource<'runs'> | undefined;
   group: Group;
+  /** The newest assessment of its health. */
+  health: Resource<'assessment-results'> | undefined;
 }
 
-export const rowOf = (workspace: Resource<'workspaces'>, run: Resource<'runs'> | undefined): Row => ({
+export const rowOf = (
+  workspace: Resource<'workspaces'>,
+  run: Resource<'runs'> | undefined,
+  health?: Row['health'],
+): Row => ({
   workspace,
+  health,
   run,
   group: run ? groups[displayStatus(factsOf(run)).tone] : 'idle',
 });
@@ -49,7 +56,7 @@ export const withOpenRuns = (rows: Row[], open: Resource<'runs'>[]): { rows: Row
   const ended: string[] = [];
   const now = rows.map((row) => {
     const run = processed.get(row.workspace.id);
-    if (run) return isSame(row.run, run) ? row : rowOf(row.workspace, run);
+    if (run) return isSame(row.run, run) ? row : rowOf(row.workspace, run, row.health);
     if (row.run && !isFinalRun(row.run) && !ids.has(row.run.id)) ended.push(row.run.id);
     return row;
   });

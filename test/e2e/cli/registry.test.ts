@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import { createMessage, generateKey, sign } from 'openpgp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../../functions/cli/archive.ts';
 import { host, Terraform } from '../support/terraform.ts';
 import { client, newName, newWorkspace, organization, readLog, startRun, untilFinal } from '../support/world.ts';
+import { zipOf } from '../support/zip-of.ts';
 
 /** The real terraform installs what the organization published. */
 
@@ -66,30 +66,6 @@ output "versions" {
   });
 });
 
-/** A zip archive of one executable file, stored as it is (PKWARE: APPNOTE, 4.3). */
-const zipOf = (name: string, content: string): Buffer => {
-  const [file, data] = [Buffer.from(name), Buffer.from(content)];
-  const common = Buffer.alloc(26);
-  common.writeUInt16LE(20, 0);
-  common.writeUInt32LE(crc32(data), 10);
-  common.writeUInt32LE(data.length, 14);
-  common.writeUInt32LE(data.length, 18);
-  common.writeUInt16LE(file.length, 22);
-  const local = Buffer.concat([Buffer.from('PK\x03\x04'), common, file, data]);
-  const madeBy = Buffer.from([20, 3]);
-  const more = Buffer.alloc(14);
-  // Unix permissions.
-  more.writeUInt32LE((0o100755 << 16) >>> 0, 6);
-  const entry = Buffer.concat([Buffer.from('PK\x01\x02'), madeBy, common, more, file]);
-  const end = Buffer.alloc(22);
-  end.write('PK\x05\x06');
-  end.writeUInt16LE(1, 8);
-  end.writeUInt16LE(1, 10);
-  end.writeUInt32LE(entry.length, 12);
-  end.writeUInt32LE(local.length, 16);
-  return Buffer.concat([local, entry, end]);
-};
-
 describe('a provider of the registry', () => {
   const name = newName('thing')
     .toLowerCase()
@@ -98,7 +74,7 @@ describe('a provider of the registry', () => {
   const [os, arch] = [process.platform === 'darwin' ? 'darwin' : 'linux', process.arch === 'arm64' ? 'arm64' : 'amd64'];
   const filename = `terraform-provider-${name}_1.0.0_${os}_${arch}.zip`;
   // Terraform checks and unpacks it; nothing here starts it.
-  const zip = zipOf(`terraform-provider-${name}_v1.0.0`, '#!/bin/sh\nexit 1\n');
+  const zip = zipOf(`terraform-provider-${name}_v1.0.0`, Buffer.from('#!/bin/sh\nexit 1\n'));
   const shasum = createHash('sha256').update(zip).digest('hex');
   const providers = `/organizations/${organization}/registry-providers`;
   const configuration = `terraform {

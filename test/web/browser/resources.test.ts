@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newWorkspace, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { client, newWorkspace, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
 import { organization, runPath, seesStatus, visit } from './support/reader.ts';
 
 /** What a workspace has, what hangs on what, and what a plan does to it. */
@@ -37,7 +37,7 @@ it('a resource leads to what it depends on and to what changed it; a plan is rev
   await page.getByRole('button', { name: 'terraform_data.policy' }).click();
   await page.locator('.resource.aimed', { hasText: 'terraform_data.policy' }).waitFor();
   expect(new URL(page.url()).hash).toBe('#change-terraform_data.policy');
-  await page.getByRole('button', { name: 'Confirm & Apply' }).click();
+  await client.call('POST', `/runs/${waiting.id}/actions/apply`, {});
   await seesStatus(page, 'Applied');
 
   await page.goto(`/app/${organization}/workspaces/${name}/resources`);

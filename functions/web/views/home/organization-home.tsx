@@ -10,6 +10,7 @@ import { knowPeople, Person } from '../../parts/person.tsx';
 import { DailyRuns, Sparkline } from '../../parts/run-charts.tsx';
 import { Status, since } from '../../parts/status.tsx';
 import { related, some } from '../../session.ts';
+import { troubleOf } from '../../text/health.ts';
 import { type Day, dailyRuns, isStale, latestByWorkspace, median } from '../../text/run-history.ts';
 import type { Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
@@ -87,6 +88,7 @@ const Sections = ({ rows, runs, organization }: Home & { organization: string })
     ['Waiting for you', 'Nothing waits for your decision.', mine],
     ['Waiting for others', '', others],
     ['Failing', 'No workspace’s latest run has failed.', rows.filter(({ group }) => group === 'bad')],
+    ['Drifted or unhealthy', '', rows.filter(({ health }) => troubleOf(health).length > 0)],
     ['Running', '', rows.filter(({ group }) => group === 'running')],
     ['Unchanged for 90 days', '', rows.filter(({ workspace }) => isStale(workspace, now))],
   ];

@@ -47,6 +47,7 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
       'default-execution-mode': data.get('default-execution-mode'),
       'cost-estimation-enabled': data.has('cost-estimation-enabled'),
       'pull-request-comments-enabled': data.has('pull-request-comments-enabled'),
+      'assessments-enforced': data.has('assessments-enforced'),
       'allow-force-delete-workspaces': data.has('allow-force-delete-workspaces'),
     };
     const path = `/organizations/${id}`;
@@ -93,6 +94,12 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
           label="Show plans in a comment on pull requests"
           hint="Counts, costs and policies, for everyone who can read the repository. Never values."
           checked={attributes['pull-request-comments-enabled']}
+        />
+        <Choice
+          name="assessments-enforced"
+          label="Assess the health of all workspaces"
+          hint="Every 24 hours, whatever a workspace says. On AWS each assessment takes a runner for one to three minutes."
+          checked={attributes['assessments-enforced']}
         />
         <Choice
           name="allow-force-delete-workspaces"

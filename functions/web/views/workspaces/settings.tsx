@@ -48,6 +48,7 @@ export const Settings = ({
       ...executionOf(data),
       'auto-apply': data.has('auto-apply'),
       'allow-destroy-plan': data.has('allow-destroy-plan'),
+      'assessments-enabled': data.has('assessments-enabled'),
       ...(followed ? { 'apply-before-merge-enabled': data.has('apply-before-merge-enabled') } : {}),
     };
     const moved = project && project !== related(basis.value, 'project');
@@ -115,6 +116,12 @@ export const Settings = ({
             checked={attributes['auto-apply']}
           />
           <Choice name="allow-destroy-plan" label="Allow destroy runs" checked={attributes['allow-destroy-plan']} />
+          <Choice
+            name="assessments-enabled"
+            label="Assess health every 24 hours"
+            hint="A plan that finds drift and failed checks. On AWS each takes a runner for one to three minutes."
+            checked={attributes['assessments-enabled']}
+          />
           {workspace.attributes['vcs-repo'] && (
             <Choice
               name="apply-before-merge-enabled"

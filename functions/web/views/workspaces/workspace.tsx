@@ -12,6 +12,7 @@ import { NewRun } from '../runs/new-run.tsx';
 import { Runs } from '../runs/runs.tsx';
 import { States } from '../states/state-versions.tsx';
 import { WorkspaceVariables } from '../variables/variables.tsx';
+import { Health } from './health.tsx';
 import { LockBar } from './lock.tsx';
 import { Overview } from './overview.tsx';
 import { Settings } from './settings.tsx';
@@ -34,6 +35,7 @@ const names: [Tab, string][] = [
   ['runs', 'Runs'],
   ['resources', 'Resources'],
   ['states', 'States'],
+  ['health', 'Health'],
   ['variables', 'Variables'],
   ['settings', 'Settings'],
 ];
@@ -118,6 +120,8 @@ const TabView = ({ tab, workspace, run, organization, onChange }: TabProps) => {
       return <Resources workspace={workspace} />;
     case 'states':
       return <States workspace={workspace} organization={organization} />;
+    case 'health':
+      return <Health workspace={workspace} organization={organization} />;
     case 'variables':
       return <WorkspaceVariables workspace={workspace} organization={organization} />;
     case 'settings':

@@ -1,6 +1,5 @@
-import { useComputed, useSignal } from '@preact/signals';
+import { type Signal, useComputed, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
 import { count } from '../../../client/text/time.ts';
 import { soon, useLive } from '../../live.ts';
 import { hrefOf, useQuery } from '../../location.ts';
@@ -14,6 +13,7 @@ import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { Person } from '../../parts/person.tsx';
 import { Status, since } from '../../parts/status.tsx';
 import { related } from '../../session.ts';
+import { troubleOf } from '../../text/health.ts';
 import type { Group, Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
 import { NewWorkspace } from './new-workspace.tsx';
@@ -54,12 +54,14 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
   const only = useQuery('state');
   const tag = useQuery('tag');
   const project = useQuery('project');
+  const health = useQuery('health');
   const words = useComputed(() => search.value.toLowerCase().split(/\s+/).filter(Boolean));
   const fits = (row: Row) => {
     const { attributes } = row.workspace;
     const text = [attributes.name, attributes.description ?? '', ...tagsOf(row)].join(' ').toLowerCase();
     return (
       (!tag.value || tagsOf(row).includes(tag.value)) &&
+      (!health.value || troubleOf(row.health).some(({ text }) => text === health.value)) &&
       (!project.value || related(row.workspace, 'project') === project.value) &&
       words.value.every((word) => text.includes(word))
     );
@@ -85,6 +87,7 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
           chosen={tag}
           options={[...new Set(rows.flatMap(tagsOf))].sort().map((name) => [name, name])}
         />
+        <HealthFilter rows={rows} chosen={health} />
         <fieldset class="chips" aria-label="Show only">
           {groups.map(([group, name]) => {
             const n = fitting.filter((row) => row.group === group).length;
@@ -105,28 +108,37 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
       {shown.length === 0 && <p class="soft">No workspaces match the filters.</p>}
       <Growing
         of={shown}
-        choice={`${search.value} ${only.value} ${tag.value} ${project.value}`}
+        choice={`${search.value} ${only.value} ${tag.value} ${project.value} ${health.value}`}
         list={(lines) => (
           <ul class="panel list" aria-label="Workspaces" hidden={lines.length === 0}>
             {lines}
           </ul>
         )}
       >
-        {({ workspace, run }) => (
-          <Line key={workspace.id} workspace={workspace} run={run} organization={organization} />
+        {({ workspace, run, health }) => (
+          <Line key={workspace.id} workspace={workspace} run={run} health={health} organization={organization} />
         )}
       </Growing>
     </section>
   );
 };
 
+const findings = ['Drifted', 'Checks failed', 'Assessment failed'];
+
+/** Only where there is something to find. */
+const HealthFilter = ({ rows, chosen }: { rows: Row[]; chosen: Signal<string> }) => {
+  const present = new Set(rows.flatMap(({ health }) => troubleOf(health).map(({ text }) => text)));
+  if (present.size === 0 && !chosen.value) return null;
+  const options = findings.filter((one) => present.has(one) || one === chosen.value);
+  return <Filter label="Health" all="Any health" chosen={chosen} options={options.map((one) => [one, one])} />;
+};
+
 const Line = ({
   workspace,
   run,
+  health,
   organization,
-}: {
-  workspace: Resource<'workspaces'>;
-  run: Resource<'runs'> | undefined;
+}: Pick<Row, 'workspace' | 'run' | 'health'> & {
   organization: string;
 }) => {
   const { name, locked, 'tag-names': tags, 'resource-count': resources } = workspace.attributes;
@@ -137,6 +149,11 @@ const Line = ({
         <span class="row">
           <span class="title">{name}</span>
           {held && <span class="tag">locked</span>}
+          {troubleOf(health).map(({ text }) => (
+            <span key={text} class="tag warn">
+              {text}
+            </span>
+          ))}
           {(tags as string[]).slice(0, 4).map((tag) => (
             <span key={tag} class="tag only-wide">
               {tag}

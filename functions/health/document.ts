@@ -1,0 +1,46 @@
+import { one, type Resource } from '../api/answer.ts';
+import { allChecksSucceeded, type HealthResult, isDrifted } from '../run/health.ts';
+import { assessmentResultId } from '../run/health-notice.ts';
+import type { Workspace } from '../workspaces/records.ts';
+
+/** HCP API: assessment results. */
+export const healthDocument = (result: HealthResult, workspaceId: string) => {
+  const id = assessmentResultId(result.runId);
+  const self = `/api/v2/assessment-results/${id}`;
+  const message = result.message ?? null;
+  return {
+    id,
+    type: 'assessment-results',
+    attributes: {
+      succeeded: result.succeeded,
+      drifted: isDrifted(result) ?? null,
+      'all-checks-succeeded': allChecksSucceeded(result) ?? null,
+      'resources-drifted': result.resourcesDrifted ?? null,
+      'resources-undrifted': result.resourcesUndrifted ?? null,
+      'checks-passed': result.checksPassed ?? null,
+      'checks-failed': result.checksFailed ?? null,
+      'checks-errored': result.checksErrored ?? null,
+      'checks-unknown': result.checksUnknown ?? null,
+      'error-message': message,
+      // Its older name.
+      'error-msg': message,
+      'created-at': result.at,
+    },
+    relationships: {
+      workspace: one('workspaces', workspaceId),
+      source: one('assessments', result.runId.replace(/^run-/, 'asmt-')),
+    },
+    links: {
+      self,
+      'json-output': result.hasPlan ? `${self}/json-output` : null,
+      /** Ours: without the values that are secret. */
+      'json-output-redacted': result.hasPlan ? `${self}/json-output-redacted` : null,
+      'json-schema': result.hasPlan ? `${self}/json-schema` : null,
+      'log-output': `${self}/log-output`,
+      'sanitized-plan': null,
+    },
+  };
+};
+
+/** The newest result of a workspace, if it has one. */
+export const healthDocuments = ({ id, health }: Workspace): Resource[] => (health ? [healthDocument(health, id)] : []);

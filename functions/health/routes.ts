@@ -1,0 +1,89 @@
+import { type Answer, ok, redirect } from '../api/answer.ts';
+import { notFound } from '../api/errors.ts';
+import { inWorkspace, param } from '../api/finders.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { healthOf } from '../run/health.ts';
+import type { Artifact, Run } from '../run/run.ts';
+import { logPath } from '../runs/log-links.ts';
+import { phaseContentRoutesOf } from '../runs/phase-content-routes.ts';
+import { linkToArtifact, schemasOf } from '../runs/plan-routes.ts';
+import { getRun } from '../runs/records.ts';
+import { keys } from '../store/keys.ts';
+import { queryAll } from '../store/table.ts';
+import { workspace } from '../workspaces/finder.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { healthDocument } from './document.ts';
+
+/** Results of health assessments, and what each of them looked at (HCP API: assessment results). */
+
+const finder = (what: string, prefix: string, parameter: string): Finder<Run> => ({
+  what,
+  parameter,
+  find: async (request) => {
+    const [, characters] = new RegExp(`^${prefix}-([A-Za-z0-9]{16})$`).exec(param(request, parameter)) ?? [];
+    const run = characters ? await getRun(`run-${characters}`) : undefined;
+    return run && healthOf(run) ? run : undefined;
+  },
+  ...inWorkspace,
+});
+
+const result = finder('assessment result', 'asmtres', 'result');
+const assessment = finder('assessment', 'asmt', 'assessment');
+
+const documentOf = (run: Run) => {
+  const health = healthOf(run);
+  if (!health) throw notFound(`Assessment result ${run.id} not found.`);
+  return healthDocument(health, run.workspaceId);
+};
+
+const current = async ({ subject }: Context<Workspace>): Promise<Answer> => {
+  const { id, name, health } = subject;
+  if (!health) {
+    throw notFound(`Workspace ${name} has no assessment result yet. Set assessments-enabled, or assess it now.`);
+  }
+  return ok(healthDocument(health, id));
+};
+
+/** Ours: what earlier assessments have found, the newest first. */
+const history = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const { pk } = keys.workspace(subject.id);
+  const results = await queryAll<NonNullable<Workspace['health']>>({ pk, prefix: 'ASSESSMENT#', reverse: true });
+  const page = pageOf(request);
+  const documents = pageSlice(results, page).map((one) => healthDocument(one, subject.id));
+  return list(request, page, results.length, documents);
+};
+
+const unlessDeleted = ({ id, plan }: Run): void => {
+  if (plan.content) throw notFound(`The content of the assessment ${id.replace(/^run-/, 'asmt-')} was deleted.`);
+};
+
+const artifact =
+  (which: Artifact) =>
+  async ({ subject }: Context<Run>): Promise<Answer> => {
+    unlessDeleted(subject);
+    if (!subject.plan.report?.artifacts?.includes(which)) throw notFound('The assessment has no plan: it failed.');
+    return linkToArtifact(subject, which);
+  };
+
+const schemas = async ({ subject }: Context<Run>): Promise<Answer> => {
+  unlessDeleted(subject);
+  return schemasOf(subject);
+};
+
+/** Terraform's JSON lines, where the log of a run is read too. */
+const log = async ({ request, subject }: Context<Run>): Promise<Answer> =>
+  redirect(307, `${request.baseUrl}${logPath(subject, 'plan')}`);
+
+const one = '/assessment-results/{result}';
+
+export const healthRoutes: Route[] = [
+  route('GET', '/workspaces/{workspace}/current-assessment-result', 'workspace:read', workspace, current),
+  route('GET', '/workspaces/{workspace}/assessment-results', 'workspace:read', workspace, history),
+  route('GET', one, 'workspace:read', result, async ({ subject }) => ok(documentOf(subject))),
+  route('GET', `${one}/json-output`, 'plan:read-json', result, artifact('plan-json')),
+  route('GET', `${one}/json-output-redacted`, 'run:read', result, artifact('plan-json-redacted')),
+  route('GET', `${one}/json-schema`, 'plan:read-json', result, schemas),
+  route('GET', `${one}/log-output`, 'plan:read-json', result, log),
+  ...phaseContentRoutesOf('plan', '/assessments/{assessment}', assessment),
+];

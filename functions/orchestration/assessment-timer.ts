@@ -1,0 +1,52 @@
+import { getOrganization } from '../people/organizations/records.ts';
+import { assessmentHours, nextAssessment } from '../run/health.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { get, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import type { HealthTimer } from '../workspaces/health-timer.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { assess, isCrowded } from './assessments.ts';
+
+/** Scheduled assessments: the sweep calls this whenever the timer of a workspace is due. Every look may be repeated. */
+
+const minutes = 60;
+const hours = 3600;
+
+/** An assessment that ends a while after it was due does not move the next one. */
+const toleranceMs = 1 * hours * 1000;
+
+const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+
+/** Whoever set something anew meanwhile has another timer. */
+const unchanged = ({ lookedAt }: HealthTimer) => ({ condition: 'lookedAt = :seen', values: { ':seen': lookedAt } });
+
+/** 1 read where the workspace itself does not say so. */
+const isWanted = async ({ assessmentsEnabled, organization }: Workspace): Promise<boolean> =>
+  assessmentsEnabled || ((await getOrganization(organization))?.assessmentsEnforced ?? false);
+
+/** What a due look leads to, and when to look next. */
+const look = async (workspace: Workspace): Promise<string> => {
+  const due = nextAssessment(workspace.health, workspace.state);
+  if (due && Date.parse(due) - Date.now() > toleranceMs) return due;
+  if (await isCrowded(workspace.organization)) return inSeconds(10 * minutes);
+  const obstacle = await assess(workspace);
+  if (!obstacle) return inSeconds(assessmentHours * hours);
+  return inSeconds(obstacle.passes ? 1 * hours : assessmentHours * hours);
+};
+
+export const lookAtHealth = async (key: Key): Promise<void> => {
+  const [workspace, timer] = await Promise.all([getWorkspace(key.pk.replace('WS#', '')), get<HealthTimer>(key)]);
+  if (!timer) return;
+  const timerKey = { pk: timer.pk, sk: timer.sk };
+  if (!workspace || !(await isWanted(workspace))) return void (await remove(timerKey, unchanged(timer)));
+  const dueAt = await look(workspace);
+  await update(timerKey, { set: { lookedAt: now(), dueAt }, ...unchanged(timer) });
+};
+
+/** The schedule starts anew: somebody has asked for an assessment. */
+export const restartTimer = async (workspaceId: string): Promise<void> => {
+  await update(keys.healthTimer(workspaceId), {
+    set: { lookedAt: now(), dueAt: inSeconds(assessmentHours * hours) },
+    condition: 'attribute_exists(pk)',
+  });
+};

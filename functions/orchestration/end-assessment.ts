@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { environment } from '../environment.ts';
+import { healthOf } from '../run/health.ts';
+import { type HealthEvent, healthTriggersOf } from '../run/health-notice.ts';
+import type { Run } from '../run/run.ts';
+import { invokeLater } from '../store/aws.ts';
+import { keys } from '../store/keys.ts';
+import { logError } from '../store/log.ts';
+import { put, remove, update } from '../store/table.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+
+const tell = async (workspace: Workspace, result: HealthEvent['result']): Promise<void> => {
+  if (!workspace.notifications?.size || healthTriggersOf(result).length === 0) return;
+  const event: HealthEvent = { id: randomUUID(), workspaceId: workspace.id, result, prior: workspace.health };
+  try {
+    await invokeLater(environment.notifyFunction, event);
+  } catch (error) {
+    logError('notification failed', error, { workspace: workspace.id });
+  }
+};
+
+const historySeconds = 90 * 24 * 3600;
+
+/** Keeps the result of an assessment that is over, and tells people of it. Once; may be repeated. */
+export const endAssessment = async (run: Run): Promise<void> => {
+  await remove(keys.assessing(run.organization, run.id));
+  const workspace = await getWorkspace(run.workspaceId);
+  if (!workspace || workspace.assessing?.runId !== run.id) return;
+  const isOutdated = (workspace.state?.id ?? '') !== run.assessment?.stateId;
+  if (isOutdated) await update(keys.run(run.id), { set: { 'assessment.outdated': true } });
+  const health = isOutdated ? undefined : healthOf(run);
+  if (health) {
+    const expiresAt = Math.floor(Date.parse(health.at) / 1000) + historySeconds;
+    await put({ ...keys.assessment(workspace.id, health.at, run.id), ...health, expiresAt });
+    await tell(workspace, health);
+  }
+  await update(keys.workspace(workspace.id), {
+    set: health ? { health } : {},
+    remove: ['assessing'],
+    condition: 'assessing.runId = :run',
+    values: { ':run': run.id },
+  });
+};

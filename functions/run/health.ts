@@ -1,0 +1,67 @@
+import type { PhaseReport, Run } from './run.ts';
+import { isFinal, type Timestamp } from './status.ts';
+
+/** What a health assessment has found (HCP API: assessment results). Pure. */
+
+/** Facts of an assessment, as the runner reads them from the plan; absent for what it could not tell. */
+export interface HealthFacts {
+  resourcesDrifted?: number;
+  resourcesUndrifted?: number;
+  checksPassed?: number;
+  checksFailed?: number;
+  checksErrored?: number;
+  checksUnknown?: number;
+}
+
+/** The result of an assessment that was carried through. The workspace's item has the newest. */
+export interface HealthResult extends HealthFacts {
+  runId: string;
+  /** When it ended. */
+  at: Timestamp;
+  /** It ran; what it found is another matter. */
+  succeeded: boolean;
+  /** Why it did not. */
+  message?: string;
+  /** Which of the artifacts that can be read there are. */
+  hasPlan?: true;
+}
+
+const longestMessage = 300;
+
+/** Undefined for a run that is no assessment, has not ended, was canceled, or looked at a state that is no longer current. */
+export const healthOf = (run: Run): HealthResult | undefined => {
+  const { assessment, status, statusTimestamps, plan, endReason, id } = run;
+  if (!assessment || assessment.outdated || !isFinal(status) || status === 'canceled') return undefined;
+  const at = statusTimestamps['planned-and-finished-at'] ?? statusTimestamps['errored-at'] ?? run.createdAt;
+  const report: Partial<PhaseReport> = plan.report ?? {};
+  const hasPlan = report.artifacts?.includes('plan-json') ? ({ hasPlan: true } as const) : {};
+  if (status === 'planned_and_finished') return { runId: id, at, succeeded: true, ...report.health, ...hasPlan };
+  const message = (endReason ?? report.message ?? 'The assessment failed.').slice(0, longestMessage);
+  return { runId: id, at, succeeded: false, message, ...hasPlan };
+};
+
+/** Undefined where it is not known. */
+export const isDrifted = ({ resourcesDrifted }: HealthFacts): boolean | undefined =>
+  resourcesDrifted === undefined ? undefined : resourcesDrifted > 0;
+
+/** Undefined where there are no checks, or it is not known. */
+export const allChecksSucceeded = ({ checksFailed, checksErrored }: HealthFacts): boolean | undefined =>
+  checksFailed === undefined ? undefined : checksFailed + (checksErrored ?? 0) === 0;
+
+/** How often workspaces are assessed by themselves (HCP Terraform: health assessments). */
+export const assessmentHours = 24;
+
+// biome-ignore lint/style/noRestrictedGlobals: arithmetic with times that are given, not the clock
+const later = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
+
+const hourMs = 3_600_000;
+
+/** When the next scheduled assessment is due: so long after the last one, and after the last change of the state. */
+export const nextAssessment = (
+  health: Pick<HealthResult, 'at'> | undefined,
+  state: { at: string } | undefined,
+): string | undefined => {
+  if (!health) return undefined;
+  const last = state && state.at > health.at ? state.at : health.at;
+  return later(last, assessmentHours * hourMs);
+};

@@ -1,0 +1,56 @@
+import type { PhaseReport } from '../protocols/runner.ts';
+import { managedInstances, type PlanJson } from './plan-json.ts';
+
+/** What a plan says of the health of what it was made for (HCP Terraform: health assessments). */
+
+type Health = NonNullable<PhaseReport['health']>;
+
+const changing = (actions: string[]): boolean => actions.some((one) => one !== 'no-op' && one !== 'read');
+
+/**
+ * Addresses of managed resources that somebody changed or deleted outside of Terraform, and that an apply would change
+ * back. Attributes that nobody configured, and edits of the configuration, are no drift.
+ */
+const driftedIn = ({ resource_drift = [], resource_changes = [] }: PlanJson): string[] => {
+  const corrected = new Set(
+    resource_changes
+      .filter(({ mode, change }) => mode !== 'data' && changing(change.actions))
+      .flatMap(({ address, previous_address }) => [address, previous_address]),
+  );
+  return resource_drift
+    .filter(({ mode, change }) => mode !== 'data' && changing(change.actions))
+    .map(({ address }) => address ?? '')
+    .filter((address) => corrected.has(address));
+};
+
+const statuses = {
+  pass: 'checksPassed',
+  fail: 'checksFailed',
+  error: 'checksErrored',
+  unknown: 'checksUnknown',
+} as const;
+
+/** Of preconditions, postconditions and check blocks; undefined where the configuration has none. */
+const checksIn = ({ checks = [] }: PlanJson): Health | undefined => {
+  const judged = checks.filter(({ address }) => address?.kind !== 'var');
+  if (judged.length === 0) return undefined;
+  const counts = { checksPassed: 0, checksFailed: 0, checksErrored: 0, checksUnknown: 0 };
+  for (const { status, instances = [] } of judged) {
+    for (const one of instances.length ? instances : [{ status }]) counts[statuses[one.status] ?? 'checksUnknown']++;
+  }
+  return counts;
+};
+
+export const healthIn = (plan: PlanJson): Health => {
+  // A plan that errored has not come to all resources.
+  const drift = plan.errored ? undefined : driftedIn(plan).length;
+  const managed = managedInstances(plan.prior_state?.values?.root_module ?? {});
+  return {
+    ...(drift === undefined ? {} : { resourcesDrifted: drift, resourcesUndrifted: Math.max(0, managed - drift) }),
+    ...checksIn(plan),
+  };
+};
+
+/** Whether a plan ended in error because a condition of the configuration does not hold: that is a finding. */
+export const hasFailedChecks = ({ checksFailed = 0, checksErrored = 0 }: Health): boolean =>
+  checksFailed + checksErrored > 0;

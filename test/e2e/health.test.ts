@@ -1,0 +1,147 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { until } from '../../functions/client/client.ts';
+import { hasGo, withDriftProvider } from './support/drift-provider.ts';
+import { client, download, newWorkspace, platform, type Resource, reasonOf, untilFinal } from './support/world.ts';
+
+/** Health assessments with the real Terraform, from the setting to the end of drift. */
+
+const assessed = { 'assessments-enabled': true, 'auto-apply': true };
+
+const resultOf = ({ id }: Resource): Promise<Resource | undefined> =>
+  client.get(`/workspaces/${id}/current-assessment-result`).catch(() => undefined);
+
+/** Starts an assessment, and waits for its result. */
+const assess = async (workspace: Resource): Promise<Resource> => {
+  const before = await resultOf(workspace);
+  await client.call('POST', `/workspaces/${workspace.id}/actions/assess`);
+  const result = await until(
+    () => resultOf(workspace),
+    (one) => one !== undefined && one.id !== before?.id,
+    120_000,
+  );
+  return result as Resource;
+};
+
+const apply = async (workspace: Resource, archive: Buffer): Promise<Resource> => {
+  const version = await client.upload(workspace.id, archive);
+  const run = await untilFinal(await client.createRun(workspace.id, {}, version.id));
+  expect([run.attributes.status, reasonOf(run)]).toEqual(['applied', '']);
+  return run;
+};
+
+describe.concurrent('a health assessment', () => {
+  it.skipIf(!hasGo)(
+    'finds drift that was made by hand, until somebody applies the configuration or accepts what there is',
+    async () => {
+      const path = (name: string) => join(folder, name);
+      const folder = mkdtempSync(join(tmpdir(), 'drift-'));
+      const block = (name: string) =>
+        `resource "drift_file" "${name}" {\n  path    = "${path(name)}"\n  content = "as configured"\n}\n`;
+      const workspace = await newWorkspace(assessed);
+      await apply(workspace, await withDriftProvider(block('a') + block('b')));
+      const healthy = await assess(workspace);
+      expect(healthy.attributes).toMatchObject({
+        succeeded: true,
+        drifted: false,
+        'resources-drifted': 0,
+        'resources-undrifted': 2,
+        'all-checks-succeeded': null,
+      });
+
+      writeFileSync(path('a'), 'changed by hand');
+      const drifted = await assess(workspace);
+      expect(drifted.attributes).toMatchObject({ drifted: true, 'resources-drifted': 1, 'resources-undrifted': 1 });
+      const json = await download(`/assessment-results/${drifted.id}/json-output`);
+      expect(json.resource_drift).toMatchObject([
+        { address: 'drift_file.a', change: { after: { content: 'changed by hand' } } },
+      ]);
+      const schemas = await download(`/assessment-results/${drifted.id}/json-schema`);
+      expect(Object.keys(schemas.provider_schemas)).toEqual(['example.com/test/drift']);
+      const headers = { authorization: `Bearer ${platform.token}` };
+      const log = await fetch(`${platform.url}/api/v2/assessment-results/${drifted.id}/log-output`, { headers });
+      expect(await log.text()).toContain('"type":"resource_drift"');
+
+      const undo = await untilFinal(await client.createRun(workspace.id));
+      expect(undo.attributes.status).toBe('applied');
+      expect(readFileSync(path('a'), 'utf8')).toBe('as configured');
+      expect((await assess(workspace)).attributes).toMatchObject({ drifted: false });
+
+      writeFileSync(path('b'), 'kept');
+      expect((await assess(workspace)).attributes).toMatchObject({ drifted: true });
+      const accept = await untilFinal(await client.createRun(workspace.id, { 'refresh-only': true }));
+      expect(accept.attributes.status).toBe('applied');
+      expect(readFileSync(path('b'), 'utf8')).toBe('kept');
+      const runs = await client.list(`/workspaces/${workspace.id}/runs`);
+      expect(runs).toHaveLength(3);
+      expect(runs.map(({ attributes }) => attributes.message)).not.toContain('Health assessment');
+    },
+  );
+
+  it('counts checks that pass and fail, and fails itself when Terraform does', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'checks-'));
+    const file = join(folder, 'answer');
+    writeFileSync(file, 'yes');
+    const main = `
+variable "broken" {
+  default = ""
+}
+resource "terraform_data" "a" {
+  input = "a"
+  lifecycle {
+    precondition {
+      condition     = !startswith(var.broken, "condition")
+      error_message = "The condition does not hold."
+    }
+  }
+}
+check "answer" {
+  assert {
+    condition     = terraform_data.a.input == "a" && fileexists("${file}") && trimspace(file("${file}")) == "yes"
+    error_message = "The answer is not yes."
+  }
+}
+output "port" {
+  value = var.broken == "error" ? tonumber(var.broken) : 1
+}
+`;
+    const workspace = await newWorkspace(assessed);
+    await apply(workspace, await packFiles({ 'main.tf': main }));
+    expect((await assess(workspace)).attributes).toMatchObject({
+      drifted: false,
+      'all-checks-succeeded': true,
+      'checks-passed': 2,
+      'checks-failed': 0,
+    });
+
+    writeFileSync(file, 'no');
+    expect((await assess(workspace)).attributes).toMatchObject({
+      drifted: false,
+      'all-checks-succeeded': false,
+      'checks-passed': 1,
+      'checks-failed': 1,
+    });
+
+    const variable = await client.setVariable(workspace.id, { key: 'broken', value: 'condition' });
+    expect((await assess(workspace)).attributes).toMatchObject({
+      succeeded: true,
+      drifted: null,
+      'all-checks-succeeded': false,
+      'checks-failed': 1,
+    });
+
+    const change = { data: { id: variable.id, type: 'vars', attributes: { value: 'error' } } };
+    await client.call('PATCH', `/workspaces/${workspace.id}/vars/${variable.id}`, change);
+    expect((await assess(workspace)).attributes).toMatchObject({
+      succeeded: false,
+      drifted: null,
+      'error-message': expect.stringContaining('Invalid function argument'),
+    });
+    const shown = await client.get(`/workspaces/${workspace.id}`);
+    expect(shown.attributes['last-assessment-result-at']).toMatch(/Z$/);
+    expect(await client.list(`/workspaces/${workspace.id}/assessment-results`)).toHaveLength(4);
+  });
+});

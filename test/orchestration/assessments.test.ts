@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { HealthEvent } from '../../functions/run/health-notice.ts';
+import type { Run } from '../../functions/run/run.ts';
+import type { HealthTimer } from '../../functions/workspaces/health-timer.ts';
+import type { Workspace } from '../../functions/workspaces/records.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { runHelpers } from '../support/runs.ts';
+
+/** Health assessments: when they begin, how they end, and that runs never notice. */
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+let table: typeof import('../../functions/store/table.ts');
+let keys: typeof import('../../functions/store/keys.ts')['keys'];
+let look: typeof import('../../functions/orchestration/assessment-timer.ts')['lookAtHealth'];
+let finishRun: typeof import('../../functions/orchestration/finish.ts')['finishRun'];
+let release: typeof import('../../functions/orchestration/finish.ts')['release'];
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+  table = await import('../../functions/store/table.ts');
+  ({ keys } = await import('../../functions/store/keys.ts'));
+  ({ lookAtHealth: look } = await import('../../functions/orchestration/assessment-timer.ts'));
+  ({ finishRun, release } = await import('../../functions/orchestration/finish.ts'));
+});
+beforeEach(() => {
+  api.aws.invoked.length = 0;
+});
+afterAll(() => api.close());
+
+const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+const timerOf = (id: string) => table.get<HealthTimer>(keys.healthTimer(id));
+const lookAt = (id: string) => look(keys.healthTimer(id));
+const read = async (id: string) => (await table.get<Workspace>(keys.workspace(id))) as Workspace;
+const assess = (id: string) => api.post(`workspaces/${id}/actions/assess`, {});
+const setState = (id: string, stateId: string, hours = 30) =>
+  table.update(keys.workspace(id), {
+    set: { state: { id: stateId, serial: 1, lineage: 'l', md5: 'm', at: ago(hours), resources: 2 } },
+  });
+
+/** With resources that a run has applied. */
+const applied = async (attributes: object = { 'assessments-enabled': true }): Promise<string> => {
+  const { id } = await help.ready(attributes);
+  const run = await help.create(id);
+  await setState(id, 'sv-1');
+  await help.bring(run.id, { current: true });
+  await table.update(keys.workspace(id), { set: { lock: { kind: 'run', runId: run.id, at: ago(30) } } });
+  await finishRun(run.id, 'Applied');
+  return id;
+};
+
+const going = async (id: string): Promise<Run> =>
+  (await help.store.getRun((await read(id)).assessing?.runId ?? '')) as Run;
+
+const found = { resourcesDrifted: 1, resourcesUndrifted: 1, checksPassed: 1, checksFailed: 0 };
+
+/** As the machine and a runner bring it to its end. */
+const end = async (id: string, health: object = found): Promise<Run> => {
+  const { id: runId } = await going(id);
+  const report = { outcome: 'finished', health, artifacts: ['plan-json'] } as Run['plan']['report'];
+  await help.bring(runId, { status: 'planning', 'plan.status': 'running', 'plan.report': report });
+  return (await finishRun(runId, 'PlannedAndFinished')) as Run;
+};
+
+describe('an assessment', () => {
+  it('is no run to anybody: no number, no place in lists, no lock', async () => {
+    const id = await applied();
+    expect((await assess(id)).status).toBe(200);
+    const run = await going(id);
+    expect(run).toMatchObject({ number: 0, planOnly: true, assessment: { stateId: 'sv-1' } });
+    expect((await api.get(`workspaces/${id}/runs`)).body.data).toHaveLength(1);
+    expect((await api.get('organizations/acme/runs')).body.data.map((one: Run) => one.id)).not.toContain(run.id);
+    for (const path of [`runs/${run.id}`, `plans/${run.id.replace('run-', 'plan-')}`, `runs/${run.id}/run-events`]) {
+      expect([path, (await api.get(path)).status]).toEqual([path, 404]);
+    }
+    expect((await read(id)).lock).toBeUndefined();
+    const before = (await read(id)).runCount;
+    await end(id);
+    expect((await read(id)).runCount).toBe(before);
+  });
+
+  it('has one result, however often its end is repeated', async () => {
+    const id = await applied();
+    await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
+    await assess(id);
+    const run = await end(id);
+    await release(run);
+    const result = (await api.get(`workspaces/${id}/current-assessment-result`)).body.data;
+    expect(result).toMatchObject({
+      id: run.id.replace('run-', 'asmtres-'),
+      attributes: {
+        succeeded: true,
+        drifted: true,
+        'resources-drifted': 1,
+        'resources-undrifted': 1,
+        'all-checks-succeeded': true,
+        'checks-errored': null,
+        'error-message': null,
+      },
+      relationships: { workspace: { data: { id } } },
+    });
+    expect((await api.get(`assessment-results/${result.id}`)).body.data).toEqual(result);
+    expect((await api.get(`workspaces/${id}/assessment-results`)).body.data).toEqual([result]);
+    const shown = (await api.get(`workspaces/${id}?include=current_assessment_result`)).body;
+    expect(shown.included).toEqual([result]);
+    expect(shown.data.attributes['last-assessment-result-at']).toBe(result.attributes['created-at']);
+    const events = api.aws.invoked.filter(({ event }) => (event as HealthEvent).result);
+    expect(events).toHaveLength(1);
+    expect((await read(id)).assessing).toBeUndefined();
+    expect(await table.query({ pk: keys.organization('acme').pk, prefix: 'ASSESSING#' })).toEqual([]);
+  });
+
+  it('that failed says why', async () => {
+    const id = await applied();
+    await assess(id);
+    await finishRun((await going(id)).id, 'PlanErrored', { Error: 'TerraformFailed', Cause: 'No credentials' });
+    expect((await api.get(`workspaces/${id}/current-assessment-result`)).body.data.attributes).toMatchObject({
+      succeeded: false,
+      drifted: null,
+      'resources-drifted': null,
+      'error-message': 'No credentials',
+    });
+  });
+
+  it('of a state that is no longer current has no result', async () => {
+    const id = await applied();
+    await assess(id);
+    await setState(id, 'sv-2');
+    const run = await end(id);
+    expect((await api.get(`workspaces/${id}/current-assessment-result`)).status).toBe(404);
+    expect((await api.get(`assessment-results/${run.id.replace('run-', 'asmtres-')}`)).status).toBe(404);
+    expect((await read(id)).assessing).toBeUndefined();
+  });
+
+  it('is canceled by a new run, which waits for nothing; not by a plan-only run', async () => {
+    const id = await applied();
+    await assess(id);
+    const { id: assessment } = await going(id);
+    await help.create(id, { 'plan-only': true });
+    expect((await help.store.getRun(assessment))?.cancel).toBeUndefined();
+    const run = await help.create(id);
+    expect(run.attributes.status).toBe('pending');
+    expect((await help.store.getRun(assessment))?.cancel).toMatchObject({ by: 'health-assessment' });
+    await finishRun(assessment, 'Canceled');
+    expect((await api.get(`workspaces/${id}/current-assessment-result`)).status).toBe(404);
+    expect((await assess(id)).body.errors[0].detail).toMatch(/a run is in progress/);
+  });
+
+  it.each<[string, (id: string) => Promise<unknown>, RegExp]>([
+    ['that is not enabled', (id) => api.patch(`workspaces/${id}`, { 'assessments-enabled': false }), /assessments-ena/],
+    ['in progress', (id) => assess(id), /an assessment is in progress/],
+    ['of local execution', (id) => api.patch(`workspaces/${id}`, { 'execution-mode': 'local' }), /mode is local/],
+    ['by an old Terraform', (id) => api.patch(`workspaces/${id}`, { 'terraform-version': '0.14.11' }), /0\.15\.4/],
+  ])('%s is refused with 409', async (_, make, reason) => {
+    const id = await applied();
+    await make(id);
+    const { status, body } = await assess(id);
+    expect([status, body.errors[0].detail]).toEqual([409, expect.stringMatching(reason)]);
+  });
+
+  it('is for admins of the workspace, and its JSON for those who may read states', async () => {
+    const id = await applied();
+    const [reader, planner] = [await help.user('read'), await help.user('plan')];
+    const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+    expect((await api.call('POST', `workspaces/${id}/actions/assess`, as(planner.token))).status).toBe(403);
+    await assess(id);
+    const run = await end(id);
+    const path = `assessment-results/${run.id.replace('run-', 'asmtres-')}`;
+    expect((await api.call('GET', path, as(reader.token))).status).toBe(200);
+    expect((await api.call('GET', `${path}/json-output`, as(reader.token))).status).toBe(403);
+    expect((await api.call('GET', `${path}/log-output`, as(reader.token))).status).toBe(403);
+    expect((await api.get(`${path}/json-output`)).status).toBe(307);
+  });
+});
+
+describe('the timer of a workspace', () => {
+  it('starts an assessment once a day', async () => {
+    const id = await applied();
+    await lookAt(id);
+    await end(id);
+    await lookAt(id);
+    expect((await read(id)).assessing).toBeUndefined();
+    expect(Date.parse((await timerOf(id))?.dueAt ?? '')).toBeGreaterThan(Date.now() + 23 * 3_600_000);
+    const { health } = await read(id);
+    await table.update(keys.workspace(id), { set: { health: { ...health, at: ago(25) } } });
+    await lookAt(id);
+    expect((await read(id)).assessing).toBeDefined();
+  });
+
+  it('looks again while a run is in the way, and goes when nobody wants assessments', async () => {
+    const id = await applied();
+    await help.create(id);
+    await lookAt(id);
+    expect((await read(id)).assessing).toBeUndefined();
+    const due = Date.parse((await timerOf(id))?.dueAt ?? '');
+    expect(due).toBeGreaterThan(Date.now());
+    expect(due).toBeLessThan(Date.now() + 2 * 3_600_000);
+    await api.patch(`workspaces/${id}`, { 'assessments-enabled': false });
+    await lookAt(id);
+    expect(await timerOf(id)).toBeUndefined();
+  });
+
+  it('waits while as many assessments go on as an organization may have', async () => {
+    const id = await applied();
+    const rows = Array.from({ length: 10 }, (_, i) => keys.assessing('acme', `run-full${i}`));
+    for (const row of rows) await table.put({ ...row, runId: 'x' });
+    await lookAt(id);
+    expect((await read(id)).assessing).toBeUndefined();
+    for (const row of rows) await table.remove(row);
+    await lookAt(id);
+    expect((await read(id)).assessing).toBeDefined();
+  });
+
+  it('makes up for an assessment that was cut off before it was there', async () => {
+    const id = await applied();
+    await table.update(keys.workspace(id), { set: { assessing: { runId: 'run-never', at: ago(1) } } });
+    expect((await assess(id)).status).toBe(200);
+    expect((await going(id)).assessment).toBeDefined();
+    const other = await applied();
+    await table.update(keys.workspace(other), { set: { assessing: { runId: 'run-soon', at: ago(0) } } });
+    expect((await assess(other)).status).toBe(409);
+  });
+
+  it('is there for every workspace of an organization that enforces assessments, and for no other', async () => {
+    const id = await applied({});
+    expect(await timerOf(id)).toBeUndefined();
+    await api.patch('organizations/acme', { 'assessments-enforced': true });
+    const fresh = (await api.workspace()).id;
+    expect([await timerOf(id), await timerOf(fresh)]).not.toContain(undefined);
+    expect((await assess(id)).status).toBe(200);
+    expect((await api.get(`workspaces/${id}`)).body.data.attributes['assessments-enabled']).toBe(false);
+    await api.patch('organizations/acme', { 'assessments-enforced': false });
+    await lookAt(fresh);
+    expect(await timerOf(fresh)).toBeUndefined();
+  });
+});

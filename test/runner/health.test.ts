@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { hasFailedChecks, healthIn } from '../../functions/runner/health.ts';
+import type { PlanJson } from '../../functions/runner/plan-json.ts';
+
+const change = (address: string, action: string, mode = 'managed') => ({
+  address,
+  mode,
+  type: 'file',
+  provider_name: 'p',
+  change: { actions: [action] },
+});
+
+const plan = (parts: Partial<PlanJson>): PlanJson => ({ format_version: '1.2', ...parts });
+
+const prior = {
+  values: { root_module: { resources: Array(3).fill({ mode: 'managed', type: 'file', provider_name: 'p' }) } },
+};
+
+it('counts what somebody changed or deleted and an apply would change back', () => {
+  const health = healthIn(
+    plan({
+      prior_state: prior,
+      resource_drift: [change('a', 'update'), change('b', 'delete'), change('unconfigured', 'update')],
+      resource_changes: [
+        change('a', 'update'),
+        change('b', 'create'),
+        change('unconfigured', 'no-op'),
+        change('c', 'update'),
+      ],
+    }),
+  );
+  expect(health).toEqual({ resourcesDrifted: 2, resourcesUndrifted: 1 });
+});
+
+it('finds a drifted resource under its former address, and no drift in data sources', () => {
+  const moved = { ...change('new', 'update'), previous_address: 'old' };
+  const parts = { resource_drift: [change('old', 'update'), change('data.x', 'update', 'data')] };
+  expect(healthIn(plan({ ...parts, resource_changes: [moved, change('data.x', 'update', 'data')] }))).toMatchObject({
+    resourcesDrifted: 1,
+  });
+});
+
+it('counts checks by instance, and not validations of variables', () => {
+  const checks: PlanJson['checks'] = [
+    { address: { kind: 'resource' }, status: 'fail', instances: [{ status: 'pass' }, { status: 'fail' }] },
+    { address: { kind: 'check' }, status: 'unknown' },
+    { address: { kind: 'output_value' }, status: 'error', instances: [{ status: 'error' }] },
+    { address: { kind: 'var' }, status: 'fail' },
+  ];
+  expect(healthIn(plan({ checks }))).toMatchObject({
+    checksPassed: 1,
+    checksFailed: 1,
+    checksErrored: 1,
+    checksUnknown: 1,
+  });
+  expect(healthIn(plan({}))).not.toHaveProperty('checksPassed');
+});
+
+it('knows nothing of drift from a plan that errored', () => {
+  const checks: PlanJson['checks'] = [{ address: { kind: 'resource' }, status: 'fail' }];
+  const health = healthIn(plan({ errored: true, checks, resource_drift: [change('a', 'update')] }));
+  expect(health).not.toHaveProperty('resourcesDrifted');
+  expect(hasFailedChecks(health)).toBe(true);
+});
