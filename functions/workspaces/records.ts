@@ -13,6 +13,7 @@ import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
+import type { MergeRequirement } from './merge-requirements.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
 
 /** What users set (HCP API: workspaces). */
@@ -34,6 +35,8 @@ export interface WorkspaceSettings {
   speculativeEnabled: boolean;
   /** Plans of pull requests are saved, to be applied before the merge. Absent in what was stored before there was this: false. */
   applyBeforeMergeEnabled?: boolean;
+  /** What a pull request must be to be applied. */
+  applyBeforeMergeRequirements?: MergeRequirement[];
   structuredRunOutputEnabled: boolean;
   fileTriggersEnabled: boolean;
   triggerPrefixes: string[];
@@ -60,6 +63,7 @@ export const defaultSettings: WorkspaceSettings = {
   queueAllRuns: false,
   speculativeEnabled: true,
   applyBeforeMergeEnabled: false,
+  applyBeforeMergeRequirements: [],
   structuredRunOutputEnabled: true,
   fileTriggersEnabled: true,
   triggerPrefixes: [],
