@@ -10,7 +10,7 @@ import type { PlatformFunction } from './function.ts';
 type Listener = 'ExecutionStopped' | 'RunApplied' | 'RunnerStopped' | 'ConfigurationUploaded';
 
 /** Called by other functions, which do not wait. */
-const invoked = ['Notify', 'CommitStatus', 'FetchCommit', 'VersionControlEvent'] as const;
+const invoked = ['Notify', 'CommitStatus', 'FetchCommit', 'FetchProvider', 'VersionControlEvent'] as const;
 type Invoked = (typeof invoked)[number];
 
 /** Events that could not be delivered, or whose function failed to the end. The sweep repairs; this tells people. */

@@ -10,6 +10,7 @@ import { Complete } from './functions/complete.ts';
 import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
+import { EnvironmentGovernance } from './functions/environment-governance.ts';
 import { EnvironmentLogs } from './functions/environment-logs.ts';
 import { EnvironmentSettle } from './functions/environment-settle.ts';
 import { EnvironmentSweep } from './functions/environment-sweep.ts';
@@ -17,6 +18,7 @@ import { EnvironmentTemplates } from './functions/environment-templates.ts';
 import { Environments } from './functions/environments.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
 import { FetchCommit } from './functions/fetch-commit.ts';
+import { FetchProvider } from './functions/fetch-provider.ts';
 import { Fetching } from './functions/fetching.ts';
 import { Governance } from './functions/governance.ts';
 import { Identity } from './functions/identity.ts';
@@ -73,6 +75,8 @@ export const httpFunctions = {
   Agent,
   Identity,
   Web,
+  Environments,
+  EnvironmentTemplates,
 } satisfies Record<string, HttpDeclaration>;
 
 /**
@@ -106,14 +110,14 @@ const otherFunctions = {
   Notify,
   CommitStatus,
   FetchCommit,
+  FetchProvider,
   VersionControlEvent,
   RunnerStopped,
   ConfigurationUploaded,
   RunApplied,
   Sweep,
   Bootstrap,
-  Environments,
-  EnvironmentTemplates,
+  EnvironmentGovernance,
   EnvironmentLogs,
   EnvironmentSettle,
   EnvironmentSweep,

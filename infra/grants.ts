@@ -34,7 +34,16 @@ export const withinBounds = (tableArn: string, statements: Permission[]): Permis
 };
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
-type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'registry' | 'runs' | 'states' | 'uploads';
+type Prefix =
+  | 'configurations'
+  | 'inputs'
+  | 'outcomes'
+  | 'policies'
+  | 'providers'
+  | 'registry'
+  | 'runs'
+  | 'states'
+  | 'uploads';
 
 export type Grants = ReturnType<typeof grants>;
 
@@ -149,6 +158,21 @@ export const grants = (parts: Parts) => {
     fetchCommits: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
       resources: [requirePart(parts, 'fetchCommit').functionArn],
+    }),
+    /** For runners whose image does not have it. */
+    readRunnerProgram: (): Permission[] =>
+      runners.program
+        ? [
+            {
+              actions: ['s3:GetObject'],
+              resources: [runners.program.objectsArn],
+              wildcard: 'Runners that were started before a deployment read the former program.',
+            },
+          ]
+        : [],
+    fetchProviders: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [requirePart(parts, 'fetchProvider').functionArn],
     }),
     handleVersionControlEvents: (): Permission => ({
       actions: ['lambda:InvokeFunction'],

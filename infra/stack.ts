@@ -43,11 +43,12 @@ export class Platform extends Stack {
     const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
 
     // Before its callers.
-    const told = record(['Notify', 'EnvironmentSettle', 'CommitStatus', 'FetchCommit'], build);
+    const told = record(['Notify', 'EnvironmentSettle', 'CommitStatus', 'FetchCommit', 'FetchProvider'], build);
     parts.notify = told.Notify.function;
     parts.environmentSettle = told.EnvironmentSettle.function;
     parts.commitStatus = told.CommitStatus.function;
     parts.fetchCommit = told.FetchCommit.function;
+    parts.fetchProvider = told.FetchProvider.function;
     const states = record(lifecycleFunctions, build);
     const lifecycle = new Lifecycle(this, 'Lifecycle', {
       functions: record(lifecycleFunctions, (id) => states[id].function),
@@ -73,11 +74,12 @@ export class Platform extends Stack {
       bundles.apiRoutes,
       record(httpFunctionIds, (id) => handlers[id].function),
     );
-    environments.connect(
-      handlers.Environments.function,
-      handlers.EnvironmentTemplates.function,
-      handlers.EnvironmentLogs,
-    );
+    environments.connect({
+      target: handlers.Environments.function,
+      templates: handlers.EnvironmentTemplates.function,
+      governance: handlers.EnvironmentGovernance.function,
+      delivery: handlers.EnvironmentLogs,
+    });
     new Events(this, 'Events', {
       functions: handlers,
       lost,

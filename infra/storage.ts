@@ -88,6 +88,13 @@ export class Storage extends Construct {
           expiration: Duration.days(7),
           noncurrentVersionExpiration: Duration.days(1),
         },
+        // Fetched anew for whoever wants them then (functions/shared-providers).
+        {
+          id: 'shared-providers',
+          prefix: 'providers/',
+          expiration: Duration.days(30),
+          noncurrentVersionExpiration: Duration.days(1),
+        },
         ...expiries(settings),
       ],
     });

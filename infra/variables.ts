@@ -24,6 +24,7 @@ export interface Parts {
   environmentSweep?: lambda.IFunction;
   commitStatus?: lambda.IFunction;
   fetchCommit?: lambda.IFunction;
+  fetchProvider?: lambda.IFunction;
   machine?: sfn.StateMachine;
   versionControlEvent?: lambda.IFunction;
 }
@@ -34,6 +35,7 @@ type PartName =
   | 'environmentSweep'
   | 'commitStatus'
   | 'fetchCommit'
+  | 'fetchProvider'
   | 'machine'
   | 'versionControlEvent';
 
@@ -68,6 +70,10 @@ export const variableGroups = (parts: Parts) => {
       COMMIT_STATUS_FUNCTION: requirePart(parts, 'commitStatus').functionName,
     }),
     commits: () => ({ FETCH_COMMIT_FUNCTION: requirePart(parts, 'fetchCommit').functionName }),
+    sharedProviders: () => ({ SHARED_PROVIDER_HOSTS: settings.sharedProviderHosts.join(',') }),
+    fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: requirePart(parts, 'fetchProvider').functionName }),
+    /** Empty where the image has the program. */
+    runnerProgram: () => ({ RUNNER_PROGRAM_BUCKET: runners.program?.bucketName ?? '' }),
     versionControl: () => ({
       VERSION_CONTROL_EVENT_FUNCTION: requirePart(parts, 'versionControlEvent').functionName,
     }),
@@ -83,6 +89,9 @@ export const variableGroups = (parts: Parts) => {
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
     /** Empty where none are to stand ready. */
     warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),
+    runnerTerraform: () => ({
+      RUNNER_TERRAFORM_VERSION: settings.terraformEngine === 'terraform' ? settings.terraformVersion : '',
+    }),
     runs: () => ({
       TERRAFORM_ENGINE: settings.terraformEngine,
       HOLD_SECONDS: String(settings.holdSeconds),

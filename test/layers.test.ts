@@ -19,6 +19,7 @@ const order = [
     'run-tasks',
     'notifications',
     'registry',
+    'shared-providers',
     'change-requests',
     'health',
     'version-control',

@@ -36,7 +36,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Tests wait for platforms and pages for more than a third of their time: so many keep two cores busy.
-    maxWorkers: 3,
+    maxWorkers: 4,
     reporters: ['default', new SecondTries(), new SkippedPage()],
     projects: [
       {

@@ -47,6 +47,8 @@ const features: Record<string, string[]> = {
   'the explorer': ['organizations/*/explorer/', 'organizations/*/explorer/export', 'organizations/*/explorer/views'],
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
+  // They are listed and read: any released version can be used without being added.
+  'changing which Terraform versions there are': ['admin/terraform-versions'],
   'site administration': [
     'admin/banners',
     'admin/cost-estimation-settings',
@@ -57,7 +59,6 @@ const features: Record<string, string[]> = {
     'admin/saml-settings',
     'admin/sentinel-versions',
     'admin/smtp-settings',
-    'admin/terraform-versions',
     'admin/twilio-settings',
     'admin/users',
     'admin/workspaces',

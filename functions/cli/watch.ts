@@ -193,7 +193,7 @@ class Watch {
   async #read(phase: 'plan' | 'apply', url: string, over: () => boolean): Promise<void> {
     const tell = (text: string) => {
       if (this.#options.signal?.aborted) return;
-      for (const line of readable(text)) this.#options.emit({ event: 'log', phase, line });
+      for (const line of readable(text, phase)) this.#options.emit({ event: 'log', phase, line });
     };
     let rest = '';
     for await (const text of followLog(url, over, 250)) {

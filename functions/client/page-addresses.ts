@@ -19,6 +19,8 @@ const organizationPaths = {
   overview: ['overview'],
   queue: ['runs'],
   projects: ['projects'],
+  environments: ['environments'],
+  templates: ['templates'],
   'variable-sets': ['variable-sets'],
   'run-tasks': ['settings', 'run-tasks'],
   'policy-sets': ['settings', 'policy-sets'],
@@ -39,6 +41,8 @@ const singles = {
   project: ['projects', 'prj-'],
   team: ['teams', 'team-'],
   'agent-pool': ['agent-pools', 'apool-'],
+  environment: ['environments', ''],
+  template: ['templates', ''],
 } as const satisfies Record<string, readonly [OrganizationView, string]>;
 export type SingleView = keyof typeof singles;
 
@@ -60,7 +64,7 @@ const ofOrganization = (organization: string, parts: string[]): Place | undefine
   return undefined;
 };
 
-export const tabs = ['overview', 'runs', 'states', 'health', 'variables', 'settings'] as const;
+export const tabs = ['overview', 'runs', 'resources', 'states', 'health', 'variables', 'settings'] as const;
 export type Tab = (typeof tabs)[number];
 
 const isTab = (text: string | undefined): text is Tab => (tabs as readonly (string | undefined)[]).includes(text);
@@ -117,6 +121,8 @@ export const pathOf = (place: Place): string => {
     case 'project':
     case 'team':
     case 'agent-pool':
+    case 'environment':
+    case 'template':
       return join(place.organization, ...organizationPaths[singles[place.view][0]], place.id);
     case 'workspace':
       return join(place.organization, 'workspaces', place.workspace, ...(place.tab === 'overview' ? [] : [place.tab]));

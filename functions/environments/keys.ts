@@ -14,6 +14,7 @@ import { type Key, padded } from '../store/keys.ts';
  * | | `PREBUILD#<created at>#<id>` | → unclaimed environment of a pool |
  * | | `POOL#<preset id>` | what is known of a preset's pool |
  * | `ORG#<name>` | `PREBUILDS` | whether pools are paused |
+ * | | `ENVQUOTAS` | how much people may spend in a day |
  * | | `METRIC#<name>#<labels>` | what has been counted since a scrape |
  * | | `TPLNAME#<lower case>` | → template; the uniqueness of names, and lists |
  * | | `ENV#<id>` | → environment, while it is not deleted; lists |
@@ -25,6 +26,7 @@ import { type Key, padded } from '../store/keys.ts';
  * | | `BUILD#<number>` | → build |
  * | `ENVOWNER#<user id>` | `NAME#<lower case>` | → environment; the uniqueness of names, and lists |
  * | | `FAVORITE#<id>` | that the environment is a favorite |
+ * | | `QUOTA#<organization>` | what the owner's builds that go on are to cost |
  * | `ENVBUILD#<id>` | `ENVBUILD` | build |
  * | `ENVTICKET#<sha-256>` | `ENVTICKET` | right to follow the log of one job, once |
  */
@@ -67,5 +69,10 @@ export const keys = {
     sk: `METRIC#${metric}#${labels}`,
   }),
   prebuildSettings: (organization: string): Key => ({ pk: `ORG#${organization}`, sk: 'PREBUILDS' }),
+  quotas: (organization: string): Key => ({ pk: `ORG#${organization}`, sk: 'ENVQUOTAS' }),
+  quotaLedger: (ownerId: string, organization: string): Key => ({
+    pk: `ENVOWNER#${ownerId}`,
+    sk: `QUOTA#${organization}`,
+  }),
   ticket: (hash: string): Key => ({ pk: `ENVTICKET#${hash}`, sk: 'ENVTICKET' }),
 };

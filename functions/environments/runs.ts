@@ -47,6 +47,8 @@ export interface Wanted {
   isDestroy: boolean;
   /** What Terraform is given beside the variables of the workspace and its variable sets. */
   variables: FrozenVariable[];
+  /** Of a build: policy sets and run tasks of its template apply. */
+  templateWorkspaceId?: string;
   /** Of `Run.environment`. */
   belongsTo: string;
 }
@@ -64,7 +66,13 @@ export const startRun = async (wanted: Wanted): Promise<Run> => {
   }
   const [inputsKey, checks, configurationVersionId] = await Promise.all([
     freezeVariables(workspace, id, [], { more: wanted.variables, reserved: buildVariable }),
-    freezeChecks(workspace, { id, planOnly, targetAddrs: null, fetching: false }),
+    freezeChecks(workspace, {
+      id,
+      planOnly,
+      targetAddrs: null,
+      fetching: false,
+      templateWorkspaceId: wanted.templateWorkspaceId,
+    }),
     wanted.configurationVersionId ?? recordArchive(workspace, archive, createdBy),
   ]);
   return createRun(workspace.id, {

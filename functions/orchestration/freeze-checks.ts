@@ -10,6 +10,8 @@ import type { Workspace } from '../workspaces/records.ts';
 /** What decides what a run has to pass, beside its workspace. */
 export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'> {
   id: string;
+  /** Workspace of the template that the run's is made of: what is attached to it applies too. */
+  templateWorkspaceId?: string | undefined;
   /** Its configuration version is not uploaded yet. */
   fetching: boolean;
 }
@@ -17,12 +19,12 @@ export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'
 /** What a run that is about to be created will pass, and how long it may take, fixed with it. 4 requests, and nothing written, when that is nothing. */
 export const freezeChecks = async (
   workspace: Workspace,
-  { id, planOnly, targetAddrs, fetching }: NewRunFacts,
+  { id, planOnly, targetAddrs, fetching, templateWorkspaceId }: NewRunFacts,
 ): Promise<Pick<Run, 'checks' | 'costEstimate' | 'timeLimits'>> => {
   const { id: workspaceId, organization } = workspace;
   const [{ stages }, policies, home] = await Promise.all([
-    freezeTaskStages({ runId: id, organization, workspaceId, planOnly }),
-    freezePolicies(workspace, id),
+    freezeTaskStages({ runId: id, organization, workspaceId, templateWorkspaceId, planOnly }),
+    freezePolicies(workspace, id, templateWorkspaceId),
     getOrganization(organization),
   ]);
   const checks: Checks = {

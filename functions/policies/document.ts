@@ -1,5 +1,6 @@
 import { many, one } from '../api/answer.ts';
 import type { Variable } from '../variables/records.ts';
+import { vcsRepoDocument } from '../workspaces/document.ts';
 import type { Policy } from './records.ts';
 import type { PolicySet } from './set-records.ts';
 import type { PolicySetVersion } from './set-version-records.ts';
@@ -52,8 +53,8 @@ export const policySetDocument = (set: PolicySet) => {
       'policy-count': versioned ? (set.currentPolicyCount ?? 0) : (set.policyIds?.size ?? 0),
       'workspace-count': set.workspaceIds?.size ?? 0,
       'project-count': set.projectIds?.size ?? 0,
-      'vcs-repo': null,
-      'policy-update-patterns': [],
+      'vcs-repo': vcsRepoDocument(set.vcsRepo),
+      'policy-update-patterns': set.policyUpdatePatterns ?? [],
       'tag-selectors': [],
       'scoping-type': 'explicit',
       'created-at': set.createdAt,
@@ -78,12 +79,18 @@ export const policySetVersionDocument = (version: PolicySetVersion, uploadUrl?: 
   id: version.id,
   type: 'policy-set-versions',
   attributes: {
-    source: 'tfe-api',
+    source: version.source ?? 'tfe-api',
     status: version.status,
     'status-timestamps': version.statusTimestamps,
     error: version.errorMessage === undefined ? null : 'invalid policy set',
     'error-message': version.errorMessage ?? null,
-    'ingress-attributes': null,
+    'ingress-attributes': version.ingress
+      ? {
+          'commit-sha': version.ingress.commitSha,
+          'commit-url': version.ingress.commitUrl,
+          identifier: version.ingress.identifier,
+        }
+      : null,
     'created-at': version.createdAt,
     'updated-at': version.updatedAt,
   },

@@ -93,8 +93,8 @@ const freeze = async (stored: PolicySet): Promise<FrozenPolicySet | undefined> =
  * Fixes the policies that a run which is about to be created has to pass, and keeps them under its id. 1 request when no
  * policy set applies to the workspace: then nothing is kept, and the answer is empty. May be repeated.
  */
-export const freezePolicies = async (workspace: Home, runId: string): Promise<FrozenPolicies> => {
-  const applying = await policySetsOf(workspace);
+export const freezePolicies = async (workspace: Home, runId: string, template?: string): Promise<FrozenPolicies> => {
+  const applying = await policySetsOf(workspace, template);
   const sets = (await Promise.all(applying.map(freeze))).filter((set) => set !== undefined);
   if (sets.length === 0) return {};
   await putObject(objects.runPolicies(runId), JSON.stringify({ sets }), 'application/json');

@@ -14,9 +14,6 @@ const otherFields: OtherFields = {
   // Follows from global, workspaces and projects.
   shown: 'created-at policy-count project-count scoping-type updated-at versioned workspace-count',
   related: 'current-version newest-version organization',
-  lacking: {
-    'policy-update-patterns': 'version control connections are not supported',
-  },
 };
 
 /** To what a set is related, by the names of its relationships. */
@@ -35,9 +32,9 @@ const typeOf = (relation: Relation): 'policies' | 'workspaces' | 'projects' => {
   return relation.startsWith('workspace') ? 'workspaces' : 'projects';
 };
 
+/** Kept as it is given: the provider compares. */
 const path = v.pipe(
   text(500),
-  v.transform((path) => path.replace(/^\.?\/+|\/+$/g, '')),
   v.check((path) => !path.split('/').includes('..'), 'must be a path inside the archive, without ".."'),
 );
 
@@ -53,22 +50,21 @@ const settings = {
   'policy-tool-version': setting(toolVersion),
   'policies-path': setting(path),
   'agent-enabled': setting(v.boolean()),
+  'policy-update-patterns': setting(
+    v.pipe(v.array(v.pipe(text(250), v.nonEmpty('must not be empty'))), v.maxLength(100, 'has at most 100 patterns')),
+  ),
+  // Read by what connects it.
   'vcs-repo': v.nullish(v.unknown()),
   'tag-selectors': v.nullish(v.array(v.unknown())),
 };
 
 const defaults = { description: null, global: false, overridable: false, policyToolVersion: null, policiesPath: null };
+const noPatterns = { policyUpdatePatterns: [] as string[] };
 
 type SettingsInput = { [name in keyof typeof settings]?: unknown };
 
 /** What cannot be had here is refused, rather than kept and not done. */
 const checkProvided = (attributes: SettingsInput, ofKind: PolicySet['kind']): void => {
-  if (attributes['vcs-repo']) {
-    throw unprocessable(
-      '/data/attributes/vcs-repo',
-      'vcs-repo: version control connections are not supported. Upload versions of the policy set instead (POST policy-sets/…/versions)',
-    );
-  }
   if ((attributes['tag-selectors'] as unknown[] | null | undefined)?.length) {
     throw unprocessable(
       '/data/attributes/tag-selectors',
@@ -84,7 +80,7 @@ const checkProvided = (attributes: SettingsInput, ofKind: PolicySet['kind']): vo
 };
 
 const settingsOf = (attributes: Record<string, unknown>): Partial<PolicySetSettings> =>
-  settingsFrom(attributes, { name: '', ...defaults }) as Partial<PolicySetSettings>;
+  settingsFrom(attributes, { name: '', ...defaults, ...noPatterns }) as Partial<PolicySetSettings>;
 
 export interface Targets {
   relation: Relation;
@@ -112,6 +108,12 @@ const checkTargets = async (set: PolicySet, { relation, ids }: Targets, pointer:
   }
 };
 
+const withoutPolicies = () =>
+  unprocessable(
+    '/data/relationships/policies',
+    'policies: a policy set with vcs-repo takes its policies from the repository. Leave out one of them',
+  );
+
 /** @throws {ApiError} 400 or 422 */
 export const readNewPolicySet = async (request: ApiRequest, organization: string) => {
   const { attributes, relationships: related } = readData(
@@ -132,6 +134,9 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
     const ids = related[relation]?.data.map(({ id }) => id);
     return ids ? [{ relation, ids: [...new Set(ids)] }] : [];
   });
+  if (attributes['vcs-repo'] && targets.some(({ relation, ids }) => relation === 'policies' && ids.length > 0)) {
+    throw withoutPolicies();
+  }
   for (const target of targets) {
     await checkTargets(policySet as unknown as PolicySet, target, `/data/relationships/${target.relation}`);
   }
@@ -158,6 +163,7 @@ export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partia
   const { attributes, relationships: related } = readData(request, entries, relationships, otherFields);
   checkProvided(attributes, set.kind);
   checkRelated(set, related);
+  if (attributes['vcs-repo'] && set.policyIds?.size) throw withoutPolicies();
   return settingsOf(attributes);
 };
 
@@ -168,6 +174,7 @@ export const readRelated = async (request: ApiRequest, set: PolicySet, relation:
       ? readPolicies(request)
       : check(toMany(typeOf(relation), maxRelated[related[relation]]), request.json() ?? {}).data.map(({ id }) => id);
   const ids = [...new Set(read)];
+  if (adds && relation === 'policies' && set.vcsRepo) throw withoutPolicies();
   if (adds) await checkTargets(set, { relation, ids }, '/data');
   return ids;
 };

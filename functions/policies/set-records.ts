@@ -5,7 +5,7 @@ import { type Key, keys, type PolicyScope } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { claimUnique, releaseUnique } from '../store/unique-names.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import type { VcsRepo, Workspace } from '../workspaces/records.ts';
 import { notePolicySets } from './records.ts';
 
 /**
@@ -25,8 +25,12 @@ export interface PolicySet extends Edited {
   overridable: boolean;
   /** Of the engine that it was written for, e.g. `0.44.0`; null: any. */
   policyToolVersion: string | null;
-  /** Folder of the archive that its policies are in; empty: the archive itself. */
+  /** Folder of the archive that its policies are in, as given; empty: the archive itself. */
   policiesPath: string | null;
+  /** Which changes of its repository make a version; none: those of its folder. */
+  policyUpdatePatterns?: string[];
+  /** Where its versions come from; absent where they are uploaded. */
+  vcsRepo?: VcsRepo | null;
   createdAt: string;
   updatedAt: string;
   workspaceIds?: Set<string>;
@@ -37,6 +41,7 @@ export interface PolicySet extends Edited {
   policyIds?: Set<string>;
   /** The newest version, whatever became of it. */
   newestVersionId?: string;
+  newestVersionAt?: string;
   /** The newest version that can be evaluated, and when it was created. */
   currentVersionId?: string;
   currentVersionAt?: string;
@@ -57,7 +62,14 @@ export type Related = keyof typeof maxRelated;
 
 export type PolicySetSettings = Pick<
   PolicySet,
-  'name' | 'description' | 'global' | 'overridable' | 'policyToolVersion' | 'policiesPath'
+  | 'name'
+  | 'description'
+  | 'global'
+  | 'overridable'
+  | 'policyToolVersion'
+  | 'policiesPath'
+  | 'policyUpdatePatterns'
+  | 'vcsRepo'
 >;
 
 const alive = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
@@ -192,14 +204,23 @@ const appliesTo = (set: PolicySet, { id, organization, projectId }: Home): boole
   return set.global || (set.projectIds?.has(projectId) ?? false);
 };
 
-/** The sets that apply to a workspace, in the order of names. 1 request, and 1 more when there may be any. */
-export const policySetsOf = async (workspace: Home): Promise<PolicySet[]> => {
+/**
+ * The sets that apply to a workspace, in the order of names. 1 request, and 1 more when there may be any.
+ * @param template of the workspace, whose sets apply to it too
+ */
+export const policySetsOf = async (workspace: Home, template?: string): Promise<PolicySet[]> => {
   const { id, organization, projectId } = workspace;
-  const scopes: PolicyScope[] = [{ organization }, { project: projectId }, { workspace: id }];
+  const places = [workspace, ...(template ? [{ ...workspace, id: template }] : [])];
+  const scopes: PolicyScope[] = [
+    { organization },
+    { project: projectId },
+    { workspace: id },
+    ...(template ? [{ workspace: template }] : []),
+  ];
   const pointers = await batchGet<Key & { ids?: Set<string> }>(scopes.map(keys.policySetsOf));
   const ids = new Set(pointers.flatMap((pointer) => [...(pointer.ids ?? [])]));
   const sets = await getPolicySets([...ids]);
-  return sets.filter((set) => appliesTo(set, workspace)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return sets.filter((set) => places.some((place) => appliesTo(set, place))).sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
 /** A workspace or project that is deleted leaves the sets that speak of it. */

@@ -4,6 +4,7 @@ import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { flag } from '../api/query-parameters.ts';
+import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { projectDocuments } from '../projects/document.ts';
@@ -48,24 +49,72 @@ const add = async (set: PolicySet, { relation, ids }: Targets, pointer: string):
   throw unprocessable(pointer, `${relation}: a policy set has at most ${maxRelated[related[relation]]}`);
 };
 
-const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
-  const { settings, targets } = await readNewPolicySet(request, subject.organization);
-  let set = await createPolicySet(settings);
-  if (!set) throw taken();
-  for (const target of targets) set = await add(set, target, `/data/relationships/${target.relation}`);
-  return created(policySetDocument(set));
+/** Connects policy sets to repositories (version-control/policy-set-repo.ts). */
+export interface SetConnecting<P> {
+  /** Checks what a request says of it; nothing is written. @throws {ApiError} 422 */
+  prepare(request: ApiRequest, organization: string, current?: PolicySet): Promise<P | undefined>;
+  /** @throws {ApiError} 422 */
+  connect(prepared: P, setId: string): Promise<PolicySet['vcsRepo']>;
+  /** Undoes the connection of a failed change. */
+  abandon(set: PolicySet, requested: PolicySet['vcsRepo']): Promise<void>;
+  /** Fetches what it follows from now on. */
+  settle(before: PolicySet | undefined, after: PolicySet): Promise<void>;
+  leave(set: PolicySet): Promise<void>;
+}
+
+/** A policy set that cannot be connected to its repository is not created. */
+const connectNew = async <P>(
+  connecting: SetConnecting<P>,
+  prepared: P,
+  set: PolicySet,
+  userId: string,
+): Promise<PolicySet> => {
+  let vcsRepo: PolicySet['vcsRepo'];
+  try {
+    vcsRepo = await connecting.connect(prepared, set.id);
+    const connected = await updatePolicySet(set, { vcsRepo }, { userId });
+    if (!connected) throw notFound('The policy set was deleted at the same time.');
+    await connecting.settle(undefined, connected);
+    return (await getPolicySet(set.id)) ?? connected;
+  } catch (error) {
+    await connecting.abandon(set, vcsRepo);
+    await deletePolicySet(set);
+    throw error;
+  }
 };
 
-const update = async (context: Context<PolicySet>): Promise<Answer> => {
-  const { request, subject } = context;
-  const change = readPolicySetChange(request, subject);
-  const updated = await updatePolicySet(subject, change, await editorOf(context, subject, 'policy set'));
-  if (updated) return withEtag(ok(policySetDocument(updated)), updated);
-  const current = await getPolicySet(subject.id);
-  if (!current) throw notFound('The policy set was deleted at the same time.');
-  await checkIfMatch(request, current, 'policy set');
-  throw taken();
-};
+const create =
+  <P>(connecting: SetConnecting<P>) =>
+  async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
+    const { settings, targets } = await readNewPolicySet(request, subject.organization);
+    const prepared = await connecting.prepare(request, subject.organization);
+    let set = await createPolicySet(settings);
+    if (!set) throw taken();
+    if (prepared) set = await connectNew(connecting, prepared, set, principal.userId);
+    for (const target of targets) set = await add(set, target, `/data/relationships/${target.relation}`);
+    return created(policySetDocument(set));
+  };
+
+const update =
+  <P>(connecting: SetConnecting<P>) =>
+  async (context: Context<PolicySet>): Promise<Answer> => {
+    const { request, subject } = context;
+    const change = readPolicySetChange(request, subject);
+    const editor = await editorOf(context, subject, 'policy set');
+    const prepared = await connecting.prepare(request, subject.organization, subject);
+    const vcsRepo = prepared ? await connecting.connect(prepared, subject.id) : undefined;
+    const updated = await updatePolicySet(subject, prepared ? { ...change, vcsRepo } : change, editor);
+    if (updated) {
+      await connecting.settle(subject, updated);
+      const after = updated.vcsRepo ? ((await getPolicySet(subject.id)) ?? updated) : updated;
+      return withEtag(ok(policySetDocument(after)), after);
+    }
+    await connecting.abandon(subject, vcsRepo);
+    const current = await getPolicySet(subject.id);
+    if (!current) throw notFound('The policy set was deleted at the same time.');
+    await checkIfMatch(request, current, 'policy set');
+    throw taken();
+  };
 
 /** Doing it again changes nothing. */
 const change = (relation: Relation, adds: boolean) => async (context: Context<PolicySet>) => {
@@ -156,18 +205,21 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
 
 const base = '/policy-sets/{policySet}';
 
-export const policySetRoutes: Route[] = [
+export const policySetRoutes = <P>(connecting: SetConnecting<P>): Route[] => [
   route('GET', '/organizations/{organization}/policy-sets', 'policy:read', organization, listOfOrganization, {
     include,
     'search[name]': 'text',
     'filter[kind]': { one: policyKinds },
     'filter[versioned]': flag,
   }),
-  route('POST', '/organizations/{organization}/policy-sets', 'policy:write', organization, create, { include }),
+  route('POST', '/organizations/{organization}/policy-sets', 'policy:write', organization, create(connecting), {
+    include,
+  }),
   route('GET', base, 'policy:read', policySet, read, { include }),
-  route('PATCH', base, 'policy:write', policySet, update, { include }),
+  route('PATCH', base, 'policy:write', policySet, update(connecting), { include }),
   route('DELETE', base, 'policy:write', policySet, async ({ subject }) => {
     await deletePolicySet(subject);
+    await connecting.leave(subject);
     return noContent();
   }),
   ...relations.flatMap((relation): Route[] => [

@@ -1,9 +1,9 @@
-import { getObject, getObjectUpTo, presignUpload, putObject } from '../store/bucket.ts';
+import { getLargeObject, getObject, getObjectUpTo, presignUpload, putObject } from '../store/bucket.ts';
 import { hashSecret as digestOf, newId } from '../store/id.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { archiveLimits, readArchive } from './engine/archive.ts';
+import { type ArchiveLimits, archiveLimits, readArchive } from './engine/archive.ts';
 import { type Bundle, bundleOf } from './engine/bundle.ts';
 import { PolicySetError } from './engine/policy-blocks.ts';
 import { getPolicySet, type PolicySet } from './set-records.ts';
@@ -13,7 +13,7 @@ export interface PolicySetVersion {
   id: string;
   policySetId: string;
   organization: string;
-  status: 'pending' | 'ready' | 'errored';
+  status: 'pending' | 'ingressing' | 'ready' | 'errored';
   statusTimestamps: Record<string, string>;
   createdAt: string;
   updatedAt: string;
@@ -22,6 +22,9 @@ export interface PolicySetVersion {
   policyCount?: number;
   /** For people, when `status` is errored. */
   errorMessage?: string;
+  /** Of one from version control: what it is of, and the provider's name for `source`. */
+  ingress?: { commitSha: string; commitUrl: string; identifier: string };
+  source?: string;
 }
 
 /** How long an upload URL is good for, in seconds. */
@@ -33,10 +36,23 @@ const uploadName = (id: string): string => `${id}.tar.gz`;
 export const policyUploadUrl = ({ id }: PolicySetVersion): Promise<string> =>
   presignUpload(uploadName(id), uploadSeconds);
 
+const keep = async (version: PolicySetVersion): Promise<PolicySetVersion | undefined> => {
+  const { id, policySetId, createdAt } = version;
+  await create({ ...keys.policySetVersion(id), ...version });
+  await create({ ...keys.versionOfPolicySet(policySetId, createdAt, id), policySetVersionId: id });
+  const alive = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
+  const noted = await update<PolicySet>(keys.policySet(policySetId), {
+    set: { newestVersionId: id, newestVersionAt: createdAt, updatedAt: now() },
+    condition: `${alive} AND (attribute_not_exists(newestVersionAt) OR newestVersionAt <= :at)`,
+    values: { ':at': createdAt },
+  });
+  return noted || (await getPolicySet(policySetId)) ? version : undefined;
+};
+
 /** Undefined when the set is gone. */
-export const createPolicySetVersion = async (set: PolicySet): Promise<PolicySetVersion | undefined> => {
+export const createPolicySetVersion = (set: PolicySet): Promise<PolicySetVersion | undefined> => {
   const createdAt = now();
-  const version: PolicySetVersion = {
+  return keep({
     id: newId('polsetver'),
     policySetId: set.id,
     organization: set.organization,
@@ -44,15 +60,22 @@ export const createPolicySetVersion = async (set: PolicySet): Promise<PolicySetV
     statusTimestamps: { 'pending-at': createdAt },
     createdAt,
     updatedAt: createdAt,
-  };
-  await create({ ...keys.policySetVersion(version.id), ...version });
-  await create({ ...keys.versionOfPolicySet(set.id, createdAt, version.id), policySetVersionId: version.id });
-  const noted = await update<PolicySet>(keys.policySet(set.id), {
-    set: { newestVersionId: version.id, updatedAt: createdAt },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
-  return noted && version;
 };
+
+/** One whose archive is being fetched ({@link settleCommitOfPolicies}). May be repeated. Undefined when the set is gone. */
+export const createPolicyCommit = (
+  set: Pick<PolicySet, 'id' | 'organization'>,
+  of: Required<Pick<PolicySetVersion, 'id' | 'createdAt' | 'ingress' | 'source'>>,
+): Promise<PolicySetVersion | undefined> =>
+  keep({
+    ...of,
+    policySetId: set.id,
+    organization: set.organization,
+    status: 'ingressing',
+    statusTimestamps: { 'pending-at': of.createdAt, 'ingressing-at': of.createdAt },
+    updatedAt: of.createdAt,
+  });
 
 export const getPolicySetVersion = (id: string): Promise<PolicySetVersion | undefined> =>
   get<PolicySetVersion>(keys.policySetVersion(id));
@@ -76,20 +99,23 @@ export const listPolicySetVersions = async (
 
 type Ingested = Pick<PolicySetVersion, 'status' | 'bundleKey' | 'policyCount' | 'errorMessage'>;
 
-const ingest = async (version: PolicySetVersion, set: PolicySet): Promise<Ingested | undefined> => {
-  const maxBytes = archiveLimits.packedBytes;
-  const archive = await getObjectUpTo(objects.upload(uploadName(version.id)), maxBytes);
-  if (archive === undefined) return undefined;
+/** @param archive its content, or its size when that is too much */
+const ingest = async (
+  { id }: PolicySetVersion,
+  { policiesPath, kind }: PolicySet,
+  archive: Buffer | number,
+  limits: ArchiveLimits,
+): Promise<Ingested> => {
   try {
     if (typeof archive === 'number') {
       throw new PolicySetError(
-        `The archive has ${archive} bytes; at most ${maxBytes} are allowed. Pack only policies.`,
+        `The archive has ${archive} bytes; at most ${limits.packedBytes} are allowed. Pack only policies.`,
       );
     }
-    const root = set.policiesPath ?? '';
-    const bundle = bundleOf(await readArchive(archive, root), set.kind, root);
+    const root = (policiesPath ?? '').replace(/^\.?\/+|\/+$/g, '');
+    const bundle = bundleOf(await readArchive(archive, root, limits), kind, root);
     const content = JSON.stringify(bundle);
-    const bundleKey = objects.policyBundle(version.id, digestOf(content));
+    const bundleKey = objects.policyBundle(id, digestOf(content));
     await putObject(bundleKey, content, 'application/json');
     return { status: 'ready', bundleKey, policyCount: bundle.policies.length };
   } catch (error) {
@@ -117,22 +143,50 @@ const makeCurrent = (version: PolicySetVersion): Promise<PolicySet | undefined> 
  */
 export const checkPolicyUpload = async (version: PolicySetVersion): Promise<PolicySetVersion> => {
   const set = version.status === 'pending' ? await getPolicySet(version.policySetId) : undefined;
-  const ingested = set && (await ingest(version, set));
-  if (!ingested) return version;
+  const upload = set && (await getObjectUpTo(objects.upload(uploadName(version.id)), archiveLimits.packedBytes));
+  if (upload === undefined) return version;
+  return (await settle(version, await ingest(version, set as PolicySet, upload, archiveLimits))) ?? version;
+};
+
+const settle = async (version: PolicySetVersion, ingested: Ingested): Promise<PolicySetVersion | undefined> => {
   const at = now();
   const updated =
     (await update<PolicySetVersion>(keys.policySetVersion(version.id), {
       set: {
         ...ingested,
         updatedAt: at,
-        'statusTimestamps.ingressing-at': at,
+        ...(version.status === 'pending' ? { 'statusTimestamps.ingressing-at': at } : {}),
         [`statusTimestamps.${ingested.status}-at`]: at,
       },
-      condition: '#status = :pending',
-      values: { ':pending': 'pending' },
+      condition: '#status = :open',
+      values: { ':open': version.status },
     })) ?? (await getPolicySetVersion(version.id));
   if (updated?.status === 'ready') await makeCurrent(updated);
-  return updated ?? version;
+  return updated;
+};
+
+/** The rest of the repository counts against the limits of a commit only (version-control/repack.ts). */
+const commitLimits = { packedBytes: 100 * 1024 * 1024, unpackedBytes: 1024 ** 3, files: archiveLimits.files };
+
+/** What was fetched of the commit, or why it could not be. False while the version is not there. May be repeated. */
+export const settleCommitOfPolicies = async (
+  versionId: string,
+  fetched: { key: string } | { failure: string },
+): Promise<boolean> => {
+  const version = await getPolicySetVersion(versionId);
+  if (!version) return false;
+  const set = await getPolicySet(version.policySetId);
+  if (!set) return true;
+  if (version.status === 'ready') await makeCurrent(version);
+  if (version.status !== 'ingressing') return true;
+  const archive = 'key' in fetched ? await getLargeObject(fetched.key, commitLimits.packedBytes) : undefined;
+  const failure = 'failure' in fetched ? fetched.failure : 'The archive of the commit is gone.';
+  const ingested: Ingested =
+    archive === undefined
+      ? { status: 'errored', errorMessage: failure }
+      : await ingest(version, set, archive, commitLimits);
+  await settle(version, ingested);
+  return true;
 };
 
 /** Versions that are looked at, where newer ones were announced and not uploaded. */

@@ -26,6 +26,12 @@ import {
 /** What is in a policy set: its versions, each an archive, and its parameters. */
 
 const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> => {
+  if (subject.vcsRepo) {
+    throw unprocessable(
+      '/data',
+      `Policy set ${subject.name} takes its versions from ${subject.vcsRepo.identifier}: push a commit there, or disconnect it first (vcs-repo: null)`,
+    );
+  }
   if (subject.policyIds?.size) {
     throw conflict(
       `Policy set ${subject.name} has individually managed policies. Remove them before you upload versions.`,

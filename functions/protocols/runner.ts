@@ -9,11 +9,13 @@ import type { BackedCredential, Signed } from './credential.ts';
  *
  * | call | body → answer |
  * |---|---|
+ * | `GET /program/{name}` (no token) | → 302 to this program; 404 where images have it |
  * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another has registered, or it is none of ours |
  * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |
  * | `POST /heartbeat` | – → {@link Heartbeat}; with `?renew=errored-state` also a new address for that |
  * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
+ * | `POST /providers` | {@link ProvidersRequest} → {@link ProvidersAnswer}: packages that the platform keeps |
  * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state comes along |
  * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
  * | `POST /errored-state` | – → {@link ErroredStateAnswer}: where a state goes that cannot become the workspace's |
@@ -69,6 +71,8 @@ export interface Job {
   };
   /** Terraform's JSON UI lines instead of text in the log. */
   structuredOutput: boolean;
+  /** No command line draws its plan, so that nothing waits for the providers' schemas. */
+  withoutSchemas?: true;
   /** For Terraform itself: reads, from the public API, the state of workspaces that share theirs. */
   stateToken: string;
   /** Presigned GET of the configuration archive (gzip tar). */
@@ -92,6 +96,8 @@ export interface Job {
   sshKey?: string;
   /** `TFC_RUN_ID` and its like. */
   environment: Record<string, string>;
+  /** Registries whose providers the platform keeps for all runs; absent: none. */
+  sharedProviderHosts?: string[];
   /** What Terraform identifies itself with to others; absent when the variables ask for nothing. */
   identity?: {
     credentials: Signed[];
@@ -130,6 +136,33 @@ export interface UploadsRequest {
 export interface UploadsAnswer {
   /** Presigned PUT URLs by artifact, to be used at once and once: with `if-none-match: *`. */
   urls: Partial<Record<Artifact, string>>;
+}
+
+/** As Terraform's lock file names it. */
+export interface ProviderName {
+  /** `registry.terraform.io/hashicorp/aws`, in lower case. */
+  address: string;
+  version: string;
+}
+export const maxProviders = 50;
+
+export interface ProvidersRequest {
+  /** `linux_arm64` */
+  platform: string;
+  /** At most {@link maxProviders}. */
+  providers: ProviderName[];
+}
+
+export interface SharedProvider extends ProviderName {
+  /** Presigned GET of the zip. */
+  url: string;
+  /** Hex. Content that the run's lock file does not have is not used, whatever is said here. */
+  sha256: string;
+}
+
+export interface ProvidersAnswer {
+  /** Those that are there; Terraform installs the others itself. */
+  providers: SharedProvider[];
 }
 
 export interface StateVersionRequest {

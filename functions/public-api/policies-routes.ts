@@ -4,11 +4,24 @@ import { policyResultRoutes } from '../policies/result-routes.ts';
 import { policyRoutes } from '../policies/routes.ts';
 import { policySetRoutes } from '../policies/set-routes.ts';
 import { policySetVersionRoutes } from '../policies/set-version-routes.ts';
+import {
+  abandonPolicySetRepo,
+  connectPolicySet,
+  leavePolicySetRepo,
+  preparePolicySetRepo,
+  settlePolicySet,
+} from '../version-control/policy-set-repo.ts';
 
 /** What the function Policies answers: policies, policy sets, and their results in runs. */
 export const allPolicyRoutes: Route[] = versioned([
   ...policyRoutes,
   ...policyResultRoutes(overrideRun),
-  ...policySetRoutes,
+  ...policySetRoutes({
+    prepare: preparePolicySetRepo,
+    connect: connectPolicySet,
+    abandon: abandonPolicySetRepo,
+    settle: settlePolicySet,
+    leave: leavePolicySetRepo,
+  }),
   ...policySetVersionRoutes,
 ]);

@@ -4,10 +4,11 @@ import { moduleRoutes } from '../registry/modules/routes.ts';
 import { gpgKeyRoutes } from '../registry/providers/gpg-key-routes.ts';
 import { providerProtocolRoutes } from '../registry/providers/protocol-routes.ts';
 import { providerRoutes } from '../registry/providers/routes.ts';
+import { leaveModuleRepo } from '../version-control/module-routes.ts';
 
 /** What the function Registry answers: modules and providers that an organization publishes for itself. */
 export const registryRoutes: Route[] = [
-  ...versioned([...moduleRoutes, ...providerRoutes]),
+  ...versioned([...moduleRoutes(leaveModuleRepo), ...providerRoutes]),
   ...moduleProtocolRoutes,
   ...providerProtocolRoutes,
   ...gpgKeyRoutes,

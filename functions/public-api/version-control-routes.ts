@@ -2,6 +2,7 @@ import { type Route, versioned } from '../api/route.ts';
 import { accountRoutes } from '../version-control/account-routes.ts';
 import { vcsEventRoutes } from '../version-control/event-routes.ts';
 import { hookRoutes } from '../version-control/hook-routes.ts';
+import { moduleRepositoryRoutes } from '../version-control/module-routes.ts';
 import { callbackRoutes, oauthFlowRoutes } from '../version-control/oauth-flow.ts';
 import { repositoryRoutes } from '../version-control/repository-routes.ts';
 import { connectionRoutes } from '../version-control/routes.ts';
@@ -15,6 +16,7 @@ export const versionControlRoutes: Route[] = [
     ...vcsEventRoutes,
     ...hookRoutes,
     ...accountRoutes,
+    ...moduleRepositoryRoutes,
   ]),
   ...callbackRoutes,
 ];

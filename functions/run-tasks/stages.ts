@@ -24,6 +24,8 @@ export interface StageRun {
   runId: string;
   organization: string;
   workspaceId: string;
+  /** Workspace of the template that the run's is made of: its tasks are asked too. */
+  templateWorkspaceId?: string | undefined;
   /** Such a run never comes to its apply. */
   planOnly: boolean;
 }
@@ -41,8 +43,13 @@ const stricter = (a: Attachment | undefined, b: Attachment): Attachment =>
 const wantedTasks = async ({
   organization,
   workspaceId,
+  templateWorkspaceId: template,
 }: StageRun): Promise<Map<TaskStage, Map<string, Attachment>>> => {
-  const [own, global] = await Promise.all([listWorkspaceTasks(workspaceId), listGlobalTasks(organization)]);
+  const [global, ...attached] = await Promise.all([
+    listGlobalTasks(organization),
+    ...[workspaceId, ...(template ? [template] : [])].map(listWorkspaceTasks),
+  ]);
+  const own = attached.flat();
   const tasks = new Map((await getTasks(own.map(({ taskId }) => taskId))).map((task) => [task.id, task]));
   const all = [
     ...own.flatMap(({ id, taskId, stages, enforcementLevel }) => {

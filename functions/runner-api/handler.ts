@@ -11,7 +11,9 @@ import {
   type Heartbeat,
   type Job,
   maxInlineStateBytes,
+  maxProviders,
   type NextAnswer,
+  type ProvidersAnswer,
   type ReadyAnswer,
   type ReportAnswer,
   type StateVersionAnswer,
@@ -22,11 +24,12 @@ import { type Artifact, artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { appendLog, maxPieceBytes } from '../runs/logs.ts';
 import { getRun } from '../runs/records.ts';
+import { shareProviders } from '../shared-providers/answer.ts';
 import { completeStateVersion, StateNotKeptError, storeState } from '../states/finalize.ts';
 import { createStateVersion, getStateVersion } from '../states/records.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
-import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
+import { artifactUrl, downloadSeconds, laterUrls, leftStateUrl, programUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
@@ -49,6 +52,15 @@ const bodies = {
   }),
   claim: v.object({ claim: v.pipe(v.string(), v.maxLength(200)), nonce: v.pipe(v.string(), v.maxLength(100)) }),
   uploads: v.object({ artifacts: v.pipe(v.array(v.picklist(artifacts)), v.maxLength(artifacts.length)) }),
+  providers: v.object({
+    platform: v.pipe(v.string(), v.maxLength(40)),
+    providers: v.pipe(
+      v.array(
+        v.object({ address: v.pipe(v.string(), v.maxLength(300)), version: v.pipe(v.string(), v.maxLength(100)) }),
+      ),
+      v.maxLength(maxProviders),
+    ),
+  }),
   stateVersion: v.object({
     ...stateIdentity.entries,
     sha256: v.optional(sha256),
@@ -127,6 +139,10 @@ const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAns
   );
   return { urls: Object.fromEntries(urls) };
 };
+
+const providers = async ({ run }: Caller, event: Event): Promise<ProvidersAnswer> => ({
+  providers: await shareProviders(parse(bodies.providers, event), run.organization, downloadSeconds),
+});
 
 const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
   const { content: base64, ...values } = parse(bodies.stateVersion, event);
@@ -237,6 +253,8 @@ const route = async (event: Event): Promise<unknown> => {
       return heartbeat(caller, event);
     case 'uploads':
       return uploads(caller, event);
+    case 'providers':
+      return providers(caller, event);
     case 'state-versions':
       return stateVersion(caller, event);
     case 'errored-state':
@@ -250,11 +268,23 @@ const route = async (event: Event): Promise<unknown> => {
   }
 };
 
-export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> =>
-  respond(async () => {
+const program = /^\/runner\/v1\/program\/([0-9a-f]{64})$/;
+
+/** Where the runner's program is: for a container that has nothing yet. */
+const leadToProgram = async (name: string): Promise<APIGatewayProxyStructuredResultV2> => {
+  const location = await programUrl(name);
+  if (location) return { statusCode: 302, headers: { location, 'cache-control': 'no-store' } };
+  return respond(() => Promise.reject(new ProtocolError(404, 'runners have their program in their image')));
+};
+
+export const handler = async (event: Event): Promise<APIGatewayProxyStructuredResultV2> => {
+  const name = event.requestContext.http.method === 'GET' ? program.exec(event.rawPath)?.[1] : undefined;
+  if (name) return leadToProgram(name);
+  return respond(async () => {
     try {
       return await route(event);
     } catch (error) {
       throw error instanceof StateNotKeptError ? new ProtocolError(409, error.message) : error;
     }
   });
+};

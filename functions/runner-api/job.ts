@@ -10,7 +10,7 @@ import { stateChecksum } from '../states/integrity.ts';
 import { objects } from '../store/keys.ts';
 import { keptStateContext, newDataKey } from '../store/secrets.ts';
 import { identify } from '../workload-identity/identify.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
 
@@ -30,6 +30,12 @@ const sha256Checksum = (sha256: string | undefined): string | undefined => sha25
 /** 1 read for a run that was created before its configuration came, none else. */
 const archiveOfRun = async ({ archive, configurationVersionId: id }: Run): Promise<Archive> =>
   archive ?? archiveOf((await getConfigurationVersion(id)) ?? { id });
+
+/** Agents' machines outlive a runner, and keep providers themselves. */
+const sharing = ({ agentPool }: Run): Pick<Job, 'sharedProviderHosts'> => {
+  const { sharedProviderHosts } = environment;
+  return agentPool || sharedProviderHosts.length === 0 ? {} : { sharedProviderHosts };
+};
 
 /** Everything a runner needs for one phase. The only place where sensitive values leave the control plane. */
 export const buildJob = async (
@@ -73,7 +79,9 @@ export const buildJob = async (
       debug: run.debuggingMode,
       ...(run.assessment ? { assesses: true } : {}),
     },
-    structuredOutput: run.structuredOutput,
+    structuredOutput: run.structuredOutput || appliesWithTimes(run, phase, workspace),
+    // Whoever builds an environment is shown what happens, never a plan.
+    ...(run.environment === undefined ? {} : { withoutSchemas: true as const }),
     stateToken: stateTokenOf(run.id, phase, token),
     configurationUrl,
     stateUrl,
@@ -89,6 +97,7 @@ export const buildJob = async (
     sshKey,
     environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
     identity,
+    ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
     // An agent that stood by would be one less for the pool; to start a process again costs it little.
     holdSeconds: run.planOnly || run.savePlan || run.agentPool ? 0 : environment.holdSeconds,
@@ -96,3 +105,10 @@ export const buildJob = async (
     limits,
   };
 };
+
+/**
+ * An apply in JSON lines loses nothing of what the text says, and says when each resource began and ended. A plan in
+ * JSON lines has no diff: that is for the command line that asked for it and draws it by itself.
+ */
+const appliesWithTimes = (run: Run, phase: PhaseName, { structuredRunOutputEnabled }: Workspace): boolean =>
+  phase === 'apply' && structuredRunOutputEnabled && run.source !== 'terraform+cloud';

@@ -5,6 +5,8 @@ import type {
   Job,
   NextAnswer,
   PhaseReport,
+  ProvidersAnswer,
+  ProvidersRequest,
   ReadyAnswer,
   ReadyRequest,
   ReportAnswer,
@@ -109,6 +111,10 @@ export class Client {
 
   uploads(request: UploadsRequest): Promise<UploadsAnswer> {
     return this.#json('uploads', request);
+  }
+
+  providers(request: ProvidersRequest, patience: RetryBound): Promise<ProvidersAnswer> {
+    return this.#json('providers', request, patience);
   }
 
   createStateVersion(request: StateVersionRequest, patience: RetryBound): Promise<StateVersionAnswer> {

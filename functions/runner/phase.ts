@@ -220,7 +220,8 @@ export class Phase {
     const environment = this.#command(prepared, []).environment;
     // The state is in a directory that only this runner has, and the platform locks the workspace.
     const common = ['-input=false', '-lock=false', ...parallelism(environment)];
-    return this.job.structuredOutput ? [...common, '-json'] : common;
+    // Terraform 0.x has no JSON output, or another one.
+    return this.job.structuredOutput && !prepared.binary.version.startsWith('0.') ? [...common, '-json'] : common;
   }
 
   #command({ binary, directory }: Prepared, args: string[]) {

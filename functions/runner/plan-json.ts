@@ -1,3 +1,4 @@
+import type { Configuration } from './dependencies.ts';
 import type { Counts } from './output.ts';
 
 /** The parts of `terraform show -json` that the runner reads (Terraform's JSON output format 1.x). */
@@ -11,6 +12,7 @@ export interface PlanJson {
   output_changes?: Record<string, Change>;
   deferred_changes?: { reason?: string; resource_change?: ResourceChange }[];
   planned_values?: { root_module?: PlanValues };
+  configuration?: Configuration;
   prior_state?: { values?: { root_module?: PlanValues } };
   /** Terraform could not complete it. */
   errored?: boolean;

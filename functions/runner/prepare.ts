@@ -1,19 +1,23 @@
 import { createReadStream } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../transport/errors.ts';
 import type { RetryBound } from '../transport/retry.ts';
 import { type Binary, findBinary } from './binary/find.ts';
 import { InterruptedError, PhaseError, TerraformError } from './errors.ts';
 import { InitOutput } from './init-output.ts';
+import { offerProviders } from './offer-providers.ts';
 import { fromDirectory, type Phase, recreateFolder, workingDirectory } from './phase.ts';
 import { type PlanArchive, readPlanArchive } from './plan-archive.ts';
 import type { Prepared } from './prepared.ts';
 import { withSshKey } from './ssh-key.ts';
 import { reachable } from './terraform/reachable.ts';
 import { download, toFile } from './transfer.ts';
-import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
+<<<<<<< HEAD
+import { backendText, linkBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
 import { recordedDirectory } from './workspace/record.ts';
+=======
+import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
+>>>>>>> h/lead
 import { give } from './workspace/tree.ts';
 import { ArchiveError, unpack } from './workspace/unpack.ts';
 
@@ -86,10 +90,11 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
     log.note('Note: the configuration has a file terraform.tfstate. It is ignored: this platform stores the state.\n');
   }
   await Promise.all([
-    overrideBackend(directory, module, fromDirectory({ directory }, files.states)),
     ...localNotes.map((name) => rm(join(directory, name), { force: true, recursive: true })),
     made?.lockFile ? writeFile(join(directory, '.terraform.lock.hcl'), made.lockFile) : undefined,
   ]);
+  const backend = files.serveBackend(backendText(fromDirectory({ directory }, files.states)));
+  linkBackend(backend.path, directory, module);
   for (const path of [files.configuration, dirname(files.state), files.out]) give(path, user.owner);
   const path = reachable(binary.path, files.machine, user, true);
   return { binary: { ...binary, path }, directory, module };
@@ -119,31 +124,14 @@ const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
   return made;
 };
 
-/** From the machine's cache, unless its owner or the workspace has one of their own; it is only ever an advantage. */
-const offerProviders = async (phase: Phase, { binary, directory }: Prepared): Promise<void> => {
-  const { files, settings, user, afterwards, environment } = phase;
-  if (!settings.providerCache || settings.inherited.TF_PLUGIN_CACHE_DIR) return;
-  const { ProviderCache } = await import('./workspace/provider-cache.ts');
-  const cache = new ProviderCache(settings.providerCache, binary.platform);
-  const lockFile = join(directory, '.terraform.lock.hcl');
-  try {
-    await phase.timings.measure('providers', () => cache.offer(lockFile, files.pluginCache, user.owner));
-  } catch (error) {
-    console.error(`The provider cache is not used: ${messageOf(error)}`);
-    return;
-  }
-  environment.TF_PLUGIN_CACHE_DIR = files.pluginCache;
-  const recorded = () => join(recordedDirectory(phase, { directory }), '.terraform.lock.hcl');
-  afterwards.addWork('Keeping the providers', () => cache.keep(recorded(), files.providers, files.pluginCache));
-};
-
 /** @throws {TerraformError} when a provider, a module or the configuration itself is at fault */
 export const initialize = async (phase: Phase, prepared: Prepared): Promise<void> => {
   await offerProviders(phase, prepared);
   const shown = new InitOutput((bytes) => phase.log.write(bytes));
   const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => shown.push(bytes);
   const { code } = await withSshKey(phase, () =>
-    phase.terraform(prepared, ['init', '-input=false'], 'init', [0], show),
+    // Clients print what is no JSON line as it is, also those that were told to show no colours.
+    phase.terraform(prepared, ['init', '-input=false', '-no-color'], 'init', [0], show),
   ).finally(() => shown.end());
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform init ended with ${code}.`);
 };

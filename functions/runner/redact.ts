@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { marksAny, Secrets, valueAt } from '../marks.ts';
+import { dependenciesOf } from './dependencies.ts';
 import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
 import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
@@ -126,6 +127,8 @@ export const redactPlan = (plan: PlanJson, schemas: SchemasJson, hide: Hide = (v
       ...deferred,
       resource_change: deferred.resource_change && redactResource(deferred.resource_change),
     })),
+    // Names alone, of what the changes name already: no part of Terraform's format, whose readers pass it over.
+    resource_dependencies: dependenciesOf(plan.configuration ?? {}),
     provider_format_version: schemas.format_version,
     provider_schemas: usedSchemas(changedTypes(plan), schemas),
   };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { InstanceChange } from './resource-history.ts';
 
 /** What is in a state file (Terraform: state format version 4), as far as the API tells of it. */
 
@@ -36,6 +37,14 @@ export interface StateInstance {
   provider: string;
   /** Number or key; absent for the only instance. */
   index?: number | string;
+  /** Of its attributes: another one says that it was changed. */
+  digest?: string;
+  /** Addresses in the configuration: `module.a.null_resource.b`. */
+  dependencies?: string[];
+  /** ISO 8601, UTC; absent when it was there before this was noted. */
+  createdAt?: string;
+  /** Newest first, the last few. */
+  changes?: InstanceChange[];
 }
 
 export interface StateSummary {
@@ -72,7 +81,7 @@ interface RawState {
     name?: string;
     module?: string;
     provider?: string;
-    instances?: { index_key?: unknown }[];
+    instances?: { index_key?: unknown; attributes?: unknown; dependencies?: unknown }[];
   }[];
 }
 
@@ -96,16 +105,27 @@ const providerName = (provider: string): string =>
 
 type RawResource = NonNullable<RawState['resources']>[number];
 
+const digestOf = (attributes: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify(attributes ?? null))
+    .digest('base64url')
+    .slice(0, 16);
+
+const dependenciesIn = (texts: unknown): Pick<StateInstance, 'dependencies'> =>
+  Array.isArray(texts) && texts.length ? { dependencies: texts.filter((text) => typeof text === 'string') } : {};
+
 const instancesOf = ({ mode, type, name, module, provider, instances = [] }: RawResource): StateInstance[] => {
   if (mode !== 'managed') return [];
   const base = `${module ? `${module}.` : ''}${type}.${name}`;
-  return instances.map(({ index_key: key }) => ({
+  return instances.map(({ index_key: key, attributes, dependencies }) => ({
     address: typeof key === 'string' || typeof key === 'number' ? `${base}[${JSON.stringify(key)}]` : base,
     name: String(name),
     type: String(type),
     module: modulePath(module),
     provider: providerName(String(provider)),
     ...(typeof key === 'string' || typeof key === 'number' ? { index: key } : {}),
+    digest: digestOf(attributes),
+    ...dependenciesIn(dependencies),
   }));
 };
 

@@ -7,6 +7,7 @@ import { type Change, update } from '../store/table.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { InvalidStateError, md5Of, parseState, type StateContent, type StateSummary } from './content.ts';
 import { getStateVersion, maxStateBytes, tooLarge } from './records.ts';
+import { instancesBefore, withHistory } from './resource-history.ts';
 import type { StateVersion } from './state-version.ts';
 
 /** How a state version takes its content in and becomes the workspace's current one. */
@@ -110,16 +111,20 @@ const sourceOf = ({ id, workspaceId, sha256, uploadKey }: StateVersion): string 
 
 /**
  * Checks an uploaded state and makes it current. Still `pending` while nothing was uploaded; `discarded`, with its
- * `refusal`, when it cannot be. Anybody may call it at any time and as often as they like. 2 writes and 2 S3 requests, 3
+ * `refusal`, when it cannot be. Anybody may call it at any time and as often as they like. 1 read, 2 writes and 3 S3 requests, 4
  * of what came by an upload of any content.
  * @param stored its content, for who has just stored it under its checksum; else it is read
  */
 export const finalizeStateVersion = async (version: StateVersion, stored?: Content): Promise<StateVersion> => {
   if (version.status !== 'pending') return version;
-  const bytes = stored?.state ?? (await getObjectUpTo(sourceOf(version), maxStateBytes));
+  const [bytes, before] = await Promise.all([
+    stored?.state ?? getObjectUpTo(sourceOf(version), maxStateBytes),
+    instancesBefore(version),
+  ]);
   if (bytes === undefined) return version;
   try {
-    const content = check(version, bytes);
+    const checked = check(version, bytes);
+    const content = { ...checked, instances: withHistory(checked.instances ?? [], before, version) };
     const object = await keep(version, content, bytes as Buffer<ArrayBuffer>, !stored && version.sha256 === undefined);
     const lineage = version.lineage || content.lineage;
     await becomeCurrent({ ...version, lineage }, object.sha256, content.managed);

@@ -18,14 +18,21 @@ const document = (workspaceId: string, stateVersionId: string, instance: StateIn
     // Without "module.", as HCP Terraform lists them; its name of the root module is "root".
     address: instance.address.replaceAll(/(^|\.)module\./g, '$1'),
     name: instance.name,
-    // Nobody notes when an instance was last touched, only which state it is in.
-    'created-at': null,
-    'updated-at': null,
+    // Unknown of what was there before this was noted.
+    'created-at': instance.createdAt ?? null,
+    'updated-at': instance.changes?.[0]?.at ?? null,
     module: instance.module.replace(/^root\./, ''),
     provider: instance.provider,
     'provider-type': instance.type,
-    'modified-by-state-version-id': stateVersionId,
+    'modified-by-state-version-id': instance.changes?.[0]?.version ?? stateVersionId,
     'name-index': instance.index === undefined ? null : String(instance.index),
+    'full-address': instance.address,
+    'depends-on': instance.dependencies ?? [],
+    changes: (instance.changes ?? []).map(({ version, at, run }) => ({
+      'state-version-id': version,
+      'run-id': run ?? null,
+      'created-at': at,
+    })),
   },
 });
 
@@ -35,7 +42,7 @@ const keys: Record<string, (instance: StateInstance) => string> = {
   provider: ({ provider }) => provider,
   providerType: ({ type }) => type,
   module: ({ module }) => module,
-  updatedAt: () => '',
+  updatedAt: ({ changes }) => changes?.[0]?.at ?? '',
 };
 
 const sorted = (instances: StateInstance[], { query }: ApiRequest): StateInstance[] => {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { environment } from '../environment.ts';
 import { type AwsResponse, type Call, dnsSuffix, presign, send } from './aws.ts';
@@ -26,12 +27,12 @@ export interface ByteRange {
 /** Where presigned URLs lead, e.g. `https://BUCKET.s3.eu-central-1.amazonaws.com`. */
 export const bucketOrigin = (): string => new URL(objectUrl('')).origin;
 
-const objectUrl = (key: string): string => {
+const objectUrl = (key: string, bucket = environment.bucketName): string => {
   const path = key.split('/').map(encodeURIComponent).join('/');
   const endpoint = environment.endpoint('S3');
-  if (endpoint) return `${endpoint}/${environment.bucketName}/${path}`;
+  if (endpoint) return `${endpoint}/${bucket}/${path}`;
   const { region } = environment;
-  return `https://${environment.bucketName}.s3.${region}.${dnsSuffix(region)}/${path}`;
+  return `https://${bucket}.s3.${region}.${dnsSuffix(region)}/${path}`;
 };
 
 const request = (key: string, call: Call, maxBytes?: number): Promise<AwsResponse> =>
@@ -211,9 +212,9 @@ export async function* listObjects(prefix: string): AsyncGenerator<Listed> {
   }
 }
 
-/** For reading without credentials, over another host name than the API's. */
-export const presignGet = (key: string, expiresSeconds: number): Promise<string> =>
-  presign('s3', objectUrl(key), 'GET', expiresSeconds);
+/** For reading without credentials, over another host name than the API's. @param bucket another one than the platform's */
+export const presignGet = (key: string, expiresSeconds: number, bucket?: string): Promise<string> =>
+  presign('s3', objectUrl(key, bucket), 'GET', expiresSeconds);
 
 /**
  * Who has a URL for uploads can use it as often as they like until it expires, so that no content anybody reads lies
@@ -247,16 +248,28 @@ const putFileMs = 5 * 60_000;
  * @param sha256 hex; storage refuses other content
  * @throws {BucketError}
  */
-export const putFile = async (key: string, path: string, size: number, sha256: string): Promise<void> => {
+export const putFile = (key: string, path: string, size: number, sha256: string): Promise<void> =>
+  putStream(key, createReadStream(path), { size, sha256, type: 'application/gzip' });
+
+/**
+ * What comes from elsewhere, as an object, without keeping it meanwhile.
+ * @param sha256 hex; storage refuses other content
+ * @throws {BucketError}
+ */
+export const putStream = async (
+  key: string,
+  content: Readable,
+  { size, sha256, type }: { size: number; sha256: string; type: string },
+): Promise<void> => {
   const url = await presignContent(key, 600, sha256);
-  const headers = { 'content-length': size, 'content-type': 'application/gzip', ...sha256Header(sha256) };
+  const headers = { 'content-length': size, 'content-type': type, ...sha256Header(sha256) };
   const request = (url.startsWith('http:') ? http : https).request(url, { method: 'PUT', headers, timeout: putFileMs });
   request.on('timeout', () => request.destroy(new BucketError(`writing ${key}: no response`)));
   const answered = new Promise<http.IncomingMessage>((resolve, reject) => {
     request.on('response', resolve);
     request.on('error', reject);
   });
-  const [answer] = await Promise.all([answered, pipeline(createReadStream(path), request)]);
+  const [answer] = await Promise.all([answered, pipeline(content, request)]);
   answer.resume();
   const status = answer.statusCode ?? 0;
   if (status < 200 || status >= 300) throw new BucketError(`writing ${key}: HTTP ${status}`);

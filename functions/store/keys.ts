@@ -117,6 +117,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `V#<version>` | version of it |
  * | `PROV#<id>` | `PROV` | provider of the registry |
  * | | `V#<version>` | version of it, with its platforms |
+ * | `SHAREDPROVIDER#<address>#<version>#<platform>` | `PACKAGE` | what a public registry has by that name |
+ * | `SHAREDPROVIDERFETCHES#<of>#<day>` | `COUNT` | how many were fetched that day |
  * | `RT#<id>` | `RT` | run trigger |
  * | `NC#<id>` | `NC` | notification configuration, with the last answers it got |
  * | `CV#<id>` | `CV` | configuration version |
@@ -266,6 +268,11 @@ export const keys = {
   provider: (id: string): Key => ({ pk: `PROV#${id}`, sk: 'PROV' }),
   providerVersion: (providerId: string, version: string): Key => ({ pk: `PROV#${providerId}`, sk: `V#${version}` }),
   gpgKey: (organization: string, keyId: string): Key => ({ pk: `ORG#${organization}`, sk: `GPG#${keyId}` }),
+  sharedProvider: (address: string, version: string, platform: string): Key => ({
+    pk: `SHAREDPROVIDER#${address}#${version}#${platform}`,
+    sk: 'PACKAGE',
+  }),
+  sharedProviderFetches: (of: string, day: string): Key => ({ pk: `SHAREDPROVIDERFETCHES#${of}#${day}`, sk: 'COUNT' }),
   taskName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TASKNAME#${name}` }),
   globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
   taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),

@@ -13,6 +13,8 @@ export const objects = {
   /** @param what of the version: its sums, their signature, or a platform's binary */
   providerFile: (providerVersionId: string, digest: string, what: string) =>
     `registry/providers/${providerVersionId}/${digest}/${what}`,
+  /** A provider of a public registry, for all runs. */
+  sharedProvider: (sha256: string) => `providers/${sha256}.zip`,
   readme: (configurationVersionId: string, digest: string) => `configurations/${configurationVersionId}/${digest}.md`,
   inputs: (runId: string) => `inputs/${runId}.json`,
   runPolicies: (runId: string) => `inputs/${runId}.policies.json`,

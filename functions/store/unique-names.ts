@@ -27,3 +27,31 @@ export const claimUnique = async (
 /** Only of the record that holds it. */
 export const releaseUnique = (key: Key, id: string): Promise<boolean> =>
   remove(key, { condition: 'holder = :id', values: { ':id': id } });
+
+interface Reservation extends Holder {
+  reservedUntil?: string;
+}
+
+/**
+ * As {@link claimUnique}, for names that several may want at once: whoever claims one has it for that long before somebody
+ * may find that there is no record of theirs.
+ */
+export const reserveUnique = async (
+  key: Key,
+  id: string,
+  bears: (holder: string) => Promise<boolean>,
+  ms: number,
+): Promise<boolean> => {
+  const now = Date.now();
+  const reservation = { ...key, holder: id, reservedUntil: new Date(now + ms).toISOString() };
+  if (await create(reservation)) return true;
+  const known = await get<Reservation>(key);
+  if (!known) return false;
+  const { holder, reservedUntil = '' } = known;
+  if (holder === id) return true;
+  if (reservedUntil > new Date(now).toISOString() || (await bears(holder))) return false;
+  return put(reservation, {
+    condition: 'holder = :holder AND (attribute_not_exists(reservedUntil) OR reservedUntil = :until)',
+    values: { ':holder': holder, ':until': reservedUntil },
+  });
+};

@@ -4,6 +4,7 @@ import { dueAttributes, dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import type { VcsRepo } from '../workspaces/records.ts';
 import type { FollowedRepository } from './repositories.ts';
 
 /**
@@ -16,6 +17,8 @@ export interface CommitArchive {
   tokenId: string;
   identifier: string;
   sha: string;
+  /** With the files of its submodules. */
+  submodules?: boolean;
   status: 'fetching' | 'stored' | 'errored';
   archive?: Archive;
   size?: number;
@@ -26,7 +29,19 @@ export interface CommitArchive {
   since: string;
 }
 
-const archiveId = (repository: string, sha: string): string => `${repository}#${sha}`;
+const archiveId = (repository: string, sha: string, submodules: boolean): string =>
+  `${repository}#${sha}${submodules ? '#submodules' : ''}`;
+
+/** Of one commit, with submodules or without them. */
+export type CommitArchives = readonly CommitArchive[];
+
+/** What the follower takes of the commit. */
+export const archiveFor = (archives: CommitArchives, vcsRepo: VcsRepo | null | undefined): CommitArchive => {
+  const wanted = vcsRepo?.ingressSubmodules ?? false;
+  const archive = archives.find(({ submodules = false }) => submodules === wanted);
+  if (!archive) throw new Error('the archive of the commit was not asked for');
+  return archive;
+};
 
 export const getArchive = (id: string): Promise<CommitArchive | undefined> =>
   get<CommitArchive>(keys.commitArchive(id));
@@ -35,10 +50,12 @@ export const getArchive = (id: string): Promise<CommitArchive | undefined> =>
 export const requestArchive = async (
   { id: repository, tokenId, identifier }: Pick<FollowedRepository, 'id' | 'tokenId' | 'identifier'>,
   sha: string,
+  submodules: boolean,
 ): Promise<CommitArchive> => {
-  const id = archiveId(repository, sha);
+  const id = archiveId(repository, sha, submodules);
   const key = keys.commitArchive(id);
-  const wanted: CommitArchive = { id, tokenId, identifier, sha, status: 'fetching', attempts: 0, since: now() };
+  const facts = { id, tokenId, identifier, sha, ...(submodules ? { submodules } : {}) };
+  const wanted: CommitArchive = { ...facts, status: 'fetching', attempts: 0, since: now() };
   if (await create({ ...key, ...wanted, ...dueIn(sha, 60) })) return wanted;
   const current = await getArchive(id);
   if (current?.status === 'fetching' || (current && !(await isGone(current)))) return current;
@@ -61,8 +78,24 @@ const isGone = async ({ status, archive, since }: CommitArchive): Promise<boolea
   return (await objectSize(archive.key)) === undefined;
 };
 
-export const waitForArchive = async (id: string, versionId: string): Promise<void> => {
-  await put({ ...keys.waitingForArchive(id, versionId), versionId });
+/** A version that waits for the commit: of a workspace's configuration, a policy set, or a module. */
+export interface Waiting extends Key {
+  versionId: string;
+  /** Of a module's version, which is found by these. */
+  moduleId?: string;
+  version?: string;
+}
+
+export const waitForArchive = async (
+  id: string,
+  { versionId, ...of }: Pick<Waiting, 'versionId' | 'moduleId' | 'version'>,
+): Promise<void> => {
+  await put({ ...keys.waitingForArchive(id, versionId), versionId, ...of });
+};
+
+/** Until {@link settleWaiting} is through, the sweep has it done. */
+export const markUnsettled = async (id: string): Promise<void> => {
+  await update(keys.commitArchive(id), { set: dueIn(id, 60), condition: 'attribute_exists(pk)' });
 };
 
 const atOnce = 25;
@@ -91,21 +124,20 @@ export const settleVersion = async (
   return settled ?? (await get<ConfigurationVersion>(key));
 };
 
-/** Tells every version that waits for the commit. May be repeated, and cut off: the sweep goes on. */
+/**
+ * Settles every version that waits for the commit. May be repeated, and cut off: the sweep goes on.
+ * @param settle false while the version is not there: a row is written before it, and stays until then
+ */
 export const settleWaiting = async (
   archive: CommitArchive,
-  tell: (version: ConfigurationVersion) => Promise<void>,
+  settle: (waiting: Waiting) => Promise<boolean>,
 ): Promise<void> => {
   const { pk } = keys.commitArchive(archive.id);
-  const rows = await queryAll<Key & { versionId: string }>({ pk, prefix: 'CV#' });
+  const rows = await queryAll<Waiting>({ pk, prefix: 'CV#' });
   for (let i = 0; i < rows.length; i += atOnce) {
     await Promise.all(
-      rows.slice(i, i + atOnce).map(async ({ sk, versionId }) => {
-        const version = await settleVersion(archive, versionId);
-        // A row is written before its version: one without it yet stays.
-        if (!version) return;
-        await tell(version);
-        await remove({ pk, sk });
+      rows.slice(i, i + atOnce).map(async (row) => {
+        if (await settle(row)) await remove({ pk, sk: row.sk });
       }),
     );
   }

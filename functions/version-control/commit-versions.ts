@@ -5,7 +5,7 @@ import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import type { Access } from './access.ts';
-import { type CommitArchive, getArchive, settleVersion, waitForArchive } from './archives.ts';
+import { archiveFor, type CommitArchives, getArchive, settleVersion, waitForArchive } from './archives.ts';
 import { followsOf } from './follows.ts';
 import type { Commit, Pull, Sender } from './forges/forge.ts';
 import type { FollowedRepository } from './repositories.ts';
@@ -17,7 +17,7 @@ export interface Followed {
   access: Access;
   repository: FollowedRepository;
   commit: Commit;
-  archive: CommitArchive;
+  archives: CommitArchives;
   /** Of which move of its branch; absent for pull requests. */
   n?: number;
   /** When the platform learned of it. */
@@ -60,8 +60,12 @@ export const commitOf = ({ repository, commit }: Followed): NonNullable<Run['com
 });
 
 /** The same for the same workspace and commit, each time. */
-export const idFor = (prefix: 'cv' | 'run', { id }: Pick<Workspace, 'id'>, followed: Followed): string =>
-  derivedId(prefix, `${id} ${followed.repository.id} ${followed.what} ${followed.commit.sha}`);
+export const idFor = (
+  prefix: 'cv' | 'run',
+  { id, vcsRepo }: Pick<Workspace, 'id' | 'vcsRepo'>,
+  { repository, what, commit }: Followed,
+): string =>
+  derivedId(prefix, `${id} ${repository.id} ${what} ${commit.sha}${vcsRepo?.ingressSubmodules ? ' submodules' : ''}`);
 
 /** The workspace as it is then; undefined when it has moved on: a newer commit was pushed, or it follows something else. */
 export const claimMove = ({ id, vcsRepo }: Workspace, n: number): Promise<Workspace | undefined> => {
@@ -75,13 +79,14 @@ export const claimMove = ({ id, vcsRepo }: Workspace, n: number): Promise<Worksp
 
 /** The commit as the workspace's version, however often it is asked for. 3 writes, 2 more while it is fetched. */
 export const versionFor = async (workspace: Workspace, followed: Followed): Promise<ConfigurationVersion> => {
-  const { archive, at, access, pull, changedFiles } = followed;
+  const { archives, at, access, pull, changedFiles } = followed;
+  const archive = archiveFor(archives, workspace.vcsRepo);
   const id = idFor('cv', workspace, followed);
   const applies = workspace.applyBeforeMergeEnabled ?? false;
   const existing = await getConfigurationVersion(id);
   if (existing) return existing;
   const stored = archive.status === 'stored';
-  if (!stored) await waitForArchive(archive.id, id);
+  if (!stored) await waitForArchive(archive.id, { versionId: id });
   const version = await createCommitVersion({
     id,
     organization: workspace.organization,

@@ -11,9 +11,9 @@ import { settleRepository } from './webhooks.ts';
 /** False while a webhook could not be deleted yet: then what names its repository stays. */
 const endUses = async (clientId: string): Promise<boolean> => {
   const uses = await listUses(clientId);
-  for (const { workspaceId, repository } of uses) {
-    await disconnect(workspaceId, repository);
-    await leave(repository, workspaceId);
+  for (const { follower, repository } of uses) {
+    await disconnect(follower, repository);
+    await leave(repository, follower);
   }
   let done = true;
   for (const repository of new Set(uses.map((use) => use.repository))) {

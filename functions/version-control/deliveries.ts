@@ -15,6 +15,9 @@ import type { ForgeEvent } from './forges/events.ts';
 export type Matter =
   | Exclude<ForgeEvent, { kind: 'ignored' }>
   | { kind: 'connected'; workspaceId: string }
+  /** It was connected or changed; its request may have made a version. */
+  | { kind: 'policySet'; policySetId: string; versionId?: string }
+  | { kind: 'module'; moduleId: string }
   | { kind: 'check'; workspaceId: string };
 
 export interface Delivery {

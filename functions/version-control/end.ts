@@ -3,6 +3,7 @@ import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import type { OauthClient, OauthToken } from './connections.ts';
+import { isModule, isPolicySet } from './repositories.ts';
 
 /**
  * The end of a connection. One write marks it: from then on nobody can use it. The sweep has the rest done: its followers
@@ -30,8 +31,9 @@ export const endToken = async ({ id, clientId }: OauthToken): Promise<void> => {
 };
 
 /** Only from that repository: it may be connected to another by now. */
-export const disconnect = async (workspaceId: string, repository: string): Promise<void> => {
-  await update(keys.workspace(workspaceId), {
+export const disconnect = async (follower: string, repository: string): Promise<void> => {
+  const key = isPolicySet(follower) ? keys.policySet : isModule(follower) ? keys.module : keys.workspace;
+  await update(key(follower), {
     set: { updatedAt: now() },
     remove: ['vcsRepo', 'vcsFollows', 'vcsMoves', 'vcsPull'],
     condition: 'vcsRepo.repository = :repository',

@@ -1,5 +1,7 @@
 import { environment } from '../environment.ts';
 import { getOrganization } from '../people/organizations/records.ts';
+import type { PolicySet } from '../policies/set-records.ts';
+import type { Module } from '../registry/modules/records.ts';
 import { logError } from '../store/log.ts';
 import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { accessBy } from './access.ts';
@@ -20,81 +22,105 @@ import {
   type Outcome,
 } from './handling.ts';
 import { release } from './merge-locks.ts';
+import { handleModule, modulesOf, publishTag } from './module-versions.ts';
 import { type Moved, moveBranch } from './moves.ts';
 import { handleWorkspace, type RunOutcome, runCommit } from './newest-commit.ts';
+import { handlePolicySet, renewPolicySets, setFilters, setsOfBranch } from './policy-set-versions.ts';
 import { handlePull } from './pulls.ts';
-import { type FollowedRepository, getRepository, listFollowers } from './repositories.ts';
+import { type FollowedRepository, getRepository, isWorkspace, listFollowers } from './repositories.ts';
 import { concerns, filters, matchesTag } from './triggers.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 import { ensureWebhook } from './webhooks.ts';
 
 /** From what happened at a forge to runs. */
 
+/** Which files changed: asked for once, and only when somebody wants to know. */
+const changesOf = ({ access, repository }: Handling, moved: Moved): (() => Promise<string[] | undefined>) => {
+  let asked: Promise<string[] | undefined> | undefined;
+  return () => {
+    const { from, to } = moved;
+    if (from === undefined) return Promise.resolve(undefined);
+    asked ??= access.forge.changedFiles(access.call, repository.identifier, from, to);
+    return asked;
+  };
+};
+
+type Pushed = Extract<Matter, { kind: 'push' | 'tag' }>;
+
 const runMove = async (
   handling: Handling,
-  matter: Extract<Matter, { kind: 'push' | 'tag' }>,
+  matter: Pushed,
   moved: Moved,
-): Promise<Outcome> => {
+  changes: () => Promise<string[] | undefined>,
+): Promise<string> => {
   const { access, repository, followers } = handling;
   const { identifier } = repository;
   const [tag, branch] = matter.kind === 'tag' ? [matter.tag, ''] : [undefined, matter.branch];
   const running = followers.filter(({ executionMode }) => executionMode !== 'local');
-  const asks = tag === undefined && moved.from !== undefined && running.some(filters);
-  const changedFiles = asks
-    ? await access.forge.changedFiles(access.call, identifier, moved.from ?? '', moved.to)
-    : undefined;
+  const changedFiles = tag === undefined && running.some(filters) ? await changes() : undefined;
   const concerned = running.filter((workspace) => tag !== undefined || concerns(workspace, changedFiles));
   const short = moved.to.slice(0, 7);
   if (concerned.length === 0) {
-    return {
-      message: `Skipped: no changed file concerns the ${counted(followers.length, 'workspace')} that follow ${branch} (${short}) in ${identifier}`,
-    };
+    return `Skipped: no changed file concerns the ${counted(followers.length, 'workspace')} that follow ${branch} (${short}) in ${identifier}`;
   }
-  const archive = await fetchFor(repository, moved.to);
+  const archives = await fetchFor(repository, moved.to, concerned);
   const commit = await commitAt(access, repository, moved.to);
   const compareUrl = matter.kind === 'push' && matter.after === moved.to ? matter.compareUrl : null;
   const what = `${tag === undefined ? 'push' : 'tag'} ${tag ?? branch} ${moved.n}`;
   const { n, at } = moved;
-  const followed = {
-    access,
-    repository,
-    commit,
-    archive,
-    n,
-    at,
-    what,
-    branch,
-    tag,
-    compareUrl,
-    sender: matter.sender,
-    changedFiles,
-  };
+  const { sender } = matter;
+  const of = { access, repository, commit, archives, n, at, what, branch, tag, compareUrl, sender, changedFiles };
   const counts: Record<RunOutcome, number> = { queued: 0, outdated: 0, kept: 0, held: 0 };
   await forEach(concerned, async (workspace) => {
-    counts[await runCommit(handling, workspace, followed, mayStart(workspace))]++;
+    counts[await runCommit(handling, workspace, of, mayStart(workspace))]++;
   });
-  const { queued, outdated, kept, held } = counts;
-  const rest = [
+  return wordsOf(counts, `${tag ?? branch} ${short} in ${identifier}`);
+};
+
+const wordsOf = ({ queued, outdated, kept, held }: Record<RunOutcome, number>, what: string): string =>
+  [
+    `Queued ${counted(queued, 'run')} for ${what}`,
     ...(kept
       ? [`${counted(kept, 'workspace')} without a first run kept the configuration (queue-all-runs is off)`]
       : []),
     ...(held ? [`${counted(held, 'workspace')} kept the configuration until an applied pull request is merged`] : []),
     ...(outdated ? [`${counted(outdated, 'workspace')} already had a newer commit`] : []),
-  ];
-  return {
-    message: [`Queued ${counted(queued, 'run')} for ${tag ?? branch} ${short} in ${identifier}`, ...rest].join('; '),
-  };
-};
+  ].join('; ');
 
-const handlePush = async (handling: Handling, matter: Extract<Matter, { kind: 'push' | 'tag' }>): Promise<Outcome> => {
-  const { repository } = handling;
-  const moved = await moveBranch(handling, matter);
-  if (moved === 'duplicate') {
+/** What follows a repository besides workspaces, as far as it is concerned. */
+interface Others {
+  sets: PolicySet[];
+  modules: Module[];
+}
+
+const othersOf = async (matter: Matter, followers: string[], repository: FollowedRepository): Promise<Others> => ({
+  sets: matter.kind === 'push' ? await setsOfBranch(followers, repository, matter.branch) : [],
+  modules: matter.kind === 'tag' ? await modulesOf(followers, repository) : [],
+});
+
+const handlePush = async (handling: Handling, matter: Pushed, { sets, modules }: Others): Promise<Outcome> => {
+  const { repository, followers } = handling;
+  const published = matter.kind === 'tag' ? await publishTag(handling, matter, modules) : undefined;
+  const words = published ? [published] : [];
+  if (followers.length + sets.length > 0) {
+    const moved = await moveBranch(handling, matter);
     const name = matter.kind === 'tag' ? matter.tag : matter.branch;
-    return { message: `Processing skipped for duplicate commit SHA of ${name} in ${repository.identifier}` };
+    if (moved === 'duplicate') {
+      words.push(`Processing skipped for duplicate commit SHA of ${name} in ${repository.identifier}`);
+    } else if (moved === 'gone') words.push(`Skipped: the branch is gone from ${repository.identifier}`);
+    else {
+      const changes = changesOf(handling, moved);
+      const files = sets.some(setFilters) ? await changes() : undefined;
+      const renewed = await renewPolicySets(handling, sets, moved, files);
+      if (renewed) words.push(renewed);
+      else if (sets.length > 0)
+        words.push(
+          `Skipped: no changed file concerns the ${counted(sets.length, 'policy set')} that follow ${name} (${moved.to.slice(0, 7)}) in ${repository.identifier}`,
+        );
+      if (followers.length > 0) words.push(await runMove(handling, matter, moved, changes));
+    }
   }
-  if (moved === 'gone') return { message: `Skipped: the branch is gone from ${repository.identifier}` };
-  return runMove(handling, matter, moved);
+  return { message: words.join('; ') || nobody(matter, repository) };
 };
 
 /** Should the delivery that it was merged or closed have been lost. */
@@ -118,28 +144,50 @@ const concernedBy = (matter: Matter, { defaultBranch }: FollowedRepository) => {
 const nobody = (matter: Matter, { identifier }: FollowedRepository): string => {
   const name =
     matter.kind === 'tag' ? `tag ${matter.tag}` : matter.kind === 'push' ? `branch ${matter.branch}` : 'this';
-  return `Skipped: no workspace follows ${name} of ${identifier}`;
+  return `Skipped: nothing follows ${name} of ${identifier}`;
+};
+
+/** Of one follower alone: it was connected, or somebody looks for a newer commit. Undefined when it is no such matter. */
+const decideOne = async (
+  delivery: Delivery,
+  repository: FollowedRepository,
+  doings: Doings,
+): Promise<Outcome | undefined> => {
+  const { matter } = delivery;
+  const isOne = 'workspaceId' in matter || matter.kind === 'policySet' || matter.kind === 'module';
+  if (!isOne) return undefined;
+  const workspace = 'workspaceId' in matter ? await getWorkspace(matter.workspaceId) : undefined;
+  if ('workspaceId' in matter && !workspace) return { message: 'Skipped: the workspace was deleted' };
+  const access = await accessBy(repository.tokenId, { patient: true });
+  const handling = { delivery, repository, access, followers: workspace ? [workspace] : [], doings };
+  if (matter.kind === 'policySet') return handlePolicySet(handling, matter);
+  if (matter.kind === 'module') return handleModule(handling, matter);
+  return workspace && handleConnected(handling, workspace, matter.kind === 'check');
+};
+
+const handleConnected = async (handling: Handling, workspace: Workspace, isCheck: boolean): Promise<Outcome> => {
+  const { access, repository } = handling;
+  const first = workspace.runCount === 0 && workspace.queueAllRuns;
+  if (isCheck) await releaseMerged(handling, workspace);
+  const outcome = await handleWorkspace(handling, workspace, isCheck ? mayStart(workspace) : first);
+  // Who checks has missed a delivery: its webhook may have been deleted or changed at the forge.
+  if (isCheck) await ensureWebhook(access, repository, environment.publicUrl);
+  return outcome;
 };
 
 const decide = async (delivery: Delivery, repository: FollowedRepository, doings: Doings): Promise<Outcome> => {
   const { matter } = delivery;
-  if (matter.kind === 'connected' || matter.kind === 'check') {
-    const workspace = await getWorkspace(matter.workspaceId);
-    if (!workspace) return { message: 'Skipped: the workspace was deleted' };
-    const access = await accessBy(repository.tokenId, { patient: true });
-    const first = workspace.runCount === 0 && workspace.queueAllRuns;
-    const starts = matter.kind === 'check' ? mayStart(workspace) : first;
-    const handling = { delivery, repository, access, followers: [workspace], doings };
-    if (matter.kind === 'check') await releaseMerged(handling, workspace);
-    const outcome = await handleWorkspace(handling, workspace, starts);
-    // Who checks has missed a delivery: its webhook may have been deleted or changed at the forge.
-    if (matter.kind === 'check') await ensureWebhook(access, repository, environment.publicUrl);
-    return outcome;
-  }
-  const ids = (await listFollowers(repository.id)).map(({ workspaceId }) => workspaceId);
-  const all = (await getWorkspaces(ids)).filter(({ vcsRepo }) => vcsRepo?.repository === repository.id);
+  const one = await decideOne(delivery, repository, doings);
+  if (one) return one;
+  const ids = await listFollowers(repository.id);
+  const all = (await getWorkspaces(ids.filter(isWorkspace))).filter(
+    ({ vcsRepo }) => vcsRepo?.repository === repository.id,
+  );
   const followers = all.filter(concernedBy(matter, repository));
-  if (followers.length === 0) return { message: nobody(matter, repository) };
+  const others = await othersOf(matter, ids, repository);
+  if (followers.length + others.sets.length + others.modules.length === 0) {
+    return { message: nobody(matter, repository) };
+  }
   if (matter.kind === 'gone') {
     return {
       message: `Branch ${matter.branch} of ${repository.identifier} was deleted; ${counted(followers.length, 'workspace')} keep the last commit`,
@@ -149,7 +197,7 @@ const decide = async (delivery: Delivery, repository: FollowedRepository, doings
   const handling = { delivery, repository, access, followers, doings };
   if (matter.kind === 'pull') return handlePull(handling, matter, await getOrganization(repository.organization));
   if (matter.kind === 'comment') return handleComment(handling, matter);
-  return handlePush(handling, matter);
+  return handlePush(handling, matter as Pushed, others);
 };
 
 /**

@@ -4,9 +4,9 @@ import { environment } from '../environment.ts';
 import type { Run } from '../run/run.ts';
 import { invokeLater } from '../store/aws.ts';
 import { logError } from '../store/log.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import type { VcsRepo, Workspace } from '../workspaces/records.ts';
 import type { Access } from './access.ts';
-import { type CommitArchive, requestArchive } from './archives.ts';
+import { type CommitArchive, type CommitArchives, requestArchive } from './archives.ts';
 import type { Delivery } from './deliveries.ts';
 import type { FollowedRepository } from './repositories.ts';
 
@@ -63,16 +63,24 @@ export const forEach = async <T>(all: T[], work: (one: T) => Promise<void>): Pro
 
 export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
-/** The commit's archive, being fetched. */
-export const fetchFor = async (repository: FollowedRepository, sha: string): Promise<CommitArchive> => {
-  const archive = await requestArchive(repository, sha);
-  if (archive.status === 'fetching') {
-    // One that is lost is made up for by the sweep.
-    await invokeLater(environment.fetchCommitFunction, { archive: archive.id }).catch((error) =>
-      logError('fetch is left to the sweep', error, { archive: archive.id }),
-    );
-  }
-  return archive;
+/** One that is lost is made up for by the sweep. */
+export const fetchLater = (archive: CommitArchive): Promise<void> =>
+  invokeLater(environment.fetchCommitFunction, { archive: archive.id }).catch((error) =>
+    logError('fetch is left to the sweep', error, { archive: archive.id }),
+  );
+
+type Follower = { vcsRepo?: VcsRepo | null };
+
+/** The commit's archives, being fetched: with submodules, without them, or both, as its followers want it. */
+export const fetchFor = async (
+  repository: FollowedRepository,
+  sha: string,
+  followers: Follower[],
+): Promise<CommitArchives> => {
+  const kinds = [...new Set(followers.map(({ vcsRepo }) => vcsRepo?.ingressSubmodules ?? false))];
+  const archives = await Promise.all(kinds.map((submodules) => requestArchive(repository, sha, submodules)));
+  await Promise.all(archives.filter(({ status }) => status === 'fetching').map(fetchLater));
+  return archives;
 };
 
 /** Runs of workspaces wait for the first one that somebody starts, unless queue-all-runs says otherwise. */

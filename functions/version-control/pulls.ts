@@ -132,13 +132,13 @@ const planPull = async (
   if (wanted.length === 0) {
     return { message: `Skipped: ${request?.author} may plan no workspace of that name that ${name} concerns` };
   }
-  const archive = await fetchFor(repository, pull.headSha);
+  const archives = await fetchFor(repository, pull.headSha, wanted);
   const commit = await commitAt(access, repository, pull.headSha);
   const followed = {
     access,
     repository,
     commit,
-    archive,
+    archives,
     at: now(),
     what: `pull ${pull.number} ${pull.base}${request ? ` ${request.id}` : ''}`,
     branch: pull.headBranch,

@@ -43,9 +43,10 @@ export interface FollowedRepository {
   createdAt: string;
 }
 
-export interface Follower {
-  workspaceId: string;
-}
+/** What follows a repository, by its id: a workspace, a policy set or a module of the registry. */
+export const isWorkspace = (follower: string): boolean => follower.startsWith('ws-');
+export const isPolicySet = (follower: string): boolean => follower.startsWith('polset-');
+export const isModule = (follower: string): boolean => follower.startsWith('mod-');
 
 export const repositoryId = (tokenId: string, identifier: string): string =>
   derivedId('repo', `${tokenId} ${identifier.toLowerCase()}`);
@@ -140,15 +141,18 @@ export const keepRepository = async (
   return made ? repository : ((await getRepository(id)) ?? repository);
 };
 
-export const listFollowers = (id: string): Promise<Follower[]> =>
-  queryAll<Follower>({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#' });
+/** Ids. */
+export const listFollowers = async (id: string): Promise<string[]> => {
+  const rows = await queryAll<Key>({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#' });
+  return rows.map(({ sk }) => sk.slice('FOLLOWER#'.length));
+};
 
 export const hasFollowers = async (id: string): Promise<boolean> =>
   (await query({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#', limit: 1 })).length > 0;
 
 /** Takes a follower away. The sweep sees to the webhook of a repository that nobody follows any more. */
-export const leave = async (repository: string, workspaceId: string): Promise<void> => {
-  await remove(keys.follower(repository, workspaceId));
+export const leave = async (repository: string, follower: string): Promise<void> => {
+  await remove(keys.follower(repository, follower));
   if (await hasFollowers(repository)) return;
   await update(keys.repository(repository), {
     set: { unusedAt: now(), ...dueIn(repository, 0) },
@@ -156,14 +160,21 @@ export const leave = async (repository: string, workspaceId: string): Promise<vo
   });
 };
 
-export const unfollow = async (repository: string, clientId: string, workspaceId: string): Promise<void> => {
-  await leave(repository, workspaceId);
-  await remove(keys.oauthClientUse(clientId, workspaceId));
+export const unfollow = async (repository: string, clientId: string, follower: string): Promise<void> => {
+  await leave(repository, follower);
+  await remove(keys.oauthClientUse(clientId, follower));
 };
 
+interface Use extends Key {
+  follower: string;
+  repository: string;
+}
+
 /** Every follower of a connection, with its repository. */
-export const listUses = (clientId: string): Promise<(Key & { workspaceId: string; repository: string })[]> =>
-  queryAll({ pk: keys.oauthClient(clientId).pk, prefix: 'USE#' });
+export const listUses = async (clientId: string): Promise<Use[]> => {
+  const rows = await queryAll<Use>({ pk: keys.oauthClient(clientId).pk, prefix: 'USE#' });
+  return rows.map((row) => ({ ...row, follower: row.sk.slice('USE#'.length) }));
+};
 
 /** A branch from one commit to another, in the order in which this platform learned of it. */
 export interface Move {

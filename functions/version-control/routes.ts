@@ -8,6 +8,7 @@ import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
+import { getPolicySets } from '../policies/set-records.ts';
 import { projectDocuments } from '../projects/document.ts';
 import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
@@ -29,7 +30,7 @@ import { clientDocument, tokenDocument } from './document.ts';
 import { endClient, endToken } from './end.ts';
 import { oauthClient, oauthToken } from './finder.ts';
 import { checkProjects, projectList, readClientChange, readNewClient, readTokenChange } from './input.ts';
-import { listUses } from './repositories.ts';
+import { isModule, isPolicySet, isWorkspace, listUses } from './repositories.ts';
 
 /** Connections to version control (HCP API: OAuth clients, OAuth tokens). */
 
@@ -86,13 +87,18 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
 
 /** Followers that could use it no longer. @throws {ApiError} 422 that names some of them */
 const checkUsers = async (client: OauthClient, after: OauthClient): Promise<void> => {
-  const ids = (await listUses(client.id)).map(({ workspaceId }) => workspaceId);
-  const left = (await getWorkspaces(ids)).filter(({ projectId }) => !serves(after, projectId));
-  if (left.length === 0) return;
-  const names = left.slice(0, 25).map(({ name }) => name);
+  const followers = (await listUses(client.id)).map(({ follower }) => follower);
+  const left = (await getWorkspaces(followers.filter(isWorkspace))).filter(
+    ({ projectId }) => !serves(after, projectId),
+  );
+  const sets = after.organizationScoped ? [] : await getPolicySets(followers.filter(isPolicySet));
+  const modules = after.organizationScoped ? [] : followers.filter(isModule);
+  if (left.length + sets.length + modules.length === 0) return;
+  const names = [...left, ...sets].slice(0, 25).map(({ name }) => name);
+  const some = [...names, ...(modules.length ? [`${modules.length} modules of the registry`] : [])].join(', ');
   throw unprocessable(
     '/data',
-    `The OAuth client is used by workspaces of other projects: ${names.join(', ')}. Disconnect them first`,
+    `The OAuth client is used by followers outside of its projects: ${some}. Disconnect them first`,
   );
 };
 

@@ -27,12 +27,12 @@ import {
 export const follow = async (
   access: Access,
   found: Repository,
-  workspaceId: string,
+  follower: string,
   publicUrl: string,
 ): Promise<FollowedRepository> => {
   const repository = await keepRepository(access, found);
-  await put({ ...keys.follower(repository.id, workspaceId), workspaceId });
-  await put({ ...keys.oauthClientUse(access.client.id, workspaceId), workspaceId, repository: repository.id });
+  await put({ ...keys.follower(repository.id, follower) });
+  await put({ ...keys.oauthClientUse(access.client.id, follower), repository: repository.id });
   if (!repository.hookId) await ensureWebhook(access, repository, publicUrl);
   await update(keys.repository(repository.id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
   return repository;

@@ -8,6 +8,10 @@ import { account, joining, knowAccount, signedIn } from './session.ts';
 import { AgentPoolView } from './views/agents/agent-pool.tsx';
 import { AgentPools } from './views/agents/agent-pools.tsx';
 import { AuditTrail } from './views/audit/audit-trail.tsx';
+import { EnvironmentView } from './views/environments/environment.tsx';
+import { Environments } from './views/environments/environments.tsx';
+import { TemplateView } from './views/environments/template.tsx';
+import { Templates } from './views/environments/templates.tsx';
 import { OrganizationHome } from './views/home/organization-home.tsx';
 import { Members } from './views/people/members.tsx';
 import { NewOrganization } from './views/people/new-organization.tsx';
@@ -79,6 +83,14 @@ const View = ({ at }: { at: Place }) => {
       return <AgentPools key={at.organization} organization={at.organization} />;
     case 'agent-pool':
       return <AgentPoolView key={at.id} {...at} />;
+    case 'environments':
+      return <Environments key={at.organization} organization={at.organization} />;
+    case 'environment':
+      return <EnvironmentView key={at.id} {...at} />;
+    case 'templates':
+      return <Templates key={at.organization} organization={at.organization} />;
+    case 'template':
+      return <TemplateView key={at.id} {...at} />;
     case 'version-control':
       return <Connections key={at.organization} organization={at.organization} />;
     case 'teams':

@@ -10,8 +10,14 @@ const here = (): string => location.pathname.slice(basePath.length) || '/';
 
 const path = signal(here());
 
-/** `#plan-12` aims at a line of a log. */
-export const hash = signal(location.hash);
+/** `#plan-12` aims at a line of a log. Another object each time that it is aimed, at the same line too. */
+export const hash = signal({ text: location.hash });
+
+/** The address becomes that of a part of this view, which comes into sight. */
+export const aimAt = (part: string): void => {
+  history.replaceState(history.state, '', `#${part}`);
+  hash.value = { text: `#${part}` };
+};
 
 /** Where the reader is. */
 export const place = computed<Place>(() => placeOf(path.value));
@@ -46,12 +52,15 @@ const returnTo = (y: number): void => {
   requestAnimationFrame(step);
 };
 
-export const go = (to: Place, { replace = false } = {}): void => {
+/** @param part of the view that comes into sight: `#change-aws_vpc.main` */
+export const go = (to: Place, { replace = false, part = '' } = {}): void => {
   returning = false;
   keepPlace();
-  if (replace) history.replaceState(null, '', hrefOf(to));
-  else history.pushState(null, '', hrefOf(to));
+  const address = hrefOf(to) + part;
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
   path.value = here();
+  hash.value = { text: part };
   scrollTo(0, 0);
   requestAnimationFrame(enter);
 };
@@ -94,7 +103,7 @@ export const followLinks = (): void => {
     if (path.peek() !== from) back();
   });
   addEventListener('hashchange', () => {
-    hash.value = location.hash;
+    hash.value = { text: location.hash };
   });
   addEventListener('click', (event) => {
     const link = (event.target as Element | null)?.closest?.('a');
@@ -106,6 +115,6 @@ export const followLinks = (): void => {
     const to = placeOf(link.pathname.slice(basePath.length));
     if (to.view === 'nowhere') return;
     event.preventDefault();
-    go(to);
+    go(to, { part: link.hash });
   });
 };

@@ -6,6 +6,7 @@ import './style/log.css';
 import './style/diff.css';
 import './style/tasks.css';
 import './style/charts.css';
+import './style/environments.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { arrive } from './issuer.ts';

@@ -20,6 +20,13 @@ export const sectionGroups: readonly { name: string; sections: readonly Section[
     ],
   },
   {
+    name: 'Environments',
+    sections: [
+      { view: 'environments', name: 'Environments', permission: 'can-use-environments' },
+      { view: 'templates', name: 'Templates', permission: 'can-use-environments' },
+    ],
+  },
+  {
     name: 'Shared',
     sections: [
       { view: 'variable-sets', name: 'Variable sets', permission: 'can-read-varsets' },

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { ApiError, Client, type Document, type Listed, type Resource } from '../client/client.ts';
 import type { ResourceType } from '../client/documents.ts';
+import { requestEnvironments } from './environments-client.ts';
 import { base } from './location.ts';
 import { heldAtFirst, joinTabs, tellDead, tellSignedIn, tellSignedOut } from './tabs.ts';
 
@@ -80,16 +81,11 @@ export const signIn = async (secret: string): Promise<void> => {
   token.value = secret;
 };
 
-/** A call of the API as the reader; a dead token signs out. @throws {ApiError} */
-export const call = async <D = Resource>(
-  method: string,
-  path: string,
-  body?: unknown,
-  headers?: Record<string, string>,
-): Promise<Document<D>> => {
+/** A dead token signs out. */
+const asReader = async <T>(send: () => Promise<T>): Promise<T> => {
   const used = token.value;
   try {
-    return await client.value.call<D>(method, path, body, headers);
+    return await send();
   } catch (error) {
     if (error instanceof ApiError && error.status === 401 && used !== undefined && used === token.value) {
       const why = isSession.peek()
@@ -101,6 +97,18 @@ export const call = async <D = Resource>(
     throw error;
   }
 };
+
+/** A call of the API as the reader. @throws {ApiError} */
+export const call = <D = Resource>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+): Promise<Document<D>> => asReader(() => client.value.call<D>(method, path, body, headers));
+
+/** A call of the environments' API, which the platform has on this origin too. @throws {ApiError} */
+export const callEnvironments = <T>(method: string, path: string, body?: unknown): Promise<T> =>
+  asReader(() => requestEnvironments<T>({ base, authorization: authorization() }, method, path, body));
 
 export const get = async <T extends ResourceType>(path: string): Promise<Resource<T>> =>
   (await call<Resource<T>>('GET', path)).data;

@@ -7,7 +7,7 @@ import type { Project } from '../projects/records.ts';
 import { type Tag, tagId } from '../projects/tags.ts';
 import { destroyTime } from '../run/auto-destroy.ts';
 import { assessmentResultId } from '../run/health-notice.ts';
-import type { Workspace } from './records.ts';
+import type { VcsRepo, Workspace } from './records.ts';
 
 /** The run that holds the workspace, else the last one that did. */
 export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefined =>
@@ -32,7 +32,8 @@ export const lockReason = (lock: Workspace['lock']): string | null => {
   );
 };
 
-const vcsRepoOf = ({ vcsRepo }: Workspace) =>
+/** HCP API: `vcs-repo`. */
+export const vcsRepoDocument = (vcsRepo: VcsRepo | null | undefined) =>
   vcsRepo
     ? {
         branch: vcsRepo.branch,
@@ -102,7 +103,7 @@ export const workspaceDocument = (
       'execution-mode': !workspace.inheritsExecutionMode,
       'agent-pool': !workspace.inheritsExecutionMode,
     },
-    'vcs-repo': vcsRepoOf(workspace),
+    'vcs-repo': vcsRepoDocument(workspace.vcsRepo),
     'vcs-repo-identifier': workspace.vcsRepo?.identifier ?? null,
     'file-triggers-enabled': workspace.fileTriggersEnabled,
     'trigger-prefixes': workspace.triggerPrefixes,

@@ -72,6 +72,8 @@ export const defaultSettings: WorkspaceSettings = {
   sourceUrl: null,
 };
 
+export type { VcsRepo };
+
 /** The lock's holder, who alone may write state and start runs. `unsaved`: a state that has to be pushed first (locks.ts). */
 export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
   | { kind: 'run'; runId: string }

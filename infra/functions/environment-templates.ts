@@ -1,4 +1,4 @@
-import type { Declaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 /** Routes of the environments' API (infra/environment-api.ts) that are for it. */
 export const templatePaths = [
@@ -12,7 +12,7 @@ export const templatePaths = [
   '/organizations/{organization}/templateversions',
 ];
 
-export const EnvironmentTemplates: Declaration = {
+export const EnvironmentTemplates: HttpDeclaration = {
   entry: 'functions/environments/templates/handler.ts',
   description: "Templates of environments (Coder's API): files, versions, imports and dry runs",
   timeoutSeconds: 29,
@@ -26,4 +26,6 @@ export const EnvironmentTemplates: Declaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
+  // The web page tells them apart itself (functions/web/environments-client.ts): an API has no keys to spare.
+  http: { subtrees: ['ANY /environments/templates/api/v2/{proxy+}'], authorization: bearer },
 };

@@ -1,7 +1,7 @@
-import type { Declaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '../declaration.ts';
 
-/** Behind an API of its own (infra/environment-api.ts). */
-export const Environments: Declaration = {
+/** Behind an API of its own (infra/environment-api.ts), and for the web page on the page's own origin. */
+export const Environments: HttpDeclaration = {
   entry: 'functions/environments/handler.ts',
   description: "Environments and their builds (Coder's API)",
   timeoutSeconds: 29,
@@ -15,4 +15,5 @@ export const Environments: Declaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
+  http: { subtrees: ['ANY /environments/api/v2/{proxy+}'], authorization: bearer },
 };

@@ -10,8 +10,9 @@ export const FetchCommit: Declaration = {
   rights: (may) => [
     may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
     may.key('Decrypt', 'GenerateDataKey'),
-    may.readObjects('configurations'),
-    may.writeObjects('configurations'),
+    // Commits are policies and modules, too.
+    may.readObjects('configurations', 'registry'),
+    may.writeObjects('configurations', 'policies', 'registry'),
     may.seeMissingObjects(),
   ],
 };

@@ -4,13 +4,15 @@ export const Policies: HttpDeclaration = {
   entry: 'functions/public-api/policies.ts',
   description: 'The public API: policies, policy sets and their results',
   timeoutSeconds: 29,
-  environment: ['table', 'bucket', 'key', 'requestLimit'],
+  environment: ['table', 'bucket', 'key', 'outbound', 'publicUrl', 'requestLimit', 'versionControl', 'commits'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
     may.readObjects('policies', 'runs', 'uploads'),
     may.writeObjects('policies', 'uploads'),
     may.seeMissingObjects(),
+    may.handleVersionControlEvents(),
+    may.fetchCommits(),
     // An override lets the run go on.
     may.answerExecutions(),
   ],

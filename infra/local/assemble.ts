@@ -54,6 +54,8 @@ export interface Site {
   organizationRules: string;
   /** Runners that stand ready (infra/warm-runners.ts); empty for none. */
   warmRunners: string;
+  /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); empty for none. */
+  sharedProviderHosts: string;
   stack: Stack;
   usage: Usage;
 }
@@ -180,12 +182,13 @@ const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] =
  */
 const onThisMachine = (
   resource: Resource<FunctionProperties>,
-  { application, requestsPerSecond, signIn, organizationRules, warmRunners }: Site,
+  { application, requestsPerSecond, signIn, organizationRules, warmRunners, sharedProviderHosts }: Site,
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
   if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
   if (Variables.WARM_RUNNERS !== undefined) changed.WARM_RUNNERS = warmRunners && withVersion(warmRunners, application);
+  if (Variables.SHARED_PROVIDER_HOSTS !== undefined) changed.SHARED_PROVIDER_HOSTS = sharedProviderHosts;
   if (Variables.ORGANIZATION_RULES !== undefined && organizationRules) changed.ORGANIZATION_RULES = organizationRules;
   if (Variables.REQUESTS_PER_SECOND !== undefined && requestsPerSecond !== undefined)
     changed.REQUESTS_PER_SECOND = String(requestsPerSecond);

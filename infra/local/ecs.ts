@@ -13,6 +13,7 @@ import {
   type Task,
   type TaskDefinition,
 } from './ecs-task.ts';
+import { TaskWatch } from './ecs-watch.ts';
 import { AwsError } from './errors.ts';
 import { groupLeaderIn, isAlive, launch, signal } from './processes.ts';
 import { writePrivately } from './secrets.ts';
@@ -46,8 +47,6 @@ interface RunTaskInput {
   overrides?: { containerOverrides?: { name?: string; environment?: { name: string; value: string }[] }[] };
 }
 
-/** How often a process from before a restart is looked at; one that was started here reports its own end. */
-const pollMs = 500;
 /** ECS keeps stopped tasks for about an hour. */
 const keptMs = 3_600_000;
 /** RunTask: a client token is good for 24 hours. */
@@ -57,8 +56,7 @@ const tokenMs = 24 * 3_600_000;
 export class Ecs {
   readonly #options: EcsOptions;
   readonly #tasks = new Map<string, Task>();
-  readonly #killers = new Map<string, NodeJS.Timeout>();
-  readonly #polls = new Map<string, NodeJS.Timeout>();
+  readonly #watch = new TaskWatch();
   #closed = false;
 
   constructor(options: EcsOptions) {
@@ -78,7 +76,8 @@ export class Ecs {
       if (!task.process) this.#recall(task);
       if (task.process && isAlive(task.process)) {
         if (task.desiredStatus === 'STOPPED') this.#terminate(task);
-        this.#poll(task);
+        // Only a parent learns the exit code, and that was the platform before the restart.
+        this.#watch.poll(task, () => this.#stopped(task, undefined, 'Essential container in task exited'));
       } else {
         if (task.process) signal(task.process, 'SIGKILL', 'group');
         this.#stopped(task, undefined, 'The task stopped while the platform was down');
@@ -211,33 +210,12 @@ export class Ecs {
     return { task: describe(task, this.#options.definition.properties) };
   }
 
-  /** SIGTERM to the main process; when its time is up, SIGKILL to all that run. */
   #terminate(task: Task): void {
-    const { process: target } = task;
-    if (!target || this.#killers.has(task.arn)) return;
-    signal(target, 'SIGTERM', 'process');
-    const seconds = this.#options.definition.properties.ContainerDefinitions[0]?.StopTimeout ?? 30;
-    const killer = setTimeout(() => signal(target, 'SIGKILL', 'group'), seconds * 1000);
-    killer.unref();
-    this.#killers.set(task.arn, killer);
-  }
-
-  #poll(task: Task): void {
-    const poll = setInterval(() => {
-      if (!task.process || isAlive(task.process)) return;
-      signal(task.process, 'SIGKILL', 'group');
-      // Only a parent learns the exit code, and that was the platform before the restart.
-      this.#stopped(task, undefined, 'Essential container in task exited');
-    }, pollMs);
-    poll.unref();
-    this.#polls.set(task.arn, poll);
+    this.#watch.terminate(task, this.#options.definition.properties.ContainerDefinitions[0]?.StopTimeout);
   }
 
   #stopped(task: Task, exitCode: number | undefined, reason: string): void {
-    clearTimeout(this.#killers.get(task.arn));
-    clearInterval(this.#polls.get(task.arn));
-    this.#killers.delete(task.arn);
-    this.#polls.delete(task.arn);
+    this.#watch.end(task);
     // The next start finds it dead and tells everyone then.
     if (this.#closed || task.lastStatus === 'STOPPED') return;
     task.lastStatus = 'STOPPED';
@@ -305,8 +283,7 @@ export class Ecs {
   /** Leaves running tasks alone: they go on, and are followed again after the next start. */
   close(): void {
     this.#closed = true;
-    for (const timer of this.#killers.values()) clearTimeout(timer);
-    for (const timer of this.#polls.values()) clearInterval(timer);
+    this.#watch.close();
   }
 
   /** Kills every task; for platforms that will not be started again. */

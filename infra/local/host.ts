@@ -34,6 +34,8 @@ export interface HostOptions {
   organizationRules?: string;
   /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
   warmRunners?: string;
+  /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); none unless given. */
+  sharedProviderHosts?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
   /** Of one user; the template's unless given. */
@@ -129,6 +131,7 @@ export class Host {
     };
     const faults = new Faults(this.#options.faults);
     const { requestsPerSecond, signIn = '', organizationRules = '', warmRunners = '' } = this.#options;
+    const { sharedProviderHosts = '' } = this.#options;
     const site = {
       application,
       awsEndpointUrl,
@@ -143,6 +146,7 @@ export class Host {
       signIn,
       organizationRules,
       warmRunners,
+      sharedProviderHosts,
       stack,
       usage,
     };

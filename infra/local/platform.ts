@@ -25,6 +25,8 @@ export interface StartOptions {
   organizationRules?: string;
   /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
   warmRunners?: string;
+  /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); on this machine's disk unless given. */
+  sharedProviderHosts?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
   /** Of one user; what is synthesized unless given. */
@@ -64,6 +66,7 @@ export const startPlatform = async ({
   signIn,
   organizationRules,
   warmRunners,
+  sharedProviderHosts,
   faults,
   requestsPerSecond,
 }: StartOptions): Promise<Platform> => {
@@ -83,10 +86,11 @@ export const startPlatform = async ({
     port,
     httpsPort,
     environmentsPort,
-    runnerEnvironment: runnerEnvironment(dataDir),
+    runnerEnvironment: runnerEnvironment(dataDir, sharedProviderHosts),
     signIn,
     organizationRules,
     warmRunners,
+    sharedProviderHosts,
     faults,
     requestsPerSecond,
   });
@@ -149,7 +153,7 @@ const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
 const allowed =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|XDG_CACHE_HOME|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY|TF_PLUGIN_CACHE_DIR|TF_CLI_CONFIG_FILE|STEPFORM_(CACHE|TERRAFORM_USERS|TERRAFORM_RELEASES|TOFU_RELEASES|TOFU_INDEX))$/;
 
-const runnerEnvironment = (dataDir: string): HostOptions['runnerEnvironment'] => {
+const runnerEnvironment = (dataDir: string, sharedProviderHosts = ''): HostOptions['runnerEnvironment'] => {
   const folder = resolve(dataDir);
   // Whoever pasted the lines that `npm start` prints has this folder's own files there, the owner's token among them.
   const passes = ([name, value = '']: [string, string | undefined]) => allowed.test(name) && !value.startsWith(folder);
@@ -157,6 +161,6 @@ const runnerEnvironment = (dataDir: string): HostOptions['runnerEnvironment'] =>
     ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),
     // Halves the time a runner takes to start from the second one on.
     NODE_COMPILE_CACHE: resolve(folder, 'cache'),
-    STEPFORM_PROVIDER_CACHE: join(process.env.STEPFORM_CACHE || machineCache, 'providers'),
+    STEPFORM_PROVIDER_CACHE: sharedProviderHosts ? '' : join(process.env.STEPFORM_CACHE || machineCache, 'providers'),
   };
 };

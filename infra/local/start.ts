@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { localOrganizationVariable } from '../organizations.ts';
 import { SettingsError } from '../settings.ts';
+import { localSharedProviderVariable } from '../shared-providers.ts';
 import { localSignInVariable } from '../sign-in.ts';
 import { localWarmRunnerVariable } from '../warm-runners.ts';
 import { StartError } from './errors.ts';
@@ -9,7 +10,8 @@ import type { Platform } from './platform.ts';
 
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT, STEPFORM_SIGN_IN_…,
- * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS.
+ * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS,
+ * STEPFORM_SHARED_PROVIDER_HOSTS.
  */
 
 const port = (name: string): number | undefined => {
@@ -123,6 +125,7 @@ try {
     signIn: fromEnvironment(localSignInVariable),
     organizationRules: fromEnvironment(localOrganizationVariable),
     warmRunners: fromEnvironment(localWarmRunnerVariable),
+    sharedProviderHosts: fromEnvironment(localSharedProviderVariable),
     faults: faults(),
     requestsPerSecond: requestsPerSecond(),
     tell: console.log,

@@ -5,6 +5,7 @@ import { bundles } from './bundles.ts';
 import { cancel } from './cancel.ts';
 import { drain } from './drain.ts';
 import type { Figure, Section } from './figures.ts';
+import { init } from './init.ts';
 import { logs } from './logs.ts';
 import { overhead } from './overhead.ts';
 import { page } from './page.ts';
@@ -25,6 +26,7 @@ const sections: Record<string, Section> = {
   snapshots,
   logs,
   drain,
+  init,
   'runner-death': runnerDeath,
   cancel,
   recovery,

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { api, coder, read, shortName, startSession, template } from './support/coder-session.ts';
+import { sweep } from './support/environments.ts';
 import { platform } from './support/world.ts';
 
 /** Environments by the command line that they are for, unchanged. */
@@ -113,7 +114,10 @@ describe.skipIf(!coder)('the coder command line', () => {
 });
 
 describe.skipIf(!coder)('schedules, watched as they come due', () => {
-  const latest = async (name: string) => (await read(`/users/me/workspace/${name}`)).latest_build;
+  const latest = async (name: string) => {
+    await sweep();
+    return (await read(`/users/me/workspace/${name}`)).latest_build;
+  };
   const timed = shortName('timed');
 
   it('stop an environment a minute after its start, and start it at its time', async () => {

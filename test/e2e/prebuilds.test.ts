@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { coder, read, shortName, startSession, template } from './support/coder-session.ts';
+import { sweep } from './support/environments.ts';
 
 /** Pools of environments that are there before anybody asks, by the coder command line. */
 
@@ -16,11 +17,13 @@ beforeAll(async () => {
   if (coder) session = await startSession({ 'main.tf': pooled });
 });
 
-const ready = async () =>
-  (await read('/workspaces?q=owner:prebuilds')).workspaces.filter(
+const ready = async () => {
+  await sweep();
+  return (await read('/workspaces?q=owner:prebuilds')).workspaces.filter(
     (one: { template_name: string; latest_build: { status: string } }) =>
       one.template_name === pool && one.latest_build.status === 'running',
   );
+};
 
 describe.skipIf(!coder)('a pool', () => {
   it('is filled, and gives an environment to whoever creates one, in place', async () => {

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
 import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
+import { machineCache } from '../../infra/local/machine-cache.ts';
+import { makePackage } from '../../infra/package.ts';
+import { installPackage } from '../support/install-package.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { newName, resources } from './support/world.ts';
 
@@ -25,14 +28,19 @@ const isThere = (commit: string): boolean => {
   }
 };
 
+/** A checkout of a former version, with the dependencies of this one. */
+const checkOut = (commit: string, former: string): void => {
+  const tar = execFileSync('git', ['archive', commit], { cwd: here, maxBuffer: 2 ** 30 });
+  execFileSync('tar', ['-x', '-C', former], { input: tar });
+  symlinkSync(join(here, 'node_modules'), join(former, 'node_modules'));
+};
+
 /** A platform of a former version, in a checkout of its own. */
 const startFormer = (commit: string) => {
   const former = mkdtempSync(join(tmpdir(), 'stepform-former-'));
   const world = { former } as { former: string; platform: PlatformProcess; client: Client };
   beforeAll(async () => {
-    const tar = execFileSync('git', ['archive', commit], { cwd: here, maxBuffer: 2 ** 30 });
-    execFileSync('tar', ['-x', '-C', former], { input: tar });
-    symlinkSync(join(here, 'node_modules'), join(former, 'node_modules'));
+    checkOut(commit, former);
     world.platform = await PlatformProcess.start({}, former);
     world.client = new Client(world.platform.local.url, world.platform.local.token);
   });
@@ -41,6 +49,37 @@ const startFormer = (commit: string) => {
     rmSync(former, { recursive: true, force: true, maxRetries: 5 });
   });
   return world;
+};
+
+/** The same from packages: what is installed in one folder is the former version first, and then whatever is installed there. */
+const installFormer = (commit: string) => {
+  const root = mkdtempSync(join(tmpdir(), 'stepform-packages-'));
+  const former = join(root, 'former');
+  const folder = join(root, 'installed');
+  const tarballs = { former: '', current: '' };
+  const world = { tarballs } as { tarballs: typeof tarballs; platform: PlatformProcess; client: Client };
+  beforeAll(async () => {
+    mkdirSync(former);
+    checkOut(commit, former);
+    const packed = execFileSync(process.execPath, ['infra/package.ts'], { cwd: former, encoding: 'utf8' });
+    tarballs.former = packed.trim();
+    tarballs.current = await makePackage(root);
+    await installPackage(tarballs.former, folder);
+    // Where the package keeps its own copy; downloaded programs stay where they are.
+    const env = { XDG_CACHE_HOME: root, STEPFORM_CACHE: process.env.STEPFORM_CACHE || machineCache };
+    world.platform = await PlatformProcess.start(env, folder);
+    world.client = new Client(world.platform.local.url, world.platform.local.token);
+  });
+  afterAll(async () => {
+    await world.platform.remove();
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const install = async (tarball: string): Promise<void> => {
+    await world.platform.stop();
+    await installPackage(tarball, folder);
+    await world.platform.start();
+  };
+  return Object.assign(world, { install });
 };
 
 const restart = async ({ platform }: { platform: PlatformProcess }, checkout: string): Promise<void> => {
@@ -68,8 +107,9 @@ const status = async ({ client }: { client: Client }, run: Resource): Promise<st
 };
 
 /** What the former version wrote is used by this one, and what this one wrote by the former one again. */
-describe.skipIf(!isThere(oldestBack))('an upgrade and a rollback', () => {
-  const world = startFormer(oldestBack);
+describe.skipIf(!isThere(oldestBack))('an upgrade and a rollback by package', () => {
+  const world = installFormer(oldestBack);
+  const { tarballs, install } = world;
 
   it('keep runs, variables and states, and finish what the other version began', async () => {
     const { client } = world;
@@ -80,7 +120,7 @@ describe.skipIf(!isThere(oldestBack))('an upgrade and a rollback', () => {
     const second = await waiting.run();
     await client.waitForRun(first.id, confirmable, 120_000);
 
-    await restart(world, here);
+    await install(tarballs.current);
     expect(await applied.serial()).toBe(1);
     expect(await status(world, await applied.run())).toBe('planned_and_finished');
     await client.act(first.id, 'apply');
@@ -94,13 +134,13 @@ describe.skipIf(!isThere(oldestBack))('an upgrade and a rollback', () => {
     const left = await open.run();
     await client.waitForRun(left.id, confirmable, 120_000);
 
-    await restart(world, world.former);
+    await install(tarballs.former);
     expect([await applied.serial(), await waiting.serial(), await later.serial()]).toEqual([1, 1, 1]);
     expect(await status(world, await later.run())).toBe('planned_and_finished');
     await client.act(left.id, 'apply');
     expect(await status(world, left)).toBe('applied');
 
-    await restart(world, here);
+    await install(tarballs.current);
     expect(await status(world, await open.run())).toBe('planned_and_finished');
   });
 });

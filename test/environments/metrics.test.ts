@@ -43,3 +43,39 @@ it('is for those who may read the audit trail', async () => {
   expect((await scrape(token)).status).toBe(403);
   expect((await scrape('')).status).toBe(401);
 });
+
+it('writes builds as CloudWatch metrics, as they begin and end, once each', async () => {
+  const template = await world.addTemplate();
+  const from = world.emitted.length;
+  const id = await world.running(template);
+  await world.build(id, 'stop');
+  const stopped = await world.end(id, 'errored');
+  // Whoever looks again counts nothing.
+  await world.call('GET', `/workspacebuilds/${stopped.id}`);
+  const lines = world.emitted.slice(from);
+  const jobs = 'coderd_provisionerd_jobs_current';
+  expect(lines.map((line) => line[jobs])).toEqual([1, -1, 1, -1]);
+  const { name } = await world.environmentOf(id);
+  expect(lines[3]).toMatchObject({
+    organization_name: 'acme',
+    provisioner: 'terraform',
+    workspace_owner: 'owner',
+    workspace_name: name,
+    template_name: template.name,
+    workspace_transition: 'STOP',
+    status: 'failed',
+    coderd_workspace_builds_total: 1,
+    coderd_provisionerd_job_timings_seconds: expect.any(Number),
+  });
+  const metrics = lines[3]?._aws.CloudWatchMetrics ?? [];
+  expect(metrics.map(({ Metrics: [metric] }) => metric?.Name)).toEqual([
+    jobs,
+    'coderd_workspace_builds_total',
+    'coderd_provisionerd_job_timings_seconds',
+  ]);
+  // CloudWatch makes a metric for each combination of these: none for each environment.
+  expect(metrics.flatMap(({ Dimensions }) => Dimensions.flat())).not.toContain('workspace_name');
+  for (const dimension of metrics.flatMap(({ Dimensions }) => Dimensions.flat())) {
+    expect(lines[3]).toHaveProperty(dimension);
+  }
+});

@@ -8,14 +8,33 @@ import { type Answered, eventOf, type Sent, startApi, uniqueName } from '../supp
 import { memberHelpers } from '../support/members.ts';
 import { resource } from '../support/state.ts';
 
-/** The environments' host in this process, on DynamoDB and S3 of this machine; a test says how runs end. */
+/** A line of the Embedded Metric Format. */
+type EmittedMetrics = Record<string, unknown> & {
+  _aws: { CloudWatchMetrics: { Namespace: string; Dimensions: string[][]; Metrics: { Name: string }[] }[] };
+};
 
+/** What is written as CloudWatch metrics, instead of between the lines of the tests. */
+const catchMetrics = (): EmittedMetrics[] => {
+  const emitted: EmittedMetrics[] = [];
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = ((text: string, ...more: []) => {
+    if (!String(text).startsWith('{"_aws"')) return write(text, ...more);
+    emitted.push(JSON.parse(text));
+    return true;
+  }) as typeof process.stdout.write;
+  return emitted;
+};
+
+/** The environments' host in this process, on DynamoDB and S3 of this machine; a test says how runs end. */
 export const startEnvironments = async () => {
   const api = await startApi();
+  const emitted = catchMetrics();
   process.env.ENVIRONMENTS_URL = 'https://environments.example.test';
   process.env.ENVIRONMENT_SOCKET_URL = 'wss://logs.example.test/logs';
   const { handler: environments } = await import('../../functions/environments/handler.ts');
   const { handler: ofTemplates } = await import('../../functions/environments/templates/handler.ts');
+  const { handler: ofGovernance } = await import('../../functions/environments/governance-handler.ts');
+  const { environmentGovernancePaths } = await import('../../infra/functions/environment-governance.ts');
   const { templatePaths } = await import('../../infra/functions/environment-templates.ts');
   const templates = await import('../../functions/environments/templates/records.ts');
   const versions = await import('../../functions/environments/templates/versions.ts');
@@ -30,14 +49,24 @@ export const startEnvironments = async () => {
   const { getWorkspace } = await import('../../functions/workspaces/records.ts');
   const { openInputs } = await import('../../functions/runs/inputs.ts');
 
-  const ofTemplate = (path: string): boolean =>
-    templatePaths.some((one) =>
-      new RegExp(`^${one.replace('{proxy+}', '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
-    );
+  const isOneOf = (paths: string[], path: string): boolean =>
+    paths.some((one) => new RegExp(`^${one.replace('{proxy+}', '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
+
+  /** As the API's routes have it. */
+  const handlerOf = (path: string) => {
+    if (isOneOf(environmentGovernancePaths, path)) return ofGovernance;
+    return isOneOf(
+      templatePaths.map((one) => `/api/v2${one}`),
+      path,
+    )
+      ? ofTemplates
+      : environments;
+  };
 
   const call = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
-    const event = eventOf(method, path.replace(/^(?!\/metrics)/, '/api/v2'), { token: api.token, ...sent });
-    const handler = ofTemplate(path.split('?')[0] ?? '') ? ofTemplates : environments;
+    const full = path.replace(/^(?!\/metrics)/, '/api/v2');
+    const event = eventOf(method, full, { token: api.token, ...sent });
+    const handler = handlerOf(full.split('?')[0] ?? '');
     const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
       statusCode: number;
       headers: Record<string, string>;
@@ -154,6 +183,7 @@ export const startEnvironments = async () => {
 
   return {
     api,
+    emitted,
     call,
     place,
     members: await memberHelpers(),

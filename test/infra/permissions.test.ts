@@ -167,6 +167,11 @@ const expected: Record<FunctionId, string[]> = {
     's3:ListBucket bucket',
     ...answers(),
   ],
+  FetchProvider: [
+    ...table('UpdateItem'),
+    ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    ...objects('PutObject', 'providers'),
+  ],
   CommitStatus: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
     'kms:Decrypt key',
@@ -184,11 +189,12 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
-    ...objects('GetObject', 'configurations', 'inputs', 'runs', 'states', 'uploads'),
+    ...objects('GetObject', 'configurations', 'inputs', 'runs', 'states', 'uploads', 'providers'),
     ...objects('PutObject', 'runs', 'states', 'uploads'),
     's3:ListBucket bucket',
     ...answers('Heartbeat'),
     'kms:Sign identity-key',
+    'lambda:InvokeFunction FetchProviderFunction',
   ],
   Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...tableKey, ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
@@ -235,6 +241,7 @@ const expected: Record<FunctionId, string[]> = {
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
   Environments: environments,
   EnvironmentTemplates: templates,
+  EnvironmentGovernance: table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
   EnvironmentSweep: environments,
   EnvironmentSettle: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -317,6 +324,13 @@ describe('IAM permissions', () => {
     expect(permissionsOf(role).filter((line) => !line.startsWith('logs:'))).toEqual(
       lifecycleFunctions.map((id) => `lambda:InvokeFunction ${id}Function`).sort(),
     );
+  });
+
+  it('let one function alone write providers that other runs execute', () => {
+    const writers = functionIds.filter((id) =>
+      permissionsOf(roleOf(id)).some((line) => line.startsWith('s3:PutObject') && line.includes('providers')),
+    );
+    expect(writers).toEqual(['FetchProvider']);
   });
 
   it('cover every role of the stack', () => {

@@ -15,6 +15,7 @@ describe('settings', () => {
   it('have defaults', () => {
     expect(readSettings({})).toEqual({
       stackName: 'Stepform',
+      sharedProviderHosts: ['registry.terraform.io', 'registry.opentofu.org'],
       terraformEngine: 'terraform',
       terraformVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       holdSeconds: 120,

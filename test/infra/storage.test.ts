@@ -13,13 +13,14 @@ const rules = (context: Record<string, unknown>) => {
 };
 
 describe('the bucket', () => {
-  it('expires only uploads by default', () => {
-    expect(rules({})).toEqual(['uploads/ 7']);
+  it('expires only uploads and shared providers by default', () => {
+    expect(rules({})).toEqual(['uploads/ 7', 'providers/ 30']);
   });
 
   it('expires configurations and run artifacts after the configured days, never states', () => {
     expect(rules({ configurationRetentionDays: 400, runRetentionDays: '365' })).toEqual([
       'uploads/ 7',
+      'providers/ 30',
       'configurations/ 400',
       'runs/ 365',
       'inputs/ 365',

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePackage, shrinkwrapOf } from '../../infra/package.ts';
+import { installPackage } from '../support/install-package.ts';
 
 /** What somebody has who has no checkout: the tarball, in an empty folder. `STEPFORM_PACKAGE=npm` installs it with npm. */
 
@@ -20,33 +21,8 @@ const env = {
 };
 const stepform = (...args: string[]) => run(join(folder, 'node_modules/.bin/stepform'), args, { cwd: folder, env });
 
-/** From the registry, as somebody else installs it: a minute, and 330 MB. */
-const byNpm = (tarball: string) => {
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  return run('npm', ['install', ...options, tarball], { cwd: folder, env: { ...env, HOME: process.env.HOME } });
-};
-
-/** The packages that its lock file names, and no others, are those of this checkout. */
-const byLinks = async (tarball: string) => {
-  const modules = join(folder, 'node_modules');
-  const target = join(modules, 'stepform');
-  mkdirSync(target, { recursive: true });
-  await run('tar', ['-xzf', tarball, '-C', target, '--strip-components=1']);
-  const { packages } = JSON.parse(readFileSync(join(target, 'npm-shrinkwrap.json'), 'utf8'));
-  for (const path of Object.keys(packages).filter((one) => one.lastIndexOf('node_modules/') === 0)) {
-    if (!existsSync(path)) continue; // Of another system.
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    symlinkSync(resolve(path), join(folder, path));
-  }
-  mkdirSync(join(modules, '.bin'));
-  symlinkSync('../stepform/functions/cli/stepform.mjs', join(modules, '.bin/stepform'));
-};
-
 beforeAll(async () => {
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
-  const tarball = await makePackage(root);
-  await (process.env.STEPFORM_PACKAGE === 'npm' ? byNpm : byLinks)(tarball);
+  await installPackage(await makePackage(root), folder);
 });
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 

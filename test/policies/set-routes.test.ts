@@ -43,7 +43,7 @@ describe('a policy set', () => {
         overridable: true,
         versioned: false,
         'policy-tool-version': '0.44.0',
-        'policies-path': 'net',
+        'policies-path': '/net/',
         'workspace-count': 1,
         'project-count': 1,
         'policy-count': 0,
@@ -117,7 +117,7 @@ describe('a policy set', () => {
 
   it('is rejected for unsupported settings, naming the field', async () => {
     for (const [input, field, detail] of [
-      [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo', 'Upload versions'],
+      [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo/oauth-token-id', 'is missing'],
       [{ 'tag-selectors': [{ 'tag-key': 'a' }] }, 'tag-selectors', 'Attach workspaces or projects'],
       [{ kind: 'sentinel', 'agent-enabled': true }, 'agent-enabled', 'kind opa'],
       [{ kind: 'tfpolicy' }, 'kind', 'must be one of'],

@@ -1,7 +1,7 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** A zip of one file. */
-export const zip = (name: string, content: Buffer): Buffer => {
+/** A zip of one file. @param mode its permissions, as Unix has them */
+export const zip = (name: string, content: Buffer, mode = 0): Buffer => {
   const packed = deflateRawSync(content);
   const common = Buffer.alloc(26);
   common.writeUInt16LE(20, 0);
@@ -11,10 +11,13 @@ export const zip = (name: string, content: Buffer): Buffer => {
   common.writeUInt32LE(content.length, 18);
   common.writeUInt16LE(name.length, 22);
   const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), common, Buffer.from(name), packed]);
+  const attributes = Buffer.alloc(14);
+  // Of a regular file made on Unix.
+  if (mode) attributes.writeUInt32LE(((0o100000 | mode) << 16) >>> 0, 6);
   const central = Buffer.concat([
-    Buffer.from('PK\u0001\u0002\u0014\u0000'),
+    Buffer.from(mode ? 'PK\u0001\u0002\u0014\u0003' : 'PK\u0001\u0002\u0014\u0000'),
     common,
-    Buffer.alloc(14),
+    attributes,
     Buffer.from(name),
   ]);
   const end = Buffer.alloc(22);

@@ -299,6 +299,7 @@ export const startAws = async ({ signed = false } = {}): Promise<Aws> => {
     NOTIFY_FUNCTION: 'NotifyFunction',
     COMMIT_STATUS_FUNCTION: 'CommitStatusFunction',
     FETCH_COMMIT_FUNCTION: 'FetchCommitFunction',
+    FETCH_PROVIDER_FUNCTION: 'FetchProviderFunction',
     VERSION_CONTROL_EVENT_FUNCTION: 'VersionControlEventFunction',
     SUBNETS: 'subnet-1',
     SECURITY_GROUPS: 'sg-1',

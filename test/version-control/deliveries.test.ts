@@ -236,7 +236,6 @@ describe('vcs-repo', () => {
     ['an unknown repository', { identifier: 'acme/none' }, "Repository doesn't exist or isn't accessible."],
     ['an unknown branch', { branch: 'none' }, 'Branch none does not exist'],
     ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'there is no such connection for this project'],
-    ['submodules', { 'ingress-submodules': true }, 'submodules are not fetched'],
     ['a GitHub App', { 'github-app-installation-id': 'ghain-1' }, 'GitHub App installations are not supported'],
     ['an expression that is none', { 'tags-regex': '(' }, 'is not an expression that is supported'],
     ['a path for a name', { identifier: 'acme/../etc' }, 'must be like owner/name'],

@@ -1,5 +1,7 @@
+import type { PhaseName } from '../../run/run.ts';
+
 /**
- * Terraform's machine-readable output (`-json`, one object a line), which runs of the cloud block log, as the lines
+ * Terraform's machine-readable output (`-json`, one object a line), which runs log, as the lines
  * that people know from a terminal.
  */
 
@@ -16,11 +18,27 @@ interface Diagnostic {
   range?: { filename?: string; start?: { line?: number } };
   snippet?: Snippet | null;
 }
-interface Message {
+interface Output {
+  value?: unknown;
+  sensitive?: boolean;
+}
+/** Of one resource: it is read, refreshed, created, … */
+export interface Hook {
+  resource?: { addr?: string };
+  action?: string;
+  provisioner?: string;
+  output?: string;
+}
+export interface Message {
   '@message'?: unknown;
   '@level'?: string;
+  /** RFC 3339 with microseconds and the zone of the runner. */
+  '@timestamp'?: string;
   type?: string;
   diagnostic?: Diagnostic;
+  hook?: Hook;
+  outputs?: Record<string, Output>;
+  changes?: { operation?: string };
 }
 
 const colour = (code: number, text: string): string => `\x1b[${code}m${text}\x1b[0m`;
@@ -40,18 +58,48 @@ const diagnosticLines = ({ severity, summary = '', detail, range, snippet, addre
   return [colour(code, '╷'), ...inner.map((line) => `${bar} ${line}`), colour(code, '╵')];
 };
 
-/** The lines to show for a line of a log; itself when it is no such object. */
-export const readable = (line: string): string[] => {
-  if (!line.startsWith('{"@')) return [line];
-  let message: Message;
+/** The object that a line of a log is; undefined for a line of text. */
+export const messageIn = (line: string): Message | undefined => {
+  if (!line.startsWith('{"@')) return undefined;
   try {
-    message = JSON.parse(line) as Message;
+    return JSON.parse(line) as Message;
   } catch {
-    return [line];
+    return undefined;
   }
-  if (message.type === 'diagnostic' && message.diagnostic) return diagnosticLines(message.diagnostic);
+};
+
+const hidden = (sensitive: boolean | undefined, value: unknown): string =>
+  sensitive ? '<sensitive>' : JSON.stringify(value ?? null, null, 2);
+
+const outputLines = (outputs: Record<string, Output>): string[] =>
+  Object.entries(outputs).flatMap(([name, { sensitive, value }]) =>
+    `${name} = ${hidden(sensitive, value)}`.split('\n'),
+  );
+
+/** An apply repeats what its plan was, which people have read. */
+const repeatsPlan = ({ type, changes }: Message): boolean =>
+  type === 'version' || type === 'planned_change' || (type === 'change_summary' && changes?.operation === 'plan');
+
+/** The lines to show for an object of a log. */
+export const linesOf = (message: Message, phase: PhaseName): string[] => {
+  const { type = '', diagnostic, hook, outputs = {} } = message;
+  if (type === 'provision_complete' || (phase === 'apply' && repeatsPlan(message))) return [];
+  if (type === 'diagnostic' && diagnostic) return diagnosticLines(diagnostic);
   const text = String(message['@message'] ?? '');
+  if (type === 'provision_progress' && hook?.resource?.addr && typeof hook.output === 'string') {
+    return hook.output.split('\n').map((part) => `${hook.resource?.addr} (${hook.provisioner}): ${part}`);
+  }
+  // The outputs of an apply have values; those of a plan only say what becomes of them.
+  if (type === 'outputs' && Object.values(outputs).some((output) => 'value' in output)) {
+    return ['', colour(32, 'Outputs:'), '', ...outputLines(outputs)];
+  }
   if (message['@level'] === 'error') return text.split('\n').map((part) => colour(31, part));
-  if (/^(apply_complete|change_summary)$/.test(message.type ?? '')) return [colour(32, text)];
+  if (/^(apply_complete|change_summary)$/.test(type)) return [colour(32, text)];
   return text.split('\n');
+};
+
+/** The lines to show for a line of a log; itself when it is no such object. */
+export const readable = (line: string, phase: PhaseName): string[] => {
+  const message = messageIn(line);
+  return message ? linesOf(message, phase) : [line];
 };

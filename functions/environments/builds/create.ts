@@ -6,8 +6,10 @@ import { getWorkspace } from '../../workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import { newUuid, prebuildsUser } from '../host/uuid.ts';
 import { keys } from '../keys.ts';
+import { emitBegun } from '../metrics/records.ts';
+import { holdQuota } from '../quotas/check.ts';
 import { startRun } from '../runs.ts';
-import { getAnyTemplate } from '../templates/records.ts';
+import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { getVersion, type Version } from '../templates/versions.ts';
 import { type Environment, getAnyEnvironment } from '../workspaces/records.ts';
 import { buildVariables } from './environment-variables.ts';
@@ -29,6 +31,7 @@ import { lockedBy, putState } from './state.ts';
 
 export interface NewBuild {
   transition: Transition;
+  template: Template;
   version: Version;
   parameters: Value[];
   presetId?: string | undefined;
@@ -37,9 +40,13 @@ export interface NewBuild {
   withoutRun?: 'orphan' | undefined;
   /** Given in place of the one that the environment has. */
   state?: Buffer | undefined;
+  /** Terraform says all it knows in the log. */
+  isDebugged?: boolean;
   /** Nobody's activity. */
   isScheduled?: boolean;
   prebuild?: Build['prebuild'];
+  /** Whose environment it is from the build on, where that is somebody else. */
+  newOwnerId?: string;
   /** What else becomes of the environment in the write that decides who builds. */
   change?: Change;
 }
@@ -95,6 +102,7 @@ const newBuild = (environment: Environment, given: NewBuild, source: string | un
     ...(presetId ? { presetId } : {}),
     ...(prebuild ? { prebuild } : {}),
     ...(withoutRun ? { withoutRun } : {}),
+    ...(given.isDebugged ? { isDebugged: true } : {}),
     ...(source ? { stateVersionId: source } : {}),
     runIds: withoutRun ? [] : [newId('run')],
   };
@@ -109,12 +117,17 @@ export const build = async (environment: Environment, given: NewBuild): Promise<
   if (workspace?.lock?.kind === 'user' && given.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
   const isEmpty = workspace?.state === undefined && given.state === undefined;
   const made = newBuild(environment, given, workspace?.state?.id, isEmpty);
+  if (made.transition === 'start') {
+    const { template, version, newOwnerId: ownerId = environment.ownerId } = given;
+    await holdQuota({ environment, template, versionId: version.id, ownerId });
+  }
   await createBuild(made);
   const claimed = await claimEnvironment(environment, made, given);
   if (!claimed) {
     await forgetBuild(made);
     throw alreadyActive();
   }
+  emitBegun(made);
   if (given.state !== undefined) await putGivenState(made, claimed, given.state);
   return begin(made, claimed);
 };
@@ -172,6 +185,7 @@ const begin = async (made: Build, environment: Environment): Promise<Build> => {
       owner: { id: environment.ownerId, username: environment.ownerName, email: owner?.email ?? '' },
       previous: before,
     }),
+    templateWorkspaceId: template.workspaceId,
     belongsTo: `build ${made.id}`,
   });
   return made;

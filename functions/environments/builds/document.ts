@@ -3,7 +3,7 @@ import { uuidOf } from '../host/uuid.ts';
 import { jobDocument, jobStatus, matchedProvisioners } from '../jobs.ts';
 import { resourceDocument } from '../templates/version-document.ts';
 import type { Environment } from '../workspaces/records.ts';
-import type { Build } from './records.ts';
+import { type Build, costOf } from './records.ts';
 
 const whileRunning = { start: 'starting', stop: 'stopping', delete: 'deleting' } as const;
 const whenDone = { start: 'running', stop: 'stopped', delete: 'deleted' } as const;
@@ -49,9 +49,11 @@ export const buildDocument = (build: Build, run: Run | undefined, environment: E
     deadline: build.deadline ?? null,
     max_deadline: build.maxDeadline ?? null,
     status: workspaceStatus(build, runs),
-    daily_cost: (build.resources ?? []).reduce((sum, { dailyCost }) => sum + dailyCost, 0),
+    daily_cost: costOf(build),
     matched_provisioners: matchedProvisioners(),
     has_ai_task: false,
     has_external_agent: false,
+    // Ours.
+    run_id: build.runIds[0] ?? null,
   };
 };

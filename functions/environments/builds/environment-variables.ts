@@ -72,6 +72,7 @@ export const buildVariables = (setting: Setting): FrozenVariable[] => {
     environmentVariable('CODER_WORKSPACE_TEMPLATE_VERSION', version.name),
     ...(build.prebuild === 'pool' ? [environmentVariable('CODER_WORKSPACE_IS_PREBUILD', 'true')] : []),
     ...(build.prebuild === 'claim' ? [environmentVariable('CODER_WORKSPACE_IS_PREBUILD_CLAIM', 'true')] : []),
+    ...(build.isDebugged ? [environmentVariable('TF_LOG', 'JSON')] : []),
     ...parameterVariables(build.parameters, previous),
     ...frozenVariables(version.id, version.variables),
     ...startCount(version.variables, isStart),

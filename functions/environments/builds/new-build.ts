@@ -83,14 +83,15 @@ const stateIn = (wanted: Body): Buffer | undefined => {
 
 const deedOf = (transition: Transition, id: string) => ({ type: 'workspace_build', action: transition, id });
 
-/** Its output would have what providers send and get: this platform has no configuration in which it is enabled. */
-const debugRefusal = async ({ principal }: Call, organization: string): Promise<CoderError> =>
-  new CoderError(
+/** Its log has what providers send and get: owners may see that of any run. @throws {CoderError} */
+const checkLogLevel = async ({ principal }: Call, organization: string): Promise<void> => {
+  if (await isOwner(principal, organization)) return;
+  throw new CoderError(
     400,
-    (await isOwner(principal, organization))
-      ? 'Terraform debug mode is disabled in the deployment configuration.'
-      : 'Workspace builds with a custom log level are restricted to administrators only.',
+    'Workspace builds with a custom log level are restricted to administrators only.',
+    'log_level: debug is for owners of the organization.',
   );
+};
 
 export const postBuild = async (call: Call) => {
   const { environment, rights, mayChange } = await byId(call);
@@ -105,7 +106,7 @@ export const postBuild = async (call: Call) => {
   if ((wanted.state || wanted.orphan) && !rights.manage) {
     throw await refuse(forbidden('Only template managers may provide custom state'));
   }
-  if (wanted.log_level) throw await debugRefusal(call, environment.organization);
+  if (wanted.log_level) await checkLogLevel(call, environment.organization);
   const [{ build: latest }, template] = await Promise.all([latestOf(environment), templateOf(environment)]);
   if (!latest.completedAt) throw new CoderError(409, 'A workspace build is already active.');
   const version = await versionFor(wanted, template, latest);
@@ -119,12 +120,14 @@ export const postBuild = async (call: Call) => {
     const current = (await byId(call)).environment;
     const made = await build(current, {
       transition,
+      template,
       version,
       parameters,
       presetId,
       reason: transition === 'start' && wanted.reason ? wanted.reason : 'initiator',
       initiator: { id: call.principal.userId, username: user?.username ?? '' },
       withoutRun: wanted.orphan ? 'orphan' : undefined,
+      isDebugged: wanted.log_level === 'debug',
       state,
     });
     const settled = await settleBuild((await getBuild(made.id)) ?? made);

@@ -22,9 +22,13 @@ export interface Build extends Job {
   presetId?: string;
   /** It goes by without Terraform, and why. */
   withoutRun?: 'orphan' | 'no state';
+  /** Asked for with `log_level: debug`. */
+  isDebugged?: true;
   /** The state version that it has, once it is complete; until then the one it began with. Absent: none. */
   stateVersionId?: string;
   resources?: TemplateResource[];
+  /** Of what it has left, by what the template says or else by the cost estimate. */
+  dailyCost?: number;
   deadline?: string;
   maxDeadline?: string;
   /** Made or deleted for a pool, or handed over from one. */
@@ -32,6 +36,9 @@ export interface Build extends Job {
   /** For people, at the end of the log. */
   note?: { level: 'info' | 'warn'; text: string };
 }
+
+export const costOf = (build: Build | undefined): number =>
+  build?.dailyCost ?? (build?.resources ?? []).reduce((sum, { dailyCost }) => sum + dailyCost, 0);
 
 export const getBuild = (id: string): Promise<Build | undefined> => get<Build>(keys.build(id));
 

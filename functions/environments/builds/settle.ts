@@ -43,6 +43,14 @@ const resourcesOf = async (run: Run, stateVersionId: string | undefined): Promis
     );
 };
 
+const daysOfMonth = 30;
+
+/** Undefined where the organization has no estimates, or the template says itself what its resources cost. */
+const estimatedCost = ({ costEstimate }: Run, resources: TemplateResource[]): number | undefined => {
+  if (costEstimate?.status !== 'finished' || resources.some(({ dailyCost }) => dailyCost)) return undefined;
+  return Math.ceil(Number(costEstimate.proposedMonthlyCost ?? 0) / daysOfMonth);
+};
+
 const interruptedNote = (run: Run, workspace: Workspace | undefined): Build['note'] => {
   if (run.apply.status === 'pending' || run.apply.status === 'unreachable') return undefined;
   const recorded = workspace?.state?.resources ?? 0;
@@ -112,7 +120,15 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
   const runs = done && build.transition === 'start' && !environment.prebuild;
   const deadlines = runs ? await deadlinesAfter(environment, outcome.completedAt) : {};
   const isDeleted = done && build.transition === 'delete';
-  const set: Partial<Build> = { ...outcome, stateVersionId, resources, ...deadlines, note };
+  const dailyCost = done ? estimatedCost(run, resources) : undefined;
+  const set: Partial<Build> = {
+    ...outcome,
+    stateVersionId,
+    resources,
+    ...(dailyCost === undefined ? {} : { dailyCost }),
+    ...deadlines,
+    note,
+  };
   const template = await getAnyTemplate(environment.templateId);
   const due = template && nextDue(environment, template, { ...build, ...set });
   await freeEnvironment(build, isDeleted, due);

@@ -11,8 +11,14 @@ import type { Route } from './route.ts';
 
 const tokenName = 'coder_session_token';
 
+const pagePath = /^\/environments(\/templates)?(?=\/api\/)/;
+
+/** On the web page's origin a token is in its header alone: no other site makes a browser send that. */
+const isOfPage = ({ requestContext }: APIGatewayProxyEventV2): boolean => pagePath.test(requestContext.http.path);
+
 /** Where a token may be, in the order of Coder's own host; the query's are taken out, so that no log has them. */
 const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
+  if (isOfPage(event)) return event;
   const query = new URLSearchParams(event.rawQueryString);
   const cookie = event.cookies?.find((one) => one.startsWith(`${tokenName}=`))?.slice(tokenName.length + 1);
   const { authorization } = event.headers;
@@ -30,10 +36,10 @@ const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   return { ...event, headers, rawQueryString: query.toString() };
 };
 
-/** Clients compare paths without a slash at the end. */
-const withoutSlash = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
+/** Paths as the router has them: wherever the API is, and without a slash at the end. */
+const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   const { http } = event.requestContext;
-  const path = http.path.replace(/(?<=.)\/+$/, '');
+  const path = http.path.replace(pagePath, '').replace(/(?<=.)\/+$/, '');
   return { ...event, rawPath: path, requestContext: { ...event.requestContext, http: { ...http, path } } };
 };
 
@@ -61,7 +67,7 @@ export const serve = (routes: Route[]) => {
   });
   return async (given: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
     try {
-      const event = withoutSlash(withToken(given));
+      const event = withOwnPath(withToken(given));
       const { headers, refusal } = await admit(event, authority);
       if (refusal) throw new CoderError(429, "You've been rate limited. Wait a second, then retry.");
       // The router answers in place, or by a promise.

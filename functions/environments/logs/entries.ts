@@ -37,6 +37,9 @@ const pieceBytes = 256 * 1024;
 /** Clients read at most 32 KB at once, in JSON. */
 const maxOutput = 8000;
 
+/** In which part the entry of an id is, without those before it being read. */
+export const partOf = (id: number): number => Math.max(0, Math.floor(id / partSize) - 1);
+
 const entryAt = (part: number, n: number, entry: Omit<Entry, 'id'>): Entry => ({
   id: (part + 1) * partSize + n,
   ...entry,
@@ -51,6 +54,8 @@ const chunks = (text: string): string[] => {
 const levels: Record<string, Entry['log_level']> = { warn: 'warn', error: 'error', debug: 'debug', trace: 'trace' };
 
 interface Message {
+  /** Of what Terraform says to people; its debug log has none. */
+  type?: string;
   '@level'?: string;
   '@timestamp'?: string;
   diagnostic?: { severity?: string };
@@ -65,14 +70,29 @@ const messageIn = (line: string): Message => {
   }
 };
 
+/** Of a line of the debug log; undefined: it is left out. */
+const debugLevel = (level: string | undefined): Entry['log_level'] | undefined => {
+  if (level === 'trace') return undefined;
+  return level === 'warn' || level === 'error' ? level : 'debug';
+};
+
+const isDebugLog = ({ type, '@level': level }: Message): boolean => level !== undefined && type === undefined;
+
 /** A line of a phase's log, as one entry or several. */
-const entriesOf = (line: string, otherwise: string): Pick<Entry, 'created_at' | 'log_level' | 'output'>[] => {
+const entriesOf = (
+  line: string,
+  phase: PhaseName,
+  otherwise: string,
+): Pick<Entry, 'created_at' | 'log_level' | 'output'>[] => {
   const message = messageIn(line);
   const severity = message.diagnostic?.severity === 'warning' ? 'warn' : message.diagnostic?.severity;
-  const log_level = levels[severity ?? message['@level'] ?? ''] ?? 'info';
+  const log_level = isDebugLog(message)
+    ? debugLevel(message['@level'])
+    : (levels[severity ?? message['@level'] ?? ''] ?? 'info');
+  if (!log_level) return [];
   const time = Date.parse(message['@timestamp'] ?? '');
   const created_at = Number.isNaN(time) ? otherwise : new Date(time).toISOString();
-  return readable(line)
+  return readable(line, phase)
     .map((text) => stripAnsi(text).trimEnd())
     .filter((text) => text !== '' && text !== '╷' && text !== '╵')
     .flatMap((text) => chunks(text.replace(/^│ ?/, '')))
@@ -136,7 +156,7 @@ const readPhase = async (
     const newline = bytes.indexOf(0x0a, from);
     const to = newline < 0 || newline >= used ? used : newline + 1;
     const line = unframed(bytes.toString('utf8', from, to));
-    for (const [n, entry] of entriesOf(line, at).entries())
+    for (const [n, entry] of entriesOf(line, phase, at).entries())
       entries.push(entryAt(index, offset + from + n + 1, { ...entry, stage, log_source: 'provisioner' }));
     from = to;
   }

@@ -3,7 +3,7 @@ import { ok, redirect } from '../host/answers.ts';
 import { flagIn, numberIn } from '../host/body.ts';
 import { CoderError } from '../host/errors.ts';
 import type { Call } from '../host/route.ts';
-import { type Entry, readEntries, start } from './entries.ts';
+import { type Entry, partOf, readEntries } from './entries.ts';
 import { type JobKind, jobLog } from './jobs.ts';
 import { issueTicket } from './tickets.ts';
 
@@ -24,7 +24,7 @@ const fitting = (entries: Entry[]): Entry[] => {
 const read = async (kind: JobKind, id: string, after: number, before: number): Promise<Entry[]> => {
   const log = await jobLog(kind, id);
   const all: Entry[] = [];
-  for (let cursor = start; log; ) {
+  for (let cursor = { part: partOf(after), offset: 0 }; log; ) {
     const next = await readEntries(log.parts, cursor);
     all.push(...next.entries);
     const isSame = next.cursor.part === cursor.part && next.cursor.offset === cursor.offset;

@@ -4,8 +4,9 @@ import type { Build } from '../builds/records.ts';
 import { keys } from '../keys.ts';
 import type { Template } from '../templates/records.ts';
 import type { Environment } from '../workspaces/records.ts';
+import { emit } from './embedded.ts';
 
-/** Counts of builds for whoever scrapes them: kept for templates that a scrape has seen, so that without one they cost nothing. */
+/** Counts of builds: in CloudWatch, and for whoever scrapes them, kept for templates that a scrape has seen. */
 
 export type Labels = Record<string, string>;
 
@@ -46,9 +47,48 @@ const transitions = { start: 'START', stop: 'STOP', delete: 'DESTROY' };
 const secondsOf = ({ startedAt, createdAt, completedAt }: Build): number =>
   Math.max(0, Date.parse(completedAt ?? createdAt) - Date.parse(startedAt ?? createdAt)) / 1000;
 
-/** A build that has just been completed. 2 writes. */
+export const metricNames = {
+  jobs: 'coderd_provisionerd_jobs_current',
+  builds: 'coderd_workspace_builds_total',
+  timings: 'coderd_provisionerd_job_timings_seconds',
+} as const;
+
+const provisioner = 'terraform';
+
+/** As it changes: CloudWatch adds up what is current (RUNNING_SUM). */
+const jobsChange = (value: 1 | -1) => ({
+  name: metricNames.jobs,
+  unit: 'Count' as const,
+  value,
+  dimensions: ['organization_name', 'provisioner'],
+});
+
+/** Of one that has just begun. */
+export const emitBegun = ({ organization }: Build): void =>
+  emit([jobsChange(1)], { organization_name: organization, provisioner });
+
+const emitEnded = (organization: string, labels: Labels, seconds: number): void =>
+  emit(
+    [
+      jobsChange(-1),
+      {
+        name: metricNames.builds,
+        unit: 'Count',
+        value: 1,
+        dimensions: ['organization_name', 'template_name', 'workspace_transition', 'status'],
+      },
+      {
+        name: metricNames.timings,
+        unit: 'Seconds',
+        value: seconds,
+        dimensions: ['organization_name', 'provisioner', 'status'],
+      },
+    ],
+    { organization_name: organization, provisioner, ...labels },
+  );
+
+/** A build that has just been completed. 2 writes where somebody scrapes, else none. */
 export const countBuild = async (build: Build, environment: Environment, template: Template): Promise<void> => {
-  if (!(template as Metered).metered) return;
   const status = build.error || build.canceledAt ? 'failed' : 'success';
   const seconds = secondsOf(build);
   const buckets = Object.fromEntries(bounds.filter((bound) => seconds <= bound).map((bound) => [`le${bound}`, 1]));
@@ -60,13 +100,10 @@ export const countBuild = async (build: Build, environment: Environment, templat
     workspace_transition: transitions[build.transition],
     status,
   };
+  emitEnded(build.organization, labels, seconds);
+  if (!(template as Metered).metered) return;
   await Promise.all([
-    add(build.organization, 'coderd_workspace_builds_total', labels, {}),
-    add(
-      build.organization,
-      'coderd_provisionerd_job_timings_seconds',
-      { provisioner: 'terraform', status },
-      { sum: seconds, ...buckets },
-    ),
+    add(build.organization, metricNames.builds, labels, {}),
+    add(build.organization, metricNames.timings, { provisioner, status }, { sum: seconds, ...buckets }),
   ]);
 };

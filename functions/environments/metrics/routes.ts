@@ -4,7 +4,7 @@ import { plainText } from '../host/answers.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { listTemplates } from '../templates/records.ts';
 import { listOfOrganization } from '../workspaces/records.ts';
-import { bounds, type Labels, listSeries, meter, type Series } from './records.ts';
+import { bounds, type Labels, listSeries, meter, metricNames, type Series } from './records.ts';
 
 /** `/metrics` for Prometheus (text format 0.0.4), for whoever may read the audit trail: an organization's token is good for it. */
 
@@ -23,9 +23,7 @@ const histogram = ({ metric, labels, count, sum = 0, ...buckets }: Series): stri
   line(`${metric}_count`, labels, count),
 ];
 
-const jobs = 'coderd_provisionerd_jobs_current';
-const builds = 'coderd_workspace_builds_total';
-const timings = 'coderd_provisionerd_job_timings_seconds';
+const { jobs, builds, timings } = metricNames;
 
 const metricsOf = async (organization: string) => {
   const [templates, environments, series] = await Promise.all([

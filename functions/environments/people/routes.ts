@@ -5,6 +5,7 @@ import { json, noContent, ok } from '../host/answers.ts';
 import { pageIn, searchIn } from '../host/body.ts';
 import { CoderError, notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
+import { postAuthorizationCheck } from './authorization-check.ts';
 import { findOwn, forget, issueKey, listOwn, readNewToken, tokenDocument } from './tokens.ts';
 import {
   findOrganization,
@@ -120,6 +121,7 @@ const newToken = async (call: Call) => {
 const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
 
 export const peopleRoutes: Route[] = [
+  route('POST', '/authcheck', postAuthorizationCheck),
   route('POST', '/users/logout', logout),
   route('GET', '/users', people),
   route('GET', '/organizations', organizations),

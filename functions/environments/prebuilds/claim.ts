@@ -40,11 +40,13 @@ const isLost = (error: unknown): boolean => error instanceof CoderError && error
 
 /** @returns whether it is theirs now; else somebody else was faster, or holds its workspace */
 const take = async (candidate: Environment, claim: Claim): Promise<boolean> => {
-  const { owner, name, settings, version, parameters, preset, initiator } = claim;
+  const { owner, name, settings, template, version, parameters, preset, initiator } = claim;
   const at = new Date().toISOString();
   try {
     await build(candidate, {
       transition: 'start',
+      template,
+      newOwnerId: owner.id,
       version,
       parameters,
       presetId: preset.id,

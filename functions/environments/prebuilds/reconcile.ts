@@ -88,6 +88,7 @@ const add = async (template: Template, version: Version, preset: Preset): Promis
   if (typeof made === 'string') return;
   await firstBuild(made, by, {
     transition: 'start',
+    template,
     version,
     parameters: values,
     presetId: preset.id,
@@ -97,11 +98,12 @@ const add = async (template: Template, version: Version, preset: Preset): Promis
   });
 };
 
-const take = async ({ environment, build: latest }: Pooled): Promise<void> => {
+const take = async (template: Template, { environment, build: latest }: Pooled): Promise<void> => {
   const version = await getVersion(latest.versionId);
   if (!version) return;
   await build(environment, {
     transition: 'delete',
+    template,
     version,
     parameters: latest.parameters,
     reason: 'initiator',
@@ -131,7 +133,7 @@ const carryOut = async (
   template: Template,
 ): Promise<void> => {
   for (const one of members) {
-    if (remove.includes(one.id)) await attempt('prebuild not deleted', () => take(one));
+    if (remove.includes(one.id)) await attempt('prebuild not deleted', () => take(template, one));
     if (pending.includes(one.id)) await attempt('prebuild not canceled', () => cancel(one, template.createdBy));
   }
 };

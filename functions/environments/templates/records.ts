@@ -1,6 +1,6 @@
 import type { Key } from '../../store/keys.ts';
 import { batchGet, create, get, query, queryAll, update } from '../../store/table.ts';
-import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { claimUnique, releaseUnique, reserveUnique } from '../../store/unique-names.ts';
 import { keys } from '../keys.ts';
 
 /** Templates: names for versions, with rules about environments made of them. */
@@ -54,6 +54,8 @@ export interface Template extends TemplateSettings {
   projectId: string;
   name: string;
   activeVersionId: string;
+  /** Starts of its environments ask whether their owner has a quota. */
+  hasQuotas?: true;
   /** In which its versions are imported. */
   workspaceId: string;
   createdBy: string;
@@ -103,10 +105,16 @@ const bears =
     return template?.organization === organization && template.name.toLowerCase() === name.toLowerCase();
   };
 
+/** Longer than a request takes. */
+const reservationMs = 60_000;
+
+const claimName = (organization: string, name: string, id: string): Promise<boolean> =>
+  reserveUnique(keys.templateName(organization, name), id, bears(organization, name), reservationMs);
+
 /** Undefined when the name is taken. */
 export const createTemplate = async (template: Template): Promise<Template | undefined> => {
   const { id, organization, name } = template;
-  if (!(await claimUnique(keys.templateName(organization, name), id, bears(organization, name)))) return undefined;
+  if (!(await claimName(organization, name, id))) return undefined;
   await create({ ...keys.template(id), ...template });
   return template;
 };
@@ -120,7 +128,7 @@ export const updateTemplate = async (
   const { id, organization } = template;
   const name = change.name ?? template.name;
   const isRenamed = name.toLowerCase() !== template.name.toLowerCase();
-  if (isRenamed && !(await claimUnique(keys.templateName(organization, name), id, bears(organization, name)))) {
+  if (isRenamed && !(await claimName(organization, name, id))) {
     return 'name taken';
   }
   const updated = await update<Template>(keys.template(id), {

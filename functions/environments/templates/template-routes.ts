@@ -1,5 +1,5 @@
 import { getUser } from '../../people/accounts/users.ts';
-import type { Organization } from '../../people/organizations/records.ts';
+import { getOrganization, noteTemplates, type Organization } from '../../people/organizations/records.ts';
 import { deleteWorkspace } from '../../removal/workspaces.ts';
 import { getWorkspace } from '../../workspaces/records.ts';
 import { type Rights, rightsIn } from '../access.ts';
@@ -10,6 +10,7 @@ import { audited, type Call, type Deed, type Route, refused, route } from '../ho
 import { given, newUuid, uuidIn } from '../host/uuid.ts';
 import { findOrganization, organizationsOf } from '../people/users.ts';
 import { wakeIfPooled } from '../prebuilds/pool.ts';
+import { markTemplate } from '../quotas/records.ts';
 import { createManagedWorkspace } from '../runs.ts';
 import { lookSoon } from './environment-times.ts';
 import { settleVersion } from './import.ts';
@@ -135,7 +136,9 @@ const create = async (call: Call) => {
       await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
       throw nameTaken(wanted.name);
     }
-    await wakeIfPooled(template);
+    await Promise.all([noteTemplates(organization), wakeIfPooled(template)]);
+    // Whoever sets the first quota marks the organization, then looks for templates.
+    if ((await getOrganization(organization.name))?.hasQuotas) await markTemplate(template);
     return created(templateDocument(template));
   });
 };

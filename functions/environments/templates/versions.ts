@@ -1,6 +1,6 @@
 import type { Key } from '../../store/keys.ts';
 import { batchGet, create, get, put, queryAll, update } from '../../store/table.ts';
-import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { releaseUnique, reserveUnique } from '../../store/unique-names.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { Archive } from '../runs.ts';
@@ -56,8 +56,11 @@ const bears = (templateId: string, name: string) => async (id: string) => {
   return version?.templateId === templateId && version.name.toLowerCase() === name.toLowerCase();
 };
 
+/** Longer than a request takes. */
+const reservationMs = 60_000;
+
 const claim = (templateId: string, name: string, id: string): Promise<boolean> =>
-  claimUnique(keys.versionName(templateId, name), id, bears(templateId, name));
+  reserveUnique(keys.versionName(templateId, name), id, bears(templateId, name), reservationMs);
 
 const list = async ({ id, templateId, createdAt }: Version): Promise<void> => {
   if (templateId) await put({ ...keys.versionOfTemplate(templateId, createdAt, id), versionId: id });

@@ -158,7 +158,15 @@ const make = async (
   const environment = await insertEnvironment({ template, name, owner, settings, by: initiator.id });
   if (environment === 'name taken') throw taken(name);
   if (environment === 'no template') throw notFound();
-  const first = { transition: 'start' as const, version, parameters, presetId, reason: 'initiator', initiator };
+  const first = {
+    transition: 'start' as const,
+    template,
+    version,
+    parameters,
+    presetId,
+    reason: 'initiator',
+    initiator,
+  };
   await firstBuild(environment, initiator.id, first);
   return environment.id;
 };

@@ -63,6 +63,7 @@ const act = async (environment: Environment, template: Template, latest: Build, 
   if (!version) throw new Error(`environment ${environment.id} has no version to build with`);
   await build(environment, {
     ...builds[action],
+    template,
     version,
     parameters: starts ? await parametersFor(version, latest) : latest.parameters,
     initiator: { id: environment.ownerId, username: environment.ownerName },

@@ -1,7 +1,7 @@
 import type { Due } from '../../store/due.ts';
 import type { Key } from '../../store/keys.ts';
 import { batchGet, create, get, put, queryAll, remove, update } from '../../store/table.ts';
-import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { releaseUnique, reserveUnique } from '../../store/unique-names.ts';
 import { keys } from '../keys.ts';
 
 /** Environments: what people have that is made of a template, and built over and over. */
@@ -78,8 +78,12 @@ const bears =
     return environment !== undefined && bearsName(environment, ownerId, name);
   };
 
+/** Longer than any function runs that claims one. */
+const reservationMs = 5 * 60_000;
+
+/** One conditional write: of several who want it at once, one has it. */
 export const claimName = (ownerId: string, name: string, id: string): Promise<boolean> =>
-  claimUnique(keys.environmentName(ownerId, name), id, bears(ownerId, name));
+  reserveUnique(keys.environmentName(ownerId, name), id, bears(ownerId, name), reservationMs);
 
 export const releaseName = (ownerId: string, name: string, id: string): Promise<boolean> =>
   releaseUnique(keys.environmentName(ownerId, name), id);

@@ -18,12 +18,17 @@ import { environmentSettingRoutes } from './setting-routes.ts';
 const searchKeys = ['', 'owner', 'name', 'template', 'status', 'outdated', 'dormant', 'organization', 'id'];
 
 /** Of one owner by that person's index, else of all of the caller's organizations. */
-const candidates = async (call: Call, owner: string | undefined): Promise<Environment[]> => {
+const candidates = async (call: Call, search: Map<string, string>): Promise<Environment[]> => {
+  const owner = search.get('owner');
   if (owner !== undefined && owner !== prebuildsUser.username) {
     const person = await findPerson(call, owner);
     return person ? listOfOwner(person.id) : [];
   }
-  const all = await Promise.all((await organizationsOf(call.principal)).map(({ name }) => listOfOrganization(name)));
+  const within = search.get('organization');
+  const organizations = (await organizationsOf(call.principal)).filter(
+    ({ name }) => within === undefined || name.toLowerCase() === within,
+  );
+  const all = await Promise.all(organizations.map(({ name }) => listOfOrganization(name)));
   return owner === undefined ? all.flat() : all.flat().filter(({ prebuild }) => prebuild);
 };
 
@@ -81,7 +86,7 @@ const fits = (search: Map<string, string>) => {
 const list = async (call: Call) => {
   const search = searchIn(call.request, searchKeys);
   const { limit, offset } = pageIn(call.request);
-  const environments = await visible(call, await candidates(call, search.get('owner')));
+  const environments = await visible(call, await candidates(call, search));
   const [templates, favorites] = await Promise.all([
     getTemplates(environments.map(({ templateId }) => templateId)),
     favoritesOf(call.principal.userId),

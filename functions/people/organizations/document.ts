@@ -39,7 +39,11 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'owners-team-saml-role-id': null,
     'two-factor-conformant': true,
     'is-in-degraded-mode': false,
-    permissions: organizationPermissions(granted),
+    permissions: {
+      ...organizationPermissions(granted),
+      // What HCP Terraform does not report: whether the page has environments to show, or may begin with them.
+      'can-use-environments': organization.hasTemplates === true || granted.has('project:create'),
+    },
   },
   relationships: {
     'default-agent-pool': one('agent-pools', organization.defaultAgentPoolId),

@@ -64,6 +64,10 @@ export interface Organization extends OrganizationSettings, NameCounts, Edited {
   tokenTtls?: Partial<Record<PolicyType, TokenTtl>>;
   /** The operator made it, by the Bootstrap function. */
   isOperators?: boolean;
+  /** Environments' templates have been made here (environments/). */
+  hasTemplates?: true;
+  /** There are quotas of environments. */
+  hasQuotas?: true;
   /** It is there no more; its name stays given (organization-end.ts). */
   deletedAt?: string;
 }
@@ -98,3 +102,12 @@ export const markAsOperators = ({ name }: Organization): Promise<Organization | 
     set: { isOperators: true },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
+
+/** Once for each: the page shows environments where there may be some. */
+export const noteTemplates = async ({ name, hasTemplates }: Organization): Promise<void> => {
+  if (hasTemplates) return;
+  await update<Organization>(keys.organization(name), {
+    set: { hasTemplates: true },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+};

@@ -7,6 +7,8 @@ import { PolicySetError } from './policy-blocks.ts';
 /** A policy set version as it is uploaded: a gzip tar. Nothing of it is written to disk; only its text files are taken. */
 
 export const archiveLimits = { packedBytes: 10 * 1024 * 1024, unpackedBytes: 50 * 1024 * 1024, files: 2000 };
+/** `files`: entries below the root. */
+export type ArchiveLimits = typeof archiveLimits;
 
 /** Text that an engine reads; tests of policies are their authors' own. */
 const taken = /(^|\/)(policies\.hcl|sentinel\.hcl|data\.(json|ya?ml))$|\.(rego|sentinel)$/;
@@ -30,6 +32,9 @@ const readable = (error: NodeJS.ErrnoException): Error => {
   return error;
 };
 
+const tooLarge = (bytes: number): PolicySetError =>
+  new PolicySetError(`The archive unpacks to more than ${bytes / 1024 / 1024} MiB. Pack only policies.`);
+
 const text = (path: string, content: Buffer): string => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);
@@ -45,33 +50,38 @@ const text = (path: string, content: Buffer): string => {
  * @param root the set's `policies-path`; empty for the whole archive
  * @throws {PolicySetError} with what to do
  */
-export const readArchive = async (archive: Buffer, root: string): Promise<SourceFile[]> => {
-  const { unpackedBytes, files: maxFiles } = archiveLimits;
+export const readArchive = async (
+  archive: Buffer,
+  root: string,
+  { unpackedBytes, files: maxFiles }: ArchiveLimits = archiveLimits,
+): Promise<SourceFile[]> => {
   const files = new Map<string, string>();
   const base = inside(root).replace(/^\.$/, '');
   let entries = 0;
   let unpacked = 0;
+  let read = 0;
   const bounded = async function* () {
     const source = createGunzip();
     source.end(archive);
     for await (const part of source as AsyncIterable<Buffer>) {
       unpacked += part.length;
       if (unpacked > unpackedBytes) {
-        throw new PolicySetError(
-          `The archive unpacks to more than ${unpackedBytes / 1024 / 1024} MiB. Pack only policies.`,
-        );
+        throw tooLarge(unpackedBytes);
       }
       yield part;
     }
   };
   try {
-    for await (const { name, isFile, content } of tarEntries(bounded())) {
-      if (++entries > maxFiles) {
-        throw new PolicySetError(`The archive has more than ${maxFiles} entries. Pack only policies.`);
-      }
+    for await (const { name, isFile, size, content } of tarEntries(bounded())) {
       const path = inside(name);
       const local = base === '' ? path : path.startsWith(`${base}/`) ? path.slice(base.length + 1) : undefined;
-      if (isFile && local && taken.test(local) && !tests.test(local)) files.set(local, text(path, await content()));
+      if (local !== undefined && ++entries > maxFiles) {
+        throw new PolicySetError(`The archive has more than ${maxFiles} entries. Pack only policies.`);
+      }
+      if (!isFile || !local || !taken.test(local) || tests.test(local)) continue;
+      read += size;
+      if (read > archiveLimits.unpackedBytes) throw tooLarge(archiveLimits.unpackedBytes);
+      files.set(local, text(path, await content()));
     }
   } catch (error) {
     throw readable(error as NodeJS.ErrnoException);

@@ -1,13 +1,20 @@
 import { many, one } from '../../api/answer.ts';
 import type { Granted } from '../../api/permissions/granted.ts';
+import { vcsRepoDocument } from '../../workspaces/document.ts';
 import type { Module, ModuleVersion, Published } from './records.ts';
 
 type Status = 'pending' | 'setup_complete' | 'setup_failed';
 
 const statusOf = ({ module, versions }: Published): Status => {
   if (module.registry === 'public' || versions.some(({ status }) => status === 'ok')) return 'setup_complete';
-  const all = versions.length > 0 && versions.every(({ status }) => status === 'reg_ingress_failed');
+  const failed = ['reg_ingress_failed', 'clone_failed'];
+  const all = versions.length > 0 && versions.every(({ status }) => failed.includes(status));
   return all ? 'setup_failed' : 'pending';
+};
+
+const vcsRepoOf = ({ vcsRepo, tagPrefix }: Module) => {
+  const document = vcsRepoDocument(vcsRepo);
+  return document && { ...document, tags: true, 'tag-prefix': tagPrefix ?? '', 'source-directory': '' };
 };
 
 /** HCP API: registry modules. */
@@ -23,14 +30,14 @@ export const moduleDocument = ({ module, versions }: Published, granted: Granted
       provider,
       'registry-name': registry,
       status: statusOf({ module, versions }),
-      'publishing-mechanism': 'non_vcs',
+      'publishing-mechanism': module.vcsRepo ? 'git_tag' : 'non_vcs',
       'no-code': false,
       'version-statuses': versions.map(({ version, status, error }) => ({
         version,
         status,
         ...(error ? { error } : {}),
       })),
-      'vcs-repo': null,
+      'vcs-repo': vcsRepoOf(module),
       'test-config': null,
       permissions: { 'can-delete': write, 'can-resync': write, 'can-retry': write },
       'created-at': createdAt,

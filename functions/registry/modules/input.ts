@@ -14,7 +14,7 @@ const moduleFields: OtherFields = {
   shown: 'created-at permissions publishing-mechanism status updated-at version-statuses',
   related: 'no-code-modules organization',
   lacking: {
-    'vcs-repo': 'modules are published by upload, not from version control',
+    'vcs-repo': 'publish from version control with POST organizations/…/registry-modules/vcs',
     'test-config': 'tests of modules are not supported',
     'tag-bindings': 'modules have no tags',
   },

@@ -4,6 +4,7 @@ import { type Key, keys, objects } from '../../store/keys.ts';
 import { create, get, query, queryAll, remove, update } from '../../store/table.ts';
 import { now } from '../../store/time.ts';
 import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import type { VcsRepo } from '../../workspaces/records.ts';
 import { byVersion, type RegistryName } from '../names.ts';
 import { ingest } from './ingest.ts';
 
@@ -19,6 +20,10 @@ export interface Module {
   provider: string;
   createdAt: string;
   updatedAt: string;
+  /** Whose tags are its versions; absent where they are uploaded. */
+  vcsRepo?: VcsRepo;
+  /** Before the version in the names of tags. */
+  tagPrefix?: string;
 }
 
 export type ModuleAddress = Pick<Module, 'organization' | 'namespace' | 'registry' | 'name' | 'provider'>;
@@ -27,7 +32,8 @@ export interface ModuleVersion {
   id: string;
   moduleId: string;
   version: string;
-  status: 'pending' | 'ok' | 'reg_ingress_failed';
+  /** `cloning`: its commit is being fetched. */
+  status: 'pending' | 'cloning' | 'clone_failed' | 'ok' | 'reg_ingress_failed';
   /** For people, when nothing could be made of the upload. */
   error?: string;
   commitSha?: string;
@@ -94,6 +100,16 @@ export const createModule = async (address: ModuleAddress): Promise<Module | und
   return module;
 };
 
+/** Its versions are its repository's tags from now on. @throws {Error} when it is gone */
+export const connectModule = async (module: Module, vcsRepo: VcsRepo, tagPrefix?: string): Promise<Module> => {
+  const connected = await update<Module>(keys.module(module.id), {
+    set: { vcsRepo, tagPrefix },
+    condition: 'attribute_exists(pk)',
+  });
+  if (!connected) throw new Error(`module ${module.id} was deleted meanwhile`);
+  return connected;
+};
+
 /** Versions are gone with it. May be repeated. */
 export const deleteModule = async (module: Module): Promise<void> => {
   for (const { version } of await storedVersions(module.id)) await remove(keys.moduleVersion(module.id, version));
@@ -112,13 +128,14 @@ export const createModuleVersion = async (
   { id: moduleId }: Module,
   version: string,
   commitSha: string | undefined,
+  { id = newId('modver'), status = 'pending' }: Partial<Pick<ModuleVersion, 'id' | 'status'>> = {},
 ): Promise<ModuleVersion | undefined> => {
   const at = now();
   const newVersion: ModuleVersion = {
-    id: newId('modver'),
+    id,
     moduleId,
     version,
-    status: 'pending',
+    status,
     ...(commitSha === undefined ? {} : { commitSha }),
     createdAt: at,
     updatedAt: at,
@@ -171,6 +188,35 @@ const settle = async (address: Module, version: ModuleVersion): Promise<ModuleVe
     values: { ':pending': 'pending', ':id': version.id },
   });
   return settled ?? (await get<ModuleVersion>(keys.moduleVersion(version.moduleId, version.version))) ?? version;
+};
+
+/** What was fetched of the version's commit, or why it could not be. False while the version is not there. May be repeated. */
+export const settleCommitOfModule = async (
+  { moduleId, version }: Pick<ModuleVersion, 'moduleId' | 'version'>,
+  fetched: { key: string; sha256?: string } | { failure: string },
+): Promise<boolean> => {
+  const module = await getModule(moduleId);
+  const current = module && (await get<ModuleVersion>(keys.moduleVersion(moduleId, version)));
+  if (!current) return module === undefined;
+  if (current.status !== 'cloning') return true;
+  let outcome: Partial<ModuleVersion>;
+  if ('failure' in fetched) outcome = { status: 'clone_failed', error: fetched.failure };
+  else {
+    const digest = fetched.sha256 ?? 'commit';
+    const archiveKey = objects.moduleArchive(current.id, digest);
+    const copied = await copyObject(fetched.key, archiveKey);
+    const { detailsKey, error } =
+      copied === undefined
+        ? { error: 'The archive of the commit is gone.' }
+        : await ingest(archiveKey, { name: module.name, id: current.id, digest });
+    outcome = error ? { status: 'reg_ingress_failed', error } : { status: 'ok', archiveKey, detailsKey };
+  }
+  await update<ModuleVersion>(keys.moduleVersion(moduleId, version), {
+    set: { ...outcome, updatedAt: now() },
+    condition: '#status = :cloning AND id = :id',
+    values: { ':cloning': 'cloning', ':id': current.id },
+  });
+  return true;
 };
 
 /** 1 query, and a look at S3 for each version whose upload is awaited. */

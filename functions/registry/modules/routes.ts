@@ -139,6 +139,9 @@ const createVersion = async ({ request, subject }: Context<Module>): Promise<Ans
   if (subject.registry === 'public') {
     throw unprocessable(pointer, 'version: of a public module come from the public registry');
   }
+  if (subject.vcsRepo) {
+    throw unprocessable(pointer, `version: of ${addressOf(subject)} come from tags of ${subject.vcsRepo.identifier}`);
+  }
   if ((await countVersions(subject.id)) >= maxModuleVersions) {
     throw unprocessable(pointer, `version: ${addressOf(subject)} has ${maxModuleVersions}, the maximum`);
   }
@@ -170,22 +173,30 @@ const changeVersion = async ({ request, subject }: Context<Module>): Promise<Ans
   return ok(moduleVersionDocument(changed));
 };
 
-const remove = async ({ subject }: Context<Module>): Promise<Answer> => {
-  await deleteModule(subject);
-  return noContent();
-};
+/** Has a module leave its repository (version-control/module-routes.ts). */
+type Leave = (module: Module) => Promise<void>;
 
-const removeNamed = async ({ subject }: Context<Named>): Promise<Answer> => {
-  for (const module of subject.modules) await deleteModule(module);
+const end = async (leave: Leave, ...modules: Module[]): Promise<Answer> => {
+  for (const module of modules) {
+    await deleteModule(module);
+    await leave(module);
+  }
   return noContent();
 };
 
 /** The last version takes the module with it. */
-const removeVersion = async ({ request, subject }: Context<Module>): Promise<Answer> => {
-  await deleteModuleVersion(await foundVersion(subject, param(request, 'moduleVersion')));
-  if ((await countVersions(subject.id)) === 0) await deleteModule(subject);
-  return noContent();
-};
+const removingVersion =
+  (leave: Leave) =>
+  async ({ request, subject }: Context<Module>): Promise<Answer> => {
+    await deleteModuleVersion(await foundVersion(subject, param(request, 'moduleVersion')));
+    return (await countVersions(subject.id)) === 0 ? end(leave, subject) : noContent();
+  };
+
+const removals = (leave: Leave) => ({
+  remove: ({ subject }: Context<Module>) => end(leave, subject),
+  removeNamed: ({ subject }: Context<Named>) => end(leave, ...subject.modules),
+  removeVersion: removingVersion(leave),
+});
 
 const validate = async ({ request }: Context<InOrganization>): Promise<Answer> => {
   const { query } = request;
@@ -209,37 +220,46 @@ const oldDelete = '/registry-modules/actions/delete/{organization}/{moduleName}'
 
 const inPath = byName((request) => ({ registry: param(request, 'registry'), namespace: param(request, 'namespace') }));
 
-export const moduleRoutes: Route[] = [
-  route('GET', ofOrganization, 'registry:read', organization, listAll, {
-    q: 'text',
-    'filter[registry_name]': 'text',
-    'filter[provider]': 'text',
-    'filter[organization_name]': 'text',
-  }),
-  route('POST', ofOrganization, 'registry:write-modules', organization, create),
-  route('GET', `${ofOrganization}/validation`, 'registry:read', organization, validate, {
-    name: 'text',
-    provider: 'text',
-  }),
-  route('GET', one, 'registry:read', byAddress, single),
-  route('PATCH', one, 'registry:write-modules', byAddress, update),
-  route('DELETE', one, 'registry:write-modules', byAddress, remove),
-  route('DELETE', named, 'registry:write-modules', inPath, removeNamed),
-  route('POST', `${one}/versions`, 'registry:write-modules', byAddress, createVersion),
-  route('GET', `${one}/version`, 'registry:read', byAddress, readVersion, { module_version: 'text' }),
-  route('PATCH', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, changeVersion),
-  route('DELETE', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, removeVersion),
-  route('GET', '/registry-modules/{module}', 'registry:read', byId, single),
-  route(
-    'GET',
-    '/registry-modules/show/{organization}/{moduleName}/{moduleProvider}',
-    'registry:read',
-    byOldAddress,
-    single,
-  ),
-  route('PATCH', old, 'registry:write-modules', byOldAddress, update),
-  route('POST', `${old}/versions`, 'registry:write-modules', byOldAddress, createVersion),
-  route('POST', oldDelete, 'registry:write-modules', inOldPath, removeNamed),
-  route('POST', `${oldDelete}/{moduleProvider}`, 'registry:write-modules', byOldAddress, remove),
-  route('POST', `${oldDelete}/{moduleProvider}/{moduleVersion}`, 'registry:write-modules', byOldAddress, removeVersion),
-];
+export const moduleRoutes = (leave: Leave): Route[] => {
+  const { remove, removeNamed, removeVersion } = removals(leave);
+  return [
+    route('GET', ofOrganization, 'registry:read', organization, listAll, {
+      q: 'text',
+      'filter[registry_name]': 'text',
+      'filter[provider]': 'text',
+      'filter[organization_name]': 'text',
+    }),
+    route('POST', ofOrganization, 'registry:write-modules', organization, create),
+    route('GET', `${ofOrganization}/validation`, 'registry:read', organization, validate, {
+      name: 'text',
+      provider: 'text',
+    }),
+    route('GET', one, 'registry:read', byAddress, single),
+    route('PATCH', one, 'registry:write-modules', byAddress, update),
+    route('DELETE', one, 'registry:write-modules', byAddress, remove),
+    route('DELETE', named, 'registry:write-modules', inPath, removeNamed),
+    route('POST', `${one}/versions`, 'registry:write-modules', byAddress, createVersion),
+    route('GET', `${one}/version`, 'registry:read', byAddress, readVersion, { module_version: 'text' }),
+    route('PATCH', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, changeVersion),
+    route('DELETE', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, removeVersion),
+    route('GET', '/registry-modules/{module}', 'registry:read', byId, single),
+    route(
+      'GET',
+      '/registry-modules/show/{organization}/{moduleName}/{moduleProvider}',
+      'registry:read',
+      byOldAddress,
+      single,
+    ),
+    route('PATCH', old, 'registry:write-modules', byOldAddress, update),
+    route('POST', `${old}/versions`, 'registry:write-modules', byOldAddress, createVersion),
+    route('POST', oldDelete, 'registry:write-modules', inOldPath, removeNamed),
+    route('POST', `${oldDelete}/{moduleProvider}`, 'registry:write-modules', byOldAddress, remove),
+    route(
+      'POST',
+      `${oldDelete}/{moduleProvider}/{moduleVersion}`,
+      'registry:write-modules',
+      byOldAddress,
+      removeVersion,
+    ),
+  ];
+};

@@ -1,4 +1,5 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 
@@ -18,4 +19,43 @@ export const unzipFile = async (archive: string, name: string, target: string, m
     zip.close();
   }
   throw new Error(`the archive has no file ${name}`);
+};
+
+const typeBits = 0o170000;
+const regularFile = 0o100000;
+const executable = 0o111;
+const nameForm = /^(?!\.{1,2}(\/|$))[^/\\\0]+(\/(?!\.{1,2}(\/|$))[^/\\\0]+)*$/;
+
+/**
+ * Extracts all files, for everyone to read and nobody to write.
+ * @throws {Error} when the archive is damaged, has anything else, or unpacks to more
+ */
+export const unzipAll = async (
+  archive: string,
+  target: string,
+  limits: { files: number; bytes: number },
+): Promise<void> => {
+  const zip = await openPromise(archive, { lazyEntries: true });
+  let [files, bytes] = [0, 0];
+  try {
+    for await (const entry of zip.eachEntry()) {
+      const { fileName, uncompressedSize, externalFileAttributes } = entry;
+      if (fileName.endsWith('/')) continue;
+      const mode = externalFileAttributes >>> 16;
+      const type = mode & typeBits;
+      if (!nameForm.test(fileName) || (type !== 0 && type !== regularFile)) {
+        throw new Error(`the archive has ${JSON.stringify(fileName)}, which is no plain file`);
+      }
+      files += 1;
+      bytes += uncompressedSize;
+      if (files > limits.files || bytes > limits.bytes) throw new Error('the archive unpacks to too much');
+      const path = join(target, fileName);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+      // yauzl ends with an error on more bytes than the entry announces.
+      const how = { mode: mode & executable ? 0o555 : 0o444, flags: 'wx' };
+      await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(path, how));
+    }
+  } finally {
+    zip.close();
+  }
 };

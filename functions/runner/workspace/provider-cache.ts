@@ -16,6 +16,7 @@ import {
   utimesSync,
 } from 'node:fs';
 import { join, sep } from 'node:path';
+import { addressForm, versionForm } from '../../protocols/provider-package.ts';
 import type { Owner } from '../terraform/owner.ts';
 import { makeFolder, readOwn } from './tree.ts';
 
@@ -32,11 +33,10 @@ export interface LockedProvider {
   version: string;
   /** Base64 of the SHA-256 of an unpacked package, without `h1:`. */
   checksums: string[];
+  /** Hex SHA-256 of zips, one for each platform that the registry has, without `zh:`. */
+  archives: string[];
 }
 
-/** Each becomes part of a path. */
-const addressForm = /^[a-z0-9][a-z0-9.-]*(:\d+)?\/[a-z0-9][a-z0-9_-]*\/[a-z0-9][a-z0-9_-]*$/i;
-const versionForm = /^\d+\.\d+\.\d+([+-][0-9A-Za-z.+-]+)?$/;
 const checksumForm = /^[A-Za-z0-9+/]{43}=$/;
 
 /** Providers of a `.terraform.lock.hcl` as Terraform writes it; what looks otherwise is left to Terraform alone. */
@@ -45,7 +45,8 @@ export const lockedProviders = (lock: string): LockedProvider[] =>
     const version = /^ {2}version\s*= "([^"]+)"/m.exec(body)?.[1] ?? '';
     const checksums = [...body.matchAll(/"h1:([^"]+)"/g)].map(([, checksum = '']) => checksum);
     if (!addressForm.test(address) || !versionForm.test(version)) return [];
-    return [{ address, version, checksums: checksums.filter((one) => checksumForm.test(one)) }];
+    const archives = [...body.matchAll(/"zh:([0-9a-f]{64})"/g)].map(([, sum = '']) => sum);
+    return [{ address, version, checksums: checksums.filter((one) => checksumForm.test(one)), archives }];
   });
 
 /** Files below a folder, as relative paths. @throws {Error} when there is anything else */
@@ -207,7 +208,7 @@ export class ProviderCache {
 }
 
 /** Terraform's user may add to them. Files stay the runner's: they are the cache's own, linked. */
-const giveFolders = (folder: string, owner: Owner): void => {
+export const giveFolders = (folder: string, owner: Owner): void => {
   lchownSync(folder, owner.uid, owner.gid);
   for (const entry of readdirSync(folder, { withFileTypes: true }))
     if (entry.isDirectory()) giveFolders(join(folder, entry.name), owner);

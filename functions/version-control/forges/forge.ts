@@ -100,9 +100,13 @@ export interface Forge {
   branches(call: Call, identifier: string): Promise<string[]>;
   /** Its commit. */
   branch(call: Call, identifier: string, branch: string): Promise<string | undefined>;
+  /** With the commits that they are of; the first thousand. */
+  tags(call: Call, identifier: string): Promise<{ name: string; sha: string }[]>;
   commit(call: Call, identifier: string, sha: string): Promise<Commit | undefined>;
   /** Paths of folders of a commit, as many as the forge lists at once. */
   folders(call: Call, identifier: string, sha: string): Promise<string[]>;
+  /** The commit of the submodule at the path; undefined when there is none. */
+  submodule(call: Call, identifier: string, sha: string, path: string): Promise<string | undefined>;
   /** Paths that differ; undefined when the forge cannot list all of them. */
   changedFiles(call: Call, identifier: string, from: string, to: string): Promise<string[] | undefined>;
   /** Below `api-url`: a gzip tar of the commit's files, in one folder. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Forge } from './forge.ts';
-import { ensureHook, found, github, missing, repo } from './github.ts';
+import { ensureHook, found, github, missing, repo, tagsOf } from './github.ts';
 
 /** Gitea and Forgejo: GitHub's shapes, with paths, limits and events of their own (Gitea API v1). */
 
@@ -31,6 +31,7 @@ export const gitea: Forge = {
       next: items.length === pageSize ? page + 1 : null,
     };
   },
+  tags: (call, identifier) => tagsOf(call, identifier, pageSize),
   commit: async (call, identifier, sha) => {
     const path = `${repo(identifier)}/git/commits/${encodeURIComponent(sha)}`;
     const query = { stat: 'false', verification: 'false', files: 'false' };

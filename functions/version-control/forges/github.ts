@@ -16,6 +16,7 @@ export const missing = [404, 409, 422] as const;
 const maxCompared = 300;
 export const pageSize = 100;
 const maxPages = 10;
+export const maxTags = 1000;
 
 /** Names of files in lists of changes, with the name that a renamed one had. */
 export const changed = v.array(v.object({ filename: v.string(), previous_filename: v.nullish(v.string()) }));
@@ -55,6 +56,30 @@ export const ensureHook = async (
   return v.parse(hook, made.body).id;
 };
 
+/** The first of them, from as many pages as that takes. */
+export const firstOf = async <T>(most: number, size: number, read: (page: number) => Promise<T[]>): Promise<T[]> => {
+  const all: T[] = [];
+  for (let page = 1; all.length < most; page++) {
+    const items = await read(page);
+    all.push(...items);
+    if (items.length < size) break;
+  }
+  return all;
+};
+
+export const tagsOf = async (
+  call: Call,
+  identifier: string,
+  size: number,
+): Promise<{ name: string; sha: string }[]> => {
+  const schema = v.array(v.object({ name: v.string(), commit: v.object({ sha }) }));
+  const tags = await firstOf(maxTags, size, async (page) => {
+    const query = { per_page: size, limit: size, page };
+    return v.parse(schema, (await call({ method: 'GET', path: `${repo(identifier)}/tags`, query })).body);
+  });
+  return tags.map(({ name, commit }) => ({ name, sha: commit.sha }));
+};
+
 export const github: Forge = {
   oauth: { authorize: '/login/oauth/authorize', token: '/login/oauth/access_token', scope: 'repo' },
   whoAmI: async (call) => {
@@ -89,6 +114,7 @@ export const github: Forge = {
     const { body } = await call({ method: 'GET', path, query: { per_page: pageSize, limit: 50 } });
     return v.parse(v.array(v.object({ name: v.string() })), body).map(({ name }) => name);
   },
+  tags: (call, identifier) => tagsOf(call, identifier, pageSize),
   branch: async (call, identifier, branch) => {
     const path = `${repo(identifier)}/branches/${encoded(branch)}`;
     const schema = v.object({ commit: v.object({ sha: v.optional(sha), id: v.optional(sha) }) });
@@ -118,6 +144,12 @@ export const github: Forge = {
     const schema = v.object({ tree: v.array(v.object({ path: v.string(), type: v.string() })) });
     const { body } = await call({ method: 'GET', path, query: { recursive: 1, per_page: 1000 } });
     return v.parse(schema, body).tree.flatMap((entry) => (entry.type === 'tree' ? [entry.path] : []));
+  },
+  submodule: async (call, identifier, commit, at) => {
+    const path = `${repo(identifier)}/contents/${encoded(at)}`;
+    const { status, body } = await call({ method: 'GET', path, query: { ref: commit }, accept: missing });
+    const one = v.safeParse(v.object({ type: v.literal('submodule'), sha }), status < 300 ? body : undefined);
+    return one.success ? one.output.sha : undefined;
   },
   changedFiles: async (call, identifier, from, to) => {
     const path = `${repo(identifier)}/compare/${from}...${to}`;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Call, Forge, StatusState } from './forge.ts';
-import { allPages, found, missing } from './github.ts';
+import { allPages, firstOf, found, maxTags, missing } from './github.ts';
 import { id, sha } from './github-schemas.ts';
 
 /** GitLab.com, Community and Enterprise Edition (GitLab REST API v4). */
@@ -9,6 +9,8 @@ export const project = (identifier: string): string => `/projects/${encodeURICom
 export const pageSize = 100;
 /** A comparison lists no more (GitLab: diff limits). */
 const maxDiffs = 1000;
+/** Of a folder: a submodule is looked for among them. */
+const maxEntries = 5000;
 /** GitLab: roles, Maintainer. */
 const maintainer = 40;
 
@@ -88,6 +90,14 @@ export const gitlab: Forge = {
     const { body } = await call({ method: 'GET', path, query: { per_page: pageSize } });
     return v.parse(v.array(v.object({ name: v.string() })), body).map(({ name }) => name);
   },
+  tags: async (call, identifier) => {
+    const path = `${project(identifier)}/repository/tags`;
+    const schema = v.array(v.object({ name: v.string(), commit: v.object({ id: sha }) }));
+    const tags = await firstOf(maxTags, pageSize, async (page) =>
+      v.parse(schema, (await call({ method: 'GET', path, query: { per_page: pageSize, page } })).body),
+    );
+    return tags.map(({ name, commit }) => ({ name, sha: commit.id }));
+  },
   branch: async (call, identifier, branch) => {
     const path = `${project(identifier)}/repository/branches/${encodeURIComponent(branch)}`;
     const schema = v.object({ commit: v.object({ id: sha }) });
@@ -122,6 +132,16 @@ export const gitlab: Forge = {
       return entries;
     }, pageSize);
     return folders;
+  },
+  submodule: async (call, identifier, commit, at) => {
+    const path = `${project(identifier)}/repository/tree`;
+    const schema = v.array(v.object({ id: v.string(), path: v.string(), type: v.string() }));
+    const folder = at.split('/').slice(0, -1).join('/');
+    const entries = await firstOf(maxEntries, pageSize, async (page) => {
+      const query = { ref: commit, per_page: pageSize, page, ...(folder ? { path: folder } : {}) };
+      return v.parse(schema, (await call({ method: 'GET', path, query })).body);
+    });
+    return entries.find((entry) => entry.path === at && entry.type === 'commit')?.id;
   },
   changedFiles: async (call, identifier, from, to) => {
     const path = `${project(identifier)}/repository/compare`;

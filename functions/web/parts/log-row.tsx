@@ -1,4 +1,5 @@
 import { type Piece, plain } from '../../client/text/ansi.ts';
+import { exactTime, timeOfDay } from '../../client/text/time.ts';
 
 /** One row of a log. */
 
@@ -11,13 +12,15 @@ interface RowProps {
   name: string;
   pieces: Piece[];
   mark: string;
+  /** Milliseconds since 1970; `null`: times are shown, and this line has none. Undefined: they are not shown. */
+  at?: number | null;
   aimed: boolean;
   onAim(): void;
   /** Of the row that stands for several lines: opens and closes it. */
   fold?: { address: string; count: number; open: boolean; onToggle(): void };
 }
 
-export const Row = ({ index, name, pieces, mark, aimed, onAim, fold }: RowProps) => (
+export const Row = ({ index, name, pieces, mark, at, aimed, onAim, fold }: RowProps) => (
   <div class={aimed ? 'line aimed' : 'line'}>
     <a
       class="number"
@@ -32,6 +35,11 @@ export const Row = ({ index, name, pieces, mark, aimed, onAim, fold }: RowProps)
     >
       {index + 1}
     </a>
+    {at !== undefined && (
+      <time class="at" title={at === null ? undefined : exactTime(new Date(at).toISOString())}>
+        {at === null ? '' : timeOfDay(new Date(at).toISOString())}
+      </time>
+    )}
     {fold && (
       <button
         type="button"

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { PhaseName } from '../../run/run.ts';
 import { repeat } from '../live.ts';
 import { base } from '../location.ts';
 import { LogText } from '../text/log-text.ts';
@@ -22,16 +23,19 @@ const quickMs = 400;
 const slowMs = 900;
 
 /** Follows a log: at once while there is more, then as often as new lines come, at most every 400 ms. `onEnd`: of one that was not over. */
-export const useLogText = (url: string, over: boolean, onEnd: () => void) => {
-  const log = useMemo(() => new LogText(), [url]);
+export const useLogText = (name: PhaseName, url: string, over: boolean, onEnd: () => void) => {
+  const log = useMemo(() => new LogText(name), [url]);
   const version = useSignal(0);
   const ended = useRef(over);
   ended.current = over;
   useEffect(() => {
     let quiet = 0;
+    // What was there already when the reader came was written some time before.
+    let caughtUp = false;
     const task = repeat(async () => {
       const bytes = await read(url, log.offset);
-      if (log.append(bytes)) version.value++;
+      if (log.append(bytes, caughtUp && !ended.current ? Date.now() : undefined)) version.value++;
+      if (bytes.length < pieceBytes) caughtUp = true;
       if (log.closed) {
         if (!ended.current) onEnd();
         return undefined;

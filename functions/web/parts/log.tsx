@@ -1,10 +1,13 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Resource } from '../../client/client.ts';
 import { count } from '../../client/text/time.ts';
-import { hash } from '../location.ts';
+import { aimAt, hash } from '../location.ts';
+import { related } from '../session.ts';
 import { type Fold, LogFolds } from '../text/log-folds.ts';
 import { saveFile } from '../text/save.ts';
 import { Copy } from './basics.tsx';
+import { Gantt } from './gantt.tsx';
 import { linkTo, Row } from './log-row.tsx';
 import { useLogText } from './log-source.ts';
 
@@ -14,19 +17,24 @@ const margin = 15;
 interface LogProps {
   name: 'plan' | 'apply';
   url: string;
-  runId: string;
+  run: Resource<'runs'>;
   over: boolean;
   /** It has come to its end while it was followed: what comes next is about to be known. */
   onEnd?(): void;
 }
 
-/** Terraform's output. Only the rows on screen exist, so that its length does not matter. */
-export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
-  const { log, version } = useLogText(url, over, onEnd);
+/** Of all logs at once, until the page is loaded again. */
+const showsTimes = signal(false);
+
+/** Terraform's output, and above it the resources that it works on as a picture. Only the rows on screen exist, so that its length does not matter. */
+export const Log = ({ name, url, run, over, onEnd = () => {} }: LogProps) => {
+  const { log, version } = useLogText(name, url, over, onEnd);
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const visibleHeight = useSignal(600);
   const aimed = useSignal<number | undefined>(lineInAddress(name));
+  /** A line that was aimed at before it was there. */
+  const awaited = useRef(aimed.peek());
   const following = useSignal(!over && aimed.value === undefined);
   const search = useSignal('');
   const length = version.value >= 0 ? log.length : 0;
@@ -50,6 +58,7 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
   const showLine = (index: number) => {
     following.value = false;
     aimed.value = index;
+    awaited.current = undefined;
     let row = index;
     if (folded.value) {
       const fold = folds.foldOf(index);
@@ -81,7 +90,7 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
     const element = box.current;
     if (!element) return;
     if (following.value) element.scrollTop = element.scrollHeight;
-    else if (aimed.value !== undefined && top.value === 0 && length > aimed.value) showLine(aimed.value);
+    else if (awaited.current !== undefined && length > awaited.current) showLine(awaited.current);
   }, [length]);
 
   useEffect(() => {
@@ -92,7 +101,10 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
 
   useEffect(() => {
     const line = lineInAddress(name);
-    if (line !== undefined && line < log.length) showLine(line);
+    if (line === undefined) return;
+    following.value = false;
+    awaited.current = line;
+    if (line < log.length) showLine(line);
   }, [hash.value]);
 
   const onScroll = () => {
@@ -128,6 +140,7 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
         name={name}
         pieces={fold && open.value.has(fold) ? [{ text: fold.address, style: { bold: true } }] : log.pieces(index)}
         mark={search.value}
+        at={showsTimes.value && log.hasTimes ? (log.at(index) ?? null) : undefined}
         aimed={!fold && aimed.value === index}
         onAim={() => (aimed.value = index)}
         fold={
@@ -143,6 +156,15 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
   }
   return (
     <section aria-label={`Output of the ${name}`}>
+      {log.times.spans.length > 1 && (
+        <Gantt
+          times={log.times}
+          name={name}
+          over={over}
+          planId={related(run, 'plan')}
+          onAim={(line) => aimAt(`${name}-${line + 1}`)}
+        />
+      )}
       <div class="log-bar">
         <input
           type="search"
@@ -183,6 +205,16 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
             Follow output
           </button>
         )}
+        {log.hasTimes && (
+          <button
+            type="button"
+            class="small-button"
+            aria-pressed={showsTimes.value}
+            onClick={() => (showsTimes.value = !showsTimes.value)}
+          >
+            Times
+          </button>
+        )}
         <button
           type="button"
           class="small-button"
@@ -195,7 +227,7 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
           Fold by resource
         </button>
         <Copy text={log} label="Copy all" />
-        <button type="button" class="small-button" onClick={() => saveFile(log.toString(), `${runId}-${name}.log`)}>
+        <button type="button" class="small-button" onClick={() => saveFile(log.toString(), `${run.id}-${name}.log`)}>
           Download
         </button>
       </div>

@@ -1,5 +1,7 @@
 import { ansi, type Piece, plain, type Style, stripAnsi } from '../../client/text/ansi.ts';
-import { readable } from '../../client/text/terraform-json.ts';
+import { linesOf, messageIn } from '../../client/text/terraform-json.ts';
+import type { PhaseName } from '../../run/run.ts';
+import { ResourceTimes } from './resource-times.ts';
 
 const STX = 0x02;
 const ETX = 0x03;
@@ -8,10 +10,13 @@ interface Line {
   text: string;
   /** Style that the line begins with. */
   begin: Style;
+  /** Milliseconds since 1970, as Terraform says or as it was received; undefined when nobody knows. */
+  at: number | undefined;
 }
 
 /** A log as it comes in: bytes to lines. Cheap for hundreds of thousands of lines: what is not on screen stays text. */
 export class LogText {
+  readonly #phase: PhaseName;
   readonly #decoder = new TextDecoder();
   readonly #lines: Line[] = [];
   #rest = '';
@@ -20,9 +25,20 @@ export class LogText {
   offset = 0;
   /** The closing byte came: there is nothing more. */
   closed = false;
+  /** Of what Terraform says with a time. */
+  readonly times = new ResourceTimes();
+  /** Whether any line has a time. */
+  hasTimes = false;
 
-  /** @returns whether there is anything new to show */
-  append(bytes: Uint8Array): boolean {
+  constructor(phase: PhaseName) {
+    this.#phase = phase;
+  }
+
+  /**
+   * @param at when these bytes were written, if that is known: now, for what came while the reader looked on
+   * @returns whether there is anything new to show
+   */
+  append(bytes: Uint8Array, at?: number): boolean {
     if (bytes.length === 0 || this.closed) return false;
     const begin = this.offset === 0 && bytes[0] === STX ? 1 : 0;
     this.closed = bytes.at(-1) === ETX;
@@ -34,12 +50,25 @@ export class LogText {
       lines.push(this.#rest);
       this.#rest = '';
     }
-    for (const line of lines) for (const shown of readable(line.replace(/\r$/, ''))) this.#push(shown);
+    for (const line of lines) this.#take(line.replace(/\r$/, ''), at);
     return true;
   }
 
-  #push(text: string): void {
-    this.#lines.push({ text, begin: this.#style });
+  #take(line: string, receivedAt: number | undefined): void {
+    const message = messageIn(line);
+    if (!message) {
+      this.#push(line, receivedAt);
+      return;
+    }
+    const said = Date.parse(message['@timestamp'] ?? '');
+    const at = Number.isNaN(said) ? receivedAt : said;
+    if (at !== undefined) this.times.take(message, at, this.#lines.length);
+    for (const shown of linesOf(message, this.#phase)) this.#push(shown, at);
+  }
+
+  #push(text: string, at: number | undefined): void {
+    this.#lines.push({ text, begin: this.#style, at });
+    if (at !== undefined) this.hasTimes = true;
     if (text.includes('\x1b')) this.#style = ansi(text, this.#style).end;
   }
 
@@ -57,6 +86,11 @@ export class LogText {
   pieces(index: number): Piece[] {
     const line = this.#lines[index];
     return ansi(line?.text ?? this.#rest, line?.begin ?? this.#style).pieces;
+  }
+
+  /** When a line was written, in milliseconds since 1970; undefined when that is not known. */
+  at(index: number): number | undefined {
+    return this.#lines[index]?.at;
   }
 
   /** Without colours. */

@@ -29,6 +29,8 @@ export interface RedactedPlan {
   resource_changes?: ResourceChange[] | null;
   resource_drift?: ResourceChange[] | null;
   output_changes?: Record<string, Change> | null;
+  /** Addresses in the configuration (runner/dependencies.ts). */
+  resource_dependencies?: Record<string, string[]>;
 }
 
 export type Kind = 'create' | 'update' | 'replace' | 'destroy' | 'forget' | 'import' | 'move' | 'read' | 'same';
@@ -100,11 +102,30 @@ export interface PlanDifferences {
 /** `node[2]` before `node[10]`. */
 const natural = new Intl.Collator('en', { numeric: true });
 
-export const byAddress = (a: Difference, b: Difference): number => natural.compare(a.address, b.address);
+/** What one looks for first comes first. */
+export const kindsByRisk: readonly Kind[] = [
+  'destroy',
+  'replace',
+  'update',
+  'create',
+  'import',
+  'move',
+  'forget',
+  'read',
+  'same',
+];
+
+const byAddress = (a: Difference, b: Difference): number => natural.compare(a.address, b.address);
+
+const risk = new Map(kindsByRisk.map((kind, i) => [kind, i]));
+
+/** What destroys stands above what creates. */
+export const byRisk = (a: Difference, b: Difference): number =>
+  (risk.get(a.kind) ?? 0) - (risk.get(b.kind) ?? 0) || byAddress(a, b);
 
 export const differencesOf = (plan: RedactedPlan): PlanDifferences => ({
-  resources: (plan.resource_changes ?? []).map(differenceOf).sort(byAddress),
-  drift: (plan.resource_drift ?? []).map(differenceOf).sort(byAddress),
+  resources: (plan.resource_changes ?? []).map(differenceOf).sort(byRisk),
+  drift: (plan.resource_drift ?? []).map(differenceOf).sort(byRisk),
   outputs: Object.entries(plan.output_changes ?? {})
     .map(
       ([address, change]): Difference => ({ address, kind: kindOf({ address, change }), also: [], notes: [], change }),

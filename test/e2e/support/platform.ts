@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { existsSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** A platform of its own, as a process that can be stopped, killed and started again on the same data. */
 export class PlatformProcess {
   readonly dataDir: string;
-  /** What the next start runs: this checkout, or another one. */
+  /** What the next start runs: this checkout, another one, or a folder that the package is installed in. */
   checkout = root;
   readonly #env: Record<string, string>;
   #child: ChildProcess | undefined;
@@ -58,7 +58,9 @@ export class PlatformProcess {
     const output = openSync(join(this.dataDir, 'output.txt'), 'a');
     const starts = () => this.output.split('ready').length;
     const before = starts();
-    const child = spawn(process.execPath, ['infra/local/start.ts'], {
+    const installed = 'node_modules/.bin/stepform';
+    const isInstalled = existsSync(join(this.checkout, installed));
+    const child = spawn(process.execPath, isInstalled ? [installed, 'start'] : ['infra/local/start.ts'], {
       cwd: this.checkout,
       // A restart finds its ports in local.json.
       env: {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type Api, startApi, uniqueName } from '../../support/api.ts';
+import { archive } from '../../support/policies.ts';
 import { type ForgeServer, startForge } from './forge-server.ts';
 
 /** A repository at a server that answers as GitHub does, what follows it, and its webhook's deliveries. */
@@ -44,12 +45,12 @@ export class Followed {
   }
 
   /** Another repository, with one commit. */
-  reset(): void {
+  reset(identifier = `acme/${uniqueName('infra')}`): void {
     process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
     process.env.PUBLIC_URL = 'https://stepform.example';
     const { forge } = this;
     forge.reset();
-    this.identifier = `acme/${uniqueName('infra')}`;
+    this.identifier = identifier;
     this.repositoryId++;
     this.head = sha(0);
     this.comments = [];
@@ -125,6 +126,27 @@ export class Followed {
     }
   }
 
+  /** The same, and fetches what is to be fetched. */
+  async settleAndFetch(): Promise<void> {
+    const { handler } = await import('../../../functions/orchestration/version-control-event.ts');
+    const fetching = await import('../../../functions/orchestration/fetch-commit.ts');
+    const { invoked } = this.api.aws;
+    for (let next = invoked.shift(); next; next = invoked.shift()) {
+      if (next.name === 'VersionControlEventFunction') await handler(next.event as never);
+      if (next.name === 'FetchCommitFunction') await fetching.handler(next.event as never);
+    }
+  }
+
+  /** The repository's files at every commit, as the forge packs them: in one folder. */
+  async has(files: Parameters<typeof archive>[0], identifier = this.identifier): Promise<void> {
+    const inFolder = Object.entries(files).map(([name, content]) => [
+      `${identifier.replace('/', '-')}-1/${name}`,
+      content,
+    ]);
+    const body = await archive(Object.fromEntries(inFolder));
+    this.forge.on('GET', new RegExp(`^/repos/${identifier}/tarball/`), { body });
+  }
+
   /** A connection. The id of its token. */
   async connection(): Promise<{ client: Json; token: string }> {
     const { body } = await this.api.post('organizations/acme/oauth-clients', {
@@ -141,14 +163,19 @@ export class Followed {
     return { client, token, ...(await this.follow(token, attributes)) };
   }
 
-  async follow(token: string, attributes: object = {}): Promise<{ workspace: Json; hook: string }> {
-    const workspace = await this.api.workspace({
-      'queue-all-runs': true,
-      ...attributes,
-      'vcs-repo': { identifier: this.identifier, 'oauth-token-id': token },
-    });
+  async follow(token: string, attributes: object = {}, repo: object = {}): Promise<{ workspace: Json; hook: string }> {
+    const workspace = await this.workspace(token, attributes, repo);
     await this.settle();
     return { workspace, hook: new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname };
+  }
+
+  /** What its connecting leads to is left to do. */
+  workspace(token: string, attributes: object = {}, repo: object = {}): Promise<Json> {
+    return this.api.workspace({
+      'queue-all-runs': true,
+      ...attributes,
+      'vcs-repo': { identifier: this.identifier, 'oauth-token-id': token, ...repo },
+    });
   }
 
   deliver(hook: string, kind: string, payload: object, headers: Record<string, string> = {}) {

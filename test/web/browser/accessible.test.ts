@@ -1,32 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { attachPolicy } from '../../e2e/support/policies.ts';
 import { attach, callBack, newTask, startServer } from '../../e2e/support/run-tasks.ts';
 import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { wrongWith } from './support/accessibility.ts';
 import { client, newPage, organization, runPath, visit } from './support/reader.ts';
 
 /** Every view by axe's rules for WCAG 2.2 AA, light and dark, wide and narrow. */
-
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  id: string;
-  nodes: { target: string[]; failureSummary: string }[];
-}
-
-const violations = async (page: Page): Promise<string[]> => {
-  const violations = await page.evaluate(async () => {
-    const { axe: run } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
-    // Of what passes nobody reads the details, which take as long.
-    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-    return (await run.run({ runOnly, resultTypes: ['violations'] })).violations;
-  });
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
-  );
-};
 
 /** Address and a text that says that the view is complete. */
 interface View {
@@ -174,26 +153,6 @@ const runWithTask = async () => {
   await attach(workspace, task, ['pre_plan']);
   const run = await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { message: 'Asks' }));
   return { workspace: workspace.attributes.name as string, run: run.id };
-};
-
-const looks = [
-  { colorScheme: 'light', width: 1280, height: 900 },
-  { colorScheme: 'dark', width: 390, height: 844 },
-] as const;
-
-/** What is wrong with the view that is open, by look: a person may turn the screen and the colours at any time. */
-const wrongWith = async (page: Page, name: string): Promise<string[]> => {
-  const wrong: string[] = [];
-  await page.evaluate(axe);
-  for (const { colorScheme, width, height } of looks) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height });
-    const look = `${name}, ${colorScheme} at ${width} pixels`;
-    wrong.push(...(await violations(page)).map((violation) => `${look}: ${violation}`));
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    if (over > 0) wrong.push(`${look}: ${over} pixels wider than the screen`);
-  }
-  return wrong;
 };
 
 it('every view is for everybody, and none is wider than the screen', async () => {

@@ -3,7 +3,7 @@ import { LogFolds } from '../../../functions/web/text/log-folds.ts';
 import { LogText } from '../../../functions/web/text/log-text.ts';
 
 const logOf = (...lines: string[]): LogText => {
-  const log = new LogText();
+  const log = new LogText('plan');
   log.append(Buffer.from(`\x02${lines.join('\n')}\n`));
   return log;
 };

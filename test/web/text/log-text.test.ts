@@ -8,7 +8,7 @@ const framed = (text: string): Uint8Array => Buffer.concat([Buffer.of(2), Buffer
 const linesOf = (log: LogText): string[] => Array.from({ length: log.length }, (_, i) => log.bare(i));
 
 const read = (bytes: Uint8Array, cuts: number[] = []): LogText => {
-  const log = new LogText();
+  const log = new LogText('plan');
   const points = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b);
   points.slice(1).forEach((to, i) => {
     log.append(bytes.subarray(points[i], to));

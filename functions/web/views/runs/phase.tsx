@@ -8,6 +8,7 @@ import { Notice, Took } from '../../parts/basics.tsx';
 import { Changes } from '../../parts/changes.tsx';
 import { Log } from '../../parts/log.tsx';
 import { PlanChanges } from './plan-changes.tsx';
+import { PlanGraph } from './plan-graph.tsx';
 
 const titles = { plan: 'Plan', apply: 'Apply' };
 
@@ -33,6 +34,11 @@ interface PhaseProps {
 /** A plan or an apply with its output: open while it runs, and when it failed; else folded. */
 export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const chosen = useSignal<boolean | undefined>(undefined);
+  const linked = hash.value.text.startsWith(`#${name}-`) || (name === 'plan' && hash.value.text.startsWith('#change-'));
+  useEffect(() => {
+    // Also of one that the reader has closed.
+    if (linked) chosen.value = undefined;
+  }, [hash.value]);
   if (!phase) return null;
   const { status, 'log-read-url': url, 'status-timestamps': at, 'error-message': message } = phase.attributes;
   const pool = awaitedPool(phase);
@@ -41,7 +47,6 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const began = at['started-at'] as string | undefined;
   const ended = (at['finished-at'] ?? at['errored-at'] ?? at['canceled-at']) as string | undefined;
   const waits = name === 'plan' && run.attributes.actions['is-confirmable'];
-  const linked = hash.value.startsWith(`#${name}-`);
   const open = chosen.value ?? (status === 'running' || status === 'errored' || waits || linked);
   const shows = began !== undefined || (over && status !== 'unreachable');
   return (
@@ -78,7 +83,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
           {name === 'plan' && status === 'finished' ? (
             <PlanResult run={run} plan={phase} url={url} />
           ) : (
-            <Log name={name} url={url} runId={run.id} over={over} onEnd={onEnd} />
+            <Log name={name} url={url} run={run} over={over} onEnd={onEnd} />
           )}
         </>
       )}
@@ -86,33 +91,27 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   );
 };
 
+const planViews = ['Changes', 'Graph', 'Output'] as const;
+
 /** A finished plan is read as changes, and its output is at hand; a link to one of its lines leads to the output. */
 const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: { id: string }; url: string }) => {
-  const showsOutput = useSignal(hash.value.startsWith('#plan-'));
+  const view = useSignal<(typeof planViews)[number]>(hash.value.text.startsWith('#plan-') ? 'Output' : 'Changes');
   useEffect(() => {
-    if (hash.value.startsWith('#plan-')) showsOutput.value = true;
+    if (hash.value.text.startsWith('#plan-')) view.value = 'Output';
+    if (hash.value.text.startsWith('#change-')) view.value = 'Changes';
   }, [hash.value]);
-  const views: [boolean, string][] = [
-    [false, 'Changes'],
-    [true, 'Output'],
-  ];
   return (
     <>
       <fieldset class="switch" aria-label="Show the plan as">
-        {views.map(([output, text]) => (
-          <button
-            key={text}
-            type="button"
-            aria-pressed={showsOutput.value === output}
-            onClick={() => {
-              showsOutput.value = output;
-            }}
-          >
+        {planViews.map((text) => (
+          <button key={text} type="button" aria-pressed={view.value === text} onClick={() => (view.value = text)}>
             {text}
           </button>
         ))}
       </fieldset>
-      {showsOutput.value ? <Log name="plan" url={url} runId={run.id} over /> : <PlanChanges plan={plan} />}
+      {view.value === 'Output' && <Log name="plan" url={url} run={run} over />}
+      {view.value === 'Changes' && <PlanChanges plan={plan} />}
+      {view.value === 'Graph' && <PlanGraph plan={plan} />}
     </>
   );
 };

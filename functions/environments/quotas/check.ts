@@ -1,0 +1,106 @@
+import { getMembership } from '../../people/accounts/memberships.ts';
+import { type Build, costOf, getBuilds } from '../builds/records.ts';
+import { CoderError } from '../host/errors.ts';
+import { prebuildsUser } from '../host/uuid.ts';
+import type { Template } from '../templates/records.ts';
+import { getFound } from '../templates/versions.ts';
+import { type Environment, listOfOwner } from '../workspaces/records.ts';
+import { getLedger, getQuotas, type Ledger, putLedger, type Quotas } from './records.ts';
+
+/** Whether somebody may spend as much more, decided by one conditional write of what they spend. */
+
+/** Their own, else all of their teams' together; undefined: as much as they like. */
+const budgetIn = (quotas: Quotas, userId: string, teamIds: Iterable<string>): number | undefined => {
+  if (quotas.users[userId] !== undefined) return quotas.users[userId];
+  const allowances = [...teamIds].flatMap((id) => quotas.teams[id] ?? []);
+  return allowances.length ? allowances.reduce((sum, one) => sum + one, 0) : undefined;
+};
+
+export const budgetOf = async (organization: string, userId: string): Promise<number | undefined> => {
+  const [quotas, membership] = await Promise.all([getQuotas(organization), getMembership(userId, organization)]);
+  return budgetIn(quotas, userId, membership?.teams ?? []);
+};
+
+/** An environment that its hold is older than will not come any more. */
+const holdMs = 5 * 60_000;
+
+interface Spent {
+  /** By environment. */
+  costs: Map<string, number>;
+  /** Of the ledger, those that still count. */
+  holds: Ledger['holds'];
+}
+
+const isAhead = (
+  { number, at }: Ledger['holds'][string],
+  environment: Environment | undefined,
+  latest: Build | undefined,
+): boolean => {
+  const isRecent = Date.now() - Date.parse(at) < holdMs;
+  if (!environment || number > environment.buildNumber) return isRecent;
+  return number === environment.buildNumber && latest?.completedAt === undefined;
+};
+
+/** What the person's environments cost in a day; of builds that go on, what they are to cost. */
+const spentBy = async (userId: string, organization: string, ledger: Ledger): Promise<Spent> => {
+  const own = (await listOfOwner(userId)).filter((one) => one.organization === organization);
+  const latest = await getBuilds(own.flatMap(({ latestBuildId }) => latestBuildId || []));
+  const byId = new Map(own.map((one) => [one.id, one]));
+  const buildOf = (one: Environment | undefined) => one && latest.get(one.latestBuildId);
+  const holds = Object.fromEntries(
+    Object.entries(ledger.holds).filter(([id, hold]) => isAhead(hold, byId.get(id), buildOf(byId.get(id)))),
+  );
+  const costs = new Map(own.map((one) => [one.id, costOf(buildOf(one))]));
+  for (const [id, { cost }] of Object.entries(holds)) costs.set(id, Math.max(cost, costs.get(id) ?? 0));
+  return { costs, holds };
+};
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
+
+/** 3 reads. */
+export const spending = async (organization: string, userId: string): Promise<number> =>
+  sum((await spentBy(userId, organization, await getLedger(userId, organization))).costs.values());
+
+const maxTries = 10;
+
+const exceeded = (cost: number, others: number, budget: number): CoderError =>
+  new CoderError(
+    409,
+    `Insufficient quota: it costs ${cost} a day, ${others} of ${budget} are in use.`,
+    'Stop or delete other environments, or ask an owner of the organization for a larger quota.',
+  );
+
+export interface Wish {
+  environment: Environment;
+  template: Template;
+  versionId: string;
+  /** Of the environment from this build on. */
+  ownerId: string;
+}
+
+/**
+ * For a start: nothing is read where no quota was ever set. What it costs is what the version's import found, or what the
+ * last build was found to cost, whichever is more.
+ * @throws {CoderError} 409 when the owner has too little left; nothing has changed then
+ */
+export const holdQuota = async ({ environment, template, versionId, ownerId }: Wish): Promise<void> => {
+  if (!template.hasQuotas || ownerId === prebuildsUser.id) return;
+  const { organization } = template;
+  const budget = await budgetOf(organization, ownerId);
+  if (budget === undefined) return;
+  const { start } = await getFound(versionId);
+  const before = costOf((await getBuilds([environment.latestBuildId].filter(Boolean))).get(environment.latestBuildId));
+  const cost = Math.max(sum(start.map(({ dailyCost }) => dailyCost)), before);
+  for (let tries = 0; tries < maxTries; tries++) {
+    const ledger = await getLedger(ownerId, organization);
+    const { costs, holds } = await spentBy(ownerId, organization, ledger);
+    const former = costs.get(environment.id) ?? 0;
+    const others = sum(costs.values()) - former;
+    // What costs no more than before may go on, whatever has become of the budget.
+    if (cost > former && others + cost > budget) throw exceeded(cost, others, budget);
+    const hold = { cost, number: environment.buildNumber + 1, at: new Date().toISOString() };
+    const next = { holds: { ...holds, [environment.id]: hold }, version: ledger.version };
+    if (await putLedger(ownerId, organization, next)) return;
+  }
+  throw new CoderError(409, 'Too many builds of yours begin at once. Try again.');
+};

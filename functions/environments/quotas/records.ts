@@ -1,0 +1,73 @@
+import { keys as shared } from '../../store/keys.ts';
+import { get, put, update } from '../../store/table.ts';
+import { keys } from '../keys.ts';
+import { listTemplates, type Template } from '../templates/records.ts';
+
+/** How much people may spend on environments in a day, by team and by person. */
+
+export interface Quotas {
+  /** By id. */
+  teams: Record<string, number>;
+  users: Record<string, number>;
+  version: number;
+}
+
+export const getQuotas = async (organization: string): Promise<Quotas> =>
+  (await get<Quotas>(keys.quotas(organization))) ?? { teams: {}, users: {}, version: 0 };
+
+/** Whoever builds reads quotas only where the template says that there are some. */
+export const markTemplate = ({ id }: Pick<Template, 'id'>): Promise<unknown> =>
+  update(keys.template(id), { set: { hasQuotas: true }, condition: 'attribute_exists(pk)' });
+
+/** First the organization, for templates to come; then those that are there. May be repeated. */
+const mark = async (organization: string): Promise<void> => {
+  await update(shared.organization(organization), {
+    set: { hasQuotas: true },
+    condition: 'attribute_exists(pk)',
+  });
+  for (const template of await listTemplates(organization)) if (!template.hasQuotas) await markTemplate(template);
+};
+
+const maxTries = 10;
+
+/** @param allowance undefined takes it away */
+export const setQuota = async (
+  organization: string,
+  of: 'teams' | 'users',
+  id: string,
+  allowance: number | undefined,
+): Promise<void> => {
+  if (allowance !== undefined) await mark(organization);
+  for (let tries = 0; tries < maxTries; tries++) {
+    const quotas = await getQuotas(organization);
+    const { [id]: _, ...rest } = quotas[of];
+    const next = { ...quotas, [of]: allowance === undefined ? rest : { ...rest, [id]: allowance } };
+    const { version } = quotas;
+    const isNext = await put(
+      { ...keys.quotas(organization), ...next, version: version + 1 },
+      version
+        ? { condition: 'version = :version', values: { ':version': version } }
+        : { condition: 'attribute_not_exists(pk)' },
+    );
+    if (isNext) return;
+  }
+  throw new Error('quotas: too many changes at once');
+};
+
+/** What one person's builds that have begun are to cost. */
+export interface Ledger {
+  holds: Record<string, { cost: number; number: number; at: string }>;
+  version: number;
+}
+
+export const getLedger = async (userId: string, organization: string): Promise<Ledger> =>
+  (await get<Ledger>(keys.quotaLedger(userId, organization))) ?? { holds: {}, version: 0 };
+
+/** False when somebody else was first. */
+export const putLedger = (userId: string, organization: string, { holds, version }: Ledger): Promise<boolean> =>
+  put(
+    { ...keys.quotaLedger(userId, organization), holds, version: version + 1 },
+    version
+      ? { condition: 'version = :version', values: { ':version': version } }
+      : { condition: 'attribute_not_exists(pk)' },
+  );

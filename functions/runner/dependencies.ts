@@ -1,0 +1,143 @@
+/**
+ * What each resource of a configuration depends on, as far as a plan tells: what its expressions refer to, through
+ * variables and outputs of modules. What goes through local values is not in a plan.
+ */
+
+/** An expression, or a block of them at any depth. */
+type Expressions = unknown;
+
+interface Resource {
+  address: string;
+  expressions?: Expressions;
+  count_expression?: Expressions;
+  for_each_expression?: Expressions;
+  depends_on?: string[];
+}
+
+interface Module {
+  resources?: Resource[];
+  outputs?: Record<string, { expression?: Expressions; depends_on?: string[] }>;
+  module_calls?: Record<string, ModuleCall>;
+}
+
+interface ModuleCall {
+  expressions?: Record<string, Expressions>;
+  count_expression?: Expressions;
+  for_each_expression?: Expressions;
+  depends_on?: string[];
+  module?: Module;
+}
+
+/** Of `terraform show -json` of a plan. */
+export interface Configuration {
+  root_module?: Module;
+}
+
+/** Configurations go about four deep; one without end would be an attack. */
+const maxDepth = 30;
+
+const referencesIn = (value: unknown, depth = 0): string[] => {
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return [];
+  return Object.entries(value).flatMap(([key, one]) =>
+    key === 'references' && Array.isArray(one)
+      ? one.filter((text) => typeof text === 'string')
+      : referencesIn(one, depth + 1),
+  );
+};
+
+/** A module where it is called. */
+class Scope {
+  readonly module: Module;
+  readonly #call: ModuleCall | undefined;
+  readonly #parent: Scope | undefined;
+  readonly #prefix: string;
+  readonly #addresses: Set<string>;
+  readonly #children: Map<string, Scope>;
+  readonly #found = new Map<string, string[]>();
+
+  constructor(module: Module, prefix = '', call?: ModuleCall, parent?: Scope, depth = 0) {
+    this.module = module;
+    this.#call = call;
+    this.#parent = parent;
+    this.#prefix = prefix;
+    this.#addresses = new Set((module.resources ?? []).map(({ address }) => address));
+    const calls = depth > maxDepth ? [] : Object.entries(module.module_calls ?? {});
+    this.#children = new Map(
+      calls.map(([name, child]) => [
+        name,
+        new Scope(child.module ?? {}, `${prefix}module.${name}.`, child, this, depth + 1),
+      ]),
+    );
+  }
+
+  /** Addresses of the resources in it and below. */
+  all(): string[] {
+    return [
+      ...[...this.#addresses].map((address) => this.#prefix + address),
+      ...[...this.#children.values()].flatMap((child) => child.all()),
+    ];
+  }
+
+  references(texts: string[]): string[] {
+    return texts.flatMap((text) => this.#reference(text));
+  }
+
+  #reference(text: string): string[] {
+    const known = this.#found.get(text);
+    if (known) return known;
+    // Should it lead back here: nothing more is found on the way.
+    this.#found.set(text, []);
+    const found = this.#resolve(text);
+    this.#found.set(text, found);
+    return found;
+  }
+
+  #resolve(text: string): string[] {
+    const parts = text.replaceAll(/\[[^\]]*\]/g, '').split('.');
+    const [first = '', second = '', third] = parts;
+    if (first === 'var') return this.#parent?.references(referencesIn(this.#call?.expressions?.[second])) ?? [];
+    if (first === 'module') {
+      const child = this.#children.get(second);
+      // The module alone stands beside each of its outputs that is referred to.
+      const output = third === undefined ? undefined : child?.module.outputs?.[third];
+      return child && output
+        ? child.references([...referencesIn(output.expression), ...(output.depends_on ?? [])])
+        : [];
+    }
+    const address = parts.slice(0, first === 'data' ? 3 : 2).join('.');
+    return this.#addresses.has(address) ? [this.#prefix + address] : [];
+  }
+
+  /** What is named in `depends_on`, whole modules too. */
+  named(texts: string[] = []): string[] {
+    return texts.flatMap((text) => {
+      const [, name = ''] = /^module\.([^.[]+)$/.exec(text) ?? [];
+      return this.#children.get(name)?.all() ?? this.#reference(text);
+    });
+  }
+
+  /** What holds for the call of this module holds for all in it. */
+  inherited(): string[] {
+    const { depends_on, count_expression, for_each_expression } = this.#call ?? {};
+    const own = [
+      ...(this.#parent?.named(depends_on) ?? []),
+      ...(this.#parent?.references(referencesIn([count_expression, for_each_expression])) ?? []),
+    ];
+    return [...own, ...(this.#parent?.inherited() ?? [])];
+  }
+
+  *dependencies(): Generator<[string, string[]]> {
+    const inherited = this.inherited();
+    for (const { address, depends_on, ...expressions } of this.module.resources ?? []) {
+      const own = this.#prefix + address;
+      const all = [...this.references(referencesIn(expressions)), ...this.named(depends_on), ...inherited];
+      const others = [...new Set(all)].filter((one) => one !== own);
+      if (others.length) yield [own, others.sort()];
+    }
+    for (const child of this.#children.values()) yield* child.dependencies();
+  }
+}
+
+/** By addresses in the configuration, without those that depend on nothing: `{ "module.a.null_resource.b": ["null_resource.c"] }`. */
+export const dependenciesOf = ({ root_module }: Configuration): Record<string, string[]> =>
+  Object.fromEntries(new Scope(root_module ?? {}).dependencies());

@@ -1,0 +1,99 @@
+import { lchownSync, lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hostOf } from '../protocols/provider-package.ts';
+import { maxProviders, type SharedProvider } from '../protocols/runner.ts';
+import { messageOf } from '../transport/errors.ts';
+import { retryFor } from '../transport/retry.ts';
+import { unzipAll } from './binary/unzip.ts';
+import type { Phase } from './phase.ts';
+import { download, toFile } from './transfer.ts';
+import { giveFolders, type LockedProvider, lockedProviders, packageChecksum } from './workspace/provider-cache.ts';
+import { makeFolder, readOwn } from './workspace/tree.ts';
+
+/** Providers that the platform keeps in its bucket, for runners whose disk ends with them (decisions/0082). */
+
+/** Asking must not take longer than it saves. */
+const askMs = 5_000;
+const downloadMs = 120_000;
+const limits = { files: 1000, bytes: 2 * 2 ** 30 };
+
+/**
+ * Makes a plugin cache of the providers that the lock file names and the platform has. Content that the lock file has no
+ * checksum of is not used.
+ * @returns whether there is any
+ */
+export const sharedProviders = async (
+  phase: Phase,
+  { lockFile, platform }: { lockFile: string; platform: string },
+): Promise<boolean> => {
+  const { job, client, control, files, user } = phase;
+  if (!lstatSync(lockFile, { throwIfNoEntry: false })) return false;
+  const wanted = lockedProviders(readOwn(lockFile).toString('utf8'))
+    .filter(({ address }) => job.sharedProviderHosts?.includes(hostOf(address)))
+    .filter(({ archives, checksums }) => archives.length + checksums.length > 0)
+    .slice(0, maxProviders);
+  if (wanted.length === 0) return false;
+  const names = wanted.map(({ address, version }) => ({ address: address.toLowerCase(), version }));
+  const patience = { ...retryFor(askMs), signal: control.asked };
+  const { providers } = await client.providers({ platform, providers: names }, patience);
+  makeFolder(files.pluginCache, 0o755);
+  const offered = await Promise.all(
+    wanted.map(async (locked) => {
+      const shared = providers.find((one) => isSame(one, locked));
+      return shared ? { locked, checksum: await offer(phase, shared, locked, platform) } : undefined;
+    }),
+  );
+  const used = offered.flatMap((one) => (one?.checksum ? [{ ...one.locked, checksum: one.checksum }] : []));
+  addChecksums(lockFile, used);
+  if (user.owner) giveFolders(files.pluginCache, user.owner);
+  return used.length > 0;
+};
+
+const isSame = (one: SharedProvider, { address, version }: LockedProvider): boolean =>
+  one.address === address.toLowerCase() && one.version === version;
+
+/** Its checksum (`h1`); undefined when it cannot be had or is not what the lock file names: Terraform installs it then. */
+const offer = async (
+  { files, control }: Phase,
+  { url, sha256 }: SharedProvider,
+  { address, version, archives, checksums }: LockedProvider,
+  platform: string,
+): Promise<string | undefined> => {
+  const archive = files.own(`provider-${sha256.replaceAll(/\W/g, '')}.zip`);
+  const target = join(files.pluginCache, address, version, platform);
+  try {
+    const patience = { ...control.patience(downloadMs), signal: control.asked };
+    await download(address, url, patience, toFile(archive, address, `sha256:${sha256}`));
+    makeFolder(target, 0o755);
+    await unzipAll(archive, target, limits);
+    const checksum = await packageChecksum(target);
+    if (archives.includes(sha256) || checksums.includes(checksum)) return checksum;
+    throw new Error('its checksum is not in the lock file');
+  } catch (error) {
+    console.error(`${address} ${version} is not taken from the platform: ${messageOf(error)}`);
+    rmSync(target, { recursive: true, force: true });
+    return undefined;
+  } finally {
+    rmSync(archive, { force: true });
+  }
+};
+
+/**
+ * Terraform takes from a cache what the lock file has the `h1` of, and one that was written on another platform has the
+ * zip's checksum only. It adds the other itself when it installs the zip; so does this.
+ */
+const addChecksums = (lockFile: string, used: (LockedProvider & { checksum: string })[]): void => {
+  const missing = used.filter(({ checksum, checksums }) => !checksums.includes(checksum));
+  if (missing.length === 0) return;
+  let text = readOwn(lockFile).toString('utf8');
+  for (const { address, checksum } of missing) {
+    const at = text.indexOf('  hashes = [\n', text.indexOf(`provider "${address}" {\n`));
+    if (at >= 0) text = text.slice(0, at) + text.slice(at).replace('[\n', `[\n    "h1:${checksum}",\n`);
+  }
+  const { uid, gid, mode } = lstatSync(lockFile);
+  const scratch = `${lockFile}.new`;
+  rmSync(scratch, { recursive: true, force: true });
+  writeFileSync(scratch, text, { flag: 'wx', mode });
+  lchownSync(scratch, uid, gid);
+  renameSync(scratch, lockFile);
+};

@@ -1,0 +1,50 @@
+import { environment } from '../environment.ts';
+import { addressForm, hostOf, platformForm, versionForm } from '../protocols/provider-package.ts';
+import type { ProviderName, ProvidersRequest, SharedProvider } from '../protocols/runner.ts';
+import { invokeLater } from '../store/aws.ts';
+import { presignGet } from '../store/bucket.ts';
+import { objects } from '../store/keys.ts';
+import { logError, logWarning } from '../store/log.ts';
+import { beginFetch, getPackage, mayFetch, type PackageName } from './records.ts';
+
+/** A provider that is not there is installed by Terraform itself: nobody has to hear of it. */
+const isShared = ({ address, version }: ProviderName): boolean =>
+  addressForm.test(address) &&
+  address === address.toLowerCase() &&
+  versionForm.test(version) &&
+  environment.sharedProviderHosts.includes(hostOf(address));
+
+/** Has it fetched for the next run; this one does not wait. False when there have been enough today. */
+const fetchLater = async (name: PackageName, organization: string): Promise<boolean> => {
+  if (!(await mayFetch(organization))) return false;
+  if (await beginFetch(name)) await invokeLater(environment.fetchProviderFunction, name);
+  return true;
+};
+
+/**
+ * Those of the packages that the platform keeps, with URLs to read them from; it fetches the others. 1 read for each.
+ * @param seconds that the URLs are good for
+ */
+export const shareProviders = async (
+  { platform, providers }: ProvidersRequest,
+  organization: string,
+  seconds: number,
+): Promise<SharedProvider[]> => {
+  if (!platformForm.test(platform)) return [];
+  const names = providers.filter(isShared).map(({ address, version }) => ({ address, version, platform }));
+  const found = await Promise.all(names.map(getPackage));
+  const missing = names.filter((_, i) => !found[i]);
+  await fetchAll(missing, organization).catch((error) => logError('provider not fetched', error));
+  const answers = names.map(async ({ address, version }, i) => {
+    const sha256 = found[i]?.sha256;
+    return sha256 ? [{ address, version, sha256, url: await presignGet(objects.sharedProvider(sha256), seconds) }] : [];
+  });
+  return (await Promise.all(answers)).flat();
+};
+
+const fetchAll = async (names: PackageName[], organization: string): Promise<void> => {
+  for (const name of names) {
+    if (await fetchLater(name, organization)) continue;
+    return logWarning('enough providers were fetched today', { organization });
+  }
+};

@@ -1,0 +1,71 @@
+import * as v from 'valibot';
+import { download } from '../outbound/download.ts';
+import { OutboundError } from '../outbound/errors.ts';
+import { hostOf } from '../protocols/provider-package.ts';
+import { putStream } from '../store/bucket.ts';
+import { objects } from '../store/keys.ts';
+import type { PackageName } from './records.ts';
+
+/**
+ * Fetches a package from its registry into the bucket, as anybody gets it: without credentials, so that nothing private can
+ * come of it. The checksum that the registry names is what storage makes sure of, and what the package is called by.
+ * Signatures are not checked: a runner uses nothing that its run's lock file does not have the checksum of.
+ */
+
+const maxDocumentBytes = 1024 * 1024;
+/** AWS's, the largest in wide use, has some 170 MB. */
+const maxPackageBytes = 600 * 1024 * 1024;
+
+const document = v.object({
+  download_url: v.string(),
+  shasum: v.pipe(
+    v.string(),
+    v.transform((text) => text.toLowerCase()),
+    v.regex(/^[0-9a-f]{64}$/),
+  ),
+});
+const discovery = v.object({ 'providers.v1': v.string() });
+
+/** @throws {OutboundError} */
+const open = async (url: URL) => {
+  if (url.protocol !== 'https:') throw new OutboundError('forbidden', `${url.host} must be reached by https`);
+  const answer = await download({ url: url.href, headers: { accept: '*/*', 'user-agent': 'stepform' } });
+  if (answer.statusCode === 200) return answer;
+  answer.destroy();
+  throw new OutboundError('unreachable', `${url.host} answered ${answer.statusCode}`);
+};
+
+const readDocument = async <S extends v.GenericSchema>(url: URL, schema: S): Promise<v.InferOutput<S>> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of await open(url)) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > maxDocumentBytes) throw new OutboundError('unreachable', `${url.host} answered too much`);
+  }
+  return v.parse(schema, JSON.parse(Buffer.concat(chunks).toString('utf8')));
+};
+
+/**
+ * @returns SHA-256 in hex, of the zip that is stored now
+ * @throws {Error} when the registry does not have it, or has something else
+ */
+export const fetchPackage = async ({ address, version, platform }: PackageName): Promise<string> => {
+  const [, namespace = '', type = ''] = address.split('/');
+  const [os = '', architecture = ''] = platform.split('_');
+  // Terraform: remote service discovery, and provider registry protocol.
+  const root = new URL(`https://${hostOf(address)}/.well-known/terraform.json`);
+  const { 'providers.v1': base } = await readDocument(root, discovery);
+  const path = [namespace, type, version, 'download', os, architecture].map(encodeURIComponent).join('/');
+  const described = new URL(path, new URL(base.endsWith('/') ? base : `${base}/`, root));
+  const { download_url: url, shasum } = await readDocument(described, document);
+  const body = await open(new URL(url, described));
+  try {
+    const size = Number(body.headers['content-length']);
+    if (!(size > 0 && size <= maxPackageBytes)) throw new Error(`its size is ${size} bytes, or is not told`);
+    await putStream(objects.sharedProvider(shasum), body, { size, sha256: shasum, type: 'application/zip' });
+  } finally {
+    body.destroy();
+  }
+  return shasum;
+};

@@ -1,0 +1,18 @@
+import { environment } from '../environment.ts';
+import { hostOf } from '../protocols/provider-package.ts';
+import { logWarning } from '../store/log.ts';
+import { fetchPackage } from './fetch.ts';
+import { endFetch, type PackageName } from './records.ts';
+
+/** Fetches one package of a provider for the runs to come. */
+export const handler = async ({ address, version, platform }: PackageName): Promise<void> => {
+  const name = { address, version, platform };
+  if (!environment.sharedProviderHosts.includes(hostOf(address))) throw new Error(`${address} is not shared`);
+  try {
+    await endFetch(name, await fetchPackage(name));
+  } catch (error) {
+    // It may not exist: a run asks for what it likes. Terraform tells its user.
+    logWarning('provider not fetched', { ...name, reason: String(error) });
+    await endFetch(name);
+  }
+};

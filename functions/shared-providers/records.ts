@@ -1,0 +1,73 @@
+import type { ProviderName } from '../protocols/runner.ts';
+import { keys } from '../store/keys.ts';
+import { get, update } from '../store/table.ts';
+
+/**
+ * Packages of providers that the platform keeps for all runs (decisions/0082): which content a registry has under a name.
+ * Whether that content may run, a run's own lock file says, never this record.
+ */
+export interface SharedPackage {
+  status: 'fetching' | 'stored' | 'failed';
+  /** Hex, of the zip; once it is stored. */
+  sha256?: string;
+  /** Seconds since 1970: until then it is as it is, whatever anybody asks. */
+  expiresAt: number;
+}
+
+export interface PackageName extends ProviderName {
+  /** `linux_arm64` */
+  platform: string;
+}
+
+const day = 24 * 3600;
+/** Shorter than the bucket keeps what lies there (infra/storage.ts), by more than a runner takes to read it. */
+const storedSeconds = 27 * day;
+/** Longer than the function that fetches may take. */
+const fetchingSeconds = 900;
+const failedSeconds = 6 * 3600;
+
+const seconds = (): number => Math.floor(Date.now() / 1000);
+
+const keyOf = ({ address, version, platform }: PackageName) => keys.sharedProvider(address, version, platform);
+
+/** 1 read. Undefined when nothing is known of it, or nothing that still holds. */
+export const getPackage = async (name: PackageName): Promise<SharedPackage | undefined> => {
+  const found = await get<SharedPackage>(keyOf(name), false);
+  return found && found.expiresAt > seconds() ? found : undefined;
+};
+
+/** True for the one who is to fetch it. */
+export const beginFetch = async (name: PackageName): Promise<boolean> =>
+  (await update(keyOf(name), {
+    set: { status: 'fetching', expiresAt: seconds() + fetchingSeconds },
+    remove: ['sha256'],
+    condition: 'attribute_not_exists(pk) OR expiresAt <= :now',
+    values: { ':now': seconds() },
+  })) !== undefined;
+
+/** @param sha256 missing: it could not be had, and is not tried again for some hours */
+export const endFetch = async (name: PackageName, sha256?: string): Promise<void> => {
+  const stored = sha256 !== undefined;
+  await update(keyOf(name), {
+    set: {
+      status: stored ? 'stored' : 'failed',
+      sha256,
+      expiresAt: seconds() + (stored ? storedSeconds : failedSeconds),
+    },
+  });
+};
+
+/** How many packages a day the platform fetches, for one organization and in all: a run may ask for any that exist. */
+const maxFetches = { organization: 100, all: 1000 };
+
+const counts = async (of: string, most: number): Promise<boolean> =>
+  (await update(keys.sharedProviderFetches(of, new Date().toISOString().slice(0, 10)), {
+    set: { expiresAt: seconds() + 2 * day },
+    add: { fetches: 1 },
+    condition: 'attribute_not_exists(fetches) OR fetches < :most',
+    values: { ':most': most },
+  })) !== undefined;
+
+/** Counts one more; false when there have been enough today. */
+export const mayFetch = async (organization: string): Promise<boolean> =>
+  (await counts(`organization/${organization}`, maxFetches.organization)) && counts('all', maxFetches.all);

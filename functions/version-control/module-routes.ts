@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { type Answer, created } from '../api/answer.ts';
+import { unprocessable } from '../api/errors.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { readData, setting, text } from '../api/validation.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { moduleDocument } from '../registry/modules/document.ts';
+import {
+  connectModule,
+  countModules,
+  createModule,
+  deleteModule,
+  type Module,
+  maxModules,
+} from '../registry/modules/records.ts';
+import { moduleName, providerName } from '../registry/names.ts';
+import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
+import { getToken } from './connections.ts';
+import { keepDelivery } from './deliveries.ts';
+import { unfollow } from './repositories.ts';
+import { at, checkOrganizationScoped, chosen, followChoice, refused } from './repository-choice.ts';
+
+/** Modules that are published by tags of their repository (HCP API: registry modules, publish from VCS). */
+
+const vcsRepo = v.strictObject({
+  identifier: v.pipe(v.string(), v.check(isIdentifier, 'must be like owner/name')),
+  'oauth-token-id': v.nullish(text(100)),
+  'github-app-installation-id': v.nullish(text(100)),
+  'display-identifier': v.nullish(text(400)),
+  'organization-name': v.nullish(text(100)),
+  branch: v.nullish(v.literal('', 'cannot be set: modules are published by tags, not from a branch')),
+  tags: v.nullish(v.literal(true, 'cannot be false: modules are published by tags, not from a branch')),
+  'source-directory': v.nullish(v.literal('', 'cannot be set: a module is at the root of its repository')),
+  'tag-prefix': v.nullish(text(100)),
+  'ingress-submodules': v.nullish(v.boolean()),
+});
+
+const attributes = {
+  'vcs-repo': vcsRepo,
+  name: setting(moduleName),
+  provider: setting(providerName),
+  'no-code': setting(v.literal(false, 'cannot be set: no-code provisioning is not supported')),
+};
+
+const others = {
+  lacking: {
+    // Clients say so although it counts for branches alone.
+    'initial-version': 'versions are what tags say',
+    'test-config': 'tests of modules are not supported',
+  },
+};
+
+const conventional = /^terraform-([a-z0-9]{1,64})-(.+)$/;
+
+/** `terraform-<provider>-<name>`, unless the request says both. @throws {ApiError} 422 */
+const addressFrom = (identifier: string, given: { name?: string | null; provider?: string | null }) => {
+  if (given.name && given.provider) return { name: given.name, provider: given.provider };
+  const [, provider = '', name = ''] = conventional.exec(identifier.split('/').at(-1) ?? '') ?? [];
+  const address = { name: given.name ?? name, provider: given.provider ?? provider };
+  if (v.is(moduleName, address.name) && v.is(providerName, address.provider)) return address;
+  throw refused('identifier', 'must end in terraform-<provider>-<name>; for another repository give name and provider');
+};
+
+const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
+  const { organization: of } = subject;
+  const { attributes: given } = readData(request, attributes, {}, others);
+  const repo = given['vcs-repo'];
+  const oauthTokenId = repo['oauth-token-id'];
+  if (repo['github-app-installation-id']) {
+    throw refused('github-app-installation-id', 'GitHub App installations are not supported; use oauth-token-id');
+  }
+  if (!oauthTokenId) throw refused('oauth-token-id', 'is missing');
+  if ((repo['organization-name'] || of) !== of) throw refused('organization-name', `is not ${of}`);
+  const { name, provider } = addressFrom(repo.identifier, given);
+  if ((await countModules(of)) >= maxModules) {
+    throw unprocessable('/data', `${of} has ${maxModules} modules, the maximum. Delete one first`);
+  }
+  await checkOrganizationScoped(oauthTokenId, of);
+  const ingressSubmodules = repo['ingress-submodules'] ?? false;
+  const choice = await chosen({
+    identifier: repo.identifier,
+    oauthTokenId,
+    branch: '',
+    ingressSubmodules,
+    tagsRegex: null,
+  });
+  const module = await createModule({ organization: of, registry: 'private', namespace: of, name, provider });
+  if (!module) throw unprocessable(at, `${name}/${provider} has already been taken`);
+  try {
+    const followed = await followChoice(choice, module.id);
+    const connected = await connectModule(module, followed, repo['tag-prefix'] || undefined);
+    const { repository } = followed;
+    const uuid = new URL(followed.webhookUrl).pathname.split('/').at(-1) ?? '';
+    const matter = { kind: 'module', moduleId: module.id } as const;
+    await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, matter });
+    return created(moduleDocument({ module: connected, versions: [] }, granted));
+  } catch (error) {
+    await deleteModule(module);
+    throw error;
+  }
+};
+
+/** Of a module that was deleted. */
+export const leaveModuleRepo = async ({ id, vcsRepo: followed }: Module): Promise<void> => {
+  if (followed) await unfollow(followed.repository, followed.clientId, id);
+};
+
+/** The organization of the connection that the body names. */
+const ofConnection: Finder<InOrganization> = {
+  ...organization,
+  parameter: 'vcs-repo',
+  find: async (request) => {
+    const body = request.json() as { data?: { attributes?: { 'vcs-repo'?: Record<string, unknown> } } } | undefined;
+    const id = body?.data?.attributes?.['vcs-repo']?.['oauth-token-id'];
+    const token = typeof id === 'string' ? await getToken(id) : undefined;
+    const record = token && (await getOrganization(token.organization));
+    return record && { organization: record.name, record };
+  },
+};
+
+export const moduleRepositoryRoutes: Route[] = [
+  route('POST', '/organizations/{organization}/registry-modules/vcs', 'registry:write-modules', organization, create),
+  route('POST', '/registry-modules', 'registry:write-modules', ofConnection, create),
+];

@@ -1,0 +1,121 @@
+import type { PolicySet } from '../policies/set-records.ts';
+import { getPolicySets } from '../policies/set-records.ts';
+import { createPolicyCommit, getPolicySetVersion, type PolicySetVersion } from '../policies/set-version-records.ts';
+import { derivedId } from '../store/id.ts';
+import type { Access } from './access.ts';
+import { markUnsettled, requestArchive, waitForArchive } from './archives.ts';
+import type { Matter } from './deliveries.ts';
+import { follows } from './follows.ts';
+import type { Commit } from './forges/forge.ts';
+import { commitAt, counted, fetchLater, forEach, type Handling, type Outcome } from './handling.ts';
+import { type Moved, moveBranch } from './moves.ts';
+import { type FollowedRepository, isPolicySet } from './repositories.ts';
+import { providerOf } from './service-providers.ts';
+import { matchesPatterns } from './triggers.ts';
+
+/** Commits as versions of the policy sets that follow a repository. */
+
+interface Wanted {
+  access: Access;
+  repository: FollowedRepository;
+  commit: Commit;
+  /** With set and commit, what makes a version the same: `push main 3`. */
+  what: string;
+  /** When the platform learned of it: the set goes by the version with the latest time. */
+  at: string;
+}
+
+/** The commit as the set's version, however often it is asked for; it is fetched then. */
+export const policyVersionFor = async (
+  set: Pick<PolicySet, 'id' | 'organization' | 'vcsRepo'>,
+  { access, repository, commit, what, at }: Wanted,
+): Promise<PolicySetVersion | undefined> => {
+  const id = derivedId('polsetver', `${set.id} ${repository.id} ${what} ${commit.sha}`);
+  const archive = await requestArchive(repository, commit.sha, set.vcsRepo?.ingressSubmodules ?? false);
+  await waitForArchive(archive.id, { versionId: id });
+  const version = await createPolicyCommit(set, {
+    id,
+    createdAt: at,
+    ingress: { commitSha: commit.sha, commitUrl: commit.url, identifier: repository.identifier },
+    source: providerOf(access.client.serviceProvider).source,
+  });
+  await markUnsettled(archive.id);
+  await fetchLater(archive);
+  return version;
+};
+
+const bare = (path: string): string => path.replace(/^(\.?\/)+|\/+$/g, '');
+
+type Settings = Pick<PolicySet, 'policiesPath' | 'policyUpdatePatterns'>;
+
+/** Whether it matters which files changed. */
+export const setFilters = ({ policiesPath, policyUpdatePatterns }: Settings): boolean =>
+  bare(policiesPath ?? '') !== '' || Boolean(policyUpdatePatterns?.length);
+
+/** @param paths that changed; undefined when nobody knows, which concerns everybody */
+const concernsSet = (set: Settings, paths: string[] | undefined): boolean => {
+  if (!paths || !setFilters(set)) return true;
+  if (set.policyUpdatePatterns?.length) return matchesPatterns(set.policyUpdatePatterns, paths);
+  return paths.some((path) => path.startsWith(`${bare(set.policiesPath ?? '')}/`));
+};
+
+/** Those among the repository's followers that take the branch. */
+export const setsOfBranch = async (
+  followers: string[],
+  { id, defaultBranch }: FollowedRepository,
+  branch: string,
+): Promise<PolicySet[]> => {
+  const sets = await getPolicySets(followers.filter(isPolicySet));
+  return sets.filter(({ vcsRepo }) => vcsRepo?.repository === id && follows(vcsRepo, branch, defaultBranch));
+};
+
+/** Versions of the sets that a push concerns. What came of it; undefined when nothing did. */
+export const renewPolicySets = async (
+  { access, repository }: Handling,
+  sets: PolicySet[],
+  moved: Moved,
+  changedFiles: string[] | undefined,
+): Promise<string | undefined> => {
+  const concerned = sets.filter((set) => concernsSet(set, changedFiles));
+  if (concerned.length === 0) return undefined;
+  const commit = await commitAt(access, repository, moved.to);
+  const what = `push ${moved.branch} ${moved.n}`;
+  await forEach(concerned, async (set) => {
+    await policyVersionFor(set, { access, repository, commit, what, at: moved.at });
+  });
+  return `Fetching ${counted(concerned.length, 'policy set')}`;
+};
+
+const after = (at: string, before: string): string =>
+  at > before ? at : new Date(Date.parse(before) + 1).toISOString();
+
+/**
+ * The newest commit for a set that was connected or changed. Its request has made a version already, unless the branch moved
+ * since it looked, or it could not look.
+ */
+export const handlePolicySet = async (
+  handling: Handling,
+  matter: Extract<Matter, { kind: 'policySet' }>,
+): Promise<Outcome> => {
+  const { access, repository } = handling;
+  const [set] = await getPolicySets([matter.policySetId]);
+  const vcsRepo = set?.vcsRepo;
+  if (!set || vcsRepo?.repository !== repository.id)
+    return { message: 'Skipped: the policy set follows something else' };
+  const { identifier, defaultBranch } = repository;
+  const branch = vcsRepo.branch || defaultBranch;
+  const sha = await access.forge.branch(access.call, identifier, branch);
+  if (!sha) return { level: 'error', message: `Branch ${branch} is not in ${identifier} any more` };
+  const early = matter.versionId ? await getPolicySetVersion(matter.versionId) : undefined;
+  const words = `for ${branch} ${sha.slice(0, 7)} of ${identifier} in policy set ${set.name}`;
+  const about = { repositoryId: repository.forgeId, defaultBranch, sender: null };
+  const push = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null, ...about } as const;
+  const moved = await moveBranch(handling, push, { repeat: true });
+  if (typeof moved === 'string') return { message: `Skipped: ${branch} of ${identifier} has not moved` };
+  if (early?.ingress?.commitSha === moved.to) return { message: `Fetching the policies ${words}` };
+  const commit = await commitAt(access, repository, moved.to);
+  const at = after(moved.at, early?.createdAt ?? set.newestVersionAt ?? '');
+  // Another version for each look: the set's folder may have changed, and not its commit.
+  await policyVersionFor(set, { access, repository, commit, what: `look ${handling.delivery.id}`, at });
+  return { message: `Fetching the policies ${words}` };
+};

@@ -1,0 +1,133 @@
+import { unprocessable } from '../api/errors.ts';
+import { environment } from '../environment.ts';
+import type { VcsRepo } from '../workspaces/records.ts';
+import type { VcsRepoInput } from '../workspaces/vcs-repo-input.ts';
+import { type Access, accessBy } from './access.ts';
+import { asForgeError } from './call.ts';
+import { getClient, getToken, type OauthClient } from './connections.ts';
+import type { Repository } from './forges/forge.ts';
+import { regexOf } from './regex.ts';
+import { hookPath } from './repositories.ts';
+import { providerOf } from './service-providers.ts';
+import { follow } from './webhooks.ts';
+
+/** Which repository a `vcs-repo` names, for whatever follows one (HCP API: workspaces, policy sets, registry modules). */
+
+export const at = '/data/attributes/vcs-repo';
+
+/** What `vcs-repo` says, before anything is looked up. */
+export type Wanted = Pick<VcsRepo, 'identifier' | 'branch' | 'ingressSubmodules' | 'tagsRegex' | 'oauthTokenId'>;
+
+/** A repository that was looked up at its forge. */
+export interface Choice {
+  wanted: Wanted;
+  access: Access;
+  found: Repository;
+}
+
+export const refused = (field: string, detail: string) => unprocessable(`${at}/${field}`, `${field}: ${detail}`);
+
+/** An empty text is none: the provider of Terraform sends one. */
+export const wantedFrom = (given: VcsRepoInput, before: VcsRepo | null | undefined): Wanted => {
+  if (given['github-app-installation-id']) {
+    throw refused('github-app-installation-id', 'GitHub App installations are not supported; use oauth-token-id');
+  }
+  const identifier = given.identifier ?? before?.identifier;
+  const oauthTokenId = given['oauth-token-id'] || before?.oauthTokenId;
+  if (!identifier) throw refused('identifier', 'is missing');
+  if (!oauthTokenId) throw refused('oauth-token-id', 'is missing');
+  const { branch, 'tags-regex': tagsRegex } = given;
+  return {
+    identifier,
+    oauthTokenId,
+    branch: branch === undefined ? (before?.branch ?? '') : (branch ?? ''),
+    ingressSubmodules: given['ingress-submodules'] ?? before?.ingressSubmodules ?? false,
+    tagsRegex: tagsRegex === undefined ? (before?.tagsRegex ?? null) : tagsRegex || null,
+  };
+};
+
+export const checkTags = (tagsRegex: string | null): void => {
+  if (!tagsRegex) return;
+  try {
+    regexOf(tagsRegex);
+  } catch (error) {
+    throw refused('tags-regex', `is not an expression that is supported: ${(error as Error).message.slice(0, 200)}`);
+  }
+};
+
+/**
+ * The connection is one that can be used.
+ * @param serves whether it may be used for this follower
+ * @param whom in whose name it is refused
+ * @throws {ApiError} 422
+ */
+export const checkConnection = async (
+  tokenId: string,
+  organization: string,
+  serves: (client: OauthClient) => boolean,
+  whom: string,
+): Promise<void> => {
+  const token = await getToken(tokenId);
+  const client = token?.organization === organization ? await getClient(token.clientId) : undefined;
+  if (!client || !serves(client)) throw refused('oauth-token-id', `there is no such connection ${whom}`);
+  if (client.dialect) return;
+  const { name } = providerOf(client.serviceProvider);
+  throw refused('oauth-token-id', `${name} is not supported here yet: use github, gitlab or gitea`);
+};
+
+/** For what the whole organization uses. @throws {ApiError} 422 */
+export const checkOrganizationScoped = (tokenId: string, organization: string): Promise<void> =>
+  checkConnection(
+    tokenId,
+    organization,
+    (client) => client.organizationScoped,
+    'for the whole organization (organization-scoped)',
+  );
+
+/** Asks the forge. @throws {ApiError} 422 */
+export const chosen = async (wanted: Wanted): Promise<Choice> => {
+  const { identifier, branch } = wanted;
+  let name = 'Version control';
+  try {
+    const access = await accessBy(wanted.oauthTokenId);
+    name = access.name;
+    const { forge, call } = access;
+    const found = await forge.repository(call, identifier);
+    if (!found) throw refused('identifier', "Repository doesn't exist or isn't accessible.");
+    if (!found.mayAdminister) {
+      throw refused('identifier', `the connection needs admin access to ${identifier} to create its webhook`);
+    }
+    const head = branch || found.defaultBranch;
+    if (!(await forge.branch(call, identifier, head))) {
+      throw refused('branch', `Branch ${head} does not exist in ${identifier}`);
+    }
+    return { wanted, access, found };
+  } catch (error) {
+    if ((error as Error).name === 'ApiError') throw error;
+    throw refused('identifier', asForgeError(name, error).message);
+  }
+};
+
+export const isSame = (before: VcsRepo, wanted: Wanted): boolean =>
+  before.identifier === wanted.identifier &&
+  before.oauthTokenId === wanted.oauthTokenId &&
+  before.branch === wanted.branch;
+
+/** Has the forge deliver here. @throws {ApiError} 422 */
+export const followChoice = async ({ wanted, access, found }: Choice, follower: string): Promise<VcsRepo> => {
+  try {
+    const { publicUrl } = environment;
+    const repository = await follow(access, found, follower, publicUrl);
+    return {
+      ...wanted,
+      serviceProvider: access.client.serviceProvider,
+      clientName: access.client.name,
+      clientId: access.client.id,
+      httpUrl: found.httpUrl,
+      webhookUrl: `${publicUrl}${hookPath(repository)}`,
+      repository: repository.id,
+    };
+  } catch (error) {
+    throw refused('identifier', asForgeError(access.name, error).message);
+  }
+};

@@ -1,0 +1,52 @@
+import { ApiError } from '../client/client.ts';
+
+/** Requests of the environments' API (Coder's), whose documents and errors have another shape than those of runs. */
+
+interface Refusal {
+  message?: string;
+  detail?: string;
+  validations?: { field: string; detail: string }[];
+}
+
+const parsed = (text: string): Refusal => {
+  try {
+    return JSON.parse(text) as Refusal;
+  } catch {
+    return {};
+  }
+};
+
+/** As the page has errors: one with one field stands next to that field. */
+const errorOf = (method: string, path: string, status: number, text: string): ApiError => {
+  const { message = '', detail, validations = [] } = parsed(text);
+  const [first, ...more] = validations;
+  const reasons = [message, detail, ...validations.map((one) => `${one.field}: ${one.detail}`)].filter(Boolean);
+  const source = first && more.length === 0 ? { source: { pointer: `/${first.field}` } } : {};
+  const errors = message ? [{ status: String(status), title: message, detail: reasons.join(' '), ...source }] : [];
+  return new ApiError(method, path, status, JSON.stringify({ errors }));
+};
+
+export interface Way {
+  base: string;
+  authorization: Record<string, string>;
+}
+
+/** What the function of templates answers (infra/functions/environment-templates.ts). */
+const ofTemplates =
+  /^\/(files|templates|templateversions|organizations\/[^/]+\/templates|organizations\/[^/]+\/templateversions)(?![^/?])/;
+
+/** @throws {ApiError} for 4xx and 5xx */
+export const requestEnvironments = async <T>(way: Way, method: string, path: string, body?: unknown): Promise<T> => {
+  const response = await fetch(`${way.base}/environments${ofTemplates.test(path) ? '/templates' : ''}/api/v2${path}`, {
+    method,
+    headers: { ...way.authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    body: body === undefined ? null : JSON.stringify(body),
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+  });
+  const text = await response.text();
+  // What is as it was already is no error.
+  if (response.status === 304 || (response.ok && text === '')) return undefined as T;
+  if (!response.ok) throw errorOf(method, path, response.status, text);
+  return JSON.parse(text) as T;
+};

@@ -1,0 +1,161 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { count, duration, timeOfDay } from '../../client/text/time.ts';
+import { clock } from '../live.ts';
+import { type ResourceTimes, type Span, tookMs, type Work } from '../text/resource-times.ts';
+import { Slowest } from './slowest.tsx';
+
+/** Resources over time: when Terraform began and ended each, as the output says. */
+
+interface GanttProps {
+  times: ResourceTimes;
+  name: 'plan' | 'apply';
+  over: boolean;
+  planId: string | undefined;
+  /** @param line index of the line of the output that it began with */
+  onAim(line: number): void;
+}
+
+const rowHeight = 24;
+/** Rows above and below what is seen. */
+const margin = 8;
+
+const words: Record<Work, [now: string, done: string]> = {
+  refresh: ['refreshing', 'refreshed'],
+  read: ['reading', 'read'],
+  create: ['creating', 'created'],
+  update: ['updating', 'updated'],
+  delete: ['destroying', 'destroyed'],
+  other: ['running', 'done'],
+};
+
+const stateOf = ({ work, to, failed }: Span, over: boolean): string => {
+  if (failed) return 'failed';
+  if (to !== undefined) return words[work][1];
+  return over ? 'not completed' : words[work][0];
+};
+
+export const Gantt = ({ times, name, over, planId, onAim }: GanttProps) => {
+  const bySlowest = useSignal(false);
+  const { spans } = times;
+  // Clocks differ: what the runner said last has happened.
+  const end = spans.some(({ to }) => to === undefined) && !over ? Math.max(clock.value, times.latest) : times.latest;
+  const running = over ? 0 : spans.filter(({ to }) => to === undefined).length;
+  const failed = spans.filter((span) => span.failed).length;
+  const begin = spans.reduce((first, { from }) => Math.min(first, from), end);
+  const facts = [
+    count(spans.length, 'operation'),
+    running && `${running} running`,
+    failed && `${failed} failed`,
+    duration(end - begin),
+  ].filter(Boolean);
+  return (
+    <section class="gantt" aria-label={`Resources of the ${name} over time`}>
+      <div class="row spread">
+        <span class="soft small">{facts.join(' · ')}</span>
+        <fieldset class="switch" aria-label="Show resources">
+          {(['In order', 'Slowest'] as const).map((text) => (
+            <button
+              key={text}
+              type="button"
+              aria-pressed={bySlowest.value === (text === 'Slowest')}
+              onClick={() => (bySlowest.value = text === 'Slowest')}
+            >
+              {text}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {bySlowest.value ? (
+        <Slowest spans={spans} planId={planId} name={name} now={end} onAim={onAim} />
+      ) : (
+        <Bars spans={spans} name={name} over={over} begin={begin} end={end} onAim={onAim} />
+      )}
+    </section>
+  );
+};
+
+interface BarsProps extends Pick<GanttProps, 'name' | 'over' | 'onAim'> {
+  spans: Span[];
+  begin: number;
+  end: number;
+}
+
+/** Only the rows on screen exist. */
+const Bars = ({ spans, name, over, begin, end, onAim }: BarsProps) => {
+  const box = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const follows = useRef(!over);
+  useEffect(() => {
+    // New ones come at the end, as long as the reader has not gone elsewhere.
+    if (box.current && follows.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [spans.length]);
+  const first = Math.max(0, Math.floor(top.value / rowHeight) - margin);
+  const shown = spans.slice(first, first + Math.ceil(maxHeight / rowHeight) + 2 * margin);
+  const total = Math.max(1, end - begin);
+  return (
+    <section
+      class="bars"
+      ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for whoever has no mouse
+      tabIndex={0}
+      aria-label={`Operations of the ${name} in order`}
+      style={{ maxHeight: `${maxHeight}px` }}
+      onScroll={(event) => {
+        const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
+        top.value = scrollTop;
+        follows.current = !over && scrollHeight - scrollTop - clientHeight < 2 * rowHeight;
+      }}
+    >
+      <ol
+        style={{
+          paddingTop: `${first * rowHeight}px`,
+          height: `${spans.length * rowHeight}px`,
+        }}
+      >
+        {shown.map((span, i) => (
+          <li key={first + i}>
+            <Bar span={span} name={name} over={over} begin={begin} total={total} end={end} onAim={onAim} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+};
+
+const maxHeight = 10 * rowHeight;
+
+interface BarProps extends Pick<GanttProps, 'name' | 'over' | 'onAim'> {
+  span: Span;
+  begin: number;
+  end: number;
+  total: number;
+}
+
+const Bar = ({ span, name, over, begin, total, end, onAim }: BarProps) => {
+  const took = tookMs(span, end);
+  const open = span.to === undefined;
+  const state = stateOf(span, over);
+  const tone = span.failed || (open && over) ? 'bad' : span.work;
+  return (
+    <a
+      href={`#${name}-${span.line + 1}`}
+      title={`${span.address}: ${state}, ${timeOfDay(new Date(span.from).toISOString())}, ${duration(took)}`}
+      onClick={(event) => {
+        event.preventDefault();
+        onAim(span.line);
+      }}
+    >
+      <span class="address">{span.address}</span>
+      <span class="track" aria-hidden="true">
+        <i
+          class={`${tone}${open && !over ? ' open' : ''}`}
+          style={{ left: `${((span.from - begin) / total) * 100}%`, width: `${(took / total) * 100}%` }}
+        />
+      </span>
+      <span class="state">
+        {state} <span class="took">{duration(took)}</span>
+      </span>
+    </a>
+  );
+};

@@ -1,0 +1,75 @@
+import { useMemo } from 'preact/hooks';
+import { duration } from '../../client/text/time.ts';
+import { useLive } from '../live.ts';
+import { planOf } from '../plans.ts';
+import { type Span, slowest, tookMs } from '../text/resource-times.ts';
+
+interface Props {
+  spans: Span[];
+  planId: string | undefined;
+  name: 'plan' | 'apply';
+  /** Of those that go on, milliseconds since 1970. */
+  now: number;
+  onAim(line: number): void;
+}
+
+/** What took longest, and what it had to wait for: where time can be won. */
+export const Slowest = ({ spans, planId, name, now, onAim }: Props) => {
+  // The plan knows what depends on what; before it is finished nobody does.
+  const plan = useLive(
+    `dependencies/${planId}`,
+    () => (planId ? planOf(planId) : Promise.resolve(undefined)),
+    () => undefined,
+  );
+  const dependencies = plan.value?.dependencies;
+  const rows = useMemo(() => slowest(spans, dependencies ?? {}, now), [spans.length, dependencies, now]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
+    <section class="scrolls" tabIndex={0} aria-label={`Slowest operations of the ${name}`}>
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Resource</th>
+            <th scope="col">Took</th>
+            <th scope="col">Waited for</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ span, after }) => (
+            <tr key={`${span.work} ${span.address}`}>
+              <th scope="row">
+                <Line span={span} name={name} onAim={onAim} />
+              </th>
+              <td class="nowrap">{duration(tookMs(span, now))}</td>
+              <td>
+                {after ? (
+                  <>
+                    <Line span={after} name={name} onAim={onAim} />{' '}
+                    <span class="soft small nowrap">until {duration((after.to ?? after.from) - firstOf(spans))}</span>
+                  </>
+                ) : (
+                  <span class="soft small">{dependencies ? 'nothing' : 'known after the plan'}</span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
+
+const firstOf = (spans: Span[]): number => spans.reduce((first, { from }) => Math.min(first, from), Infinity);
+
+const Line = ({ span, name, onAim }: Pick<Props, 'name' | 'onAim'> & { span: Span }) => (
+  <a
+    class="mono break"
+    href={`#${name}-${span.line + 1}`}
+    onClick={(event) => {
+      event.preventDefault();
+      onAim(span.line);
+    }}
+  >
+    {span.address}
+  </a>
+);

@@ -1,0 +1,27 @@
+import { content } from './session.ts';
+import { differencesOf, type PlanDifferences, type RedactedPlan } from './text/plan.ts';
+
+/** Finished plans, which never change: each is read once. */
+
+export interface PlanDetails extends PlanDifferences {
+  /** What a resource of the configuration depends on, by its address there; undefined of plans from before it was noted. */
+  dependencies: Record<string, string[]> | undefined;
+}
+
+const load = async (id: string): Promise<PlanDetails> => {
+  const response = await content(`/plans/${id}/json-output-redacted`);
+  const plan = (await response.json()) as RedactedPlan;
+  return { ...differencesOf(plan), dependencies: plan.resource_dependencies };
+};
+
+const cache = new Map<string, Promise<PlanDetails>>();
+
+/** @throws {ApiError} while it is not finished */
+export const planOf = (id: string): Promise<PlanDetails> => {
+  const cached = cache.get(id);
+  if (cached) return cached;
+  const loading = load(id);
+  cache.set(id, loading);
+  loading.catch(() => cache.delete(id));
+  return loading;
+};

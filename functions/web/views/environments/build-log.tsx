@@ -1,0 +1,74 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { timeOfDay } from '../../../client/text/time.ts';
+import { type Build, isBusy, read } from '../../environments.ts';
+import { repeat } from '../../live.ts';
+
+interface Entry {
+  id: number;
+  created_at: string;
+  log_level: string;
+  stage: string;
+  output: string;
+}
+
+const everyMs = 1_000;
+
+/** Entries as they come; the last ones of a build that has ended, too. */
+const useEntries = ({ id, ...build }: Build): Entry[] => {
+  const entries = useSignal<Entry[]>([]);
+  const busy = useRef(true);
+  busy.current = isBusy({ id, ...build });
+  useEffect(() => {
+    entries.value = [];
+    const task = repeat(async () => {
+      // Known before the log is read: what a build says last is there when it has ended.
+      const goesOn = busy.current;
+      const after = entries.peek().at(-1)?.id;
+      const more = await read<Entry[]>(`/workspacebuilds/${id}/logs${after === undefined ? '' : `?after=${after}`}`);
+      if (more.length) entries.value = [...entries.peek(), ...more];
+      return goesOn ? everyMs : undefined;
+    });
+    return task.stop;
+  }, [id]);
+  return entries.value;
+};
+
+const isShown = ({ output, log_level: level }: Entry): boolean => output !== '' && level !== 'trace';
+
+/** What the platform and Terraform say about a build, in stages. */
+export const BuildLog = ({ build }: { build: Build }) => {
+  const entries = useEntries(build);
+  const box = useRef<HTMLElement>(null);
+  const follows = useRef(true);
+  useEffect(() => {
+    if (follows.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [entries.length]);
+  const stages = [...new Set(entries.map(({ stage }) => stage))];
+  return (
+    <section
+      ref={box}
+      class="log build-log"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it too
+      tabIndex={0}
+      aria-label={`Log of build ${build.build_number}`}
+      onScroll={({ currentTarget: at }) => {
+        follows.current = at.scrollHeight - at.scrollTop - at.clientHeight < 40;
+      }}
+    >
+      {stages.map((stage) => (
+        <div key={stage}>
+          <p class="stage">{stage}</p>
+          {entries
+            .filter((entry) => entry.stage === stage && isShown(entry))
+            .map(({ id, created_at: at, log_level: level, output }) => (
+              <div key={id} class={`entry ${level}`}>
+                <time dateTime={at}>{timeOfDay(at)}</time> {output}
+              </div>
+            ))}
+        </div>
+      ))}
+      {entries.length === 0 && <p>Waiting for output …</p>}
+    </section>
+  );
+};

@@ -1,0 +1,144 @@
+import { type Build, type Environment, isBusy, read, segment, toneOf, useRights } from '../../environments.ts';
+import { type Live, soon, useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
+import { Shell } from '../../parts/shell.tsx';
+import { scheduleText } from '../../text/environment-schedule.ts';
+import { Actions } from './actions.tsx';
+import { Builds } from './builds.tsx';
+import { Schedule } from './schedule.tsx';
+import { Until } from './until.tsx';
+
+interface ViewData {
+  environment: Environment;
+  /** Newest first. */
+  builds: Build[];
+}
+
+const maxBuilds = 50;
+const restMs = 5_000;
+
+const load = async (id: string): Promise<ViewData> => {
+  const path = `/workspaces/${segment(id)}`;
+  const deleted = 'include_deleted=true';
+  const [environment, builds] = await Promise.all([
+    read<Environment>(`${path}?${deleted}`),
+    read<Build[]>(`${path}/builds?${deleted}&limit=${maxBuilds}`),
+  ]);
+  return { environment, builds };
+};
+
+/** One environment: what it is at, what it does by itself, and what it has been through. */
+export const EnvironmentView = ({ organization, id }: { organization: string; id: string }) => {
+  const live = useLive(
+    `environment/${id}`,
+    () => load(id),
+    ({ environment: { latest_build: build } }) => {
+      if (build.status === 'deleted') return undefined;
+      return isBusy(build) ? soon() : restMs;
+    },
+  );
+  const name = live.value?.environment.name;
+  return (
+    <Shell
+      title={name ?? 'Environment'}
+      crumbs={[
+        { text: organization, to: { view: 'workspaces', organization } },
+        { text: 'Environments', to: { view: 'environments', organization } },
+        { text: name ?? id },
+      ]}
+    >
+      <Loaded live={live} what="environment">
+        {(loaded) => <One {...loaded} organization={organization} live={live} />}
+      </Loaded>
+    </Shell>
+  );
+};
+
+const One = (props: ViewData & { organization: string; live: Live<ViewData> }) => {
+  const { environment, builds, organization, live } = props;
+  const { latest_build: build } = environment;
+  const rights = useRights(organization);
+  const isDeleted = build.status === 'deleted';
+  // A pool's environments are its own until somebody claims one.
+  const mayChange = !isDeleted && (!environment.is_prebuild || rights.manage);
+  return (
+    <>
+      <div class="row spread">
+        <div class="grow">
+          <h1>{environment.name}</h1>
+          <p class="row">
+            <span class={`status ${toneOf(build.status)}`}>{build.status}</span>
+            {environment.is_prebuild && <span class="tag">prebuild</span>}
+            {environment.dormant_at && <span class="tag">dormant</span>}
+            {environment.outdated && !isDeleted && <span class="tag">outdated</span>}
+          </p>
+        </div>
+        {mayChange && (
+          <Actions
+            environment={environment}
+            organization={organization}
+            mayOrphan={rights.manage}
+            onChange={live.refresh}
+          />
+        )}
+      </div>
+      {build.job.error && (
+        <Notice kind="bad">
+          <strong>Build {build.build_number} failed.</strong> {build.job.error}
+        </Notice>
+      )}
+      {environment.dormant_at && !isDeleted && <Dormant environment={environment} />}
+      <div class="sides">
+        <Builds builds={builds} organization={organization} mayCancel={mayChange} onChange={live.refresh} />
+        <div class="stack">
+          <About environment={environment} organization={organization} />
+          {!isDeleted && !environment.is_prebuild && <Schedule environment={environment} onChange={live.refresh} />}
+        </div>
+      </div>
+    </>
+  );
+};
+
+const Dormant = ({ environment: { dormant_at: since, deleting_at: deleting } }: { environment: Environment }) => (
+  <Notice kind="warn">
+    Dormant since <Ago at={since ?? ''} />: nobody has used it. Start it to wake it.
+    {deleting && (
+      <>
+        {' '}
+        It is deleted <Until at={deleting} />.
+      </>
+    )}
+  </Notice>
+);
+
+const costOf = ({ daily_cost: cost }: Build): [string, string][] => (cost ? [['Daily cost', String(cost)]] : []);
+
+const About = ({ environment, organization }: { environment: Environment; organization: string }) => {
+  const { latest_build: build } = environment;
+  const template = (
+    <a href={hrefOf({ view: 'template', organization, id: environment.template_id })}>{environment.template_name}</a>
+  );
+  const resources = build.resources.map(({ type, name }) => `${type}.${name}`);
+  return (
+    <section class="panel pad stack" aria-label="About">
+      <h2>About</h2>
+      <Facts
+        facts={[
+          ['Owner', environment.owner_name],
+          ['Template', template],
+          ['Version', `${build.template_version_name}${environment.outdated ? ' (outdated)' : ''}`],
+          ['Last used', <Ago key="used" at={environment.last_used_at} />],
+          ...(build.status === 'running' && build.deadline
+            ? [['Stops', <Until key="stops" at={build.deadline} />] as [string, preact.ComponentChild]]
+            : []),
+          ...(environment.autostart_schedule
+            ? [['Starts', scheduleText(environment.autostart_schedule)] as [string, string]]
+            : []),
+          ...costOf(build),
+          ['Resources', resources.length ? resources.join(', ') : 'none'],
+        ]}
+      />
+    </section>
+  );
+};

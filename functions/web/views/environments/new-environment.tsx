@@ -1,0 +1,50 @@
+import { useSignal } from '@preact/signals';
+import type { Environment, Parameter, Preset, Template } from '../../environments.ts';
+import { go } from '../../location.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { callEnvironments } from '../../session.ts';
+import { ParameterFields, valuesIn } from './parameters.tsx';
+
+interface Props {
+  organization: string;
+  template: Template;
+  parameters: Parameter[];
+  presets: Preset[];
+  onClose(): void;
+}
+
+/** Makes an environment, whose owner is the reader. */
+export const NewEnvironment = ({ organization, template, parameters, presets, onClose }: Props) => {
+  const preset = useSignal(presets.find(({ Default }) => Default)?.ID ?? '');
+  const chosen = presets.find(({ ID }) => ID === preset.value);
+  const values = chosen?.Parameters.map(({ Name, Value }) => ({ name: Name, value: Value }));
+  const open = parameters.filter(({ name }) => !values?.some((value) => value.name === name));
+  const submit = async (data: FormData) => {
+    const made = await callEnvironments<Environment>('POST', '/users/me/workspaces', {
+      template_id: template.id,
+      name: textOf(data, 'name'),
+      rich_parameter_values: valuesIn(data),
+      ...(chosen ? { template_version_preset_id: chosen.ID } : {}),
+    });
+    go({ view: 'environment', organization, id: made.id });
+  };
+  return (
+    <Dialog title={`New environment of ${template.display_name || template.name}`} onClose={onClose}>
+      <Form submit="Create environment" onSubmit={submit} onCancel={onClose}>
+        <Text label="Name" name="name" required autoFocus hint="Letters, digits and hyphens; at most 32." />
+        {presets.length > 0 && (
+          <Select
+            label="Preset"
+            name="preset"
+            value={preset.value}
+            options={[['', 'none'], ...presets.map(({ ID, Name }): [string, string] => [ID, Name])]}
+            onChange={(value) => (preset.value = value)}
+            hint={values?.map(({ name, value }) => `${name}=${value}`).join(', ')}
+          />
+        )}
+        <ParameterFields parameters={open} />
+      </Form>
+    </Dialog>
+  );
+};

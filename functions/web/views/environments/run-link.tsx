@@ -1,0 +1,17 @@
+import { useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { call } from '../../session.ts';
+
+/** The way to a build's run, for who may see runs: its plan, policies, costs and task results. */
+export const RunLink = ({ organization, run }: { organization: string; run: string }) => {
+  const live = useLive(
+    `workspace of ${run}`,
+    async () => {
+      const { included = [] } = await call('GET', `/runs/${run}?include=workspace`);
+      return included.find(({ type }) => type === 'workspaces')?.attributes.name as string | undefined;
+    },
+    () => undefined,
+  );
+  if (!live.value) return null;
+  return <a href={hrefOf({ view: 'run', organization, workspace: live.value, run })}>See its run</a>;
+};

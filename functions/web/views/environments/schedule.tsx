@@ -1,0 +1,174 @@
+import { useSignal } from '@preact/signals';
+import type { Environment } from '../../environments.ts';
+import { Facts, Notice } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Choices, Field, Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { callEnvironments, saying } from '../../session.ts';
+import { cronOf, dayNames, hoursIn, hoursText, scheduleText, weeklyStart } from '../../text/environment-schedule.ts';
+import { Until } from './until.tsx';
+
+interface Props {
+  environment: Environment;
+  onChange(): void;
+}
+
+const hour = 3_600_000;
+
+/** When it starts and stops by itself. */
+export const Schedule = ({ environment, onChange }: Props) => {
+  const editing = useSignal(false);
+  const failed = useSignal<string | undefined>(undefined);
+  const { autostart_schedule: start, next_start_at: next, ttl_ms: ttl, latest_build: build } = environment;
+  const { deadline } = build;
+  const extend = async () => {
+    failed.value = undefined;
+    const from = Math.max(Date.parse(deadline ?? ''), Date.now());
+    try {
+      await callEnvironments('PUT', `/workspaces/${environment.id}/extend`, {
+        deadline: new Date(from + hour).toISOString(),
+      });
+      onChange();
+    } catch (error) {
+      failed.value = saying(error);
+    }
+  };
+  return (
+    <section class="panel pad stack" aria-label="Schedule">
+      <h2>Schedule</h2>
+      <Facts
+        facts={[
+          ['Starts', start ? scheduleText(start) : 'by hand'],
+          ...(next ? [['Next start', <Until key="next" at={next} />] as [string, preact.ComponentChild]] : []),
+          ['Stops', ttl ? `${hoursText(ttl)} after start` : 'by hand'],
+          ...(deadline && build.status === 'running'
+            ? [['Next stop', <Until key="stop" at={deadline} />] as [string, preact.ComponentChild]]
+            : []),
+          ['Updates', environment.automatic_updates === 'always' ? 'with every start' : 'by hand'],
+        ]}
+      />
+      {failed.value && <Notice kind="bad">{failed.value}</Notice>}
+      <div class="row">
+        <button type="button" class="small-button" onClick={() => (editing.value = true)}>
+          Change schedule
+        </button>
+        {deadline && build.status === 'running' && (
+          <button type="button" class="small-button" onClick={extend}>
+            Run an hour longer
+          </button>
+        )}
+      </div>
+      {editing.value && (
+        <EditSchedule
+          environment={environment}
+          onClose={() => {
+            editing.value = false;
+            onChange();
+          }}
+        />
+      )}
+    </section>
+  );
+};
+
+const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const ttlIn = (data: FormData): number | null => {
+  const text = textOf(data, 'ttl');
+  if (text === undefined) return null;
+  const ms = hoursIn(text);
+  if (!ms) throw new Error('Stop after: write hours and minutes, e.g. 8h or 8h30m.');
+  return ms;
+};
+
+const startIn = (data: FormData): string | undefined => {
+  if (data.has('cron')) return textOf(data, 'cron');
+  if (data.get('start') !== 'weekly') return undefined;
+  const days = data.getAll('day').map(Number);
+  if (days.length === 0) throw new Error('Choose at least one day.');
+  return cronOf({ time: String(data.get('time')), days, zone: textOf(data, 'zone') ?? 'UTC' });
+};
+
+/** Only what has changed: each of the settings is one of its own, which another may be setting. */
+const save = async (environment: Environment, data: FormData): Promise<void> => {
+  const path = `/workspaces/${environment.id}`;
+  const [schedule, ttl, updates] = [startIn(data), ttlIn(data), data.get('updates')];
+  if ((schedule ?? null) !== environment.autostart_schedule) {
+    await callEnvironments('PUT', `${path}/autostart`, schedule ? { schedule } : {});
+  }
+  if (ttl !== environment.ttl_ms) await callEnvironments('PUT', `${path}/ttl`, { ttl_ms: ttl });
+  if (updates !== environment.automatic_updates) {
+    await callEnvironments('PUT', `${path}/autoupdates`, { automatic_updates: updates });
+  }
+};
+
+const EditSchedule = ({ environment: given, onClose }: { environment: Environment; onClose(): void }) => {
+  const environment = useSignal(given).value;
+  const { autostart_schedule: schedule, ttl_ms: ttl } = environment;
+  const weekly = schedule ? weeklyStart(schedule) : { time: '09:00', days: [1, 2, 3, 4, 5], zone: ownZone() };
+  const start = useSignal(schedule ? 'weekly' : 'never');
+  return (
+    <Dialog title={`Schedule of ${environment.name}`} onClose={onClose}>
+      <Form
+        submit="Save schedule"
+        onCancel={onClose}
+        onSubmit={async (data) => {
+          await save(environment, data);
+          onClose();
+        }}
+      >
+        {weekly ? (
+          <>
+            <Select
+              label="Start"
+              name="start"
+              value={start.value}
+              options={[
+                ['never', 'by hand'],
+                ['weekly', 'on days of the week'],
+              ]}
+              onChange={(value) => (start.value = value)}
+            />
+            {start.value === 'weekly' && (
+              <>
+                <Field label="Time" name="time">
+                  {(attributes) => (
+                    <input {...attributes} type="time" name="time" required defaultValue={weekly.time} />
+                  )}
+                </Field>
+                <Choices
+                  legend="Days"
+                  name="day"
+                  options={dayNames.map((name, day) => [String(day), name] as const)}
+                  chosen={weekly.days.map(String)}
+                />
+                <Text label="Time zone" name="zone" required value={weekly.zone} hint="E.g. Europe/Dublin." />
+              </>
+            )}
+          </>
+        ) : (
+          <Text
+            label="Start"
+            name="cron"
+            value={schedule ?? ''}
+            hint="CRON_TZ=<zone> <minutes> <hours> * * <days>; empty: by hand."
+          />
+        )}
+        <Text
+          label="Stop after"
+          name="ttl"
+          value={ttl ? hoursText(ttl) : ''}
+          hint="Hours and minutes after each start, e.g. 8h30m; empty: by hand. Counts from the next start on."
+        />
+        <Select
+          label="Updates"
+          name="updates"
+          value={environment.automatic_updates}
+          options={[
+            ['never', 'by hand'],
+            ['always', 'with every start'],
+          ]}
+        />
+      </Form>
+    </Dialog>
+  );
+};

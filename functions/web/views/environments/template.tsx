@@ -1,0 +1,215 @@
+import { useSignal } from '@preact/signals';
+import {
+  type Parameter,
+  type Preset,
+  read,
+  readVersion,
+  segment,
+  type Template,
+  useRights,
+  type Version,
+} from '../../environments.ts';
+import { type Live, useLive } from '../../live.ts';
+import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
+import { Shell } from '../../parts/shell.tsx';
+import { callEnvironments } from '../../session.ts';
+import { NewEnvironment } from './new-environment.tsx';
+
+interface ViewData {
+  template: Template;
+  /** Newest first. */
+  versions: Version[];
+  parameters: Parameter[];
+  presets: Preset[];
+}
+
+const load = async (id: string): Promise<ViewData> => {
+  const path = `/templates/${segment(id)}`;
+  const [template, versions] = await Promise.all([read<Template>(path), read<Version[]>(`${path}/versions`)]);
+  return { template, versions: versions.reverse(), ...(await readVersion(template.active_version_id)) };
+};
+
+/** One template: its versions, and what the active one asks for. */
+export const TemplateView = ({ organization, id }: { organization: string; id: string }) => {
+  const live = useLive(
+    `template/${id}`,
+    () => load(id),
+    () => 15_000,
+  );
+  const name = live.value?.template.display_name || live.value?.template.name;
+  return (
+    <Shell
+      title={name ?? 'Template'}
+      crumbs={[
+        { text: organization, to: { view: 'workspaces', organization } },
+        { text: 'Templates', to: { view: 'templates', organization } },
+        { text: name ?? id },
+      ]}
+    >
+      <Loaded live={live} what="template">
+        {(loaded) => <One {...loaded} organization={organization} live={live} />}
+      </Loaded>
+    </Shell>
+  );
+};
+
+const One = (props: ViewData & { organization: string; live: Live<ViewData> }) => {
+  const { template, versions, parameters, presets, organization, live } = props;
+  const rights = useRights(organization);
+  const creating = useSignal(false);
+  return (
+    <>
+      <div class="row spread">
+        <div class="grow">
+          <h1>{template.display_name || template.name}</h1>
+          {template.description && <p class="soft break">{template.description}</p>}
+        </div>
+        {rights.create && !template.deprecated && (
+          <button type="button" class="primary" onClick={() => (creating.value = true)}>
+            Create environment
+          </button>
+        )}
+      </div>
+      {template.deprecated && <Notice kind="warn">Deprecated: {template.deprecation_message}</Notice>}
+      <div class="sides">
+        <Versions template={template} versions={versions} mayPromote={rights.manage} onChange={live.refresh} />
+        <div class="stack">
+          <Parameters parameters={parameters} />
+          <Presets presets={presets} />
+        </div>
+      </div>
+      {creating.value && (
+        <NewEnvironment
+          organization={organization}
+          template={template}
+          parameters={parameters}
+          presets={presets}
+          onClose={() => (creating.value = false)}
+        />
+      )}
+    </>
+  );
+};
+
+const states: Record<Version['job']['status'], [text: string, tone: string]> = {
+  pending: ['importing', 'running'],
+  running: ['importing', 'running'],
+  canceling: ['canceling', 'running'],
+  canceled: ['import canceled', 'neutral'],
+  failed: ['import failed', 'bad'],
+  succeeded: ['ready', 'good'],
+};
+
+interface VersionsProps {
+  template: Template;
+  versions: Version[];
+  mayPromote: boolean;
+  onChange(): void;
+}
+
+const Versions = ({ template, versions, mayPromote, onChange }: VersionsProps) => {
+  const promoting = useSignal<Version | undefined>(undefined);
+  return (
+    <section class="stack" aria-label="Versions">
+      <h2>Versions</h2>
+      <ul class="panel list" aria-label="Versions">
+        {versions.map((version) => {
+          const [text, tone] = states[version.job.status];
+          const isActive = version.id === template.active_version_id;
+          return (
+            <li key={version.id} class="item">
+              <span class="row">
+                <span class="title">{version.name}</span>
+                {isActive && <span class="tag">active</span>}
+                {version.archived && <span class="tag">archived</span>}
+              </span>
+              <span class="meta break">
+                {version.message && `${version.message} · `}
+                {version.created_by.username}, <Ago at={version.created_at} />
+                {version.job.error && <span class="problem"> {version.job.error}</span>}
+              </span>
+              <span class="end">
+                <span class={`status ${tone}`}>{text}</span>
+                {mayPromote && !isActive && !version.archived && version.job.status === 'succeeded' && (
+                  <button
+                    type="button"
+                    class="small-button"
+                    aria-label={`Promote ${version.name}`}
+                    onClick={() => (promoting.value = version)}
+                  >
+                    Promote
+                  </button>
+                )}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      {promoting.value && (
+        <Confirm
+          title={`Promote ${promoting.value.name}?`}
+          yes="Promote version"
+          onYes={async () => {
+            await callEnvironments('PATCH', `/templates/${template.id}/versions`, { id: promoting.value?.id });
+            onChange();
+          }}
+          onClose={() => (promoting.value = undefined)}
+        >
+          <p>
+            New environments of {template.name} use it. Existing ones are marked outdated, and change with their next
+            update. Prebuilds of the current version are replaced.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+};
+
+const Parameters = ({ parameters }: { parameters: Parameter[] }) => (
+  <section class="panel pad stack" aria-label="Parameters">
+    <h2>Parameters</h2>
+    {parameters.length === 0 && <p class="soft">The active version has no parameters.</p>}
+    {parameters.length > 0 && (
+      <dl class="facts">
+        {parameters.map((one) => (
+          <>
+            <dt>{one.display_name || one.name}</dt>
+            <dd>
+              {one.required ? 'required' : one.default_value || 'empty'}
+              <span class="soft small">
+                {' '}
+                {one.type}
+                {one.mutable ? '' : ', set at creation'}
+                {one.ephemeral ? ', for one build' : ''}
+              </span>
+            </dd>
+          </>
+        ))}
+      </dl>
+    )}
+  </section>
+);
+
+const Presets = ({ presets }: { presets: Preset[] }) =>
+  presets.length === 0 ? null : (
+    <section class="panel pad stack" aria-label="Presets">
+      <h2>Presets</h2>
+      <dl class="facts">
+        {presets.map((one) => (
+          <>
+            <dt>
+              {one.Name}
+              {one.Default && ' (default)'}
+            </dt>
+            <dd>
+              {one.Parameters.map(({ Name, Value }) => `${Name}=${Value}`).join(', ')}
+              {one.DesiredPrebuildInstances !== null && (
+                <span class="soft small"> pool of {one.DesiredPrebuildInstances}</span>
+              )}
+            </dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );

@@ -1,0 +1,12 @@
+import { duration, exactTime } from '../../../client/text/time.ts';
+import { clock } from '../../live.ts';
+
+/** `in 3 h 4 min`: how long until a time. */
+export const Until = ({ at }: { at: string }) => {
+  const left = Date.parse(at) - clock.value;
+  return (
+    <time class="nowrap" dateTime={at} title={exactTime(at)}>
+      {left > 0 ? `in ${duration(left)}` : 'now'}
+    </time>
+  );
+};

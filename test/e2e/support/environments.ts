@@ -1,0 +1,78 @@
+import { gunzipSync } from 'node:zlib';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { packFiles } from '../../../functions/cli/archive.ts';
+import { until } from '../../../functions/client/client.ts';
+import { operate } from './operator.ts';
+import { organization, platform } from './world.ts';
+
+/** Templates and environments by their API, where no test is about the command line. */
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
+type Open = any;
+
+/** @throws {Error} for an answer that is a refusal */
+export const environmentsApi = async (method: string, path: string, body?: unknown): Promise<Open> => {
+  const isArchive = body instanceof Uint8Array;
+  const answer = await fetch(`${platform.environmentsUrl}/api/v2${path}`, {
+    method,
+    headers: {
+      'coder-session-token': platform.token,
+      'content-type': isArchive ? 'application/x-tar' : 'application/json',
+    },
+    body: isArchive ? (body as RequestInit['body']) : body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return text ? JSON.parse(text) : undefined;
+};
+
+const maxWaitMs = 240_000;
+
+/** Imported, as a version of the template or of none yet. */
+export const pushVersion = async (files: Record<string, string>, name: string, templateId?: string): Promise<Open> => {
+  const { hash } = await environmentsApi('POST', '/files', gunzipSync(await packFiles(files)));
+  const { id } = await environmentsApi('POST', `/organizations/${organization}/templateversions`, {
+    name,
+    storage_method: 'file',
+    file_id: hash,
+    provisioner: 'terraform',
+    ...(templateId ? { template_id: templateId } : {}),
+  });
+  const version = await until(
+    () => environmentsApi('GET', `/templateversions/${id}`),
+    ({ job }) => job.completed_at !== null,
+    maxWaitMs,
+  );
+  if (version.job.status !== 'succeeded') throw new Error(`${name}: ${version.job.error}`);
+  return version;
+};
+
+export const pushTemplate = async (name: string, files: Record<string, string>): Promise<Open> => {
+  const version = await pushVersion(files, 'v1');
+  return environmentsApi('POST', `/organizations/${organization}/templates`, { name, template_version_id: version.id });
+};
+
+/** Its latest build, once that has ended. */
+export const untilBuilt = (id: string): Promise<Open> =>
+  until(
+    async () => (await environmentsApi('GET', `/workspaces/${id}?include_deleted=true`)).latest_build,
+    ({ job }) => job.completed_at !== null,
+    maxWaitMs,
+  );
+
+export const createEnvironment = async (templateId: string, name: string, more: object = {}): Promise<Open> => {
+  const made = await environmentsApi('POST', '/users/me/workspaces', { template_id: templateId, name, ...more });
+  await untilBuilt(made.id);
+  return made;
+};
+
+/**
+ * What the platform does every minute, now: an operator may invoke the function at any time. Nothing where tests have the
+ * API alone, whose minute they wait for.
+ */
+export const sweep = async (): Promise<void> => {
+  const { awsEndpointUrl: endpoint } = platform;
+  if (!endpoint) return;
+  operate(platform);
+  await new LambdaClient({ endpoint }).send(new InvokeCommand({ FunctionName: 'SweepFunction' }));
+};

@@ -1,0 +1,45 @@
+import { beforeAll, expect, it } from 'vitest';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** `log_level: debug`. */
+
+let world: Environments;
+beforeAll(async () => {
+  world = await startEnvironments();
+});
+
+it('gives Terraform its log level in builds of owners who ask for it, and in no other', async () => {
+  const id = await world.running(await world.addTemplate());
+  expect((await world.inputsOf(id)).TF_LOG).toBeUndefined();
+  const built = await world.call('POST', `/workspaces/${id}/builds`, {
+    body: { transition: 'start', log_level: 'debug' },
+  });
+  expect(built.status).toBe(201);
+  expect((await world.inputsOf(id)).TF_LOG).toBe('JSON');
+  await world.end(id);
+  await world.build(id, 'stop');
+  expect((await world.inputsOf(id)).TF_LOG).toBeUndefined();
+});
+
+it('refuses it to others, and builds nothing', async () => {
+  const template = await world.addTemplate();
+  const { token } = await world.members.withLevel('acme', 'admin');
+  const id = await world.running(template, {}, { token });
+  const refused = await world.call('POST', `/workspaces/${id}/builds`, {
+    token,
+    body: { transition: 'start', log_level: 'debug' },
+  });
+  expect(refused.status).toBe(400);
+  expect(refused.body.message).toContain('restricted to administrators');
+  expect(refused.body.detail).toContain('log_level');
+  expect((await world.latest(id)).number).toBe(1);
+});
+
+it('refuses another level by name', async () => {
+  const id = await world.running(await world.addTemplate());
+  const refused = await world.call('POST', `/workspaces/${id}/builds`, {
+    body: { transition: 'start', log_level: 'trace' },
+  });
+  expect(refused.status).toBe(400);
+  expect(refused.body.validations).toMatchObject([{ field: 'log_level' }]);
+});

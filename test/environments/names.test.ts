@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { beforeAll, expect, it } from 'vitest';
+import type { Template } from '../../functions/environments/templates/records.ts';
+import { uniqueName } from '../support/api.ts';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** Names of environments: each owner has one of a name, whoever asks for it when. */
+
+let world: Environments;
+let template: Template;
+beforeAll(async () => {
+  world = await startEnvironments();
+  template = await world.addTemplate();
+});
+
+const named = async (name: string) => {
+  const { body } = await world.call('GET', '/workspaces?q=owner:me');
+  return body.workspaces.filter((one: { name: string }) => one.name.toLowerCase() === name.toLowerCase());
+};
+
+it('gives a name that several ask for at once to one of them', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { minLength: 2, maxLength: 6 }), async (upperCase) => {
+      const name = uniqueName('dev');
+      const answers = await Promise.all(
+        upperCase.map((upper) => world.create(template, { name: upper ? name.toUpperCase() : name })),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, ...upperCase.slice(1).map(() => 409)]);
+      expect(answers.find(({ status }) => status === 409)?.body.validations[0].field).toBe('name');
+      expect(await named(name)).toHaveLength(1);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+it('gives a name to a new environment or to a renamed one, never to both', async () => {
+  for (let n = 0; n < 5; n++) {
+    const id = await world.running(template);
+    const name = uniqueName('dev');
+    const [created, renamed] = await Promise.all([
+      world.create(template, { name }),
+      world.call('PATCH', `/workspaces/${id}`, { body: { name } }),
+    ]);
+    expect([created.status, renamed.status].filter((status) => status < 300)).toHaveLength(1);
+    expect(await named(name)).toHaveLength(1);
+  }
+});
+
+it('frees the name of one that was deleted', async () => {
+  const name = uniqueName('dev');
+  const { body } = await world.create(template, { name });
+  await world.end(body.id);
+  await world.build(body.id, 'delete');
+  await world.end(body.id);
+  expect((await world.create(template, { name })).status).toBe(201);
+});

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { beforeAll, expect, it } from 'vitest';
+import type { Template } from '../../functions/environments/templates/records.ts';
+import { uniqueName } from '../support/api.ts';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** Quotas: what people may spend on environments in a day. */
+
+let world: Environments;
+let template: Template;
+const size = 40;
+
+beforeAll(async () => {
+  world = await startEnvironments();
+  template = await world.addTemplate();
+  const { putFound } = await import('../../functions/environments/templates/versions.ts');
+  const compute = { type: 'terraform_data', name: 'compute', hide: false, icon: '', dailyCost: size, metadata: [] };
+  await putFound(template.activeVersionId, { parameters: [], presets: [], start: [compute], stop: [] });
+});
+
+/** Somebody who makes environments, in a team of their own. */
+const person = async () => {
+  const user = await world.members.withLevel('acme', 'plan');
+  const { uuidOf } = await import('../../functions/environments/host/uuid.ts');
+  return { ...user, path: `/organizations/acme/members/${uuidOf(user.id)}/workspace-quota` };
+};
+
+/** It runs, and costs what its plan had said. */
+const started = async (id: string): Promise<string> => {
+  const { id: buildId } = await world.end(id);
+  const { update } = await import('../../functions/store/table.ts');
+  const { keys } = await import('../../functions/environments/keys.ts');
+  await update(keys.build(buildId), { set: { dailyCost: size }, condition: 'attribute_exists(pk)' });
+  return id;
+};
+
+const quotaOf = async ({ path, token }: { path: string; token: string }) =>
+  (await world.call('GET', path, { token })).body;
+
+it('has none unless somebody sets one', async () => {
+  const user = await person();
+  expect(await quotaOf(user)).toEqual({ credits_consumed: 0, budget: -1 });
+  expect((await world.create(template, {}, user)).status).toBe(201);
+});
+
+it('refuses a start that costs more than what is left, and leaves nothing of it', async () => {
+  const user = await person();
+  const budget = size + 10;
+  const set = await world.call('PUT', user.path, { body: { budget } });
+  expect(set.body).toEqual({ credits_consumed: 0, budget });
+  const first = await started((await world.create(template, {}, user)).body.id);
+  expect(await quotaOf(user)).toEqual({ credits_consumed: size, budget });
+  const name = uniqueName('dev');
+  const refused = await world.create(template, { name }, user);
+  expect(refused.status).toBe(409);
+  expect(refused.body.message).toBe(`Insufficient quota: it costs ${size} a day, ${size} of ${budget} are in use.`);
+  expect((await world.call('GET', `/users/me/workspace/${name}`, user)).status).toBe(404);
+  // What is stopped costs nothing, and makes room.
+  await world.build(first, 'stop', user);
+  await world.end(first);
+  expect((await world.create(template, { name }, user)).status).toBe(201);
+  expect((await world.build(first, 'start', user)).body.message).toContain('Insufficient quota');
+  expect((await world.latest(first)).number).toBe(2);
+});
+
+it('lets what runs go on and stop whatever has become of the quota', async () => {
+  const user = await person();
+  const id = await started((await world.create(template, {}, user)).body.id);
+  await world.call('PUT', user.path, { body: { budget: 0 } });
+  expect((await world.build(id, 'start', user)).status).toBe(201);
+  await started(id);
+  expect((await world.build(id, 'stop', user)).status).toBe(201);
+});
+
+it('lets as many of several starts at once pass as the quota has room for', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 2, max: 5 }), fc.integer({ min: 0, max: 4 }), async (wishes, room) => {
+      const user = await person();
+      await world.call('PUT', user.path, { body: { budget: room * size } });
+      const answers = await Promise.all(Array.from({ length: wishes }, () => world.create(template, {}, user)));
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(Math.min(wishes, room));
+      expect((await quotaOf(user)).credits_consumed).toBe(Math.min(wishes, room) * size);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+it('adds up the allowances of teams, unless a person has one of their own', async () => {
+  const user = await person();
+  const groups = (await world.call('GET', '/organizations/acme/groups')).body;
+  const group = groups.find(({ name }: { name: string }) => name === user.team.name);
+  expect(group).toMatchObject({ quota_allowance: -1 });
+  const change = { body: { quota_allowance: 70 } };
+  expect((await world.call('PATCH', `/groups/${group.id}`, change)).body.quota_allowance).toBe(70);
+  expect((await quotaOf(user)).budget).toBe(70);
+  await world.call('PUT', user.path, { body: { budget: 5 } });
+  expect((await quotaOf(user)).budget).toBe(5);
+  await world.call('PUT', user.path, { body: { budget: -1 } });
+  expect((await quotaOf(user)).budget).toBe(70);
+});
+
+it.each([
+  [{ quota_allowance: -2 }, 'quota_allowance'],
+  [{ quota_allowance: 1.5 }, 'quota_allowance'],
+  [{ quota_allowance: 'many' }, 'quota_allowance'],
+  [{ add_users: ['x'] }, 'add_users'],
+])('refuses %j as a change of a group', async (body, field) => {
+  const [group] = (await world.call('GET', '/organizations/acme/groups')).body;
+  const answer = await world.call('PATCH', `/groups/${group.id}`, { body });
+  expect(answer.status).toBe(400);
+  expect(answer.body.validations).toMatchObject([{ field }]);
+});
+
+it('is set by owners only, and seen by them and by the person', async () => {
+  const [one, other] = [await person(), await person()];
+  expect((await world.call('PUT', one.path, { ...one, body: { budget: 1_000_000 } })).status).toBe(403);
+  expect((await world.call('GET', one.path, other)).status).toBe(404);
+  expect((await world.call('GET', '/organizations/acme/groups', one)).status).toBe(404);
+  const [group] = (await world.call('GET', '/organizations/acme/groups')).body;
+  const body = { quota_allowance: 1_000_000 };
+  expect((await world.call('PATCH', `/groups/${group.id}`, { ...one, body })).status).toBe(404);
+});
+
+it('counts what a cost estimate says of a build whose template says nothing', async () => {
+  const plain = await world.addTemplate();
+  const { body } = await world.create(plain);
+  const { updateRun } = await import('../../functions/runs/records.ts');
+  const { id } = await world.runOf(await world.latest(body.id));
+  const costEstimate = { status: 'finished' as const, statusTimestamps: {}, proposedMonthlyCost: '45.5' };
+  await updateRun(id, { set: { costEstimate } });
+  await world.end(body.id);
+  const { latest_build: latest } = (await world.call('GET', `/workspaces/${body.id}`)).body;
+  // 45.50 a month is 1.52 a day, in whole credits.
+  expect(latest.daily_cost).toBe(2);
+});

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { versionOfTag } from '../../functions/version-control/module-versions.ts';
+import { type Api, uniqueName } from '../support/api.ts';
+import { Followed, type Json, sha } from './support/followed.ts';
+import type { ForgeServer } from './support/forge-server.ts';
+
+/** Modules of the registry that are published by tags, against a server that answers as GitHub does. */
+
+let followed: Followed;
+let api: Api;
+let forge: ForgeServer;
+let token: string;
+beforeAll(async () => {
+  followed = await Followed.start();
+  ({ api, forge } = followed);
+});
+afterAll(() => followed.close());
+
+const files = { 'main.tf': 'variable "size" {}\n', 'README.md': '# Network\n' };
+beforeEach(async () => {
+  followed.reset(`acme/terraform-aws-${uniqueName('network')}`);
+  tags();
+  await followed.has(files);
+  ({ token } = await followed.connection());
+});
+
+const tags = (...names: string[]) =>
+  forge.on('GET', `/repos/${followed.identifier}/tags`, {
+    body: names.map((name, i) => ({ name, commit: { sha: sha(i + 1) } })),
+  });
+
+const all = 'organizations/acme/registry-modules';
+const publish = (repo: object = {}, attributes: object = {}, path = `${all}/vcs`) =>
+  api.post(path, {
+    'vcs-repo': {
+      identifier: followed.identifier,
+      'display-identifier': followed.identifier,
+      'oauth-token-id': token,
+      ...repo,
+    },
+    ...attributes,
+  });
+const connect = async (repo: object = {}, attributes: object = {}) => {
+  const { status, body } = await publish(repo, attributes);
+  expect([status, body.errors]).toEqual([201, undefined]);
+  await followed.settleAndFetch();
+  return { module: body.data, hook: new URL(body.data.attributes['vcs-repo']['webhook-url']).pathname };
+};
+const pushTag = async (hook: string, tag: string, n: number) => {
+  const answer = await followed.deliver(hook, 'push', {
+    ref: `refs/tags/${tag}`,
+    before: '0'.repeat(40),
+    after: sha(n),
+    created: true,
+    head_commit: { id: sha(n) },
+  });
+  await followed.settleAndFetch();
+  return answer;
+};
+const statusesOf = async ({ links }: Json) => {
+  const { body } = await api.get(links.self.replace('/api/v2/', ''));
+  return Object.fromEntries(
+    body.data.attributes['version-statuses'].map(({ version, status }: Json) => [version, status]),
+  );
+};
+
+it('publishes the versions among the tags that there are, and names the module by its repository', async () => {
+  tags('v1.0.0', '1.1.0-beta1', 'release', 'v2');
+  const { module } = await connect();
+  const name = followed.identifier.replace('acme/terraform-aws-', '');
+  expect(module.attributes).toMatchObject({
+    name,
+    provider: 'aws',
+    'registry-name': 'private',
+    'publishing-mechanism': 'git_tag',
+    'vcs-repo': { identifier: followed.identifier, 'oauth-token-id': token, tags: true, branch: '' },
+  });
+  expect(await statusesOf(module)).toEqual({ '1.0.0': 'ok', '1.1.0-beta1': 'ok' });
+});
+
+it('publishes a pushed tag, which Terraform can install then', async () => {
+  const { module, hook } = await connect();
+  await pushTag(hook, 'v1.2.0', 3);
+  expect(await statusesOf(module)).toEqual({ '1.2.0': 'ok' });
+  const { name } = module.attributes;
+  const versions = await api.get(`/api/registry/v1/modules/acme/${name}/aws/versions`);
+  expect(versions.body.modules[0].versions.map(({ version }: Json) => version)).toEqual(['1.2.0']);
+  const { body } = await api.get(`${module.links.self.replace('/api/v2/', '')}/version?module_version=1.2.0`);
+  expect(body.data.attributes).toMatchObject({ 'commit-sha': sha(3), status: 'ok' });
+});
+
+it('keeps a version that was published when its tag moves, and publishes a repeated delivery once', async () => {
+  const { module, hook } = await connect();
+  for (const n of [3, 3, 4]) await pushTag(hook, 'v1.2.0', n);
+  const { body } = await api.get(`${module.links.self.replace('/api/v2/', '')}/version?module_version=1.2.0`);
+  expect(body.data.attributes['commit-sha']).toBe(sha(3));
+  expect(forge.asked('GET', /\/tarball\//).length).toBe(1);
+  expect((await followed.messages()).filter((message) => message.includes('published already')).length).toBe(2);
+});
+
+it('says why nothing came of a version', async () => {
+  const { module, hook } = await connect();
+  forge.on('GET', /\/tarball\//, { status: 401, body: {} });
+  await pushTag(hook, 'v1.0.0', 3);
+  expect(await statusesOf(module)).toEqual({ '1.0.0': 'clone_failed' });
+  followed.forge.tokens.add('good');
+});
+
+it('takes tags with the prefix alone, and starts runs of workspaces by them as before', async () => {
+  const { module, hook } = await connect({ 'tag-prefix': 'net-' });
+  const { workspace } = await followed.follow(token, {}, { 'tags-regex': '^v' });
+  await pushTag(hook, 'v9.0.0', 3);
+  await pushTag(hook, 'net-v1.0.0', 4);
+  expect(await statusesOf(module)).toEqual({ '1.0.0': 'ok' });
+  expect((await followed.commitsOf(workspace)).at(-1)).toBe(sha(3));
+});
+
+it('takes the organization from the connection, as older clients expect', async () => {
+  const { status, body } = await publish({}, {}, 'registry-modules');
+  expect([status, body.data.attributes.provider]).toEqual([201, 'aws']);
+});
+
+it('lets go of its repository when it is deleted', async () => {
+  const { module, hook } = await connect();
+  await api.call('DELETE', module.links.self);
+  expect((await pushTag(hook, 'v1.0.0', 3)).status).toBe(404);
+});
+
+describe('refuses', () => {
+  it.each([
+    [{ branch: 'main' }, {}, 'branch'],
+    [{ tags: false }, {}, 'tags'],
+    [{ 'source-directory': 'a' }, {}, 'source-directory'],
+    [{ 'oauth-token-id': 'ot-nosuch' }, {}, 'oauth-token-id'],
+    [{ identifier: 'acme/none' }, {}, 'terraform-<provider>-<name>'],
+    [{}, { 'test-config': { 'tests-enabled': true } }, 'test-config'],
+  ])('%j and %j', async (repo, attributes, words) => {
+    const { status, body } = await publish(repo, attributes);
+    expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining(words)]);
+  });
+
+  it('a connection of another organization, and versions by upload', async () => {
+    const other = uniqueName('org');
+    await api.post('organizations', { name: other, email: 'a@example.com' });
+    const foreign = await api.post(`organizations/${other}/registry-modules/vcs`, {
+      'vcs-repo': { identifier: followed.identifier, 'oauth-token-id': token },
+    });
+    expect([foreign.status, foreign.body.errors[0].detail]).toEqual([422, expect.stringContaining('oauth-token-id')]);
+    const { module } = await connect();
+    const upload = await api.post(`${module.links.self.replace('/api/v2/', '')}/versions`, { version: '1.0.0' });
+    expect([upload.status, upload.body.errors[0].detail]).toEqual([422, expect.stringContaining('come from tags')]);
+    expect((await publish()).body.errors[0].detail).toMatch('has already been taken');
+  });
+});
+
+it.each([
+  ['v1.2.3', '', '1.2.3'],
+  ['1.2.3-rc.1', '', '1.2.3-rc.1'],
+  ['v1.2', '', undefined],
+  ['vv1.2.3', '', undefined],
+  ['a-v1.2.3', 'a-', '1.2.3'],
+  ['v1.2.3', 'a-', undefined],
+])('reads tag %s with prefix "%s" as %s', (tag, prefix, version) => {
+  expect(versionOfTag(tag, prefix)).toBe(version);
+});

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, uniqueName } from '../support/api.ts';
+import { policyFiles, uploadVersion } from '../support/policies.ts';
+import { Followed, type Json, push, sha } from './support/followed.ts';
+import type { ForgeServer } from './support/forge-server.ts';
+
+/** Policy sets that follow a repository, against a server that answers as GitHub does. */
+
+let followed: Followed;
+let api: Api;
+let forge: ForgeServer;
+beforeAll(async () => {
+  followed = await Followed.start();
+  ({ api, forge } = followed);
+});
+afterAll(() => followed.close());
+beforeEach(() => followed.reset());
+
+const inFolder = (folder: string, rule = 'deny := []') =>
+  Object.fromEntries(Object.entries(policyFiles(rule)).map(([name, text]) => [`${folder}/${name}`, text]));
+
+const ask = (token: string, attributes: object = {}, repo: object = {}, relationships: object = {}) =>
+  api.post(
+    'organizations/acme/policy-sets',
+    {
+      name: uniqueName('set'),
+      kind: 'opa',
+      'vcs-repo': { identifier: followed.identifier, 'oauth-token-id': token, ...repo },
+      ...attributes,
+    },
+    relationships,
+  );
+
+const create = async (attributes: object = {}, repo: object = {}) => {
+  const { client, token } = await followed.connection();
+  const { status, body } = await ask(token, attributes, repo);
+  expect([status, body.errors]).toEqual([201, undefined]);
+  return { client, token, set: body.data, hook: new URL(body.data.attributes['vcs-repo']['webhook-url']).pathname };
+};
+
+const read = async (id: string) => (await api.get(`policy-sets/${id}`)).body.data;
+const versionsOf = async (id: string): Promise<Json[]> => (await api.get(`policy-sets/${id}/versions`)).body.data;
+const commitsOf = async (id: string) =>
+  (await versionsOf(id)).map(({ attributes }) => [
+    Number.parseInt(attributes['ingress-attributes']['commit-sha'].slice(-3), 16) & 0xf,
+    attributes.status,
+  ]);
+const currentOf = async (id: string) => (await read(id)).relationships['current-version'].data?.id;
+
+it('has a version of the branch as soon as it is created, which is ready once it was fetched', async () => {
+  await followed.has(inFolder('policies/net'));
+  const { set, token } = await create({ 'policies-path': '/policies/net' }, { branch: 'main' });
+  expect(set.attributes).toMatchObject({
+    versioned: true,
+    'policies-path': '/policies/net',
+    'vcs-repo': {
+      identifier: followed.identifier,
+      'display-identifier': followed.identifier,
+      branch: 'main',
+      'oauth-token-id': token,
+      'service-provider': 'github',
+      'ingress-submodules': false,
+    },
+  });
+  const [version] = await versionsOf(set.id);
+  expect(set.relationships['newest-version'].data.id).toBe(version.id);
+  expect(version.attributes).toMatchObject({
+    source: 'github',
+    status: 'ingressing',
+    'ingress-attributes': { 'commit-sha': sha(0), identifier: followed.identifier, 'commit-url': expect.any(String) },
+  });
+  await followed.settleAndFetch();
+  expect(await currentOf(set.id)).toBe(version.id);
+  expect((await read(set.id)).attributes['policy-count']).toBe(1);
+  expect(forge.asked('GET', /\/tarball\//).length).toBe(1);
+});
+
+it('makes a version for a push below its path, and none for another one', async () => {
+  await followed.has(inFolder('a'));
+  const { set, hook } = await create({ 'policies-path': 'a' });
+  await followed.settleAndFetch();
+  await followed.deliver(hook, 'push', push(0, 1));
+  await followed.settleAndFetch();
+  expect(await commitsOf(set.id)).toEqual([
+    [1, 'ready'],
+    [0, 'ready'],
+  ]);
+  forge.on('GET', /\/compare\//, { body: { files: [{ filename: 'ab/main.tf' }], behind_by: 0 } });
+  await followed.deliver(hook, 'push', push(1, 2));
+  await followed.settleAndFetch();
+  expect((await commitsOf(set.id)).length).toBe(2);
+  expect(await followed.messages()).toContainEqual(expect.stringMatching(/no changed file concerns/));
+});
+
+it('looks at policy-update-patterns in place of the path', async () => {
+  await followed.has(inFolder('a'));
+  const { set, hook } = await create({ 'policies-path': 'a', 'policy-update-patterns': ['modules/**/*.rego'] });
+  await followed.settleAndFetch();
+  await followed.deliver(hook, 'push', push(0, 1));
+  await followed.settleAndFetch();
+  expect((await commitsOf(set.id)).length).toBe(1);
+  forge.on('GET', /\/compare\//, { body: { files: [{ filename: 'modules/x/y.rego' }], behind_by: 0 } });
+  await followed.deliver(hook, 'push', push(1, 2));
+  await followed.settleAndFetch();
+  expect((await commitsOf(set.id))[0]).toEqual([2, 'ready']);
+});
+
+it('keeps the former version while a broken one is the newest', async () => {
+  await followed.has(policyFiles('deny := []'));
+  const { set, hook } = await create();
+  await followed.settleAndFetch();
+  const before = await currentOf(set.id);
+  await followed.has({ 'README.md': 'no policies' });
+  await followed.deliver(hook, 'push', push(0, 1));
+  await followed.settleAndFetch();
+  const [newest] = await versionsOf(set.id);
+  expect(newest.attributes).toMatchObject({
+    status: 'errored',
+    'error-message': expect.stringMatching('policies.hcl'),
+  });
+  expect(await currentOf(set.id)).toBe(before);
+});
+
+it('does not go back to an older commit whose fetch ends later', async () => {
+  await followed.has(policyFiles('deny := []'));
+  const { set, hook } = await create();
+  await followed.settleAndFetch();
+  const { handler } = await import('../../functions/orchestration/fetch-commit.ts');
+  await followed.deliver(hook, 'push', push(0, 1));
+  await followed.deliver(hook, 'push', push(1, 2));
+  const fetches: Json[] = [];
+  const events = await import('../../functions/orchestration/version-control-event.ts');
+  for (let next = api.aws.invoked.shift(); next; next = api.aws.invoked.shift()) {
+    if (next.name === 'VersionControlEventFunction') await events.handler(next.event as never);
+    if (next.name === 'FetchCommitFunction') fetches.push(next.event);
+  }
+  for (const event of fetches.reverse()) await handler(event);
+  const [newest] = await versionsOf(set.id);
+  expect(newest.attributes['ingress-attributes']['commit-sha']).toBe(sha(2));
+  expect(await currentOf(set.id)).toBe(newest.id);
+  expect((await versionsOf(set.id)).every(({ attributes }) => attributes.status === 'ready')).toBe(true);
+});
+
+it('makes one version of a push that is delivered three times', async () => {
+  await followed.has(policyFiles('deny := []'));
+  const { set, hook } = await create();
+  await followed.settleAndFetch();
+  for (let i = 0; i < 3; i++) await followed.deliver(hook, 'push', push(0, 1));
+  await followed.settleAndFetch();
+  expect((await commitsOf(set.id)).length).toBe(2);
+  expect(forge.asked('GET', /\/tarball\//).length).toBe(2);
+});
+
+it('fetches one push once for a workspace and a policy set', async () => {
+  await followed.has(policyFiles('deny := []'));
+  const { set, hook, token } = await create();
+  const { workspace } = await followed.follow(token);
+  await followed.settleAndFetch();
+  forge.calls.length = 0;
+  await followed.deliver(hook, 'push', push(0, 1));
+  await followed.settleAndFetch();
+  expect((await commitsOf(set.id))[0]).toEqual([1, 'ready']);
+  expect((await followed.commitsOf(workspace)).at(-1)).toBe(sha(1));
+  expect(forge.asked('GET', /\/tarball\//).length).toBe(1);
+});
+
+it('takes a version of the branch as it is after a change of branch or path, and none after being disconnected', async () => {
+  await followed.has({ ...inFolder('a'), ...inFolder('b') });
+  const { set, hook } = await create({ 'policies-path': 'a' });
+  await followed.settleAndFetch();
+  await api.patch(`policy-sets/${set.id}`, { 'policies-path': 'b' });
+  await followed.settleAndFetch();
+  expect(await commitsOf(set.id)).toEqual([
+    [0, 'ready'],
+    [0, 'ready'],
+  ]);
+  expect(await currentOf(set.id)).toBe((await versionsOf(set.id))[0].id);
+  await api.patch(`policy-sets/${set.id}`, { 'vcs-repo': null });
+  expect((await read(set.id)).attributes['vcs-repo']).toBeNull();
+  const answer = await followed.deliver(hook, 'push', push(0, 1));
+  await followed.settleAndFetch();
+  expect([answer.status, (await commitsOf(set.id)).length]).toEqual([404, 2]);
+});
+
+it('lets go of the repository when it is deleted, or its connection is', async () => {
+  await followed.has(policyFiles('deny := []'));
+  const first = await create();
+  await followed.settleAndFetch();
+  await api.call('DELETE', `/api/v2/policy-sets/${first.set.id}`);
+  expect((await followed.deliver(first.hook, 'push', push(0, 1))).status).toBe(404);
+  const second = await create();
+  await followed.settleAndFetch();
+  await api.call('DELETE', `/api/v2/oauth-clients/${second.client.id}`);
+  const { completeClientEnd } = await import('../../functions/version-control/complete-end.ts');
+  await completeClientEnd(second.client.id);
+  expect((await read(second.set.id)).attributes['vcs-repo']).toBeNull();
+});
+
+describe('refuses', () => {
+  it.each([
+    [{ 'policies-path': 'a' }, { branch: 'none' }, 'Branch none does not exist'],
+    [{}, { 'tags-regex': 'v' }, 'tags-regex'],
+    [{}, { 'oauth-token-id': 'ot-nosuch' }, 'oauth-token-id'],
+    [{ 'policy-update-patterns': [''] }, {}, 'must not be empty'],
+  ])('%j with %j', async (attributes, repo, words) => {
+    const { token } = await followed.connection();
+    const { status, body } = await ask(token, attributes, repo);
+    expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining(words)]);
+  });
+
+  it('a connection of some projects, and lets none become so that is used', async () => {
+    const { client, token } = await followed.connection();
+    await api.patch(`oauth-clients/${client.id}`, { 'organization-scoped': false });
+    const { status, body } = await ask(token);
+    expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining('organization-scoped')]);
+    await followed.has(policyFiles('deny := []'));
+    const { client: used, set } = await create();
+    const change = await api.patch(`oauth-clients/${used.id}`, { 'organization-scoped': false });
+    expect([change.status, change.body.errors[0].detail]).toEqual([422, expect.stringContaining(set.attributes.name)]);
+  });
+
+  it('individual policies and uploads', async () => {
+    await followed.has(policyFiles('deny := []'));
+    const { set, token } = await create();
+    const upload = await api.post(`policy-sets/${set.id}/versions`);
+    expect([upload.status, upload.body.errors[0].detail]).toEqual([422, expect.stringContaining(followed.identifier)]);
+    const name = uniqueName('policy');
+    const policy = (await api.post('organizations/acme/policies', { name, kind: 'opa', query: 'data.a.deny' })).body
+      .data;
+    const policies = { data: [{ type: 'policies', id: policy.id }] };
+    const added = await api.call('POST', `/api/v2/policy-sets/${set.id}/relationships/policies`, { body: policies });
+    expect(added.status).toBe(422);
+    expect((await ask(token, {}, {}, { policies })).status).toBe(422);
+  });
+});
+
+it('costs nothing for a set without a repository', async () => {
+  const set = (await api.post('organizations/acme/policy-sets', { name: uniqueName('set'), kind: 'opa' })).body.data;
+  const content = new Uint8Array(await (await import('../support/policies.ts')).archive(policyFiles('deny := []')));
+  await uploadVersion(api, set.id, content);
+  expect(forge.calls).toEqual([]);
+  expect((await read(set.id)).attributes['vcs-repo']).toBeNull();
+});

@@ -1,0 +1,193 @@
+import { beforeAll, expect, it } from 'vitest';
+import { coder, shortName, template as withProvider } from '../../e2e/support/coder-session.ts';
+import {
+  createEnvironment,
+  environmentsApi,
+  pushTemplate,
+  pushVersion,
+  untilBuilt,
+} from '../../e2e/support/environments.ts';
+import { client, newName } from '../../e2e/support/world.ts';
+import { wrongWith } from './support/accessibility.ts';
+import { organization, seesStatus, visit } from './support/reader.ts';
+
+/** Templates and environments on the page, by whoever makes and uses them. */
+
+/** Where nobody has the provider, the variable takes the place of its count. */
+const withoutProvider = `
+variable "start_count" { default = 1 }
+resource "terraform_data" "home" { input = "kept" }
+resource "terraform_data" "compute" { count = var.start_count }
+`;
+const main = coder ? withProvider : withoutProvider;
+const tpl = shortName('page');
+const dev = shortName('dev');
+let template: { id: string };
+let environment: { id: string };
+const values = coder
+  ? {
+      rich_parameter_values: [
+        { name: 'size', value: '12' },
+        { name: 'region', value: 'eu' },
+      ],
+    }
+  : {};
+
+beforeAll(async () => {
+  template = await pushTemplate(tpl, { 'main.tf': main });
+  environment = await createEnvironment(template.id, dev, values);
+});
+
+const path = () => `/app/${organization}/environments/${environment.id}`;
+
+it('stops and starts an environment, with its log and the way to its run', async () => {
+  const page = await visit(`/app/${organization}/environments`);
+  await page.getByRole('link', { name: dev }).click();
+  await seesStatus(page, 'running');
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop environment' }).click();
+  await page.getByLabel('Log of build 2').getByText('Destruction complete').waitFor();
+  await seesStatus(page, 'stopped');
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  if (coder) {
+    expect(await dialog.getByLabel('region').getAttribute('readonly')).not.toBe(null);
+    await dialog.getByLabel('size').fill('20');
+  }
+  await dialog.getByRole('button', { name: 'Start environment' }).click();
+  await page.getByLabel('Log of build 3').getByText('Creation complete').first().waitFor();
+  await seesStatus(page, 'running');
+  await page.getByRole('link', { name: 'See its run' }).click();
+  await seesStatus(page, 'Applied');
+  const parameters = await environmentsApi(
+    'GET',
+    `/workspacebuilds/${(await untilBuilt(environment.id)).id}/parameters`,
+  );
+  if (coder) expect(parameters).toContainEqual({ name: 'size', value: '20' });
+});
+
+it('knows before it stops anything that a parameter cannot be', async () => {
+  if (!coder) return;
+  const before = await untilBuilt(environment.id);
+  const page = await visit(path());
+  await page.getByRole('button', { name: 'Restart' }).click();
+  const size = page.getByRole('dialog').getByLabel('size');
+  // It was 20, and only increases.
+  await size.fill('5');
+  await page.getByRole('dialog').getByRole('button', { name: 'Restart environment' }).click();
+  expect(await size.evaluate((input) => (input as HTMLInputElement).validity.rangeUnderflow)).toBe(true);
+  expect((await untilBuilt(environment.id)).build_number).toBe(before.build_number);
+});
+
+it('is found by its name from the keyboard', async () => {
+  const page = await visit(`/app/${organization}/workspaces`);
+  await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Templates' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('combobox').fill(dev);
+  await page.getByRole('option', { name: dev }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: dev }).waitFor();
+});
+
+it('sets when an environment starts and stops', async () => {
+  const page = await visit(path());
+  await page.getByRole('button', { name: 'Change schedule' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Start', { exact: true }).selectOption('weekly');
+  await dialog.getByLabel('Time', { exact: true }).fill('09:30');
+  await dialog.getByLabel('Time zone').fill('Mars/Crater');
+  await dialog.getByLabel('Stop after').fill('8h30m');
+  await dialog.getByRole('button', { name: 'Save schedule' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Time zone').fill('Europe/Dublin');
+  await dialog.getByRole('button', { name: 'Save schedule' }).click();
+  const schedule = page.getByRole('region', { name: 'Schedule' });
+  await schedule.getByText('09:30, Mon–Fri (Europe/Dublin)').waitFor();
+  await schedule.getByText('8h30m after start').waitFor();
+  expect(await environmentsApi('GET', `/workspaces/${environment.id}`)).toMatchObject({
+    autostart_schedule: 'CRON_TZ=Europe/Dublin 30 9 * * 1,2,3,4,5',
+    ttl_ms: 8.5 * 3_600_000,
+  });
+});
+
+it('promotes a version, updates to it, and deletes', async () => {
+  await pushVersion({ 'main.tf': `${main}# changed\n` }, 'v2', template.id);
+  const page = await visit(`/app/${organization}/templates`);
+  await page.getByRole('link', { name: tpl }).click();
+  await page.getByRole('button', { name: 'Promote v2' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Promote version' }).click();
+  await page.getByRole('button', { name: 'Promote v1' }).waitFor();
+  await page.goto(path());
+  await page.getByText('outdated', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Update', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Update environment' }).click();
+  await page.getByText('outdated', { exact: true }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(`Type ${dev} to confirm`).fill(dev);
+  await dialog.getByRole('button', { name: 'Delete environment' }).click();
+  await seesStatus(page, 'deleted');
+});
+
+it('creates an environment of a template, whose build can be canceled until it has ended', async () => {
+  const page = await visit(`/app/${organization}/templates/${template.id}`);
+  const name = shortName('new');
+  await page.getByRole('button', { name: 'Create environment' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('not a name');
+  await dialog.getByRole('button', { name: 'Create environment' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Name', { exact: true }).fill(name);
+  await dialog.getByRole('button', { name: 'Create environment' }).click();
+  await page.getByRole('heading', { name }).waitFor();
+  await page.getByRole('button', { name: 'Cancel build' }).waitFor();
+  await seesStatus(page, 'running');
+  expect(await page.getByRole('button', { name: 'Cancel build' }).count()).toBe(0);
+});
+
+it('is for everybody, on every screen', async () => {
+  const { id } = await createEnvironment(template.id, shortName('seen'), values);
+  const views = {
+    environments: { path: `/app/${organization}/environments`, ready: 'last built' },
+    environment: { path: `/app/${organization}/environments/${id}`, ready: 'Creation complete' },
+    'its schedule': {
+      path: `/app/${organization}/environments/${id}`,
+      ready: 'Creation complete',
+      open: 'Change schedule',
+    },
+    templates: { path: `/app/${organization}/templates`, ready: tpl },
+    template: { path: `/app/${organization}/templates/${template.id}`, ready: 'active', open: 'Create environment' },
+  };
+  const page = await visit('/');
+  const wrong: string[] = [];
+  for (const [name, { path: at, ready, ...view }] of Object.entries(views)) {
+    await page.goto(at);
+    await page.getByText(ready).first().waitFor();
+    if (process.env.STEPFORM_PICTURES) await takePictures(page, name);
+    if ('open' in view) await page.getByRole('main').getByRole('button', { name: view.open }).click();
+    wrong.push(...(await wrongWith(page, name)));
+  }
+  expect(wrong).toEqual([]);
+});
+
+it('offers templates to whoever may make them', async () => {
+  const name = newName('org');
+  await client.create('/organizations', 'organizations', { name, email: 'a@example.test' });
+  const page = await visit(`/app/${name}/workspaces`);
+  const side = page.getByRole('navigation', { name: 'Organization' });
+  // Its owner may begin with them.
+  await side.getByRole('link', { name: 'Templates' }).click();
+  await page.getByText('No templates yet').waitFor();
+});
+
+const takePictures = async (page: Awaited<ReturnType<typeof visit>>, name: string): Promise<void> => {
+  const folder = process.env.STEPFORM_PICTURES as string;
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.screenshot({ path: `${folder}/${name}-light.png` });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.screenshot({ path: `${folder}/${name}-dark.png` });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.screenshot({ path: `${folder}/${name}-phone.png` });
+  await page.setViewportSize({ width: 1280, height: 900 });
+};

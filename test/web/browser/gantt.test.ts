@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { client, newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { runPath, seesStatus, visit } from './support/reader.ts';
+
+/** An apply as a picture: what is worked on, for how long, and what it waits for. */
+
+const pair = `resource "terraform_data" "network" {
+  provisioner "local-exec" {
+    command = "sleep 1"
+  }
+}
+resource "terraform_data" "database" {
+  input = terraform_data.network.id
+  provisioner "local-exec" {
+    command = "echo hello; sleep 4"
+  }
+}`;
+
+it('an apply is drawn while it runs; a bar leads to its line, and the slowest say what they waited for', async () => {
+  const workspace = await newWorkspace();
+  const run = await startRun(workspace, { 'main.tf': pair }, { 'auto-apply': true });
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  const picture = page.getByRole('region', { name: 'Resources of the apply over time' });
+  await picture.getByRole('link', { name: /terraform_data.network created/ }).waitFor();
+  await picture.getByRole('link', { name: /terraform_data.database creating/ }).waitFor();
+  await untilFinal(run);
+  await seesStatus(page, 'Applied');
+  await page.getByRole('heading', { name: 'Apply' }).click();
+  await picture.getByRole('link', { name: /terraform_data.database created/ }).click();
+  const aimed = page.locator('.line.aimed');
+  await aimed.getByText('terraform_data.database: Creating...').waitFor();
+  expect(new URL(page.url()).hash).toMatch(/^#apply-\d+$/);
+  await picture.getByRole('button', { name: 'Slowest' }).click();
+  await picture.getByRole('row', { name: /terraform_data.database .* terraform_data.network until/ }).waitFor();
+  // The output is what people know from a terminal, with the time of each line at hand.
+  const lines = page.getByLabel('Lines of the apply');
+  await lines.getByText('terraform_data.database (local-exec): hello').waitFor();
+  expect(await lines.getByText('Plan to create').count()).toBe(0);
+  expect(await lines.locator('time').count()).toBe(0);
+  await page.getByRole('button', { name: 'Times' }).click();
+  expect(await aimed.locator('time').innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
+});
+
+it('a workspace without structured output applies with text, without a picture', async () => {
+  const workspace = await newWorkspace({ 'structured-run-output-enabled': false });
+  const run = await startRun(workspace, { 'main.tf': resources(['a', 'b']) }, { 'auto-apply': true });
+  await untilFinal(run);
+  const page = await visit(`${runPath(workspace.attributes.name, run.id)}#apply-1`);
+  await page.getByLabel('Lines of the apply').getByText('Apply complete!').waitFor();
+  expect(await page.locator('.gantt').count()).toBe(0);
+});
+
+it('the address of a line leads there in an open run, again after the panel was closed', async () => {
+  const workspace = await newWorkspace();
+  const run = await startRun(workspace, { 'main.tf': resources(['a', 'b']) });
+  await client.waitForRun(run.id, ({ attributes }) => attributes.actions['is-confirmable']);
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  const line = page.locator('.line.aimed', { hasText: 'on linux' });
+  const go = () =>
+    page.evaluate(() => {
+      location.hash = '';
+      location.hash = '#plan-2';
+    });
+  await go();
+  await line.waitFor();
+  await page.getByRole('button', { name: 'Changes', exact: true }).click();
+  await page.getByRole('heading', { name: 'Plan', exact: true }).click();
+  await line.waitFor({ state: 'detached' });
+  await go();
+  await line.waitFor();
+});

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+/** What axe finds wrong by its rules for WCAG 2.2 AA, in light and dark, on a wide and a narrow screen. */
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+const violations = async (page: Page): Promise<string[]> => {
+  const violations = await page.evaluate(async () => {
+    const { axe: run } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    // Of what passes nobody reads the details, which take as long.
+    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    return (await run.run({ runOnly, resultTypes: ['violations'] })).violations;
+  });
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+  );
+};
+
+const looks = [
+  { colorScheme: 'light', width: 1280, height: 900 },
+  { colorScheme: 'dark', width: 390, height: 844 },
+] as const;
+
+/** What is wrong with the view that is open, by look: a person may turn the screen and the colours at any time. */
+export const wrongWith = async (page: Page, name: string): Promise<string[]> => {
+  const wrong: string[] = [];
+  await page.evaluate(axe);
+  for (const { colorScheme, width, height } of looks) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height });
+    const look = `${name}, ${colorScheme} at ${width} pixels`;
+    wrong.push(...(await violations(page)).map((violation) => `${look}: ${violation}`));
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    if (over > 0) wrong.push(`${look}: ${over} pixels wider than the screen`);
+  }
+  return wrong;
+};
