@@ -141,6 +141,10 @@ export const environment = {
   get sharedProviderHosts() {
     return (process.env.SHARED_PROVIDER_HOSTS ?? '').split(',').filter(Boolean);
   },
+  /** Bucket of CDK's assets; undefined where the runners' image has their program. */
+  get runnerProgramBucket() {
+    return process.env.RUNNER_PROGRAM_BUCKET || undefined;
+  },
   /** Name of the function that posts statuses of commits. */
   get commitStatusFunction() {
     return required('COMMIT_STATUS_FUNCTION');

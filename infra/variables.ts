@@ -72,6 +72,8 @@ export const variableGroups = (parts: Parts) => {
     commits: () => ({ FETCH_COMMIT_FUNCTION: requirePart(parts, 'fetchCommit').functionName }),
     sharedProviders: () => ({ SHARED_PROVIDER_HOSTS: settings.sharedProviderHosts.join(',') }),
     fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: requirePart(parts, 'fetchProvider').functionName }),
+    /** Empty where the image has the program. */
+    runnerProgram: () => ({ RUNNER_PROGRAM_BUCKET: runners.program?.bucketName ?? '' }),
     versionControl: () => ({
       VERSION_CONTROL_EVENT_FUNCTION: requirePart(parts, 'versionControlEvent').functionName,
     }),

@@ -246,6 +246,8 @@ describe('the HTTP API', () => {
       'ANY /api/registry/{proxy+}': 'RegistryFunction',
       'ANY /auth/{proxy+}': 'VersionControlFunction',
       'ANY /webhooks/{proxy+}': 'WebhooksFunction',
+      'ANY /environments/api/v2/{proxy+}': 'EnvironmentsFunction',
+      'ANY /environments/templates/api/v2/{proxy+}': 'EnvironmentTemplatesFunction',
     });
   });
 
@@ -272,6 +274,7 @@ describe('the HTTP API', () => {
     expect(limited.sort()).toEqual([
       'Access',
       'Api',
+      'EnvironmentGovernance',
       'EnvironmentTemplates',
       'Environments',
       'Governance',
