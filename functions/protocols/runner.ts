@@ -9,6 +9,7 @@ import type { BackedCredential, Signed } from './credential.ts';
  *
  * | call | body → answer |
  * |---|---|
+ * | `GET /program/{name}` (no token) | → 302 to this program; 404 where images have it |
  * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another has registered, or it is none of ours |
  * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |

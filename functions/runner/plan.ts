@@ -81,10 +81,9 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
 
 /** @throws the failure of a plan that failed for another reason than a condition that does not hold */
 const assess = async (phase: Phase, json: PlanJson, failure: Error | undefined): Promise<void> => {
-  const { hasFailedChecks, healthIn } = await import('./health.ts');
-  const health = healthIn(json);
-  if (failure && !hasFailedChecks(health)) throw failure;
-  phase.facts.health = health;
+  const { healthIn, isStoppedByCondition } = await import('./health.ts');
+  if (failure && !isStoppedByCondition(json)) throw failure;
+  phase.facts.health = healthIn(json);
 };
 
 /** Also of a failed plan: the generated part is what its author wants to correct. */

@@ -124,6 +124,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   inheritsAutoDestroy?: boolean;
   /** Absent or null: nothing happened yet. */
   autoDestroyStatus?: 'queued' | 'errored' | null;
+  /** How many of its change requests are open. */
+  changeRequests?: number;
   /** Newest result of an assessment of its health, and the one that goes on (orchestration/assessments.ts). */
   health?: HealthResult;
   assessing?: { runId: string; at: string };

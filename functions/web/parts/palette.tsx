@@ -18,6 +18,7 @@ const maxWorkspaces = 8;
 const tabNames: Record<(typeof tabs)[number], string> = {
   overview: 'Overview',
   runs: 'Runs',
+  resources: 'Resources',
   states: 'States',
   health: 'Health',
   variables: 'Variables',
