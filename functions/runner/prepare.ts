@@ -12,12 +12,7 @@ import type { Prepared } from './prepared.ts';
 import { withSshKey } from './ssh-key.ts';
 import { reachable } from './terraform/reachable.ts';
 import { download, toFile } from './transfer.ts';
-<<<<<<< HEAD
 import { backendText, linkBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
-import { recordedDirectory } from './workspace/record.ts';
-=======
-import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
->>>>>>> h/lead
 import { give } from './workspace/tree.ts';
 import { ArchiveError, unpack } from './workspace/unpack.ts';
 
