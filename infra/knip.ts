@@ -14,6 +14,8 @@ export default {
     'infra/stack-traces.ts',
     // Loaded by path: where the command runs (cli/stepform.mjs), and with --import (test/elsewhere/main.ts).
     'functions/cli/main.ts',
+    // Read as text (runner-image.ts).
+    'functions/runner/fetch-program.mjs',
     'test/elsewhere/localhost.mjs',
     // Bundled by path (test/infra/local/support/application.ts).
     'test/infra/local/support/{caller,records}.ts',
@@ -25,6 +27,6 @@ export default {
   // Loaded by path, or a part of another package.
   ignoreDependencies: ['@20minutes/s3rver', '@aws-sdk/credential-provider-env', 'axe-core', 'dynalite'],
   // Skipped where they are missing.
-  ignoreBinaries: ['mkfifo', 'script', 'terraform'],
+  ignoreBinaries: ['go', 'mkfifo', 'script', 'terraform'],
   ignoreExportsUsedInFile: { interface: true, type: true },
 } satisfies KnipConfig;

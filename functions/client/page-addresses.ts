@@ -64,7 +64,7 @@ const ofOrganization = (organization: string, parts: string[]): Place | undefine
   return undefined;
 };
 
-export const tabs = ['overview', 'runs', 'states', 'health', 'variables', 'settings'] as const;
+export const tabs = ['overview', 'runs', 'resources', 'states', 'health', 'variables', 'settings'] as const;
 export type Tab = (typeof tabs)[number];
 
 const isTab = (text: string | undefined): text is Tab => (tabs as readonly (string | undefined)[]).includes(text);

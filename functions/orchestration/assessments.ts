@@ -25,7 +25,7 @@ export interface Obstacle {
 }
 
 /** So many of an organization go on at once, beside those that people ask for. */
-export const assessmentsAtOnce = 10;
+const assessmentsAtOnce = 10;
 
 /** Somebody who claimed a workspace for an assessment, and died before there was one. */
 const claimSeconds = 300;

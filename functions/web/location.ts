@@ -52,13 +52,15 @@ const returnTo = (y: number): void => {
   requestAnimationFrame(step);
 };
 
-export const go = (to: Place, { replace = false } = {}): void => {
+/** @param part of the view that comes into sight: `#change-aws_vpc.main` */
+export const go = (to: Place, { replace = false, part = '' } = {}): void => {
   returning = false;
   keepPlace();
-  if (replace) history.replaceState(null, '', hrefOf(to));
-  else history.pushState(null, '', hrefOf(to));
+  const address = hrefOf(to) + part;
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
   path.value = here();
-  hash.value = { text: '' };
+  hash.value = { text: part };
   scrollTo(0, 0);
   requestAnimationFrame(enter);
 };
@@ -113,6 +115,6 @@ export const followLinks = (): void => {
     const to = placeOf(link.pathname.slice(basePath.length));
     if (to.view === 'nowhere') return;
     event.preventDefault();
-    go(to);
+    go(to, { part: link.hash });
   });
 };

@@ -109,6 +109,8 @@ export const workspaceDocument = (
     'file-triggers-enabled': workspace.fileTriggersEnabled,
     'trigger-prefixes': workspace.triggerPrefixes,
     'trigger-patterns': workspace.triggerPatterns,
+    /** Ours: change requests that are not archived. */
+    'open-change-requests': workspace.changeRequests ?? 0,
     'assessments-enabled': workspace.assessmentsEnabled,
     'last-assessment-result-at': workspace.health?.at ?? null,
     source: 'tfe-api',

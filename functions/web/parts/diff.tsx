@@ -1,22 +1,14 @@
 import { useSignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
-import type { Difference, Kind } from '../text/plan.ts';
-import { type Row, rowsOf, type Side } from '../text/plan-rows.ts';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { hash } from '../location.ts';
+import { type Difference, type Kind, kindsByRisk } from '../text/plan.ts';
+import { type Row, rowsOf } from '../text/plan-rows.ts';
+import { Cells } from './diff-cells.tsx';
+import { signs } from './diff-signs.ts';
+import { Totals } from './diff-totals.tsx';
 import { Growing } from './long-list.tsx';
 
 /** Differences resource by resource; what changes in one is worked out when it is opened. */
-
-const kinds: Record<Kind, { sign: string; tone: string; name: string; chip: string }> = {
-  create: { sign: '+', tone: 'add', name: 'create', chip: 'Create' },
-  update: { sign: '~', tone: 'change', name: 'update', chip: 'Update' },
-  replace: { sign: '±', tone: 'replace', name: 'replace', chip: 'Replace' },
-  destroy: { sign: '−', tone: 'destroy', name: 'destroy', chip: 'Destroy' },
-  forget: { sign: '×', tone: 'soft', name: 'forget (not destroyed)', chip: 'Forget' },
-  import: { sign: '↓', tone: 'import', name: 'import', chip: 'Import' },
-  move: { sign: '→', tone: 'move', name: 'move', chip: 'Move' },
-  read: { sign: '↻', tone: 'soft', name: 'read during apply', chip: 'Read' },
-  same: { sign: '=', tone: 'soft', name: 'unchanged', chip: 'Unchanged' },
-};
 
 const past: Partial<Record<Kind, { name: string; chip: string }>> = {
   create: { name: 'added', chip: 'Added' },
@@ -26,11 +18,10 @@ const past: Partial<Record<Kind, { name: string; chip: string }>> = {
 
 const tags = { move: 'moved', import: 'imported' };
 
-/** What one looks for first comes first. */
-const order: Kind[] = ['destroy', 'replace', 'update', 'create', 'import', 'move', 'forget', 'read', 'same'];
-
 /** Few enough to see them all at once. */
 const openUpTo = 5;
+/** More than that are searched. */
+const fewDifferences = 8;
 /** More than that at once keep the reader waiting. */
 const openAllUpTo = 200;
 
@@ -54,6 +45,18 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
     }
     return counts;
   }, [differences]);
+  useEffect(() => {
+    // It may stand where the list has not grown to yet.
+    const aimed = aimedAt(hash.value.text);
+    if (
+      aimed !== undefined &&
+      differences.length > fewDifferences &&
+      differences.some((one) => one.address === aimed)
+    ) {
+      only.value = undefined;
+      search.value = aimed;
+    }
+  }, [hash.value, differences]);
   const text = search.value.toLowerCase();
   const shown = (only.value === 'same' ? differences : changing).filter(
     ({ address, kind, also }) =>
@@ -61,15 +64,16 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
   );
   const openAtFirst = changing.length <= openUpTo;
   const areOpen = all.value ?? openAtFirst;
-  const present = order.filter((kind) => counts.has(kind));
+  const present = kindsByRisk.filter((kind) => counts.has(kind));
   return (
     <section aria-label={label}>
-      {(present.length > 1 || differences.length > 8) && (
+      {(present.length > 1 || differences.length > fewDifferences) && (
         <div class="diff-bar">
-          {differences.length > 8 && (
+          {differences.length > fewDifferences && (
             <input
               type="search"
               aria-label={`Search ${label}`}
+              value={search.value}
               placeholder="Search by address"
               onInput={(event) => {
                 search.value = event.currentTarget.value;
@@ -87,10 +91,10 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
                   only.value = only.value === kind ? undefined : kind;
                 }}
               >
-                <span class={kinds[kind].tone} aria-hidden="true">
-                  {kinds[kind].sign}
+                <span class={signs[kind].tone} aria-hidden="true">
+                  {signs[kind].sign}
                 </span>{' '}
-                {(did && past[kind]?.chip) || kinds[kind].chip} {counts.get(kind)}
+                {(did && past[kind]?.chip) || signs[kind].chip} {counts.get(kind)}
               </button>
             ))}
           </fieldset>
@@ -107,6 +111,7 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
           )}
         </div>
       )}
+      {changing.length > fewDifferences && label === 'resources' && <Totals differences={changing} />}
       {shown.length === 0 && (
         <p class="pad soft">{differences.length ? 'No resources match the filters.' : 'No changes.'}</p>
       )}
@@ -124,12 +129,28 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
   );
 };
 
+/** `#change-aws_vpc.main` aims at the change of one resource. */
+const aimedAt = (text: string): string | undefined => {
+  try {
+    return text.startsWith('#change-') ? decodeURIComponent(text.slice('#change-'.length)) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 const Resource = ({ difference, open: openAtFirst, did }: { difference: Difference; open: boolean; did: boolean }) => {
   const open = useSignal(openAtFirst);
-  const { sign, tone, name } = kinds[difference.kind];
+  const element = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (aimedAt(hash.value.text) !== difference.address) return;
+    open.value = true;
+    element.current?.scrollIntoView({ block: 'center' });
+  }, [hash.value]);
+  const { sign, tone, name } = signs[difference.kind];
   return (
     <details
-      class="resource"
+      class={aimedAt(hash.value.text) === difference.address ? 'resource aimed' : 'resource'}
+      ref={element}
       open={open.value}
       onToggle={(event) => {
         open.value = event.currentTarget.open;
@@ -147,13 +168,25 @@ const Resource = ({ difference, open: openAtFirst, did }: { difference: Differen
         ))}
         <span class={`kind ${tone}`}>{(did && past[difference.kind]?.name) || name}</span>
       </summary>
-      {open.value && <Inner difference={difference} />}
+      {open.value && (
+        <>
+          <Inner difference={difference} />
+          <a class="to-change small" href={`#change-${encodeURIComponent(difference.address)}`}>
+            Link to this change
+          </a>
+        </>
+      )}
     </details>
   );
 };
 
+/** Has lines enough that some of them may be left out. */
+const isLong = ({ before, after }: Row): boolean =>
+  [before, after].some((side) => side && 'text' in side && side.text.split('\n').length > 5);
+
 const Inner = ({ difference }: { difference: Difference }) => {
   const rows = useMemo(() => rowsOf(difference), [difference]);
+  const everything = useSignal(false);
   const { kind, notes } = difference;
   const before = kind !== 'create' && kind !== 'read';
   const after = kind !== 'destroy' && kind !== 'forget';
@@ -163,8 +196,14 @@ const Inner = ({ difference }: { difference: Difference }) => {
       {notes.length > 0 && (
         <p class="small soft">{notes.map((note) => note[0]?.toUpperCase() + note.slice(1)).join('. ')}.</p>
       )}
+      {before && after && rows.some(isLong) && (
+        <label class="choice small">
+          <input type="checkbox" checked={everything.value} onChange={() => (everything.value = !everything.value)} />
+          Show all lines
+        </label>
+      )}
       {rows.length > 0 ? (
-        <Rows rows={rows} before={before} after={after} />
+        <Rows rows={rows} before={before} after={after} everything={everything.value} />
       ) : (
         <p class="small soft">No attribute changes.</p>
       )}
@@ -172,7 +211,14 @@ const Inner = ({ difference }: { difference: Difference }) => {
   );
 };
 
-const Rows = ({ rows, before, after }: { rows: Row[]; before: boolean; after: boolean }) => (
+interface RowsProps {
+  rows: Row[];
+  before: boolean;
+  after: boolean;
+  everything: boolean;
+}
+
+const Rows = ({ rows, before, after, everything }: RowsProps) => (
   <table>
     <thead>
       <tr>
@@ -188,16 +234,9 @@ const Rows = ({ rows, before, after }: { rows: Row[]; before: boolean; after: bo
             {path || 'value'}
             {forces && <span class="forces">forces replacement</span>}
           </th>
-          {before && <Cell side={was} tone={after ? 'was' : ''} />}
-          {after && <Cell side={will} tone={before ? 'will' : ''} />}
+          <Cells was={was} will={will} before={before} after={after} everything={everything} />
         </tr>
       ))}
     </tbody>
   </table>
 );
-
-const Cell = ({ side, tone }: { side: Side; tone: string }) => {
-  if (!side) return <td class="hidden-value">–</td>;
-  if ('hidden' in side) return <td class={`hidden-value ${tone}`}>{side.hidden}</td>;
-  return <td class={tone}>{side.text}</td>;
-};

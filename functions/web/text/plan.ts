@@ -102,11 +102,30 @@ export interface PlanDifferences {
 /** `node[2]` before `node[10]`. */
 const natural = new Intl.Collator('en', { numeric: true });
 
-export const byAddress = (a: Difference, b: Difference): number => natural.compare(a.address, b.address);
+/** What one looks for first comes first. */
+export const kindsByRisk: readonly Kind[] = [
+  'destroy',
+  'replace',
+  'update',
+  'create',
+  'import',
+  'move',
+  'forget',
+  'read',
+  'same',
+];
+
+const byAddress = (a: Difference, b: Difference): number => natural.compare(a.address, b.address);
+
+const risk = new Map(kindsByRisk.map((kind, i) => [kind, i]));
+
+/** What destroys stands above what creates. */
+export const byRisk = (a: Difference, b: Difference): number =>
+  (risk.get(a.kind) ?? 0) - (risk.get(b.kind) ?? 0) || byAddress(a, b);
 
 export const differencesOf = (plan: RedactedPlan): PlanDifferences => ({
-  resources: (plan.resource_changes ?? []).map(differenceOf).sort(byAddress),
-  drift: (plan.resource_drift ?? []).map(differenceOf).sort(byAddress),
+  resources: (plan.resource_changes ?? []).map(differenceOf).sort(byRisk),
+  drift: (plan.resource_drift ?? []).map(differenceOf).sort(byRisk),
   outputs: Object.entries(plan.output_changes ?? {})
     .map(
       ([address, change]): Difference => ({ address, kind: kindOf({ address, change }), also: [], notes: [], change }),

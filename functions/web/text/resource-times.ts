@@ -62,7 +62,7 @@ export interface Slow {
 }
 
 /** `module.a["x"].aws_vpc.main[0]` → `module.a.aws_vpc.main`: as it stands in the configuration. */
-const configured = (address: string): string => address.replaceAll(/\[(?:\d+|"(?:[^"\\]|\\.)*")\]/g, '');
+export const configured = (address: string): string => address.replaceAll(/\[(?:\d+|"(?:[^"\\]|\\.)*")\]/g, '');
 
 /**
  * Those that took longest, the slowest first.

@@ -1,5 +1,5 @@
 import { Secrets } from '../../marks.ts';
-import { byAddress, type Change, type Difference } from './plan.ts';
+import { byRisk, type Change, type Difference } from './plan.ts';
 import { marksOf, type SensitivePath, unwrappedAttributes } from './state-values.ts';
 
 /** What differs between two states (Terraform's state format, version 4). */
@@ -77,7 +77,7 @@ const compare = (before: Map<string, StateValue>, after: Map<string, StateValue>
       const kind = !was ? 'create' : !is ? 'destroy' : differs ? 'update' : 'same';
       return { address, kind, also: [], notes: [], change, secrets };
     })
-    .sort(byAddress);
+    .sort(byRisk);
 };
 
 export const stateDifferences = (

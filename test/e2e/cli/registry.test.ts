@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../../functions/cli/archive.ts';
 import { host, Terraform } from '../support/terraform.ts';
 import { client, newName, newWorkspace, organization, readLog, startRun, untilFinal } from '../support/world.ts';
+import { zipOf } from '../support/zip-of.ts';
 
 /** The real terraform installs what the organization published. */
 

@@ -115,7 +115,7 @@ describe('a plan', () => {
     ]);
   const change = (actions: string[], more: object = {}) => ({ actions, before: {}, after: {}, ...more });
 
-  it('reports each kind of difference', () => {
+  it('reports each kind of difference, the riskiest first', () => {
     expect(
       kinds([
         { address: 'a', change: change(['create']) },
@@ -130,13 +130,13 @@ describe('a plan', () => {
         { address: 'j', change: change(['no-op']) },
       ]),
     ).toEqual([
-      ['a', 'create'],
-      ['b', 'update'],
       ['c', 'destroy', 'its key is no longer in for_each'],
       ['d', 'replace', 'it is tainted: an earlier apply did not complete it'],
       ['e', 'replace', 'created before the old one is destroyed'],
-      ['f', 'move', 'moved from old.f'],
+      ['b', 'update'],
+      ['a', 'create'],
       ['g', 'import', 'imported from i-1'],
+      ['f', 'move', 'moved from old.f'],
       ['h', 'forget'],
       ['i', 'read'],
       ['j', 'same'],

@@ -36,10 +36,10 @@ const after: State = {
 describe('two states', () => {
   it('differ by resource, each under its address', () => {
     expect(stateDifferences(before, after).resources.map(({ address, kind }) => [address, kind])).toEqual([
-      ['module.web.data.terraform_data.host[0]', 'create'],
-      ['terraform_data.network', 'update'],
-      ['terraform_data.subnet["a"]', 'same'],
       ['terraform_data.subnet["b"]', 'destroy'],
+      ['terraform_data.network', 'update'],
+      ['module.web.data.terraform_data.host[0]', 'create'],
+      ['terraform_data.subnet["a"]', 'same'],
     ]);
   });
 

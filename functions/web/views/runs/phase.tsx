@@ -8,6 +8,7 @@ import { Notice, Took } from '../../parts/basics.tsx';
 import { Changes } from '../../parts/changes.tsx';
 import { Log } from '../../parts/log.tsx';
 import { PlanChanges } from './plan-changes.tsx';
+import { PlanGraph } from './plan-graph.tsx';
 
 const titles = { plan: 'Plan', apply: 'Apply' };
 
@@ -33,7 +34,7 @@ interface PhaseProps {
 /** A plan or an apply with its output: open while it runs, and when it failed; else folded. */
 export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const chosen = useSignal<boolean | undefined>(undefined);
-  const linked = hash.value.text.startsWith(`#${name}-`);
+  const linked = hash.value.text.startsWith(`#${name}-`) || (name === 'plan' && hash.value.text.startsWith('#change-'));
   useEffect(() => {
     // Also of one that the reader has closed.
     if (linked) chosen.value = undefined;
@@ -90,33 +91,27 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   );
 };
 
+const planViews = ['Changes', 'Graph', 'Output'] as const;
+
 /** A finished plan is read as changes, and its output is at hand; a link to one of its lines leads to the output. */
 const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: { id: string }; url: string }) => {
-  const showsOutput = useSignal(hash.value.text.startsWith('#plan-'));
+  const view = useSignal<(typeof planViews)[number]>(hash.value.text.startsWith('#plan-') ? 'Output' : 'Changes');
   useEffect(() => {
-    if (hash.value.text.startsWith('#plan-')) showsOutput.value = true;
+    if (hash.value.text.startsWith('#plan-')) view.value = 'Output';
+    if (hash.value.text.startsWith('#change-')) view.value = 'Changes';
   }, [hash.value]);
-  const views: [boolean, string][] = [
-    [false, 'Changes'],
-    [true, 'Output'],
-  ];
   return (
     <>
       <fieldset class="switch" aria-label="Show the plan as">
-        {views.map(([output, text]) => (
-          <button
-            key={text}
-            type="button"
-            aria-pressed={showsOutput.value === output}
-            onClick={() => {
-              showsOutput.value = output;
-            }}
-          >
+        {planViews.map((text) => (
+          <button key={text} type="button" aria-pressed={view.value === text} onClick={() => (view.value = text)}>
             {text}
           </button>
         ))}
       </fieldset>
-      {showsOutput.value ? <Log name="plan" url={url} run={run} over /> : <PlanChanges plan={plan} />}
+      {view.value === 'Output' && <Log name="plan" url={url} run={run} over />}
+      {view.value === 'Changes' && <PlanChanges plan={plan} />}
+      {view.value === 'Graph' && <PlanGraph plan={plan} />}
     </>
   );
 };

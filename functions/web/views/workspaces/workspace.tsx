@@ -7,6 +7,7 @@ import { Loaded } from '../../parts/basics.tsx';
 import { knowPeople } from '../../parts/person.tsx';
 import { Shell } from '../../parts/shell.tsx';
 import { call } from '../../session.ts';
+import { Resources } from '../resources/resources.tsx';
 import { NewRun } from '../runs/new-run.tsx';
 import { Runs } from '../runs/runs.tsx';
 import { States } from '../states/state-versions.tsx';
@@ -32,6 +33,7 @@ const load = async (organization: string, name: string): Promise<WorkspaceAndRun
 const names: [Tab, string][] = [
   ['overview', 'Overview'],
   ['runs', 'Runs'],
+  ['resources', 'Resources'],
   ['states', 'States'],
   ['health', 'Health'],
   ['variables', 'Variables'],
@@ -114,6 +116,8 @@ const TabView = ({ tab, workspace, run, organization, onChange }: TabProps) => {
   switch (tab) {
     case 'runs':
       return <Runs workspace={workspace} current={run} />;
+    case 'resources':
+      return <Resources workspace={workspace} />;
     case 'states':
       return <States workspace={workspace} organization={organization} />;
     case 'health':

@@ -1,0 +1,65 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Call, Option } from './arguments.ts';
+import { wrongUsage } from './exit.ts';
+import { columns, print, printJson } from './terminal.ts';
+
+/** Lists, in the form that was asked for. */
+
+/** For the options of a command that prints a list. */
+export const ofList: Record<string, Option> = {
+  output: { about: 'table (with a heading), json or csv; default: columns for people', value: 'format' },
+};
+
+const formats = ['table', 'json', 'csv'] as const;
+type Format = (typeof formats)[number] | 'columns';
+
+/** @throws {CommandError} for another than those */
+export const formatOf = (call: Call): Format => {
+  const format = call.text('output');
+  if (call.flag('json')) {
+    if (format !== undefined && format !== 'json') {
+      throw wrongUsage(`--json and --output ${format} cannot be combined. Give one of them.`);
+    }
+    return 'json';
+  }
+  if (format === undefined) return 'columns';
+  const known = formats.find((one) => one === format);
+  if (!known) throw wrongUsage(`--output ${format}: give one of ${formats.join(', ')}`);
+  return known;
+};
+
+/** A spreadsheet takes a text that begins like this for a formula. */
+const formula = /^[=+\-@\t\r]/;
+
+const csvCell = (text: string): string => {
+  const plain = stripVTControlCharacters(text);
+  const safe = formula.test(plain) ? `'${plain}` : plain;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+export interface Listing<T> {
+  /** Names of the columns, in the order of the cells. */
+  headings: string[];
+  entries: T[];
+  /** For people: with colours, times relative to now. */
+  row(entry: T): string[];
+  /** For programs, where that is something else: whole values. */
+  values?(entry: T): string[];
+  /** What --json prints. */
+  json: unknown;
+  /** In place of no columns. */
+  none: string;
+}
+
+/** Prints a list as `--output` says. */
+export const printList = <T>(call: Call, { headings, entries, row, values, json, none }: Listing<T>): undefined => {
+  const format = formatOf(call);
+  if (format === 'json') return printJson(json);
+  if (format === 'csv') {
+    const lines = [headings, ...entries.map(values ?? row)];
+    return print(lines.map((cells) => headings.map((_, i) => csvCell(cells[i] ?? '')).join(',')).join('\n'));
+  }
+  const rows = entries.map(row);
+  if (format === 'table') return print(columns([headings.map((text) => text.toUpperCase()), ...rows]).join('\n'));
+  return print(entries.length ? columns(rows).join('\n') : none);
+};

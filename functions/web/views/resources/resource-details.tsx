@@ -1,0 +1,78 @@
+import type { Resource } from '../../../client/client.ts';
+import { hrefOf } from '../../location.ts';
+import { Ago, Facts } from '../../parts/basics.tsx';
+import { related } from '../../session.ts';
+import { configured } from '../../text/resource-times.ts';
+import { LastChange, type Managed } from './resources.tsx';
+
+interface Props {
+  resource: Managed;
+  resources: Managed[];
+  workspace: Resource<'workspaces'>;
+  /** An empty address: none. */
+  onChoose(address: string): void;
+}
+
+/** One resource: what it is, what it hangs on, and what changed it. */
+export const ResourceDetails = ({ resource, resources, workspace, onChoose }: Props) => {
+  const { address, type, module, provider, dependsOn, createdAt, changes } = resource;
+  const users = resources.filter((one) => one.dependsOn.includes(configured(address)));
+  const needed = resources.filter((one) => dependsOn.includes(configured(one.address)));
+  return (
+    <section class="panel pad stack" aria-label={`Resource ${address}`}>
+      <div class="row spread">
+        <h2 class="mono break">{address}</h2>
+        <button type="button" class="small-button" onClick={() => onChoose('')}>
+          Close
+        </button>
+      </div>
+      <Facts
+        facts={[
+          ['Type', <code key="type">{type}</code>],
+          ['Provider', provider],
+          ['Module', module || 'root'],
+          ['Depends on', <Links key="on" of={needed} onChoose={onChoose} />],
+          ['Used by', <Links key="by" of={users} onChoose={onChoose} />],
+          ['Created', createdAt ? <Ago key="at" at={createdAt} /> : 'before history was recorded'],
+        ]}
+      />
+      <h3>History</h3>
+      {changes.length === 0 && <p class="soft">No changes recorded yet.</p>}
+      <ol class="plain" aria-label="History">
+        {changes.map((change) => (
+          <li key={change.version} class="row">
+            <LastChange change={change} workspace={workspace} />
+            <a
+              href={`${hrefOf({
+                view: 'state',
+                organization: related(workspace, 'organization') ?? '',
+                workspace: workspace.attributes.name,
+                version: change.version,
+              })}#change-${encodeURIComponent(address)}`}
+            >
+              What changed
+            </a>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+};
+
+/** Of instances of one resource one is enough to go on from. */
+const Links = ({ of, onChoose }: { of: Managed[]; onChoose(address: string): void }) => {
+  const byName = Map.groupBy(of, ({ address }) => configured(address));
+  if (byName.size === 0) return <span class="soft">nothing</span>;
+  return (
+    <>
+      {[...byName].map(([name, instances]) => (
+        <span key={name} class="entry">
+          <button type="button" class="link mono break" onClick={() => onChoose(instances[0]?.address ?? '')}>
+            {name}
+          </button>
+          {instances.length > 1 && <span class="soft"> × {instances.length}</span>}
+        </span>
+      ))}
+    </>
+  );
+};

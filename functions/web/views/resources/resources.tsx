@@ -1,0 +1,237 @@
+import { useMemo } from 'preact/hooks';
+import type { Resource } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
+import { useLive } from '../../live.ts';
+import { hrefOf, useQuery } from '../../location.ts';
+import { Ago, Loaded } from '../../parts/basics.tsx';
+import { Filter } from '../../parts/filters.tsx';
+import { DependencyGraph } from '../../parts/graph.tsx';
+import { Growing } from '../../parts/long-list.tsx';
+import { all, related } from '../../session.ts';
+import { configured } from '../../text/resource-times.ts';
+import { ResourceDetails } from './resource-details.tsx';
+
+export interface Managed {
+  address: string;
+  type: string;
+  module: string;
+  provider: string;
+  /** Addresses in the configuration. */
+  dependsOn: string[];
+  createdAt: string | undefined;
+  /** Newest first. */
+  changes: { version: string; run: string | undefined; at: string }[];
+}
+
+interface Change {
+  'state-version-id': string;
+  'run-id': string | null;
+  'created-at': string;
+}
+
+const managedOf = ({ attributes }: Resource): Managed => ({
+  address: attributes['full-address'],
+  type: attributes['provider-type'],
+  module: attributes.module === 'root' ? '' : attributes.module,
+  provider: attributes.provider,
+  dependsOn: attributes['depends-on'],
+  createdAt: attributes['created-at'] ?? undefined,
+  changes: attributes.changes.map((change: Change) => ({
+    version: change['state-version-id'],
+    run: change['run-id'] ?? undefined,
+    at: change['created-at'],
+  })),
+});
+
+const natural = new Intl.Collator('en', { numeric: true });
+
+const load = async (workspaceId: string): Promise<Managed[]> => {
+  const { data } = await all(`/workspaces/${workspaceId}/resources`);
+  return data.map(managedOf).sort((a, b) => natural.compare(a.address, b.address));
+};
+
+/** What the workspace's state manages: a list to search, and what depends on what as a picture. */
+export const Resources = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
+  const version = related(workspace, 'current-state-version');
+  const live = useLive(
+    `resources/${workspace.id}/${version}`,
+    () => load(workspace.id),
+    () => undefined,
+  );
+  return (
+    <Loaded live={live} what="resources">
+      {(resources) =>
+        resources.length ? (
+          <Managed resources={resources} workspace={workspace} />
+        ) : (
+          <p class="soft">No resources yet. They appear here once a run has applied.</p>
+        )
+      }
+    </Loaded>
+  );
+};
+
+interface ManagedProps {
+  resources: Managed[];
+  workspace: Resource<'workspaces'>;
+}
+
+const optionsOf = (values: string[]): [string, string][] =>
+  [...new Set(values)]
+    .filter(Boolean)
+    .sort(natural.compare)
+    .map((value) => [value, value]);
+
+const Managed = ({ resources, workspace }: ManagedProps) => {
+  const search = useQuery('search');
+  const type = useQuery('type');
+  const module = useQuery('module');
+  const view = useQuery('view');
+  const chosen = useQuery('resource');
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = useMemo(
+    () =>
+      resources.filter(
+        (one) =>
+          (!type.value || one.type === type.value) &&
+          (!module.value || one.module === module.value) &&
+          words.every((word) => `${one.address} ${one.provider}`.toLowerCase().includes(word)),
+      ),
+    [resources, type.value, module.value, search.value],
+  );
+  const dependencies = useMemo(
+    () => Object.fromEntries(resources.map(({ address, dependsOn }) => [configured(address), dependsOn])),
+    [resources],
+  );
+  const details = resources.find(({ address }) => address === chosen.value);
+  return (
+    <section class="stack">
+      <div class="row">
+        <input
+          type="search"
+          aria-label="Search resources"
+          placeholder="Search by address or provider"
+          value={search.value}
+          onInput={(event) => (search.value = event.currentTarget.value)}
+        />
+        <Filter label="Type" all="All types" chosen={type} options={optionsOf(resources.map((one) => one.type))} />
+        <Filter
+          label="Module"
+          all="All modules"
+          chosen={module}
+          options={optionsOf(resources.map((one) => one.module))}
+        />
+        <fieldset class="switch" aria-label="Show resources as">
+          {['List', 'Graph'].map((text) => (
+            <button
+              key={text}
+              type="button"
+              aria-pressed={(view.value === 'graph') === (text === 'Graph')}
+              onClick={() => (view.value = text === 'Graph' ? 'graph' : '')}
+            >
+              {text}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {details && (
+        <ResourceDetails
+          key={details.address}
+          resource={details}
+          resources={resources}
+          workspace={workspace}
+          onChoose={(address) => (chosen.value = address)}
+        />
+      )}
+      {shown.length === 0 ? (
+        <p class="soft">No resources match the filters.</p>
+      ) : view.value === 'graph' ? (
+        <div class="panel">
+          <DependencyGraph
+            label="Dependencies"
+            resources={shown}
+            dependencies={dependencies}
+            chosen={details && configured(details.address)}
+            onChoose={(id) => {
+              chosen.value = resources.find(({ address }) => configured(address) === id)?.address ?? '';
+            }}
+          />
+        </div>
+      ) : (
+        <List
+          resources={shown}
+          workspace={workspace}
+          choice={`${search.value} ${type.value} ${module.value}`}
+          onChoose={(address) => (chosen.value = address)}
+        />
+      )}
+    </section>
+  );
+};
+
+interface ListProps extends ManagedProps {
+  choice: string;
+  onChoose(address: string): void;
+}
+
+const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
+  <Growing
+    of={resources}
+    choice={choice}
+    list={(rows) => (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
+      <section class="panel scrolls" tabIndex={0} aria-label="Resources">
+        <table class="table">
+          <caption class="soft small">{count(resources.length, 'resource')}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Resource</th>
+              <th scope="col">Type</th>
+              <th scope="col">Module</th>
+              <th scope="col">Provider</th>
+              <th scope="col">Last changed</th>
+            </tr>
+          </thead>
+          <tbody>{rows}</tbody>
+        </table>
+      </section>
+    )}
+  >
+    {({ address, type, module, provider, changes }) => (
+      <tr key={address}>
+        <th scope="row">
+          <button type="button" class="link mono break" onClick={() => onChoose(address)}>
+            {address}
+          </button>
+        </th>
+        <td class="mono">{type}</td>
+        <td>{module || '–'}</td>
+        <td>{provider}</td>
+        <td class="nowrap">
+          <LastChange change={changes[0]} workspace={workspace} />
+        </td>
+      </tr>
+    )}
+  </Growing>
+);
+
+/** The run that made it, else the state version. */
+export const LastChange = ({
+  change,
+  workspace,
+}: {
+  change: Managed['changes'][number] | undefined;
+  workspace: Resource<'workspaces'>;
+}) => {
+  if (!change) return <span class="soft">before history was recorded</span>;
+  const { version, run, at } = change;
+  const common = { organization: related(workspace, 'organization') ?? '', workspace: workspace.attributes.name };
+  return (
+    <>
+      <Ago at={at} />{' '}
+      <a href={hrefOf(run ? { view: 'run', ...common, run } : { view: 'state', ...common, version })}>
+        {run ? 'run' : 'state upload'}
+      </a>
+    </>
+  );
+};

@@ -1,0 +1,42 @@
+import { useMemo } from 'preact/hooks';
+import { useLive } from '../../live.ts';
+import { aimAt } from '../../location.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { signs } from '../../parts/diff-signs.ts';
+import { DependencyGraph } from '../../parts/graph.tsx';
+import { type PlanDetails, planOf } from '../../plans.ts';
+import { configured } from '../../text/resource-times.ts';
+
+/** What a plan changes and what that hangs on, as a picture; a click leads to the change. */
+export const PlanGraph = ({ plan }: { plan: { id: string } }) => {
+  const live = useLive(
+    `graph/${plan.id}`,
+    () => planOf(plan.id),
+    () => undefined,
+  );
+  return (
+    <Loaded live={live} what="graph">
+      {(details) => <Drawn {...details} />}
+    </Loaded>
+  );
+};
+
+const Drawn = ({ resources, dependencies }: PlanDetails) => {
+  const drawn = useMemo(
+    () => resources.map(({ address, kind }) => ({ address, tone: kind === 'same' ? undefined : signs[kind].tone })),
+    [resources],
+  );
+  if (resources.length === 0) return <p class="pad soft">No changes.</p>;
+  if (!dependencies) return <p class="pad soft">This plan was made before dependencies were recorded.</p>;
+  return (
+    <DependencyGraph
+      label="Dependencies of the plan"
+      resources={drawn}
+      dependencies={dependencies}
+      onChoose={(id) => {
+        const address = resources.find((one) => configured(one.address) === id)?.address;
+        if (address) aimAt(`change-${encodeURIComponent(address)}`);
+      }}
+    />
+  );
+};
