@@ -1,5 +1,4 @@
 import { type Route, versioned } from '../api/route.ts';
-import { changeRequestRoutes } from '../change-requests/routes.ts';
 import { notificationRoutes } from '../notifications/routes.ts';
 import { organizationTagRoutes } from '../organization-tags/routes.ts';
 import { reservedTagKeyRoutes } from '../reserved-tag-keys/routes.ts';
@@ -19,7 +18,6 @@ export const settingRoutes: Route[] = versioned([
   ...workspaceTagRoutes,
   ...organizationTagRoutes,
   ...reservedTagKeyRoutes,
-  ...changeRequestRoutes,
   ...sshKeyRoutes,
   ...runTriggerRoutes,
   ...notificationRoutes,

@@ -16,5 +16,5 @@ export const EnvironmentGovernance: Declaration = {
   description: "Quotas, pools' settings, audit list and metrics of environments (Coder's API)",
   timeoutSeconds: 29,
   environment: ['table', 'requestLimit', 'environments'],
-  rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem')],
+  rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), may.key('Decrypt')],
 };
