@@ -141,6 +141,10 @@ export const environment = {
   get sharedProviderHosts() {
     return (process.env.SHARED_PROVIDER_HOSTS ?? '').split(',').filter(Boolean);
   },
+  /** Bucket of CDK's assets; undefined where the runners' image has their program. */
+  get runnerProgramBucket() {
+    return process.env.RUNNER_PROGRAM_BUCKET || undefined;
+  },
   /** Name of the function that posts statuses of commits. */
   get commitStatusFunction() {
     return required('COMMIT_STATUS_FUNCTION');
@@ -172,6 +176,10 @@ export const environment = {
   get engine() {
     return required('TERRAFORM_ENGINE') === 'tofu' ? ('tofu' as const) : ('terraform' as const);
   },
+  /** Of the Terraform in the runners' image; undefined where that has OpenTofu. */
+  get runnerTerraformVersion() {
+    return process.env.RUNNER_TERRAFORM_VERSION || undefined;
+  },
   get holdSeconds() {
     return Number(required('HOLD_SECONDS'));
   },
@@ -189,5 +197,9 @@ export const environment = {
   /** Where releases of OPA are found; a mirror has the same layout. Checksums are checked all the same. */
   get opaReleases() {
     return process.env.STEPFORM_OPA_RELEASES || 'https://github.com/open-policy-agent/opa/releases/download';
+  },
+  /** Where releases of Terraform are found; a mirror has the same layout. */
+  get terraformReleases() {
+    return process.env.STEPFORM_TERRAFORM_RELEASES || 'https://releases.hashicorp.com/terraform';
   },
 };

@@ -6,6 +6,7 @@ import { Aws, Fn } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import type { PlatformFunction } from './function.ts';
+import { environmentGovernancePaths } from './functions/environment-governance.ts';
 import { templatePaths } from './functions/environment-templates.ts';
 import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
@@ -32,6 +33,13 @@ const socketLog = {
 };
 
 const stageName = 'logs';
+
+interface Targets {
+  target: lambda.IFunction;
+  templates: lambda.IFunction;
+  governance: lambda.IFunction;
+  delivery: PlatformFunction;
+}
 
 /**
  * The environments' own host, because their API and HCP Terraform's both say /api/v2; and the WebSocket API that logs are
@@ -72,7 +80,7 @@ export class EnvironmentApi extends Construct {
     });
   }
 
-  connect(target: lambda.IFunction, templates: lambda.IFunction, delivery: PlatformFunction): void {
+  connect({ target, templates, governance, delivery }: Targets): void {
     const route = this.#route(
       'HttpRoute',
       this.#apiId,
@@ -83,6 +91,11 @@ export class EnvironmentApi extends Construct {
     const integration = this.#integrate('Templates', this.#apiId, templates, '2.0');
     for (const [n, path] of templatePaths.entries()) {
       const one = this.#route(`TemplatesRoute${n}`, this.#apiId, `ANY /api/v2${path}`, integration);
+      acknowledge(one, { APIG4: 'The function checks tokens itself.' });
+    }
+    const governing = this.#integrate('Governance', this.#apiId, governance, '2.0');
+    for (const [n, path] of environmentGovernancePaths.entries()) {
+      const one = this.#route(`GovernanceRoute${n}`, this.#apiId, `ANY ${path}`, governing);
       acknowledge(one, { APIG4: 'The function checks tokens itself.' });
     }
     const stage = new apigateway.CfnStage(this, 'HttpStage', {

@@ -159,6 +159,17 @@ export const grants = (parts: Parts) => {
       actions: ['lambda:InvokeFunction'],
       resources: [requirePart(parts, 'fetchCommit').functionArn],
     }),
+    /** For runners whose image does not have it. */
+    readRunnerProgram: (): Permission[] =>
+      runners.program
+        ? [
+            {
+              actions: ['s3:GetObject'],
+              resources: [runners.program.objectsArn],
+              wildcard: 'Runners that were started before a deployment read the former program.',
+            },
+          ]
+        : [],
     fetchProviders: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
       resources: [requirePart(parts, 'fetchProvider').functionArn],

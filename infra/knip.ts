@@ -14,6 +14,8 @@ export default {
     'infra/stack-traces.ts',
     // Loaded by path: where the command runs (cli/stepform.mjs), and with --import (test/elsewhere/main.ts).
     'functions/cli/main.ts',
+    // Read as text (runner-image.ts).
+    'functions/runner/fetch-program.mjs',
     'test/elsewhere/localhost.mjs',
     // Bundled by path (test/infra/local/support/application.ts).
     'test/infra/local/support/{caller,records}.ts',

@@ -1,12 +1,11 @@
-import { dirname } from 'node:path';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
-import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Aws } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
+import { type RunnerImage, type RunnerProgram, runnerImage } from './runner-image.ts';
 import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
 
@@ -26,16 +25,6 @@ const unneededCapabilities = [
 /** As ECS calls them (ECS: RuntimePlatform). */
 const architectures = { arm64: 'ARM64', x86_64: 'X86_64' } as const;
 
-/** Where each engine's own image keeps its program. */
-const engineImages = {
-  terraform: { repository: 'docker.io/hashicorp/terraform', tag: (version: string) => version, path: '/bin/terraform' },
-  tofu: {
-    repository: 'ghcr.io/opentofu/opentofu',
-    tag: (version: string) => `${version}-minimal`,
-    path: '/usr/local/bin/tofu',
-  },
-};
-
 /**
  * Where Terraform runs: a container per phase or held run, on Fargate. Customers' code runs in it, so it has no
  * permission in this account, no inbound network, and a root file system that cannot be written. Credentials of the task
@@ -50,6 +39,8 @@ export class Runners extends Construct {
   readonly executionRole: iam.Role;
   readonly taskRole: iam.Role;
   readonly logGroup: logs.LogGroup;
+  /** Where the image does not have it. */
+  readonly program: RunnerProgram | undefined;
   readonly #subnetIds: string[];
   readonly #securityGroupId: string;
   readonly #publicIp: boolean;
@@ -83,16 +74,8 @@ export class Runners extends Construct {
       removalPolicy: removalPolicy(settings),
     });
     const cpu = architectures[settings.runnerArchitecture];
-    const engine = engineImages[settings.terraformEngine];
-    const image = new DockerImageAsset(this, 'Image', {
-      directory: dirname(bundle),
-      // Of the machine that builds it unless told otherwise: the other one would need emulation.
-      platform: cpu === 'ARM64' ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
-      buildArgs: {
-        ENGINE_IMAGE: `${engine.repository}:${engine.tag(settings.terraformVersion)}`,
-        ENGINE_PATH: engine.path,
-      },
-    });
+    const image = runnerImage(this, settings, bundle);
+    this.program = image.program;
     this.taskRole = new iam.Role(this, 'TaskRole', {
       assumedBy: new iam.ServicePrincipal('ecs-tasks.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
@@ -116,7 +99,8 @@ export class Runners extends Construct {
       containerDefinitions: [
         {
           name: containerName,
-          image: image.imageUri,
+          image: image.uri,
+          ...image.container,
           essential: true,
           readonlyRootFilesystem: true,
           mountPoints: [{ sourceVolume: 'work', containerPath: '/tmp', readOnly: false }],
@@ -170,18 +154,24 @@ export class Runners extends Construct {
   }
 
   /** What Fargate itself does for a runner: pull the image, write the container's log. */
-  #executionRole(image: DockerImageAsset): iam.Role {
+  #executionRole({ repositoryArn }: RunnerImage): iam.Role {
+    // A public image needs no right.
+    const pull = repositoryArn
+      ? [
+          new iam.PolicyStatement({ actions: ['ecr:GetAuthorizationToken'], resources: ['*'] }),
+          new iam.PolicyStatement({
+            actions: ['ecr:BatchCheckLayerAvailability', 'ecr:GetDownloadUrlForLayer', 'ecr:BatchGetImage'],
+            resources: [repositoryArn],
+          }),
+        ]
+      : [];
     const role = new iam.Role(this, 'ExecutionRole', {
       assumedBy: new iam.ServicePrincipal('ecs-tasks.amazonaws.com'),
       description: 'Stepform: starting runners',
       inlinePolicies: {
         Start: new iam.PolicyDocument({
           statements: [
-            new iam.PolicyStatement({ actions: ['ecr:GetAuthorizationToken'], resources: ['*'] }),
-            new iam.PolicyStatement({
-              actions: ['ecr:BatchCheckLayerAvailability', 'ecr:GetDownloadUrlForLayer', 'ecr:BatchGetImage'],
-              resources: [image.repository.repositoryArn],
-            }),
+            ...pull,
             new iam.PolicyStatement({
               actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
               resources: [this.logGroup.logGroupArn],
@@ -190,6 +180,7 @@ export class Runners extends Construct {
         }),
       },
     });
+    if (!repositoryArn) return role;
     acknowledgeWildcard(
       role,
       '*',

@@ -57,6 +57,16 @@ const schema = v.object({
   /** Processor of the runners and their image; that of the machine that deploys when absent. */
   runnerArchitecture: v.optional(v.picklist(['arm64', 'x86_64'], 'must be arm64 or x86_64')),
   ...sharedProviderEntries,
+  /** A public image for runners, so that none is built; the runner's program is read from storage when one starts. */
+  runnerImage: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^[a-z0-9][a-z0-9./_:@-]+$/i,
+        'must be the name of an image, e.g. public.ecr.aws/docker/library/node:24-bookworm',
+      ),
+    ),
+  ),
   /** How often the key of table and bucket is rotated: the first two rotations cost $1 a month each, from then on. */
   keyRotationDays: v.optional(whole(90, 2560), 2560),
   /**

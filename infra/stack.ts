@@ -74,11 +74,12 @@ export class Platform extends Stack {
       bundles.apiRoutes,
       record(httpFunctionIds, (id) => handlers[id].function),
     );
-    environments.connect(
-      handlers.Environments.function,
-      handlers.EnvironmentTemplates.function,
-      handlers.EnvironmentLogs,
-    );
+    environments.connect({
+      target: handlers.Environments.function,
+      templates: handlers.EnvironmentTemplates.function,
+      governance: handlers.EnvironmentGovernance.function,
+      delivery: handlers.EnvironmentLogs,
+    });
     new Events(this, 'Events', {
       functions: handlers,
       lost,

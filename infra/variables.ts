@@ -72,6 +72,8 @@ export const variableGroups = (parts: Parts) => {
     commits: () => ({ FETCH_COMMIT_FUNCTION: requirePart(parts, 'fetchCommit').functionName }),
     sharedProviders: () => ({ SHARED_PROVIDER_HOSTS: settings.sharedProviderHosts.join(',') }),
     fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: requirePart(parts, 'fetchProvider').functionName }),
+    /** Empty where the image has the program. */
+    runnerProgram: () => ({ RUNNER_PROGRAM_BUCKET: runners.program?.bucketName ?? '' }),
     versionControl: () => ({
       VERSION_CONTROL_EVENT_FUNCTION: requirePart(parts, 'versionControlEvent').functionName,
     }),
@@ -87,6 +89,9 @@ export const variableGroups = (parts: Parts) => {
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
     /** Empty where none are to stand ready. */
     warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),
+    runnerTerraform: () => ({
+      RUNNER_TERRAFORM_VERSION: settings.terraformEngine === 'terraform' ? settings.terraformVersion : '',
+    }),
     runs: () => ({
       TERRAFORM_ENGINE: settings.terraformEngine,
       HOLD_SECONDS: String(settings.holdSeconds),

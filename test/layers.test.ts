@@ -20,6 +20,7 @@ const order = [
     'notifications',
     'registry',
     'shared-providers',
+    'change-requests',
     'health',
     'version-control',
   ],

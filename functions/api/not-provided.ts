@@ -1,6 +1,6 @@
 /**
  * What HCP Terraform has and this platform does not: by feature, the paths it is asked for by, below `/api/v2` and with
- * whatever follows them. `*` is any one id or name. Only looked at for what is no route; a test holds it against those.
+ * whatever follows them; nothing does after a `/` at the end. `*` is any one id or name. Only looked at for what is no route; a test holds it against those.
  */
 const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
@@ -17,7 +17,6 @@ const features: Record<string, string[]> = {
   ],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],
-  'change requests': ['change-requests', 'workspaces/*/change-requests'],
   'notification configurations of projects and teams': [
     'projects/*/notification-configurations',
     'teams/*/notification-configurations',
@@ -45,9 +44,11 @@ const features: Record<string, string[]> = {
     'organizations/*/oidc-configurations',
   ],
   invoices: ['organizations/*/invoices'],
-  'the explorer': ['organizations/*/explorer'],
+  'the explorer': ['organizations/*/explorer/', 'organizations/*/explorer/export', 'organizations/*/explorer/views'],
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
+  // They are listed and read: any released version can be used without being added.
+  'changing which Terraform versions there are': ['admin/terraform-versions'],
   'site administration': [
     'admin/banners',
     'admin/cost-estimation-settings',
@@ -58,7 +59,6 @@ const features: Record<string, string[]> = {
     'admin/saml-settings',
     'admin/sentinel-versions',
     'admin/smtp-settings',
-    'admin/terraform-versions',
     'admin/twilio-settings',
     'admin/users',
     'admin/workspaces',
@@ -66,7 +66,7 @@ const features: Record<string, string[]> = {
 };
 
 const fits = (pattern: string, segments: string[]): boolean =>
-  pattern.split('/').every((part, i) => (part === '*' ? Boolean(segments[i]) : part === segments[i]));
+  pattern.split('/').every((part, i) => (part === '*' ? Boolean(segments[i]) : part === (segments[i] ?? '')));
 
 /** The feature that a path of the API belongs to, if this platform does not have it. */
 export const featureNotProvided = (path: string): string | undefined => {

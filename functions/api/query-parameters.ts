@@ -13,6 +13,7 @@ type Rule = 'text' | { one: readonly string[] } | { some: readonly string[] } | 
 
 /** Parameters without brackets. They are refused by routes that do not declare them. */
 const plainNames = [
+  'archive',
   'identifier',
   'include',
   'module_version',

@@ -109,6 +109,8 @@ const lowQuotas = async (region: string, credentials: Credentials): Promise<Miss
   return all.flat();
 };
 
+const withoutImage = '-c runnerImage=public.ecr.aws/docker/library/node:24-bookworm';
+
 const dockerOf = (): Missing | undefined => {
   const docker = process.env.CDK_DOCKER || 'docker';
   const { status, error, stdout } = spawnSync(docker, ['info', '--format', '{{.ServerVersion}}'], {
@@ -119,13 +121,13 @@ const dockerOf = (): Missing | undefined => {
   return error
     ? {
         what: `Docker: there is no ${docker} on the PATH.`,
-        todo: 'Install Docker, or set CDK_DOCKER to finch or podman.',
+        todo: `Install Docker, set CDK_DOCKER to finch or podman, or build no image: ${withoutImage}`,
       }
     : { what: `Docker: ${docker} is installed, but no daemon answers.`, todo: 'Start it.' };
 };
 
-/** Everything that is missing at once, as far as it can be known. Changes nothing. */
-export const preflight = async (): Promise<Preflight> => {
+/** Everything that is missing at once, as far as it can be known. Changes nothing. @param buildsImage with Docker, here */
+export const preflight = async ({ buildsImage = true } = {}): Promise<Preflight> => {
   const { region, credentials } = await configuration();
   const missing: Missing[] = [];
   if (!region) missing.push({ what: 'Region: none is set.', todo: 'Set AWS_REGION, or a region in your AWS profile.' });
@@ -152,7 +154,7 @@ export const preflight = async (): Promise<Preflight> => {
       });
     }
   }
-  const docker = dockerOf();
+  const docker = buildsImage ? dockerOf() : undefined;
   if (docker) missing.push(docker);
   return { account, region, missing, low };
 };

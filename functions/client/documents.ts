@@ -1,5 +1,6 @@
 import type { teamProjectDocument, teamWorkspaceDocument } from '../access/team-access-document.ts';
 import type { agentDocument, agentPoolDocument } from '../agents/document.ts';
+import type { changeRequestDocument } from '../change-requests/document.ts';
 import type { configurationVersionDocument, ingressDocument } from '../configurations/document.ts';
 import type { costEstimateDocument } from '../costs/document.ts';
 import type { healthDocument } from '../health/document.ts';
@@ -58,6 +59,7 @@ export interface Attributes {
   'run-events': Written<typeof runEventDocument>;
   'run-triggers': Written<typeof runTriggerDocument>;
   runs: Written<typeof runDocument>;
+  'workspace-change-requests': Written<typeof changeRequestDocument>;
   'state-version-outputs': Written<typeof outputDocument>;
   'state-versions': Written<typeof stateVersionDocument>;
   'tag-bindings': AttributesIn<ReturnType<typeof tagBindingDocuments>[number]>;

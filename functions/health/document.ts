@@ -1,6 +1,7 @@
 import { one, type Resource } from '../api/answer.ts';
-import { allChecksSucceeded, type HealthResult, isDrifted } from '../run/health.ts';
+import { allChecksSucceeded, isDrifted } from '../run/health.ts';
 import { assessmentResultId } from '../run/health-notice.ts';
+import type { HealthResult } from '../run/health-record.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /** HCP API: assessment results. */

@@ -28,7 +28,7 @@ const finder = (what: string, prefix: string, parameter: string): Finder<Run> =>
   ...inWorkspace,
 });
 
-const result = finder('assessment result', 'asmtres', 'result');
+const result = finder('assessment result', 'asmtres', 'assessmentResult');
 const assessment = finder('assessment', 'asmt', 'assessment');
 
 const documentOf = (run: Run) => {
@@ -75,7 +75,7 @@ const schemas = async ({ subject }: Context<Run>): Promise<Answer> => {
 const log = async ({ request, subject }: Context<Run>): Promise<Answer> =>
   redirect(307, `${request.baseUrl}${logPath(subject, 'plan')}`);
 
-const one = '/assessment-results/{result}';
+const one = '/assessment-results/{assessmentResult}';
 
 export const healthRoutes: Route[] = [
   route('GET', '/workspaces/{workspace}/current-assessment-result', 'workspace:read', workspace, current),

@@ -1,11 +1,13 @@
 import { ok } from '../api/answer.ts';
 import { notFound } from '../api/errors.ts';
 import { param } from '../api/finders.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Call, type Route, userRoute } from '../api/route.ts';
 import { isOperator } from '../people/organizations/admission-rules.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { findVersion, terraformVersionDocument, terraformVersions } from './terraform-versions.ts';
 
-/** What whoever operates the platform reads of any organization (Terraform Enterprise API: admin). For all others it is not there. */
+/** What whoever operates the platform reads of it and of any organization (Terraform Enterprise API: admin). For all others it is not there. */
 
 const adminDocument = (organization: Organization) => ({
   id: organization.name,
@@ -36,4 +38,40 @@ const read = async ({ request, principal }: Call) => {
   return ok(adminDocument(organization));
 };
 
-export const adminRoutes: Route[] = [userRoute('GET', '/admin/organizations/{organization}', 'any user', read)];
+const versionsFor = async ({ principal }: Call, what: string) => {
+  if (!(await isOperator(principal))) throw notFound(`${what} not found, or you don't have access.`);
+  return terraformVersions();
+};
+
+const listVersions = async (call: Call) => {
+  const { versions, problem } = await versionsFor(call, 'Terraform versions');
+  const { query } = call.request;
+  const [exact, part] = [query.get('filter[version]'), query.get('search[version]')];
+  const chosen = versions.filter(({ version }) => (!exact || version === exact) && (!part || version.includes(part)));
+  const page = pageOf(call.request);
+  const data = pageSlice(chosen, page).map(terraformVersionDocument);
+  return list(
+    call.request,
+    page,
+    chosen.length,
+    data,
+    undefined,
+    problem ? { 'releases-problem': problem } : undefined,
+  );
+};
+
+const readVersion = async (call: Call) => {
+  const id = param(call.request, 'version');
+  const known = await versionsFor(call, `Terraform version ${id}`);
+  const release = findVersion(known, id);
+  if (!release) throw notFound([`Terraform version ${id} not found.`, known.problem].filter(Boolean).join(' '));
+  return ok(terraformVersionDocument(release));
+};
+
+const versionsPath = '/admin/terraform-versions';
+
+export const adminRoutes: Route[] = [
+  userRoute('GET', '/admin/organizations/{organization}', 'any user', read),
+  userRoute('GET', versionsPath, 'any user', listVersions, { 'filter[version]': 'text', 'search[version]': 'text' }),
+  userRoute('GET', `${versionsPath}/{version}`, 'any user', readVersion),
+];

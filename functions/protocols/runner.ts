@@ -9,6 +9,7 @@ import type { BackedCredential, Signed } from './credential.ts';
  *
  * | call | body → answer |
  * |---|---|
+ * | `GET /program/{name}` (no token) | → 302 to this program; 404 where images have it |
  * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another has registered, or it is none of ours |
  * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |
@@ -70,6 +71,8 @@ export interface Job {
   };
   /** Terraform's JSON UI lines instead of text in the log. */
   structuredOutput: boolean;
+  /** No command line draws its plan, so that nothing waits for the providers' schemas. */
+  withoutSchemas?: true;
   /** For Terraform itself: reads, from the public API, the state of workspaces that share theirs. */
   stateToken: string;
   /** Presigned GET of the configuration archive (gzip tar). */

@@ -7,6 +7,7 @@ import { identityRoutes } from '../people/accounts/identity-routes.ts';
 import { membershipRoutes } from '../people/accounts/membership-routes.ts';
 import { tokenRoutes } from '../people/accounts/token-routes.ts';
 import { organizationTokenRoutes } from '../people/organizations/token-routes.ts';
+import { tokenTtlRoutes } from '../people/organizations/token-ttl-routes.ts';
 import { teamMemberRoutes } from '../people/teams/member-routes.ts';
 import { teamRoutes } from '../people/teams/routes.ts';
 import { teamTokenRoutes } from '../people/teams/token-routes.ts';
@@ -17,6 +18,7 @@ export const accessRoutes: Route[] = versioned([
   ...identityRoutes,
   ...tokenRoutes,
   ...organizationTokenRoutes,
+  ...tokenTtlRoutes,
   ...membershipRoutes,
   ...teamRoutes,
   ...teamMemberRoutes,

@@ -1,5 +1,6 @@
 import { discoveryRoutes, generalRoutes } from '../api/general-routes.ts';
 import { type Route, versioned } from '../api/route.ts';
+import { changeRequestRoutes } from '../change-requests/routes.ts';
 import { relatedToWorkspaces } from '../includes/workspaces.ts';
 import { entitlementRoutes } from '../organizations/entitlement-routes.ts';
 import { getRuns } from '../runs/lists.ts';
@@ -8,12 +9,13 @@ import { workspaceRoutes } from '../workspaces/routes.ts';
 
 const variableIds = async (workspaceId: string) => (await listVariables(workspaceId)).map(({ id }) => id);
 
-/** What the function Api answers: discovery, and reading workspaces. */
+/** What the function Api answers: discovery, reading workspaces, and change requests. */
 export const coreRoutes: Route[] = [
   ...discoveryRoutes,
   ...versioned([
     ...generalRoutes,
     ...entitlementRoutes,
     ...workspaceRoutes({ related: relatedToWorkspaces, getRuns, variableIds }),
+    ...changeRequestRoutes,
   ]),
 ];

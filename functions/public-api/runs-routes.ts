@@ -1,6 +1,5 @@
 import { type Route, versioned } from '../api/route.ts';
 import { configurationVersionRoutes } from '../configurations/routes.ts';
-import { healthRoutes } from '../health/routes.ts';
 import { relatedToRuns } from '../includes/runs.ts';
 import { runActionRoutes } from '../orchestration/action-routes.ts';
 import { assessRoutes } from '../orchestration/assess-routes.ts';
@@ -16,6 +15,5 @@ export const allRunRoutes: Route[] = versioned([
   ...runRoutes(relatedToRuns),
   ...runActionRoutes,
   ...runEventRoutes,
-  ...healthRoutes,
   ...assessRoutes,
 ]);

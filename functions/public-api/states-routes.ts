@@ -1,4 +1,5 @@
 import { type Route, versioned } from '../api/route.ts';
+import { healthRoutes } from '../health/routes.ts';
 import { phaseContentRoutes } from '../runs/phase-content-routes.ts';
 import { planRoutes } from '../runs/plan-routes.ts';
 import { workspaceLockRoutes } from '../states/lock-routes.ts';
@@ -7,7 +8,8 @@ import { workspaceResourceRoutes } from '../states/resource-routes.ts';
 import { stateVersionRoutes } from '../states/routes.ts';
 import { remoteStateConsumerRoutes } from '../states/sharing-routes.ts';
 
-/** What the function States answers: locks, state versions, their content and sharing; plans and applies, and what they left in storage. */
+/** What the function States answers: locks, state versions, their content and sharing; plans, applies and
+ * health assessments, and what they left in storage. */
 export const stateRoutes: Route[] = versioned([
   ...workspaceLockRoutes,
   ...stateVersionRoutes,
@@ -16,4 +18,5 @@ export const stateRoutes: Route[] = versioned([
   ...workspaceResourceRoutes,
   ...planRoutes,
   ...phaseContentRoutes,
+  ...healthRoutes,
 ]);

@@ -1,4 +1,5 @@
-import { allChecksSucceeded, type HealthResult, isDrifted } from './health.ts';
+import { allChecksSucceeded, isDrifted } from './health.ts';
+import type { HealthResult } from './health-record.ts';
 
 /** What people are told of health assessments (HCP API: notification configurations). Pure. */
 

@@ -1,7 +1,7 @@
 import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
 import type { Engine } from './engine.ts';
-import type { HealthFacts } from './health.ts';
+import type { HealthFacts } from './health-record.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
 

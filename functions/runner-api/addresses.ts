@@ -1,3 +1,4 @@
+import { environment } from '../environment.ts';
 import type { Artifact, DeferredUpload, PhaseName } from '../protocols/runner.ts';
 import type { Run } from '../run/run.ts';
 import { jsonUploadName, stateUploadName } from '../states/records.ts';
@@ -12,6 +13,7 @@ import { objects } from '../store/keys.ts';
  * | address | given | good for | what a runner that was given up can do with it |
  * |---|---|---|---|
  * | GET configuration, state, plan | with the job | 15 min | read what it has read already |
+ * | GET the runner's program | to everybody | 60 s | read what it runs |
  * | GET a shared provider | on request, before `init` | 15 min | read what any registry gives anybody |
  * | PUT an artifact (plan, its JSON, log …) | on request, before each upload | 60 s | nothing: storage takes it once |
  * | PUT a state version | when it is announced | 60 s | nothing: only the announced content (SHA-256) is taken |
@@ -29,6 +31,13 @@ const leftSeconds = 24 * 3600;
 const laterSeconds = 3600;
 
 export const downloadUrl = (key: string): Promise<string> => presignGet(key, downloadSeconds);
+
+/** The runner's own program, for an image that does not have it; undefined where all have. */
+export const programUrl = async (name: string): Promise<string | undefined> => {
+  const { runnerProgramBucket } = environment;
+  if (!runnerProgramBucket) return undefined;
+  return presignGet(`${name}.stepform-runner`, uploadSeconds, runnerProgramBucket);
+};
 
 export const artifactUrl = (runId: string, phase: PhaseName, artifact: Artifact): Promise<string> =>
   presignOnce(objects.artifact(runId, phase, artifact), uploadSeconds);

@@ -29,7 +29,7 @@ import { completeStateVersion, StateNotKeptError, storeState } from '../states/f
 import { createStateVersion, getStateVersion } from '../states/records.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
-import { artifactUrl, downloadSeconds, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
+import { artifactUrl, downloadSeconds, laterUrls, leftStateUrl, programUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
@@ -268,11 +268,23 @@ const route = async (event: Event): Promise<unknown> => {
   }
 };
 
-export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> =>
-  respond(async () => {
+const program = /^\/runner\/v1\/program\/([0-9a-f]{64})$/;
+
+/** Where the runner's program is: for a container that has nothing yet. */
+const leadToProgram = async (name: string): Promise<APIGatewayProxyStructuredResultV2> => {
+  const location = await programUrl(name);
+  if (location) return { statusCode: 302, headers: { location, 'cache-control': 'no-store' } };
+  return respond(() => Promise.reject(new ProtocolError(404, 'runners have their program in their image')));
+};
+
+export const handler = async (event: Event): Promise<APIGatewayProxyStructuredResultV2> => {
+  const name = event.requestContext.http.method === 'GET' ? program.exec(event.rawPath)?.[1] : undefined;
+  if (name) return leadToProgram(name);
+  return respond(async () => {
     try {
       return await route(event);
     } catch (error) {
       throw error instanceof StateNotKeptError ? new ProtocolError(409, error.message) : error;
     }
   });
+};

@@ -80,6 +80,8 @@ export const buildJob = async (
       ...(run.assessment ? { assesses: true } : {}),
     },
     structuredOutput: run.structuredOutput || appliesWithTimes(run, phase, workspace),
+    // Whoever builds an environment is shown what happens, never a plan.
+    ...(run.environment === undefined ? {} : { withoutSchemas: true as const }),
     stateToken: stateTokenOf(run.id, phase, token),
     configurationUrl,
     stateUrl,

@@ -41,6 +41,8 @@ const checksIn = ({ checks = [] }: PlanJson): Health | undefined => {
   return counts;
 };
 
+const failing = new Set<string>(['fail', 'error']);
+
 export const healthIn = (plan: PlanJson): Health => {
   // A plan that errored has not come to all resources.
   const drift = plan.errored ? undefined : driftedIn(plan).length;
@@ -51,6 +53,8 @@ export const healthIn = (plan: PlanJson): Health => {
   };
 };
 
-/** Whether a plan ended in error because a condition of the configuration does not hold: that is a finding. */
-export const hasFailedChecks = ({ checksFailed = 0, checksErrored = 0 }: Health): boolean =>
-  checksFailed + checksErrored > 0;
+/** Whether a plan ended in error because a condition of a resource or an output does not hold: that is a finding. */
+export const isStoppedByCondition = ({ checks = [] }: PlanJson): boolean =>
+  checks.some(
+    ({ address, status }) => (address?.kind === 'resource' || address?.kind === 'output_value') && failing.has(status),
+  );

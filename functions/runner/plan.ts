@@ -81,10 +81,9 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
 
 /** @throws the failure of a plan that failed for another reason than a condition that does not hold */
 const assess = async (phase: Phase, json: PlanJson, failure: Error | undefined): Promise<void> => {
-  const { hasFailedChecks, healthIn } = await import('./health.ts');
-  const health = healthIn(json);
-  if (failure && !hasFailedChecks(health)) throw failure;
-  phase.facts.health = health;
+  const { healthIn, isStoppedByCondition } = await import('./health.ts');
+  if (failure && !isStoppedByCondition(json)) throw failure;
+  phase.facts.health = healthIn(json);
 };
 
 /** Also of a failed plan: the generated part is what its author wants to correct. */
@@ -102,13 +101,16 @@ const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<b
   }
 };
 
+/** The command line draws the plan by them; all others do without, and they take seconds to get. */
+const needsSchemas = ({ job }: Phase): boolean => job.structuredOutput && !job.withoutSchemas;
+
 /** Stores the plan as file and as JSON, each as soon as it is there. */
 const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
-  const { job, files, artifacts, timings } = phase;
+  const { files, artifacts, timings } = phase;
   artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
   const planUpload = storePlan(phase, prepared);
   const shown = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.kept.plan], files.planJson, 'show');
-  const schemas = job.structuredOutput
+  const schemas = needsSchemas(phase)
     ? phase.terraformTo(prepared, schemaCommand, files.schemas, 'schemas')
     : undefined;
   const all = await Promise.allSettled([planUpload, shown, schemas]);
@@ -148,11 +150,10 @@ const storePlan = async (phase: Phase, prepared: Prepared): Promise<void> => {
   await artifacts.put('plan', await writePlanArchive({ plan, lockFile, version: binary.version }));
 };
 
-/** The command line draws the plan by the providers' schemas; the web page does without, and they take seconds to get. */
 const storeRedacted = async (phase: Phase, json: PlanJson): Promise<void> => {
-  const { job, files, artifacts } = phase;
+  const { files, artifacts } = phase;
   const { redactPlan } = await import('./redact.ts');
-  const schemas = job.structuredOutput ? await readJson<SchemasJson>(files.schemas) : noSchemas;
+  const schemas = needsSchemas(phase) ? await readJson<SchemasJson>(files.schemas) : noSchemas;
   const redacted = redactPlan(json, schemas, (value) => phase.maskedJson(value));
   await artifacts.put('plan-json-redacted', Buffer.from(JSON.stringify(redacted)));
 };

@@ -12,7 +12,7 @@ import type { Prepared } from './prepared.ts';
 import { withSshKey } from './ssh-key.ts';
 import { reachable } from './terraform/reachable.ts';
 import { download, toFile } from './transfer.ts';
-import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
+import { backendText, linkBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
 import { give } from './workspace/tree.ts';
 import { ArchiveError, unpack } from './workspace/unpack.ts';
 
@@ -85,10 +85,11 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
     log.note('Note: the configuration has a file terraform.tfstate. It is ignored: this platform stores the state.\n');
   }
   await Promise.all([
-    overrideBackend(directory, module, fromDirectory({ directory }, files.states)),
     ...localNotes.map((name) => rm(join(directory, name), { force: true, recursive: true })),
     made?.lockFile ? writeFile(join(directory, '.terraform.lock.hcl'), made.lockFile) : undefined,
   ]);
+  const backend = files.serveBackend(backendText(fromDirectory({ directory }, files.states)));
+  linkBackend(backend.path, directory, module);
   for (const path of [files.configuration, dirname(files.state), files.out]) give(path, user.owner);
   const path = reachable(binary.path, files.machine, user, true);
   return { binary: { ...binary, path }, directory, module };
@@ -124,7 +125,8 @@ export const initialize = async (phase: Phase, prepared: Prepared): Promise<void
   const shown = new InitOutput((bytes) => phase.log.write(bytes));
   const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => shown.push(bytes);
   const { code } = await withSshKey(phase, () =>
-    phase.terraform(prepared, ['init', '-input=false'], 'init', [0], show),
+    // Clients print what is no JSON line as it is, also those that were told to show no colours.
+    phase.terraform(prepared, ['init', '-input=false', '-no-color'], 'init', [0], show),
   ).finally(() => shown.end());
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform init ended with ${code}.`);
 };

@@ -52,7 +52,8 @@ const md5 = (content: Buffer): string => createHash('md5').update(content).diges
 const readSnapshot = (path: string): Snapshot | undefined => {
   try {
     const content = readOwn(path);
-    if (content.subarray(-2).toString('latin1').trimEnd().at(-1) !== '}') return undefined;
+    // Some versions of OpenTofu end it with more than one line break.
+    if (content.subarray(-16).toString('latin1').trimEnd().at(-1) !== '}') return undefined;
     const { serial, lineage } = JSON.parse(content.toString('utf8')) as { serial: unknown; lineage: unknown };
     if (!Number.isSafeInteger(serial) || typeof lineage !== 'string') return undefined;
     return { content, md5: md5(content), serial: serial as number, lineage };

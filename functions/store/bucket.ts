@@ -27,12 +27,12 @@ export interface ByteRange {
 /** Where presigned URLs lead, e.g. `https://BUCKET.s3.eu-central-1.amazonaws.com`. */
 export const bucketOrigin = (): string => new URL(objectUrl('')).origin;
 
-const objectUrl = (key: string): string => {
+const objectUrl = (key: string, bucket = environment.bucketName): string => {
   const path = key.split('/').map(encodeURIComponent).join('/');
   const endpoint = environment.endpoint('S3');
-  if (endpoint) return `${endpoint}/${environment.bucketName}/${path}`;
+  if (endpoint) return `${endpoint}/${bucket}/${path}`;
   const { region } = environment;
-  return `https://${environment.bucketName}.s3.${region}.${dnsSuffix(region)}/${path}`;
+  return `https://${bucket}.s3.${region}.${dnsSuffix(region)}/${path}`;
 };
 
 const request = (key: string, call: Call, maxBytes?: number): Promise<AwsResponse> =>
@@ -212,9 +212,9 @@ export async function* listObjects(prefix: string): AsyncGenerator<Listed> {
   }
 }
 
-/** For reading without credentials, over another host name than the API's. */
-export const presignGet = (key: string, expiresSeconds: number): Promise<string> =>
-  presign('s3', objectUrl(key), 'GET', expiresSeconds);
+/** For reading without credentials, over another host name than the API's. @param bucket another one than the platform's */
+export const presignGet = (key: string, expiresSeconds: number, bucket?: string): Promise<string> =>
+  presign('s3', objectUrl(key, bucket), 'GET', expiresSeconds);
 
 /**
  * Who has a URL for uploads can use it as often as they like until it expires, so that no content anybody reads lies

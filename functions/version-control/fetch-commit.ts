@@ -10,12 +10,13 @@ import { dueIn } from '../store/due.ts';
 import { keys, objects } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { accessBy } from './access.ts';
+import { type Access, accessBy } from './access.ts';
 import { type CommitArchive, getArchive } from './archives.ts';
 import { asForgeError, failureOf, headersFor, pausedUntil } from './call.ts';
 import { noteTrouble } from './connections.ts';
 import { ForgeError, mayPass } from './forge-error.ts';
-import { ArchiveError, repack } from './repack.ts';
+import { type AddPart, ArchiveError, repack } from './repack.ts';
+import { identifierOf, readGitmodules, type Submodule } from './submodules.ts';
 
 /** Fetches a commit from its forge into the bucket, from stream to stream. */
 
@@ -26,29 +27,88 @@ const leaseSeconds = 660;
 const waitsMs = [0, 5_000, 30_000];
 const laterSeconds = [120, 300, 600];
 
+const downloadCommit = async (
+  { client, token, forge, name, secret }: Access,
+  { identifier, sha }: Pick<CommitArchive, 'identifier' | 'sha'>,
+) => {
+  const url = `${client.apiUrl}${forge.archivePath(identifier, sha)}`;
+  const answer = await download({ url, headers: { ...headersFor(client, secret), accept: '*/*' } });
+  const status = answer.statusCode ?? 0;
+  if (status === 200) return answer;
+  answer.destroy();
+  const until = pausedUntil(status, answer.headers);
+  if (!until) throw failureOf(name, status, Buffer.alloc(0));
+  await noteTrouble(token, { pausedUntil: until });
+  throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, status);
+};
+
+const maxDepth = 5;
+const maxSubmodules = 50;
+
+interface Fetched {
+  access: Access;
+  add: AddPart;
+  submodules: boolean;
+  /** Of all depths together. */
+  count: number;
+}
+
+/** A commit, and what it has as submodules, one after the other. */
+const addCommit = async (
+  fetched: Fetched,
+  commit: Pick<CommitArchive, 'identifier' | 'sha'>,
+  below = '',
+  depth = 0,
+): Promise<void> => {
+  const source = await downloadCommit(fetched.access, commit);
+  const read = fetched.submodules ? '.gitmodules' : undefined;
+  const text = await fetched.add({ source, below, ...(read ? { read } : {}) });
+  for (const submodule of text === undefined ? [] : readGitmodules(text)) {
+    await addSubmodule(fetched, commit, submodule, below, depth + 1);
+  }
+};
+
+/** Only from the forge of the connection: the token goes nowhere else, and nothing is fetched without it. */
+const addSubmodule = async (
+  fetched: Fetched,
+  { identifier, sha }: Pick<CommitArchive, 'identifier' | 'sha'>,
+  { path, url }: Submodule,
+  below: string,
+  depth: number,
+): Promise<void> => {
+  const { client, forge, call, name } = fetched.access;
+  const refuse = (why: string) => new ArchiveError(`The submodule at ${below}${path} cannot be fetched: ${why}`);
+  // Named in .gitmodules, and not there: git passes it over, too.
+  const wanted = await forge.submodule(call, identifier, sha, path);
+  if (wanted === undefined) return;
+  const repository = identifierOf(url, { httpUrl: client.httpUrl, identifier });
+  if (!repository) throw refuse(`only repositories of the connection's ${name} (${new URL(client.httpUrl).host}) are`);
+  if (depth > maxDepth) throw refuse(`submodules are nested deeper than ${maxDepth}`);
+  if (++fetched.count > maxSubmodules) throw refuse(`there are more than ${maxSubmodules} submodules`);
+  try {
+    await addCommit(fetched, { identifier: repository, sha: wanted }, `${below}${path}/`, depth);
+  } catch (error) {
+    const failure = error instanceof ForgeError ? error.failure : '';
+    if (failure !== 'missing' && failure !== 'refused') throw error;
+    throw refuse(`the connection's account finds no commit ${wanted.slice(0, 7)} in ${repository}`);
+  }
+};
+
 const fetchOnce = async ({
   tokenId,
   identifier,
   sha,
   id,
+  submodules = false,
 }: CommitArchive): Promise<{ archive: Archive; size: number }> => {
-  const { client, token, forge, name, secret } = await accessBy(tokenId, { patient: true });
-  const url = `${client.apiUrl}${forge.archivePath(identifier, sha)}`;
+  const access = await accessBy(tokenId, { patient: true });
   const folder = await mkdtemp(join(tmpdir(), 'commit-'));
   try {
-    const answer = await download({ url, headers: { ...headersFor(client, secret), accept: '*/*' } });
-    const status = answer.statusCode ?? 0;
-    if (status !== 200) {
-      answer.destroy();
-      const until = pausedUntil(status, answer.headers);
-      if (until) {
-        await noteTrouble(token, { pausedUntil: until });
-        throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, status);
-      }
-      throw failureOf(name, status, Buffer.alloc(0));
-    }
     const file = join(folder, 'archive.tar.gz');
-    const { size, sha256 } = await repack(answer, file);
+    const { size, sha256 } = await repack(
+      (add) => addCommit({ access, add, submodules, count: 0 }, { identifier, sha }),
+      file,
+    );
     const key = objects.commit(id.split('#')[0] ?? '', sha, sha256);
     await putFile(key, file, size, sha256);
     return { archive: { key, sha256 }, size };
@@ -56,7 +116,7 @@ const fetchOnce = async ({
     if (error instanceof ArchiveError || error instanceof ForgeError) throw error;
     if (error instanceof OutboundError || (error as NodeJS.ErrnoException).code?.startsWith('ECONN')) {
       const broken = error instanceof OutboundError ? error : new OutboundError('unreachable', 'it broke off');
-      throw asForgeError(name, broken);
+      throw asForgeError(access.name, broken);
     }
     throw error;
   } finally {

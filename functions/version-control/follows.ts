@@ -1,4 +1,4 @@
-import type { VcsRepo } from '../workspaces/records.ts';
+import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
 
 /** What stands for all tags among branches; no branch can be called so. */
 export const tagsBranch = 'refs/tags';

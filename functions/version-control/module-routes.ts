@@ -78,7 +78,8 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
     throw unprocessable('/data', `${of} has ${maxModules} modules, the maximum. Delete one first`);
   }
   await checkOrganizationScoped(oauthTokenId, of);
-  const ingressSubmodules = repo['ingress-submodules'] ?? false;
+  // As clients expect of modules.
+  const ingressSubmodules = repo['ingress-submodules'] ?? true;
   const choice = await chosen({
     identifier: repo.identifier,
     oauthTokenId,

@@ -59,7 +59,10 @@ export const handleWorkspace = async (handling: Handling, workspace: Workspace, 
   // Of the tags that it follows none is pushed yet: the branch's commit is what it has meanwhile.
   const n = vcsRepo.tagsRegex ? 0 : moved.n;
   const what = `push ${branch} ${moved.n}`;
-  const followed = { access, repository, commit, archives, n, at: moved.at, what, branch, sender: null };
+  // A commit that it had before, now with submodules, is its newest configuration all the same.
+  const { receivedAt } = handling.delivery;
+  const at = receivedAt > moved.at ? receivedAt : moved.at;
+  const followed = { access, repository, commit, archives, n, at, what, branch, sender: null };
   const outcome = await runCommit(handling, workspace, followed, starts);
   const words = {
     queued: 'Queued a run',

@@ -2,7 +2,7 @@ import type { Granted } from '../api/permissions/granted.ts';
 import { getRun } from '../runs/records.ts';
 import { heldBy } from '../workspaces/document.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import type { PullComment } from './forges/forge.ts';
+import type { Pull, PullComment } from './forges/forge.ts';
 import { pullForges } from './forges/pull-forges.ts';
 import type { Handling, Outcome } from './handling.ts';
 import { hold, release } from './merge-locks.ts';
@@ -23,7 +23,7 @@ interface ApplyRequest {
 interface Applying {
   handling: Handling;
   comment: PullComment;
-  headSha: string;
+  pull: Pull;
   request: ApplyRequest;
 }
 
@@ -34,11 +34,30 @@ const holdFor = async (workspace: Workspace, { handling, comment, request }: App
   return `#${(current && heldBy(current)) ?? '?'} was applied to it and is not merged yet`;
 };
 
+/** What the workspace asks of the pull request that it does not have; undefined when it has all. */
+const lacks = async (
+  { applyBeforeMergeRequirements = [] }: Workspace,
+  { handling, pull }: Applying,
+): Promise<string | undefined> => {
+  const { access, repository } = handling;
+  if (applyBeforeMergeRequirements.includes('mergeable') && !pull.mergeable) {
+    return pull.mergeable === null
+      ? 'whether the pull request can be merged is not known yet; comment again in a moment'
+      : 'the pull request cannot be merged: resolve its conflicts first';
+  }
+  if (!applyBeforeMergeRequirements.includes('approved')) return undefined;
+  const approved = await pullForges[repository.dialect].isApproved(access.call, repository.identifier, pull);
+  return approved ? undefined : 'the newest commit of the pull request is not approved';
+};
+
 /** Undefined when its plan is applied; why not otherwise. */
 const applyIn = async (workspace: Workspace, applying: Applying): Promise<string | undefined> => {
-  const { handling, comment, headSha, request } = applying;
+  const { handling, comment, pull, request } = applying;
+  const { headSha } = pull;
   const { repository, doings } = handling;
   if (!request.granted(workspace.id).has('run:apply')) return `${comment.author} may not apply there`;
+  const lacking = await lacks(workspace, applying);
+  if (lacking) return lacking;
   const row = await getPullRun(repository.id, comment.number, workspace.id);
   const run = row && (await getRun(row.runId));
   if (!run?.savePlan || run.commit?.sha !== headSha) return 'its newest commit has no plan that can be applied';
@@ -72,7 +91,7 @@ export const applyPull = async (handling: Handling, comment: PullComment, reques
   const planned: Workspace[] = [];
   for (const one of enabled) if (await getPullRun(repository.id, comment.number, one.id)) planned.push(one);
   if (planned.length === 0) return { message: `Skipped: ${name} has no plan that can be applied before the merge` };
-  const applying = { handling, comment, headSha: pull.headSha, request };
+  const applying = { handling, comment, pull, request };
   const outcomes: (readonly [Workspace, string | undefined])[] = [];
   for (const one of planned) outcomes.push([one, await applyIn(one, applying)]);
   const applied = outcomes.filter(([, why]) => why === undefined).map(([one]) => one.name);

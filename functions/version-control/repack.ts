@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { extract, type Header, pack } from 'tar-stream';
+import { extract, type Header, type Pack, pack } from 'tar-stream';
 
 /**
  * A forge's archive of a commit as a configuration: without the folder that everything is in, and without what no
@@ -19,15 +19,18 @@ export class ArchiveError extends Error {
 export const limits = { packedBytes: 100 * 1024 * 1024, unpackedBytes: 1024 ** 3, files: 50_000 };
 export type Limits = typeof limits;
 
-const counting = (most: number, words: string): Transform => {
-  let bytes = 0;
-  return new Transform({
+/** Bytes that went through, of everything that shares it. */
+interface Count {
+  bytes: number;
+}
+
+const counting = (most: number, words: string, count: Count = { bytes: 0 }): Transform =>
+  new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      done(bytes > most ? new ArchiveError(words) : null, chunk);
+      count.bytes += chunk.length;
+      done(count.bytes > most ? new ArchiveError(words) : null, chunk);
     },
   });
-};
 
 const mebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`;
 
@@ -45,9 +48,13 @@ const linksInside = (name: string, target: string): boolean => {
 };
 
 /** The entry as it is kept; undefined for one that is not. @throws {ArchiveError} */
-const keptAs = ({ name, type, mode, linkname }: Header): (Partial<Header> & { name: string }) | undefined => {
-  const path = name.split('/').slice(1).join('/').replace(/\/+$/, '');
-  if (path === '' || !['file', 'directory', 'symlink'].includes(type ?? '')) return undefined;
+const keptAs = (
+  { name, type, mode, linkname }: Header,
+  below: string,
+): (Partial<Header> & { name: string }) | undefined => {
+  const own = name.split('/').slice(1).join('/').replace(/\/+$/, '');
+  if (own === '' || !['file', 'directory', 'symlink'].includes(type ?? '')) return undefined;
+  const path = `${below}${own}`;
   if (!inside(path)) throw new ArchiveError(`The archive has an entry outside of itself: ${path.slice(0, 200)}`);
   if (type === 'symlink' && !linksInside(path, linkname ?? '')) {
     throw new ArchiveError(`The archive has a symbolic link that leads out of it: ${path.slice(0, 200)}`);
@@ -60,41 +67,92 @@ const keptAs = ({ name, type, mode, linkname }: Header): (Partial<Header> & { na
   };
 };
 
+/** Part of a configuration: a commit's archive. */
+export interface Part {
+  source: AsyncIterable<Uint8Array>;
+  /** Where its files go: empty, or a folder with a slash at its end. */
+  below?: string;
+  /** Name of a file that is wanted as text. */
+  read?: string;
+}
+
+/** Of a file that is wanted as text. */
+const maxText = 64 * 1024;
+
+const collecting = (name: string, take: (text: string) => void): Transform => {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      parts.push(chunk);
+      done(bytes > maxText ? new ArchiveError(`${name} has more than ${maxText} bytes`) : null, chunk);
+    },
+    flush(done) {
+      take(Buffer.concat(parts).toString('utf8'));
+      done();
+    },
+  });
+};
+
+/** Its file that is wanted as text, if it has that. */
+export type AddPart = (part: Part) => Promise<string | undefined>;
+
+/** Adds parts to what is packed; the limits are of all of them together. */
+const adderTo = (packing: Pack, { packedBytes, unpackedBytes, files }: Limits): AddPart => {
+  const [packed, unpacked] = [{ bytes: 0 }, { bytes: 0 }];
+  let count = 0;
+  return async ({ source, below = '', read }) => {
+    const unpacking = extract();
+    let text: string | undefined;
+    unpacking.on('entry', (header, stream, next) => {
+      const end = (error?: Error | null) => (error ? unpacking.destroy(error) : next());
+      try {
+        const kept = keptAs(header, below);
+        if (kept && ++count > files) throw new ArchiveError(`The archive has more than ${files} files`);
+        stream.on('error', end);
+        if (kept?.type !== 'file') {
+          if (kept) packing.entry(kept, end);
+          stream.on('end', () => (kept ? undefined : end()));
+          stream.resume();
+          return;
+        }
+        const entry = packing.entry({ ...kept, size: header.size }, end);
+        if (read === undefined || kept.name !== `${below}${read}`) stream.pipe(entry);
+        else {
+          const copy = collecting(kept.name, (content) => {
+            text = content;
+          });
+          copy.on('error', end);
+          stream.pipe(copy).pipe(entry);
+        }
+      } catch (error) {
+        unpacking.destroy(error as Error);
+      }
+    });
+    await pipeline(
+      source,
+      counting(packedBytes, `The archive has more than ${mebibytes(packedBytes)}`, packed),
+      createGunzip(),
+      counting(unpackedBytes, `The archive has more than ${mebibytes(unpackedBytes)} unpacked`, unpacked),
+      unpacking,
+    );
+    return text;
+  };
+};
+
 /**
- * Writes the configuration to a file.
- * @throws {ArchiveError} what the source throws, and what is wrong with the archive
+ * Writes the configuration that is put together to a file.
+ * @throws {ArchiveError} what the sources throw, and what is wrong with an archive
  */
 export const repack = async (
-  source: AsyncIterable<Uint8Array>,
+  compose: (add: AddPart) => Promise<unknown>,
   file: string,
-  { packedBytes, unpackedBytes, files }: Limits = limits,
+  allowed: Limits = limits,
 ): Promise<{ size: number; sha256: string }> => {
-  const [unpacking, packing, hash] = [extract(), pack(), createHash('sha256')];
-  let count = 0;
-  unpacking.on('entry', (header, stream, next) => {
-    const end = (error?: Error | null) => (error ? unpacking.destroy(error) : next());
-    try {
-      const kept = keptAs(header);
-      if (kept && ++count > files) throw new ArchiveError(`The archive has more than ${files} files`);
-      stream.on('error', end);
-      if (kept?.type !== 'file') {
-        if (kept) packing.entry(kept, end);
-        stream.on('end', () => (kept ? undefined : end()));
-        stream.resume();
-        return;
-      }
-      stream.pipe(packing.entry({ ...kept, size: header.size }, end));
-    } catch (error) {
-      unpacking.destroy(error as Error);
-    }
-  });
-  const reading = pipeline(
-    source,
-    counting(packedBytes, `The archive has more than ${mebibytes(packedBytes)}`),
-    createGunzip(),
-    counting(unpackedBytes, `The archive has more than ${mebibytes(unpackedBytes)} unpacked`),
-    unpacking,
-  ).then(
+  const [packing, hash] = [pack(), createHash('sha256')];
+  const { packedBytes } = allowed;
+  const reading = compose(adderTo(packing, allowed)).then(
     () => packing.finalize(),
     (error) => {
       packing.destroy(error);

@@ -31,9 +31,13 @@ export interface Way {
   authorization: Record<string, string>;
 }
 
+/** What the function of templates answers (infra/functions/environment-templates.ts). */
+const ofTemplates =
+  /^\/(files|templates|templateversions|organizations\/[^/]+\/templates|organizations\/[^/]+\/templateversions)(?![^/?])/;
+
 /** @throws {ApiError} for 4xx and 5xx */
 export const requestEnvironments = async <T>(way: Way, method: string, path: string, body?: unknown): Promise<T> => {
-  const response = await fetch(`${way.base}/environments/api/v2${path}`, {
+  const response = await fetch(`${way.base}/environments${ofTemplates.test(path) ? '/templates' : ''}/api/v2${path}`, {
     method,
     headers: { ...way.authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     body: body === undefined ? null : JSON.stringify(body),

@@ -84,6 +84,7 @@ export const workspaceDocument = (
     'speculative-enabled': workspace.speculativeEnabled,
     /** Ours: plans of pull requests can be applied before the merge, and which one has done so. */
     'apply-before-merge-enabled': workspace.applyBeforeMergeEnabled ?? false,
+    'apply-before-merge-requirements': workspace.applyBeforeMergeRequirements ?? [],
     'applied-pull-request': heldBy(workspace) ?? null,
     'structured-run-output-enabled': workspace.structuredRunOutputEnabled,
     engine: workspace.engine ?? null,
@@ -108,6 +109,8 @@ export const workspaceDocument = (
     'file-triggers-enabled': workspace.fileTriggersEnabled,
     'trigger-prefixes': workspace.triggerPrefixes,
     'trigger-patterns': workspace.triggerPatterns,
+    /** Ours: change requests that are not archived. */
+    'open-change-requests': workspace.changeRequests ?? 0,
     'assessments-enabled': workspace.assessmentsEnabled,
     'last-assessment-result-at': workspace.health?.at ?? null,
     source: 'tfe-api',

@@ -17,6 +17,7 @@ import type { Execution } from '../run/execution-mode.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
 import { autoDestroyAttributes, readAutoDestroy } from './auto-destroy-input.ts';
 import { checkVersion, engineOfNew } from './engine.ts';
+import { mergeRequirements } from './merge-requirements.ts';
 import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 import { vcsRepoInput } from './vcs-repo-input.ts';
 
@@ -25,7 +26,7 @@ import { vcsRepoInput } from './vcs-repo-input.ts';
 const otherFields: OtherFields = {
   shown: `actions apply-duration-average auto-destroy-status created-at effective-run-data-retention-desc
       effective-state-version-retention-desc environment last-assessment-result-at
-      latest-change-at locked locked-reason no-code-upgrade-available permissions plan-duration-average
+      latest-change-at locked open-change-requests locked-reason no-code-upgrade-available permissions plan-duration-average
       policy-check-failures resource-count run-failures source source-module-id tag-names updated-at
       vcs-repo-identifier workspace-kpis-runs-count`,
   related: `current-assessment-result current-configuration-version current-run current-state-version
@@ -73,6 +74,12 @@ const settings = {
   'queue-all-runs': setting(v.boolean()),
   'speculative-enabled': setting(v.boolean()),
   'apply-before-merge-enabled': setting(v.boolean()),
+  'apply-before-merge-requirements': setting(
+    v.pipe(
+      v.array(v.picklist(mergeRequirements, 'apply-before-merge-requirements has only approved and mergeable')),
+      v.transform((given) => mergeRequirements.filter((one) => given.includes(one))),
+    ),
+  ),
   'structured-run-output-enabled': setting(v.boolean()),
   'file-triggers-enabled': setting(v.boolean()),
   'trigger-prefixes': setting(patterns),

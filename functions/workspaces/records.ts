@@ -3,7 +3,7 @@ import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.
 import type { Tag } from '../projects/tags.ts';
 import type { Engine } from '../run/engine.ts';
 import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
-import type { HealthResult } from '../run/health.ts';
+import type { HealthResult } from '../run/health-record.ts';
 import type { UnsavedState } from '../run/state-identity.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
@@ -13,7 +13,9 @@ import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
+import type { MergeRequirement } from './merge-requirements.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
+import type { VcsRepo } from './vcs-repo-record.ts';
 
 /** What users set (HCP API: workspaces). */
 export interface WorkspaceSettings {
@@ -34,6 +36,8 @@ export interface WorkspaceSettings {
   speculativeEnabled: boolean;
   /** Plans of pull requests are saved, to be applied before the merge. Absent in what was stored before there was this: false. */
   applyBeforeMergeEnabled?: boolean;
+  /** What a pull request must be to be applied. */
+  applyBeforeMergeRequirements?: MergeRequirement[];
   structuredRunOutputEnabled: boolean;
   fileTriggersEnabled: boolean;
   triggerPrefixes: string[];
@@ -60,6 +64,7 @@ export const defaultSettings: WorkspaceSettings = {
   queueAllRuns: false,
   speculativeEnabled: true,
   applyBeforeMergeEnabled: false,
+  applyBeforeMergeRequirements: [],
   structuredRunOutputEnabled: true,
   fileTriggersEnabled: true,
   triggerPrefixes: [],
@@ -71,23 +76,7 @@ export const defaultSettings: WorkspaceSettings = {
   sourceUrl: null,
 };
 
-/** The repository that a workspace takes its configuration from (HCP API: workspaces, vcs-repo). */
-export interface VcsRepo {
-  identifier: string;
-  /** As given; empty for the default branch. */
-  branch: string;
-  ingressSubmodules: boolean;
-  tagsRegex: string | null;
-  oauthTokenId: string;
-  /** API name of the provider. */
-  serviceProvider: string;
-  clientName: string | null;
-  httpUrl: string;
-  webhookUrl: string;
-  /** The platform's record of it (version-control/repositories.ts). */
-  repository: string;
-  clientId: string;
-}
+export type { VcsRepo };
 
 /** The lock's holder, who alone may write state and start runs. `unsaved`: a state that has to be pushed first (locks.ts). */
 export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
@@ -124,6 +113,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   inheritsAutoDestroy?: boolean;
   /** Absent or null: nothing happened yet. */
   autoDestroyStatus?: 'queued' | 'errored' | null;
+  /** How many of its change requests are open. */
+  changeRequests?: number;
   /** Newest result of an assessment of its health, and the one that goes on (orchestration/assessments.ts). */
   health?: HealthResult;
   assessing?: { runId: string; at: string };

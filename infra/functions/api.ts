@@ -2,7 +2,7 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Api: HttpDeclaration = {
   entry: 'functions/public-api/api.ts',
-  description: 'The public API (HCP Terraform API v2): discovery, and reading workspaces',
+  description: 'The public API (HCP Terraform API v2): discovery, reading workspaces, change requests',
   // API Gateway gives up after 30 s; the function answers before.
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'requestLimit'],

@@ -1,8 +1,5 @@
 import { bearer, type HttpDeclaration } from '../declaration.ts';
 
-/** Where the web page reaches the environments' API on its own origin. */
-export const pagePrefix = '/environments/api/v2';
-
 /** Routes of the environments' API (infra/environment-api.ts) that are for it. */
 export const templatePaths = [
   '/files',
@@ -29,5 +26,6 @@ export const EnvironmentTemplates: HttpDeclaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
-  http: { subtrees: templatePaths.map((path) => `ANY ${pagePrefix}${path}`), authorization: bearer },
+  // The web page tells them apart itself (functions/web/environments-client.ts): an API has no keys to spare.
+  http: { subtrees: ['ANY /environments/templates/api/v2/{proxy+}'], authorization: bearer },
 };

@@ -1,5 +1,4 @@
 import { bearer, type HttpDeclaration } from '../declaration.ts';
-import { pagePrefix } from './environment-templates.ts';
 
 /** Behind an API of its own (infra/environment-api.ts), and for the web page on the page's own origin. */
 export const Environments: HttpDeclaration = {
@@ -16,5 +15,5 @@ export const Environments: HttpDeclaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
-  http: { subtrees: [`ANY ${pagePrefix}/{proxy+}`], authorization: bearer },
+  http: { subtrees: ['ANY /environments/api/v2/{proxy+}'], authorization: bearer },
 };

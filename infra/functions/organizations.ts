@@ -4,7 +4,7 @@ export const Organizations: HttpDeclaration = {
   entry: 'functions/public-api/organizations.ts',
   description: 'The public API: organizations, projects',
   timeoutSeconds: 29,
-  environment: ['table', 'requestLimit', 'organizationRules'],
+  environment: ['table', 'requestLimit', 'organizationRules', 'runnerTerraform'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.tableKey(),

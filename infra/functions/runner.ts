@@ -15,6 +15,7 @@ export const Runner: HttpDeclaration = {
     'warmRunners',
     'sharedProviders',
     'fetchProvider',
+    'runnerProgram',
   ],
   rights: (may) => [
     may.table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
@@ -25,11 +26,12 @@ export const Runner: HttpDeclaration = {
     may.answerExecutions('Heartbeat'),
     may.signIdentities(),
     may.fetchProviders(),
+    ...may.readRunnerProgram(),
   ],
   http: {
     subtrees: ['ANY /runner/v1/{proxy+}'],
     authorization:
-      'The function checks the claim or token of one run and phase; runners have no other credentials by design.',
+      'The function checks the claim or token of one run and phase; runners have no other credentials by design. Their program, which is no secret, is for everybody.',
     unlimited: true,
   },
 };

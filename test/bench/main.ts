@@ -14,6 +14,7 @@ import { reads } from './reads.ts';
 import { recovery } from './recovery.ts';
 import { runnerDeath } from './runner-death.ts';
 import { snapshots } from './snapshots.ts';
+import { versionControl } from './version-control.ts';
 
 /**
  * `npm run bench [section …]`: prints a table and writes `.build/bench.json`. Machines differ and are noisy, so the
@@ -29,6 +30,7 @@ const sections: Record<string, Section> = {
   init,
   'runner-death': runnerDeath,
   cancel,
+  'version-control': versionControl,
   recovery,
   page,
   bundles,

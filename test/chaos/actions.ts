@@ -94,6 +94,12 @@ const doings = {
     });
     tally.note(`estimates ${enabled ? 'on' : 'off'}`);
   },
+  createEnvironment: async (campaign, chance) => {
+    const choice = chance.fork();
+    if (!(await campaign.isFull())) await campaign.environments.create(choice);
+  },
+  buildEnvironment: (campaign, chance) => campaign.environments.build(chance),
+  cancelBuild: (campaign, chance) => campaign.environments.cancel(chance),
   killRunner: async (campaign, chance) => void hurt(campaign, chance, 'killed', 'SIGKILL'),
   stopRunner: async (campaign, chance) => void hurt(campaign, chance, 'stopped', 'SIGTERM'),
   freezeRunner: async (campaign, chance) => {
@@ -117,6 +123,9 @@ export const likelihoods: Record<keyof typeof doings, number> = {
   lock: 1,
   unlock: 3,
   estimates: 2,
+  createEnvironment: 8,
+  buildEnvironment: 8,
+  cancelBuild: 2,
   killRunner: 4,
   stopRunner: 2,
   freezeRunner: 3,

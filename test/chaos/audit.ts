@@ -30,7 +30,8 @@ export class Audit {
       if ((await client.get(`/workspaces/${id}`)).attributes.locked) locked.push(`workspace ${name} is locked`);
     const executions = (await this.#executions()).map((name) => `execution ${name} is running`);
     const tasks = runners(folder).map(({ startedBy }) => `a runner of ${startedBy} is running`);
-    return [...open, ...locked, ...executions, ...tasks, ...leftovers(folder)];
+    const environments = await this.#campaign.environments.unsettled();
+    return [...open, ...locked, ...executions, ...tasks, ...environments, ...leftovers(folder)];
   }
 
   async #executions(): Promise<string[]> {
@@ -69,7 +70,8 @@ export class Audit {
     for (const id of acknowledged) if (!visited.has(id)) problems.push(`run ${id} was created, and is not there`);
     for (const { run } of ledger)
       if (!visited.has(run)) problems.push(`run ${run} changed something, and is not there`);
-    const { folder, canaries, local } = this.#campaign;
+    const { folder, canaries, local, environments } = this.#campaign;
+    problems.push(...(await environments.findings()));
     return [...new Set(problems), ...secretsInFiles(folder, canaries), ...(await secretsInItems(local, canaries))];
   }
 

@@ -12,6 +12,7 @@ import { runners, send } from '../e2e/support/runners.ts';
 import type { TaskServer } from '../support/task-server.ts';
 import { deeds, likelihoods } from './actions.ts';
 import { Audit } from './audit.ts';
+import { Environments } from './environments.ts';
 import { weather } from './fault-rules.ts';
 import { Model } from './model.ts';
 import { bringOn } from './people.ts';
@@ -42,6 +43,7 @@ export class Campaign {
   #client: Client;
   #tasks: TaskServer | undefined;
   #places: Place[] = [];
+  #environments: Environments | undefined;
 
   private constructor(platform: PlatformProcess, seed: number) {
     this.#platform = platform;
@@ -63,6 +65,7 @@ export class Campaign {
     const { organization } = local;
     const [chance, tasksUrl] = [campaign.#chance.fork(), campaign.#tasks.url];
     campaign.#places = await makePlaces({ client, organization, ledger, canaries, tasksUrl, chance });
+    campaign.#environments = await Environments.start({ local: () => campaign.local, tally });
     return campaign;
   }
 
@@ -76,6 +79,11 @@ export class Campaign {
 
   get places(): readonly Place[] {
     return this.#places;
+  }
+
+  get environments(): Environments {
+    if (!this.#environments) throw new Error('the campaign has not started');
+    return this.#environments;
   }
 
   /** Does something random again and again. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +8,13 @@ import { hasGo, withDriftProvider } from './support/drift-provider.ts';
 import { client, download, newWorkspace, platform, type Resource, reasonOf, untilFinal } from './support/world.ts';
 
 /** Health assessments with the real Terraform, from the setting to the end of drift. */
+
+/** Terraform's processes may be another user's. */
+const openFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'health-'));
+  chmodSync(folder, 0o777);
+  return folder;
+};
 
 const assessed = { 'assessments-enabled': true, 'auto-apply': true };
 
@@ -37,8 +44,8 @@ describe.concurrent('a health assessment', () => {
   it.skipIf(!hasGo)(
     'finds drift that was made by hand, until somebody applies the configuration or accepts what there is',
     async () => {
+      const folder = openFolder();
       const path = (name: string) => join(folder, name);
-      const folder = mkdtempSync(join(tmpdir(), 'drift-'));
       const block = (name: string) =>
         `resource "drift_file" "${name}" {\n  path    = "${path(name)}"\n  content = "as configured"\n}\n`;
       const workspace = await newWorkspace(assessed);
@@ -82,7 +89,7 @@ describe.concurrent('a health assessment', () => {
   );
 
   it('counts checks that pass and fail, and fails itself when Terraform does', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'checks-'));
+    const folder = openFolder();
     const file = join(folder, 'answer');
     writeFileSync(file, 'yes');
     const main = `

@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   DescribeTaskDefinitionCommand,
@@ -15,47 +15,27 @@ import type { Emulator } from './emulator.ts';
 
 /**
  * Stands in for the containers of an ECS without Docker: starts a process for each task the emulator has, with the
- * entrypoint, user and environment that the image's Dockerfile and the task definition name, and nothing else.
+ * entrypoint and environment that the task definition names, and nothing else.
  */
 
 const localhost = fileURLToPath(new URL('localhost.mjs', import.meta.url));
-
-/** How the image starts its program (Dockerfile reference: ENTRYPOINT in exec form, ENV, USER). */
-interface Image {
-  entrypoint: string[];
-  environment: Record<string, string>;
-  user: string;
-}
-
-export const readDockerfile = (text: string): Image => {
-  const last = (instruction: string): string =>
-    text
-      .match(new RegExp(`^${instruction} .+$`, 'gm'))
-      ?.at(-1)
-      ?.slice(instruction.length + 1) ?? '';
-  const environment = [...text.matchAll(/^ENV (\w+)=(\S+)$/gm)].map(([, name, value]) => [name, value]);
-  return {
-    entrypoint: JSON.parse(last('ENTRYPOINT')) as string[],
-    environment: Object.fromEntries(environment),
-    user: last('USER'),
-  };
-};
 
 export interface ContainersOptions {
   emulator: Emulator;
   folder: string;
   cluster: string;
-  /** Absolute path of the bundled program; its Dockerfile is beside it. */
-  runner: string;
   /** Name of the function that hears of stopped tasks. */
   runnerStopped: string;
 }
+
+/** A machine whose tests do not run as root has nobody else to run Terraform as. */
+const terraformUsers = (): Record<string, string> =>
+  process.getuid?.() === 0 ? {} : { STEPFORM_TERRAFORM_USERS: 'none' };
 
 export class Containers {
   readonly #options: ContainersOptions;
   readonly #ecs: ECSClient;
   readonly #lambda: LambdaClient;
-  readonly #image: Image;
   readonly #running = new Map<string, ProcessId>();
   #closed = false;
   #loop = Promise.resolve();
@@ -68,7 +48,6 @@ export class Containers {
     const client = { endpoint, region, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
     this.#ecs = new ECSClient(client);
     this.#lambda = new LambdaClient(client);
-    this.#image = readDockerfile(readFileSync(join(dirname(options.runner), 'Dockerfile'), 'utf8'));
     this.#loop = this.#watch();
   }
 
@@ -104,16 +83,15 @@ export class Containers {
     mkdirSync(home, { recursive: true });
     // Terraform runs as another user, who has to get through.
     chmodSync(home, 0o711);
-    const [, ...entrypoint] = container.entryPoint?.length ? container.entryPoint : this.#image.entrypoint;
-    const args = [...entrypoint, ...(override?.command ?? container.command ?? [])];
+    const [, ...args] = container.entryPoint ?? [];
     const child = launch(
       {
         file: process.execPath,
-        args: ['--import', localhost, ...args.map((arg) => arg.replace('/opt/runner/main.mjs', this.#options.runner))],
+        args: ['--import', localhost, ...args],
         cwd: home,
         env: {
           PATH: process.env.PATH ?? '',
-          ...this.#imageEnvironment(container.user),
+          ...terraformUsers(),
           // The volume at /tmp.
           HOME: home,
           TMPDIR: home,
@@ -132,12 +110,6 @@ export class Containers {
     );
     this.#running.set(arn, child);
     this.started += 1;
-  }
-
-  /** A machine whose tests do not run as root has nobody else to run Terraform as. */
-  #imageEnvironment(user = this.#image.user): Record<string, string> {
-    const isRoot = process.getuid?.() === 0 && (user === 'root' || user === '0');
-    return isRoot ? this.#image.environment : { ...this.#image.environment, STEPFORM_TERRAFORM_USERS: 'none' };
   }
 
   async #stopped(task: Task, exitCode: number | undefined, stoppedReason: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
@@ -22,8 +22,6 @@ export interface Deployment {
     BootstrapFunctionName: string;
   };
   template: Template;
-  /** Absolute path of the runner program. */
-  runner: string;
   /** Logical ids. */
   leftOut: string[];
 }
@@ -48,23 +46,19 @@ const cdk = (args: string[], folder: string, { environment }: Emulator): Promise
     );
   });
 
-/** A copy of the assembly without what the emulator lacks. */
+/** Needs no Docker: containers.ts starts what the task definition says, and that reads the program from the bucket of assets. */
+const runnerImage = 'public.ecr.aws/docker/library/node:24-bookworm';
+
+/** The assembly without what the emulator lacks. */
 const prepare = async (folder: string): Promise<Omit<Deployment, 'outputs'> & { assembly: string }> => {
-  const { assembly: original, bundles } = await synthesize();
-  const assembly = join(folder, 'assembly');
-  await cp(original, assembly, { recursive: true });
-  const files = {
-    template: join(assembly, `${stackName}.template.json`),
-    assets: join(assembly, `${stackName}.assets.json`),
-  };
-  const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
-  const [template, assets] = await Promise.all([read(files.template), read(files.assets)]);
-  const leftOut = leaveOut(template, assets);
-  await Promise.all([
-    writeFile(files.template, JSON.stringify(template)),
-    writeFile(files.assets, JSON.stringify(assets)),
-  ]);
-  return { assembly, template, leftOut, runner: bundles.runner };
+  const { context } = JSON.parse(await readFile('cdk.json', 'utf8')) as { context?: object };
+  const outdir = join(folder, 'assembly');
+  const { assembly } = await synthesize({ outdir, context: { ...context, runnerImage } });
+  const file = join(assembly, `${stackName}.template.json`);
+  const template = JSON.parse(await readFile(file, 'utf8')) as Template;
+  const leftOut = leaveOut(template);
+  await writeFile(file, JSON.stringify(template));
+  return { assembly, template, leftOut };
 };
 
 export const deploy = async (emulator: Emulator, folder: string): Promise<Deployment> => {

@@ -77,7 +77,7 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
   say('MiniStack answers');
   const deployment = await deploy(emulator, folder);
   say(`cdk bootstrap, cdk deploy: ${Object.keys(deployment.template.Resources).length} resources`);
-  console.log(`          left out (test/elsewhere/left-out.ts): the image, ${deployment.leftOut.join(', ')}`);
+  console.log(`          left out (test/elsewhere/left-out.ts): ${deployment.leftOut.join(', ')}`);
   const token = await bootstrap(deployment, emulator, organization);
   const local = join(folder, 'local.json');
   await writeFile(local, JSON.stringify({ url: deployment.outputs.ApiUrl, organization, token }), { mode: 0o600 });
@@ -85,7 +85,6 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
   const containers = new Containers({
     emulator,
     folder,
-    runner: deployment.runner,
     ...(await physicalNames(emulator)),
   });
   try {

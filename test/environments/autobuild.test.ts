@@ -110,6 +110,28 @@ describe('autostart', () => {
     expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
     expect((await world.environmentOf(id)).dueAt).toBe('2026-01-06T09:00:00.000Z');
   });
+
+  it('does not start what its owner has no quota for, and tries again at its next time', async () => {
+    const member = await world.members.withLevel('acme', 'write');
+    const template = await world.addTemplate();
+    const { putFound } = await import('../../functions/environments/templates/versions.ts');
+    const compute = { type: 'terraform_data', name: 'compute', hide: false, icon: '', dailyCost: 5, metadata: [] };
+    await putFound(template.activeVersionId, { parameters: [], presets: [], start: [compute], stop: [] });
+    const id = await world.running(template, { autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' }, { token: member.token });
+    await world.build(id, 'stop');
+    await world.end(id);
+    const { uuidOf } = await import('../../functions/environments/host/uuid.ts');
+    const path = `/organizations/acme/members/${uuidOf(member.id)}/workspace-quota`;
+    await world.call('PUT', path, { body: { budget: 4 } });
+    later(2 * hour);
+    await sweep();
+    expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
+    expect((await world.environmentOf(id)).dueAt).toBe('2026-01-06T09:00:00.000Z');
+    await world.call('PUT', path, { body: { budget: 5 } });
+    later(24 * hour);
+    await sweep();
+    expect(await seen(id)).toEqual({ transition: 'start', reason: 'autostart', number: 3 });
+  });
 });
 
 describe('failure TTL', () => {

@@ -120,3 +120,16 @@ it('is set by owners only, and seen by them and by the person', async () => {
   const body = { quota_allowance: 1_000_000 };
   expect((await world.call('PATCH', `/groups/${group.id}`, { ...one, body })).status).toBe(404);
 });
+
+it('counts what a cost estimate says of a build whose template says nothing', async () => {
+  const plain = await world.addTemplate();
+  const { body } = await world.create(plain);
+  const { updateRun } = await import('../../functions/runs/records.ts');
+  const { id } = await world.runOf(await world.latest(body.id));
+  const costEstimate = { status: 'finished' as const, statusTimestamps: {}, proposedMonthlyCost: '45.5' };
+  await updateRun(id, { set: { costEstimate } });
+  await world.end(body.id);
+  const { latest_build: latest } = (await world.call('GET', `/workspaces/${body.id}`)).body;
+  // 45.50 a month is 1.52 a day, in whole credits.
+  expect(latest.daily_cost).toBe(2);
+});

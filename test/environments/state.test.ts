@@ -127,6 +127,19 @@ describe('operations of people', () => {
     expect(await begun(id)).toMatchObject({ source: ['home'] });
   });
 
+  it.each([
+    ['early, while planning: nothing has changed, and the former state is correct', undefined, full],
+    ['mid-way, while applying: what was done until then is in the state', ['home'], ['home']],
+    ['late, when the apply was complete: all of it is in the state', [], []],
+  ])('PATCH …/cancel, running, %s', async (_, written, expected) => {
+    const id = await started(await world.addTemplate());
+    await world.build(id, 'stop');
+    if (written) await world.writeState(id, written);
+    expect(await stateOf((await world.end(id, 'canceled')).id)).toEqual(expected);
+    await world.build(id, 'start');
+    expect(await begun(id)).toMatchObject({ source: expected });
+  });
+
   it('POST …/builds with state: applies from that state', async () => {
     const id = await started(await world.addTemplate());
     const state = world.stateOf(['other']).toString('base64');

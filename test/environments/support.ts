@@ -33,6 +33,8 @@ export const startEnvironments = async () => {
   process.env.ENVIRONMENT_SOCKET_URL = 'wss://logs.example.test/logs';
   const { handler: environments } = await import('../../functions/environments/handler.ts');
   const { handler: ofTemplates } = await import('../../functions/environments/templates/handler.ts');
+  const { handler: ofGovernance } = await import('../../functions/environments/governance-handler.ts');
+  const { environmentGovernancePaths } = await import('../../infra/functions/environment-governance.ts');
   const { templatePaths } = await import('../../infra/functions/environment-templates.ts');
   const templates = await import('../../functions/environments/templates/records.ts');
   const versions = await import('../../functions/environments/templates/versions.ts');
@@ -47,14 +49,24 @@ export const startEnvironments = async () => {
   const { getWorkspace } = await import('../../functions/workspaces/records.ts');
   const { openInputs } = await import('../../functions/runs/inputs.ts');
 
-  const ofTemplate = (path: string): boolean =>
-    templatePaths.some((one) =>
-      new RegExp(`^${one.replace('{proxy+}', '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
-    );
+  const isOneOf = (paths: string[], path: string): boolean =>
+    paths.some((one) => new RegExp(`^${one.replace('{proxy+}', '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
+
+  /** As the API's routes have it. */
+  const handlerOf = (path: string) => {
+    if (isOneOf(environmentGovernancePaths, path)) return ofGovernance;
+    return isOneOf(
+      templatePaths.map((one) => `/api/v2${one}`),
+      path,
+    )
+      ? ofTemplates
+      : environments;
+  };
 
   const call = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
-    const event = eventOf(method, path.replace(/^(?!\/metrics)/, '/api/v2'), { token: api.token, ...sent });
-    const handler = ofTemplate(path.split('?')[0] ?? '') ? ofTemplates : environments;
+    const full = path.replace(/^(?!\/metrics)/, '/api/v2');
+    const event = eventOf(method, full, { token: api.token, ...sent });
+    const handler = handlerOf(full.split('?')[0] ?? '');
     const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
       statusCode: number;
       headers: Record<string, string>;

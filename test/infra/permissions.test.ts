@@ -241,6 +241,7 @@ const expected: Record<FunctionId, string[]> = {
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
   Environments: environments,
   EnvironmentTemplates: templates,
+  EnvironmentGovernance: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   EnvironmentSweep: environments,
   EnvironmentSettle: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),

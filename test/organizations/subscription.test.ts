@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { memberHelpers } from '../support/members.ts';
@@ -64,5 +66,67 @@ describe('admin/organizations', () => {
     expect((await read('acme', token)).status).toBe(404);
     const own = (await api.post('organizations/acme/authentication-token', {})).body.data.attributes.token;
     expect((await read('acme', own)).status).toBe(404);
+  });
+});
+
+describe('admin/terraform-versions', () => {
+  /** As releases.hashicorp.com answers; undefined: it does not. */
+  let index: object | undefined;
+  const server = createServer((_, response) => {
+    response.statusCode = index ? 200 : 404;
+    response.end(JSON.stringify(index ?? {}));
+  });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    process.env.STEPFORM_TERRAFORM_RELEASES = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    delete process.env.STEPFORM_TERRAFORM_RELEASES;
+    server.close();
+  });
+  const versionsIn = (body: { data: { attributes: { version: string } }[] }) =>
+    body.data.map(({ attributes }) => attributes.version);
+
+  it("are the runners' own and a sentence where the releases cannot be read", async () => {
+    process.env.RUNNER_TERRAFORM_VERSION = '1.11.4';
+    const { status, body } = await api.get('admin/terraform-versions');
+    delete process.env.RUNNER_TERRAFORM_VERSION;
+    expect([status, body.data.length]).toEqual([200, 1]);
+    expect(body.meta['releases-problem']).toContain('HTTP 404');
+  });
+
+  it('are the released ones, newest first, found by version and read by id', async () => {
+    const build = { os: 'linux', arch: 'amd64', url: 'https://releases.test/terraform_0.99.10_linux_amd64.zip' };
+    index = {
+      versions: {
+        '0.99.9': { version: '0.99.9', builds: [] },
+        '0.99.10': { version: '0.99.10', builds: [build, { ...build, os: 'windows' }] },
+        '0.99.11-rc1': { version: '0.99.11-rc1', builds: [] },
+      },
+    };
+    const { body } = await api.get('admin/terraform-versions?search[version]=0.99.');
+    expect(versionsIn(body)).toEqual(['0.99.11-rc1', '0.99.10', '0.99.9']);
+    expect(body.data.map((one: { attributes: object }) => one.attributes)).toMatchObject([
+      { beta: true },
+      { beta: false, enabled: true, url: build.url, archs: [{ os: 'linux', arch: 'amd64', url: build.url }] },
+      { beta: false },
+    ]);
+    const exact = (await api.get('admin/terraform-versions?filter[version]=0.99.9')).body;
+    expect([versionsIn(exact), exact.meta.pagination['total-count']]).toEqual([['0.99.9'], 1]);
+    expect((await api.get(`admin/terraform-versions/${exact.data[0].id}`)).body.data).toEqual(exact.data[0]);
+    expect((await api.get('admin/terraform-versions/tool-0.98.0')).status).toBe(404);
+    const page = (await api.get('admin/terraform-versions?search[version]=0.99.&page[size]=1&page[number]=2')).body;
+    expect([versionsIn(page), page.meta.pagination['total-pages']]).toEqual([['0.99.10'], 3]);
+  });
+
+  it('are there for the operator only, and cannot be written', async () => {
+    const { token } = await members.withLevel('acme', 'read');
+    for (const path of ['admin/terraform-versions', 'admin/terraform-versions/tool-0.99.9'])
+      expect((await api.get(path, { token })).status).toBe(404);
+    const { status, body } = await api.post('admin/terraform-versions', { version: '9.9.9' });
+    expect([status, body.errors[0].detail]).toEqual([
+      404,
+      expect.stringContaining('changing which Terraform versions there are'),
+    ]);
   });
 });

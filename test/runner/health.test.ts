@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasFailedChecks, healthIn } from '../../functions/runner/health.ts';
+import { healthIn, isStoppedByCondition } from '../../functions/runner/health.ts';
 import type { PlanJson } from '../../functions/runner/plan-json.ts';
 
 const change = (address: string, action: string, mode = 'managed') => ({
@@ -58,7 +58,9 @@ it('counts checks by instance, and not validations of variables', () => {
 
 it('knows nothing of drift from a plan that errored', () => {
   const checks: PlanJson['checks'] = [{ address: { kind: 'resource' }, status: 'fail' }];
-  const health = healthIn(plan({ errored: true, checks, resource_drift: [change('a', 'update')] }));
-  expect(health).not.toHaveProperty('resourcesDrifted');
-  expect(hasFailedChecks(health)).toBe(true);
+  const errored = plan({ errored: true, checks, resource_drift: [change('a', 'update')] });
+  expect(healthIn(errored)).not.toHaveProperty('resourcesDrifted');
+  expect(isStoppedByCondition(errored)).toBe(true);
+  const warned: PlanJson['checks'] = [{ address: { kind: 'check' }, status: 'fail' }];
+  expect(isStoppedByCondition(plan({ errored: true, checks: warned }))).toBe(false);
 });

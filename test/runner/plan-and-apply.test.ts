@@ -22,6 +22,31 @@ const stateJson = () => JSON.parse(bench.plane.objects.get(`${bench.plane.curren
 const stateOf = () => JSON.parse(bench.plane.current()?.content?.toString() ?? 'null');
 
 describe('a plan that is applied', () => {
+  it('finds the files of its configuration, and none of the runner', async () => {
+    const { plane } = bench;
+    const main = `
+terraform {
+  cloud {
+    organization = "acme"
+    workspaces { name = "network" }
+  }
+}
+resource "terraform_data" "a" { input = sha1(join("", [for file in fileset(path.module, "*") : filesha1(file)])) }
+output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module, "sub/**")) }
+`;
+    const configuration = await archive({ 'main.tf': main, 'sub/a.txt': 'a' });
+    plane.hold = true;
+    const { claim, record: plan } = plane.offer(jobFor(plane, configuration, { holdSeconds: 20 }));
+    const runner = bench.start(claim);
+    await until('the plan is reported', () => plan.report);
+    expect(plan.report?.message).toBeUndefined();
+    await until('the runner stands by', () => plane.calls.filter((call) => call.endsWith('/next')).length > 1);
+    const apply = plane.handOver({ ...jobFor(plane, configuration), phase: 'apply' });
+    expect(await runner.ended).toBe(0);
+    // An apply that saw other files than its plan would end with an error of Terraform's.
+    expect([apply.report?.outcome, stateOf().outputs.files.value]).toEqual(['finished', ['main.tf', 'sub/a.txt']]);
+  });
+
   it('goes on in the same directory when the runner is asked to', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });

@@ -51,6 +51,15 @@ describe('the state of an apply', () => {
     expect(posts()).toBe(0);
   });
 
+  it('is whole whatever white space comes after it, and torn when its end is missing', async () => {
+    await keeper.watch();
+    // As OpenTofu 1.12 writes it.
+    writeFileSync(file, `${state(1)}\n\n`);
+    expect(await keeper.finish()).toEqual({ stateVersionId: 'sv-1', problem: undefined });
+    writeFileSync(file, state(2).slice(0, -4));
+    expect((await keeper.finish()).problem).toContain('killed while it wrote its state');
+  });
+
   it('is none when Terraform has made none', async () => {
     await keeper.watch();
     expect(await keeper.finish()).toEqual({ problem: undefined });

@@ -50,6 +50,34 @@ const stateOf = async (api: Api, workspaceId: string) => {
   return { id: version.id, output: version.relationships.outputs.data[0].id };
 };
 
+/** One that is over. */
+const assessmentOf = async (workspaceId: string, organization: string) => {
+  const { newId } = await import('../../functions/store/id.ts');
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { create } = await import('../../functions/store/table.ts');
+  const id = newId('run');
+  const at = new Date().toISOString();
+  const report = {
+    outcome: 'finished',
+    health: { resourcesDrifted: 0 },
+    artifacts: ['plan-json', 'plan-json-redacted'],
+  };
+  await create({
+    ...keys.run(id),
+    ...{ id, workspaceId, organization, createdAt: at, logSecret: 'of the world', assessment: { stateId: '' } },
+    ...{ status: 'planned_and_finished', statusTimestamps: { 'planned-and-finished-at': at } },
+    plan: { status: 'finished', statusTimestamps: { 'finished-at': at }, report },
+    apply: { status: 'unreachable', statusTimestamps: {} },
+  });
+  return { assessment: id.replace('run-', 'asmt-'), assessmentResult: id.replace('run-', 'asmtres-') };
+};
+
+const changeRequestOf = async (api: Api, workspaceId: string, organization: string): Promise<string> => {
+  const action = { action_type: 'change_requests', action_inputs: { subject: 's' }, target_ids: [workspaceId] };
+  await api.post(`organizations/${organization}/explorer/bulk-actions`, action);
+  return (await api.get(`workspaces/${workspaceId}/change-requests`)).body.data[0].id;
+};
+
 /** A connection with a token, whose forge nobody calls. */
 const connectionOf = async (organization: string) => {
   const { createClient, keepToken } = await import('../../functions/version-control/connections.ts');
@@ -157,6 +185,8 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
       .data.id,
     tag: await tagOf(api, workspace),
     token: 'at-unknown',
+    changeRequest: await changeRequestOf(api, workspace, organization),
+    ...(await assessmentOf(workspace, organization)),
     ...(await registryThings(organization)),
     ...(await policyThings(api, organization)),
     ...(await connectionOf(organization)),

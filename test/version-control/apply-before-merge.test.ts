@@ -83,6 +83,67 @@ it('keeps other pull requests from being applied meanwhile', async () => {
   expect((await followed.messages())[0]).toContain('#7 was applied to it and is not merged yet');
 });
 
+describe('with apply-before-merge-requirements', () => {
+  const review = (state: string, change: object = {}) => ({
+    state,
+    user: { login: 'bob' },
+    commit_id: sha(10),
+    author_association: 'MEMBER',
+    ...change,
+  });
+  /** What came of `stepform apply`. */
+  const applied = async (requirements: string[], reviews: object[], pull: object = {}) => {
+    const { workspace, hook, run } = await saved();
+    await followed.api.patch(`workspaces/${workspace.id}`, { 'apply-before-merge-requirements': requirements });
+    followed.pull = followed.request(10, { user: { login: 'carol' }, ...pull });
+    followed.forge.on('GET', /\/pulls\/7\/reviews$/, { body: reviews });
+    await followed.say(hook, alice, 'stepform apply');
+    const action = (await runOf(run.id)).decision?.action;
+    return action === 'apply' ? 'applied' : (await followed.messages())[0];
+  };
+  const unapproved = expect.stringContaining('is not approved');
+
+  it.each([
+    ['nothing', [], unapproved],
+    ['an approval', [review('APPROVED')], 'applied'],
+    ['an approval of an older commit', [review('APPROVED', { commit_id: sha(9) })], unapproved],
+    ['an approval by its author', [review('APPROVED', { user: { login: 'carol' } })], unapproved],
+    ['an approval by a stranger', [review('APPROVED', { author_association: 'NONE' })], unapproved],
+    ['an approval that was dismissed', [review('APPROVED'), review('DISMISSED')], unapproved],
+    ['changes asked for later', [review('APPROVED'), review('CHANGES_REQUESTED')], unapproved],
+    ['changes asked for before', [review('CHANGES_REQUESTED'), review('APPROVED')], 'applied'],
+    [
+      'changes asked for by somebody else',
+      [review('APPROVED'), review('CHANGES_REQUESTED', { user: { login: 'dave' } })],
+      unapproved,
+    ],
+    ['an official approval of Gitea', [review('APPROVED', { author_association: null, official: true })], 'applied'],
+    [
+      'one of Gitea that is not official',
+      [review('APPROVED', { author_association: null, official: false })],
+      unapproved,
+    ],
+  ])('looks for approval, given %s', async (_, reviews, outcome) => {
+    expect(await applied(['approved'], reviews)).toEqual(outcome);
+  });
+
+  it.each([
+    [true, 'applied'],
+    [false, expect.stringContaining('cannot be merged')],
+    [null, expect.stringContaining('not known yet')],
+  ])('looks whether it can be merged: %s', async (mergeable, outcome) => {
+    expect(await applied(['mergeable'], [], { mergeable })).toEqual(outcome);
+  });
+
+  it('refuses others by name', async () => {
+    const { workspace } = await followed.connect();
+    const { status, body } = await followed.api.patch(`workspaces/${workspace.id}`, {
+      'apply-before-merge-requirements': ['undiverged'],
+    });
+    expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining('only approved and mergeable')]);
+  });
+});
+
 describe('does not apply', () => {
   const expectRefused = async (hook: string, run: Json, words: string, user = alice): Promise<void> => {
     await followed.say(hook, user, 'stepform apply');

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +54,12 @@ Create the first organization, with the BootstrapFunctionName above:
 
 It prints a one-time secret, and where to sign in with it. Deploy again to upgrade, or with other settings.`;
 
+/** Whether runners get an image that is there already (infra/settings.ts: runnerImage). */
+const namesImage = (settings: string[]): boolean => {
+  const { context } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { context?: object };
+  return settings.some((setting) => setting.startsWith('runnerImage=')) || 'runnerImage' in { ...context };
+};
+
 const deploy: Command = {
   name: 'deploy',
   about: 'Deploy the platform to your AWS account, or update it',
@@ -66,12 +73,12 @@ const deploy: Command = {
     check: { about: 'only check that everything is there' },
     yes: { about: 'do not ask before changes of permissions', short: 'y' },
   },
-  more: `Checks region, credentials, CDK bootstrap and Docker first, and names all that is missing, and quotas that are low. Credentials and region come from where the AWS CLI
+  more: `Checks region, credentials, CDK bootstrap and Docker (not needed with -c runnerImage=…) first, and names all that is missing, and quotas that are low. Credentials and region come from where the AWS CLI
 has them: the environment, or the profile in AWS_PROFILE. Settings that were given before must be given again.
 
   ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com`,
   run: async (call) => {
-    const { account, region, missing, low } = await preflight();
+    const { account, region, missing, low } = await preflight({ buildsImage: !namesImage(call.texts('context')) });
     if (missing.length) {
       throw new CommandError(
         `Not ready to deploy:\n${missing.map(({ what, todo }) => `  ${what}\n    ${todo}`).join('\n')}`,

@@ -29,8 +29,11 @@ interface Delivery {
 
 /** Whoever is still there once the function's time is over is served by another. */
 const enoughMs = 20_000;
-const shortestPauseMs = 150;
+const shortestPauseMs = 100;
 const longestPauseMs = 1000;
+/** Most builds end soon, and whoever has asked for one waits for just that: at first the log is looked at more often. */
+const eagerPauseMs = 200;
+const eagerForMs = 30_000;
 /** API Gateway ends connections on which nothing is sent for ten minutes. */
 const keepAliveMs = 4 * 60_000;
 /** The connection is there a moment after `$connect` was answered. */
@@ -93,12 +96,14 @@ const deliverOnce = async (delivery: Delivery): Promise<Delivery | undefined> =>
 
 const deliver = async (first: Delivery, { getRemainingTimeInMillis, functionName }: Context): Promise<void> => {
   let delivery: Delivery | undefined = first;
+  const begun = Date.now();
   for (let pause = shortestPauseMs; delivery; ) {
     const before: Delivery = delivery;
     delivery = await deliverOnce(before);
     if (!delivery) return;
     const moved = delivery.cursor.part !== before.cursor.part || delivery.cursor.offset !== before.cursor.offset;
-    pause = moved ? shortestPauseMs : Math.min(longestPauseMs, pause * 1.3);
+    const longest = Date.now() - begun < eagerForMs ? eagerPauseMs : longestPauseMs;
+    pause = moved ? shortestPauseMs : Math.min(longest, pause * 1.3);
     if (getRemainingTimeInMillis() < enoughMs) return invokeLater(functionName, delivery);
     await sleep(pause);
   }

@@ -63,8 +63,13 @@ export const spending = async (organization: string, userId: string): Promise<nu
 
 const maxTries = 10;
 
-const exceeded = (cost: number, others: number, budget: number): CoderError =>
-  new CoderError(
+/** There is no room for the start. */
+export class QuotaError extends CoderError {
+  override name = 'QuotaError';
+}
+
+const exceeded = (cost: number, others: number, budget: number): QuotaError =>
+  new QuotaError(
     409,
     `Insufficient quota: it costs ${cost} a day, ${others} of ${budget} are in use.`,
     'Stop or delete other environments, or ask an owner of the organization for a larger quota.',

@@ -215,7 +215,10 @@ const metadataTargets = (module: ConfigurationModule | undefined, prefix = ''): 
   const targets = new Map<string, string>();
   for (const { address, type, expressions } of module?.resources ?? []) {
     if (type !== 'coder_metadata') continue;
-    const reference = expressions?.resource_id?.references?.find((one) => one.split('.').length === 2);
+    // Of one with a count, Terraform names the instance first: `terraform_data.compute[0]`.
+    const reference = expressions?.resource_id?.references
+      ?.map(withoutIndex)
+      .find((one) => one.split('.').length === 2);
     if (reference) targets.set(`${prefix}${address}`, `${prefix}${reference}`);
   }
   for (const [name, call] of Object.entries(module?.module_calls ?? {})) {

@@ -7,6 +7,7 @@ import { type Build, getBuild } from '../builds/records.ts';
 import { settleBuild } from '../builds/settle.ts';
 import { CoderError } from '../host/errors.ts';
 import { keys } from '../keys.ts';
+import { QuotaError } from '../quotas/check.ts';
 import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { getFound, getVersion, type Version } from '../templates/versions.ts';
 import { type Action, dueActions, postpone, reschedule } from './due.ts';
@@ -119,6 +120,10 @@ export const lookAt = async (environmentId: string): Promise<void> => {
   try {
     await act(environment, template, settled, due.action);
   } catch (error) {
+    if (error instanceof QuotaError) {
+      logWarning('start on schedule refused', { environment: environmentId, reason: error.message });
+      return reschedule(environment, template, settled, nextStart(environment, template, now));
+    }
     // Somebody else builds, or holds the workspace.
     const isBusy = error instanceof CoderError && error.status === 409;
     if (!isBusy) logError('scheduled build failed', error, { environment: environmentId, action: due.action });

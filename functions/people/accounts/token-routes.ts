@@ -4,6 +4,8 @@ import { wholeList } from '../../api/pagination.ts';
 import type { Permission } from '../../api/permissions/permissions.ts';
 import type { Principal } from '../../api/permissions/principal.ts';
 import { type Call, type Route, userRoute } from '../../api/route.ts';
+import { getOrganization } from '../organizations/records.ts';
+import { latestExpiry } from '../organizations/token-ttl.ts';
 import { getTeam } from '../teams/records.ts';
 import { tokenDocument } from './token-document.ts';
 import { readToken } from './token-input.ts';
@@ -38,6 +40,23 @@ const boundTo = async (
   return { madeWith: replaced ? replaced.madeWith : tokenId, expiredAt: expiredAt ?? end };
 };
 
+/** The end that the organization allows a token; undefined where it does not say. 1 read, not for users and agents. */
+const allowedEnd = async (
+  { kind, organization }: Pick<NewToken, 'kind'> & Partial<NewToken>,
+  { expiredAt }: Pick<NewToken, 'expiredAt'>,
+): Promise<string | undefined> => {
+  if (!organization || kind === 'agent') return undefined;
+  const home = await getOrganization(organization);
+  const latest = home && latestExpiry(kind, home);
+  if (latest && expiredAt && expiredAt > latest) {
+    throw unprocessable(
+      '/data/attributes/expired-at',
+      `expired-at: must not be later than ${latest}, by the token TTL policy of ${organization}`,
+    );
+  }
+  return latest;
+};
+
 /** When a token expires for which nothing else is said, as with HCP Terraform. */
 const inTwoYears = (): string => {
   const end = new Date();
@@ -58,9 +77,13 @@ export const makeToken = async (
     throw unprocessable('/data', `there are already ${maxTokens} tokens, the maximum. Delete an unused one first`);
   }
   const read = readToken(request);
+  const latest = await allowedEnd(owner, read);
   const bounds = await boundTo(principal, read, former);
   // Agents keep theirs for as long as they live.
-  const expiredAt = bounds.expiredAt ?? (owner.kind === 'agent' ? null : inTwoYears());
+  const ends = [bounds.expiredAt ?? (owner.kind === 'agent' ? null : inTwoYears()), latest].filter(
+    (end) => typeof end === 'string',
+  );
+  const expiredAt = ends.sort()[0] ?? null;
   const newToken = { ...read, ...owner, ...bounds, expiredAt, createdBy: principal.userId } as NewToken & {
     kind: 'user';
   };

@@ -5,6 +5,7 @@ import { type Key, keys } from '../../store/keys.ts';
 import type { NameCounts } from '../../store/name-index.ts';
 import { batchGet, get, update } from '../../store/table.ts';
 import { membershipsOf } from '../accounts/memberships.ts';
+import type { PolicyType, TokenTtl } from './token-ttl-record.ts';
 
 export interface OrganizationSettings {
   email: string;
@@ -59,6 +60,8 @@ export interface Organization extends OrganizationSettings, NameCounts, Edited {
   createdAt: string;
   createdBy: string;
   defaultProjectId: string;
+  /** How long its tokens may be good at most, by what they are of. */
+  tokenTtls?: Partial<Record<PolicyType, TokenTtl>>;
   /** The operator made it, by the Bootstrap function. */
   isOperators?: boolean;
   /** Environments' templates have been made here (environments/). */

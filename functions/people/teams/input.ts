@@ -31,7 +31,13 @@ const settings = {
   'organization-access': v.nullish(flags),
 };
 
-/** What has no sense without another: a manager of all projects manages what is in them (HCP API: teams). */
+/** What is refused without another (tfe provider: tfe_team). */
+const requires: Partial<Record<OrganizationFlag, OrganizationFlag>> = {
+  'manage-projects': 'manage-workspaces',
+  'read-projects': 'read-workspaces',
+};
+
+/** What comes along where nothing is said of it: the tfe provider says false of all that is not in its configuration. */
 const brings: Partial<Record<OrganizationFlag, OrganizationFlag[]>> = {
   'manage-projects': ['manage-workspaces', 'read-projects', 'read-workspaces'],
   'manage-workspaces': ['read-workspaces'],
@@ -45,18 +51,20 @@ type FlagInput = Partial<Record<OrganizationFlag, boolean | null | undefined>>;
 const accessOf = (flags: FlagInput, before: readonly OrganizationFlag[]): OrganizationFlag[] => {
   const enabled = new Set(organizationFlags.filter((flag) => flags[flag] ?? before.includes(flag)));
   for (const flag of enabled) {
-    for (const other of brings[flag] ?? []) {
-      if (flags[other] === false && flags[flag]) {
-        throw unprocessable(
-          `/data/attributes/organization-access/${other}`,
-          `${other}: cannot be false while ${flag} is true, which includes it`,
-        );
-      }
-      // What included it and was not asked for goes with it.
-      if (flags[other] === false) enabled.delete(flag);
+    const needed = requires[flag];
+    if (!needed || flags[needed] !== false) continue;
+    if (flags[flag]) {
+      throw unprocessable(
+        `/data/attributes/organization-access/${needed}`,
+        `${needed}: cannot be false while ${flag} is true, which requires it`,
+      );
     }
+    // What required it and was not mentioned goes with it.
+    enabled.delete(flag);
   }
-  for (const flag of enabled) for (const other of brings[flag] ?? []) enabled.add(other);
+  for (const flag of enabled) {
+    for (const other of brings[flag] ?? []) if (typeof flags[other] !== 'boolean') enabled.add(other);
+  }
   return organizationFlags.filter((flag) => enabled.has(flag));
 };
 

@@ -1,6 +1,7 @@
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fetchFile, fetchSmall } from '../../binary/fetch.ts';
+import { terraformReleases } from '../../binary/terraform-releases.ts';
 import type { Settings } from '../settings.ts';
 import { hashicorpKey } from './hashicorp-key.ts';
 import { platform } from './platform.ts';
@@ -21,8 +22,7 @@ const signatureSuffix = '72D7468F.sig';
 /** Every released version, in no order. */
 export const listVersions = async (engine: Engine, releases: Releases, signal: AbortSignal): Promise<string[]> => {
   if (engine === 'terraform') {
-    const index = JSON.parse((await fetchSmall(`${releases.terraform}/index.json`, signal)).toString('utf8'));
-    return Object.keys((index as { versions: Record<string, unknown> }).versions);
+    return (await terraformReleases(releases.terraform, signal)).map(({ version }) => version);
   }
   const index = JSON.parse((await fetchSmall(releases.tofuIndex, signal)).toString('utf8'));
   return (index as { versions: { id: string }[] }).versions.map(({ id }) => id);

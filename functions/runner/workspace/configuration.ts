@@ -1,4 +1,5 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseHcl } from '../../hcl.ts';
 import { PhaseError } from '../errors.ts';
@@ -113,18 +114,31 @@ const lastName = (files: string[]): string => {
     : `${last.replace(/_?override\.(tf|tofu)(\.json)?$/, '')}~_override.tf`;
 };
 
-/**
- * Has Terraform keep its state below a directory, in one with the workspace's name. That path is relative to the working
- * directory, because a plan remembers it and may be applied by another runner.
- */
-export const overrideBackend = async (directory: string, module: RootModule, states: string): Promise<void> => {
+/** The file with which Terraform is told to keep its state below a directory, in one with the workspace's name. */
+const backendFile = (directory: string, { overrideFiles }: RootModule): string =>
+  join(directory, lastName(overrideFiles));
+
+/** @param states relative to the working directory, because a plan remembers it and may be applied by another runner */
+export const backendText = (states: string): string =>
   // `path` is for the workspace named "default" only.
-  const content = `terraform {
+  `terraform {
   backend "local" {
     path          = ${JSON.stringify(`${states}/default/terraform.tfstate`)}
     workspace_dir = ${JSON.stringify(states)}
   }
 }
 `;
-  await writeFile(join(directory, lastName(module.overrideFiles)), content);
+
+/** Puts the pipe that has the backend where Terraform reads it. */
+export const linkBackend = (pipe: string, directory: string, module: RootModule): void => {
+  const file = backendFile(directory, module);
+  rmSync(file, { force: true });
+  symlinkSync(pipe, file);
+};
+
+/** Puts a file in its place, for readers of what was recorded: there are two at once, and they evaluate nothing. */
+export const writeBackend = (text: string, directory: string, module: RootModule): void => {
+  const file = backendFile(directory, module);
+  rmSync(file, { force: true });
+  writeFileSync(file, text, { mode: 0o644 });
 };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Owner } from '../terraform/owner.ts';
 import { isPassable } from '../terraform/users.ts';
+import { OverridePipe } from './override-pipe.ts';
 import { give, makeFolder } from './tree.ts';
 
 /** Where users of their own can get to: temporary folders are private to whoever the runner is, on some machines. */
@@ -42,6 +43,8 @@ export class JobDirectory {
   readonly kept: Kept;
   readonly #own: string;
   readonly #writable: string[];
+  /** What tells Terraform where its state is; undefined before a configuration is there. */
+  backend: OverridePipe | undefined;
   #renewals = 0;
 
   /** @param workspace its name: Terraform keeps the state of a workspace in a directory of that name */
@@ -108,7 +111,14 @@ export class JobDirectory {
     }
   }
 
+  /** Once for the plan and the apply of one runner. */
+  serveBackend(text: string): OverridePipe {
+    this.backend ??= new OverridePipe(this.machine, text);
+    return this.backend;
+  }
+
   remove(): void {
+    this.backend?.close();
     try {
       rmSync(this.root, { recursive: true, force: true, maxRetries: 2 });
     } catch (error) {

@@ -4,6 +4,7 @@ import { PhaseError } from '../errors.ts';
 import type { Prepared } from '../prepared.ts';
 import type { Owner } from '../terraform/owner.ts';
 import type { User } from '../terraform/users.ts';
+import { linkBackend, writeBackend } from './configuration.ts';
 import type { JobDirectory } from './job-directory.ts';
 import { copyTree, give, moveAdded, take } from './tree.ts';
 
@@ -26,10 +27,11 @@ export const recordedDirectory = (
 ): string => join(files.kept.configuration, relative(realpathSync(files.configuration), directory));
 
 /** To be called when Terraform is initialized. */
-export const record = ({ files, user }: Begun, { directory }: Prepared): void => {
+export const record = ({ files, user }: Begun, { directory, module }: Prepared): void => {
   shareProviders(join(directory, '.terraform'), files.providers, user.owner);
   take(files.pluginCache, user.owner);
   copyTree(files.configuration, files.kept.configuration, user.owner);
+  if (files.backend) writeBackend(files.backend.text, recordedDirectory({ files }, { directory }), module);
   if (existsSync(files.state)) copyFileSync(files.state, files.kept.state);
 };
 
@@ -58,10 +60,11 @@ export interface Handover {
  * Makes the folder of an apply from what the plan's runner recorded. Files that the plan has added (an archive of a function's
  * code, say) come along, unless the apply has more rights in a cloud than the plan had.
  */
-export const restore = ({ files, user }: Begun, { left, of, sameIdentity }: Handover): void => {
+export const restore = ({ files, user }: Begun, { left, of, sameIdentity, prepared }: Handover): void => {
   copyTree(files.kept.configuration, files.configuration, undefined);
   chmodSync(files.configuration, 0o700);
   if (sameIdentity) moveAdded(left, files.configuration, of);
+  if (files.backend) linkBackend(files.backend.path, prepared.directory, prepared.module);
   copyFileSync(files.kept.plan, files.plan);
   if (existsSync(files.kept.state)) copyFileSync(files.kept.state, files.state);
   for (const path of [files.configuration, files.plan, files.state]) give(path, user.owner);

@@ -55,6 +55,8 @@ export interface Pull {
   body: string | null;
   url: string;
   sender: Sender | null;
+  /** Null while the forge has not looked. */
+  mergeable: boolean | null;
 }
 
 export type StatusState = 'pending' | 'success' | 'failure' | 'error';
@@ -120,6 +122,8 @@ export interface Forge {
 /** Pull requests at a forge; apart from the rest, which other functions call. */
 export interface PullForge {
   pull(call: Call, identifier: string, number: number): Promise<Pull | undefined>;
+  /** Somebody else approved its newest commit, as far as the forge tells commits apart, and nobody objects. */
+  isApproved(call: Call, identifier: string, pull: Pull): Promise<boolean>;
   pullFiles(call: Call, identifier: string, number: number): Promise<string[] | undefined>;
   /** Of a pull request, the first of them; as many as are worth looking at. */
   comments(call: Call, identifier: string, number: number): Promise<Comment[]>;

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { PullForge } from './forge.ts';
 import { allPages, repo } from './github.ts';
 import { githubPulls } from './github-pulls.ts';
+import { isApproved } from './reviews.ts';
 
 /** Pull requests of Gitea and Forgejo. */
 
@@ -10,6 +11,7 @@ const maxPages = 20;
 
 export const giteaPulls: PullForge = {
   ...githubPulls,
+  isApproved: (call, identifier, one) => isApproved(call, identifier, one, pageSize),
   pullFiles: async (call, identifier, number) => {
     const path = `${repo(identifier)}/pulls/${number}/files`;
     const schema = v.array(v.object({ filename: v.string(), previous_filename: v.nullish(v.string()) }));

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Pull, PullForge } from './forge.ts';
 import { allPages, changed, found, missing, pageSize, pathsOf, repo } from './github.ts';
 import { id, sender, senderOf, sha } from './github-schemas.ts';
+import { isApproved } from './reviews.ts';
 
 /** Pull requests of GitHub and GitHub Enterprise Server. */
 
@@ -12,6 +13,7 @@ const pull = v.object({
   body: v.nullish(v.string(), null),
   html_url: v.nullish(v.string(), ''),
   user: v.nullish(sender),
+  mergeable: v.nullish(v.boolean(), null),
   head: v.object({ sha: sha, ref: v.string(), repo: v.nullish(v.object({ id })) }),
   base: v.object({ ref: v.string(), repo: v.nullish(v.object({ id })) }),
 });
@@ -28,6 +30,7 @@ const pullOf = (given: v.InferOutput<typeof pull>): Pull => ({
   body: given.body?.slice(0, 2000) ?? null,
   url: given.html_url ?? '',
   sender: senderOf(given.user),
+  mergeable: given.mergeable,
 });
 
 const comment = v.object({ id, body: v.fallback(v.string(), ''), user: v.nullish(v.object({ id })) });
@@ -49,6 +52,7 @@ export const githubPulls: PullForge = {
     const one = found(pull, await call({ method: 'GET', path, accept: missing }));
     return one && pullOf(one);
   },
+  isApproved: (call, identifier, one) => isApproved(call, identifier, one, pageSize),
   pullFiles: async (call, identifier, number) => {
     const path = `${repo(identifier)}/pulls/${number}/files`;
     const files = await allPages(async (page) => {

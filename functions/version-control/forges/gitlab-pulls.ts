@@ -24,7 +24,13 @@ const mergeRequest = v.object({
   source_project_id: v.nullish(id),
   target_project_id: id,
   author: v.nullish(user),
+  detailed_merge_status: v.nullish(v.string()),
 });
+
+/** What GitLab has not found out yet (GitLab: merge requests API, merge status). */
+const unsettled = ['unchecked', 'checking', 'preparing', 'approvals_syncing'];
+const isMergeable = (status: string | null | undefined): boolean | null =>
+  !status || unsettled.includes(status) ? null : status === 'mergeable';
 
 const onMerge = v.object({
   id,
@@ -45,6 +51,7 @@ export const gitlabPulls: PullForge = {
         headSha: one.sha,
         headBranch: one.source_branch,
         base: one.target_branch,
+        mergeable: isMergeable(one.detailed_merge_status),
         fromFork: one.source_project_id !== one.target_project_id,
         title: (one.title ?? '').slice(0, 255),
         body: one.description?.slice(0, 2000) ?? null,
@@ -54,6 +61,15 @@ export const gitlabPulls: PullForge = {
           : null,
       }
     );
+  },
+  isApproved: async (call, identifier, { number, sender }) => {
+    const path = `${project(identifier)}/merge_requests/${number}/approvals`;
+    const schema = v.object({
+      approved: v.nullish(v.boolean(), true),
+      approved_by: v.array(v.object({ user: v.object({ username: v.string() }) })),
+    });
+    const { approved, approved_by: by } = v.parse(schema, (await call({ method: 'GET', path })).body);
+    return (approved ?? true) && by.some((one) => one.user.username !== sender?.username);
   },
   pullFiles: async (call, identifier, number) => {
     const path = `${project(identifier)}/merge_requests/${number}/diffs`;

@@ -2,10 +2,11 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import type { Resource } from '../../client/client.ts';
 import { type Place, tabs } from '../../client/page-addresses.ts';
+import type { Environment } from '../environments.ts';
 import { go, place } from '../location.ts';
-import { organizationNow } from '../organization.ts';
+import { may, organizationNow } from '../organization.ts';
 import { sectionGroups } from '../sections.ts';
-import { call, related, saying } from '../session.ts';
+import { call, callEnvironments, related, saying } from '../session.ts';
 import { type Entry, matching } from '../text/palette.ts';
 import { Dialog } from './dialog.tsx';
 
@@ -56,6 +57,21 @@ const findWorkspaces = async (organization: string, text: string): Promise<Entry
   }));
 };
 
+const maxEnvironments = 5;
+
+/** None where there are no templates: then nothing is asked. */
+const findEnvironments = async (organization: string, text: string): Promise<Entry[]> => {
+  if (!may(organization, 'can-use-environments')) return [];
+  const words = `organization:"${organization}" name:"${text.replaceAll('"', '')}"`;
+  const query = new URLSearchParams({ q: words, limit: String(maxEnvironments) });
+  const { workspaces } = await callEnvironments<{ workspaces: Environment[] }>('GET', `/workspaces?${query}`);
+  return workspaces.map(({ id, name }) => ({
+    name,
+    of: 'environment',
+    to: { view: 'environment', organization, id },
+  }));
+};
+
 const runId = /^run-[A-Za-z0-9]+$/;
 
 const findRun = async (id: string): Promise<Entry[]> => {
@@ -86,7 +102,9 @@ const useSearchResults = (text: Signal<string>): { entries: Entry[]; error: stri
       try {
         const entries = runId.test(sought)
           ? await findRun(sought)
-          : await findWorkspaces(organization as string, sought);
+          : (
+              await Promise.all([findWorkspaces, findEnvironments].map((find) => find(organization as string, sought)))
+            ).flat();
         if (text.peek().trim() === sought) results.value = { text: sought, entries };
       } catch (caught) {
         if (text.peek().trim() === sought) error.value = saying(caught);

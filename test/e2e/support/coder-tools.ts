@@ -30,7 +30,8 @@ export const coderAtHand = (): string | undefined => (existsSync(cli) && existsS
 
 export const howToHaveCoder = `no coder ${cliVersion} and provider ${providerVersion} on this machine; "npm run coder" builds them with Go`;
 
-const sourceOf = async (module: string, scratch: string): Promise<string> => {
+/** Source of a Go module, to be changed and built in a scratch folder. */
+export const sourceOf = async (module: string, scratch: string): Promise<string> => {
   const { stdout } = await run('go', ['mod', 'download', '-json', module], { cwd: scratch, maxBuffer: 1 << 26 });
   const folder = join(scratch, module.replaceAll(/\W/g, '-'));
   await cp((JSON.parse(stdout) as { Dir: string }).Dir, folder, { recursive: true });
@@ -49,7 +50,8 @@ const withoutBoundary = async (source: string): Promise<void> => {
   await writeFile(join(source, 'go.mod'), lines.join('\n'));
 };
 
-const build = async (source: string, args: string[], target: string): Promise<void> => {
+/** @param args of `go build`, the package last */
+export const build = async (source: string, args: string[], target: string): Promise<void> => {
   const built = join(source, 'built');
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '' };
   await run('go', ['build', ...args.slice(0, -1), '-o', built, args.at(-1) ?? '.'], {

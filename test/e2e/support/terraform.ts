@@ -107,6 +107,8 @@ export interface Settings {
   /** Without it, terraform has no token for the platform. */
   token?: string | null;
   env?: Record<string, string>;
+  /** Path of another command line than the one on the PATH. */
+  program?: string;
 }
 
 const genericHost = 'localterraform.com';
@@ -124,8 +126,10 @@ type Arguments = string | string[];
 export class Terraform {
   readonly directory = newDirectory();
   readonly #env: Record<string, string>;
+  readonly #program: string;
 
-  constructor({ files = {}, token = platform.token, env = {} }: Settings = {}) {
+  constructor({ files = {}, token = platform.token, env = {}, program = 'terraform' }: Settings = {}) {
+    this.#program = program;
     const home = join(this.directory, 'home');
     const configuration = join(home, 'terraform.rc');
     if (token)
@@ -156,7 +160,7 @@ export class Terraform {
 
   start(args: Arguments, env: Record<string, string> = {}): Command {
     const words = typeof args === 'string' ? args.split(' ') : args;
-    const child = spawn('terraform', words, { cwd: this.directory, env: { ...this.#env, ...env } });
+    const child = spawn(this.#program, words, { cwd: this.directory, env: { ...this.#env, ...env } });
     return new Command(child, words.join(' '));
   }
 

@@ -19,6 +19,22 @@ const pointerOf = ({ body }: { body: { errors: { source?: { pointer: string } }[
   body.errors[0]?.source?.pointer;
 
 describe('a team', () => {
+  it('has every permission alone when the others are false, as the tfe provider writes it', async () => {
+    const { organizationFlags } = await import('../../../functions/api/permissions/organization-flags.ts');
+    const { id } = await team();
+    const needs: Record<string, string> = {
+      'manage-projects': 'manage-workspaces',
+      'read-projects': 'read-workspaces',
+    };
+    for (const flag of organizationFlags) {
+      const access = Object.fromEntries(organizationFlags.map((one) => [one, one === flag || one === needs[flag]]));
+      const { status, body } = await api.patch(`teams/${id}`, { 'organization-access': access });
+      expect([flag, status]).toEqual([flag, 200]);
+      expect(body.data.attributes['organization-access']).toEqual(access);
+      expect((await api.get(`teams/${id}`)).body.data.attributes['organization-access']).toEqual(access);
+    }
+  });
+
   it('can be created, read, listed, changed and deleted', async () => {
     const name = uniqueName('network');
     const response = await create({ name, 'sso-team-id': 'net', 'organization-access': { 'manage-policies': true } });
@@ -75,11 +91,11 @@ describe('a team', () => {
       'manage-workspaces': false,
       'read-projects': true,
     });
-    const both = { 'manage-organization-access': true, 'manage-membership': false };
+    const both = { 'manage-projects': true, 'manage-workspaces': false };
     const refused = await create({ 'organization-access': both });
     expect([refused.status, pointerOf(refused)]).toEqual([
       422,
-      '/data/attributes/organization-access/manage-membership',
+      '/data/attributes/organization-access/manage-workspaces',
     ]);
   });
 });

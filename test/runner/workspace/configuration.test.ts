@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  overrideBackend,
+  backendText,
+  linkBackend,
   readRootModule,
   refuseOtherBackends,
 } from '../../../functions/runner/workspace/configuration.ts';
@@ -68,7 +69,9 @@ describe('the override', () => {
     [{ 'zz~_override.tf.json': '{}' }, 'zz~~_override.tf'],
   ])('comes after %j', async (files, name) => {
     const module = await read(files);
-    await overrideBackend(directory, module, '../state');
+    const backend = join(directory, 'backend');
+    writeFileSync(backend, backendText('../state'));
+    linkBackend(backend, directory, module);
     expect(readFileSync(join(directory, name), 'utf8')).toContain('workspace_dir = "../state"');
     expect([...module.overrideFiles, name].sort().at(-1)).toBe(name);
   });

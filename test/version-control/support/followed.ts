@@ -164,13 +164,18 @@ export class Followed {
   }
 
   async follow(token: string, attributes: object = {}, repo: object = {}): Promise<{ workspace: Json; hook: string }> {
-    const workspace = await this.api.workspace({
+    const workspace = await this.workspace(token, attributes, repo);
+    await this.settle();
+    return { workspace, hook: new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname };
+  }
+
+  /** What its connecting leads to is left to do. */
+  workspace(token: string, attributes: object = {}, repo: object = {}): Promise<Json> {
+    return this.api.workspace({
       'queue-all-runs': true,
       ...attributes,
       'vcs-repo': { identifier: this.identifier, 'oauth-token-id': token, ...repo },
     });
-    await this.settle();
-    return { workspace, hook: new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname };
   }
 
   deliver(hook: string, kind: string, payload: object, headers: Record<string, string> = {}) {

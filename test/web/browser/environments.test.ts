@@ -79,6 +79,16 @@ it('knows before it stops anything that a parameter cannot be', async () => {
   expect((await untilBuilt(environment.id)).build_number).toBe(before.build_number);
 });
 
+it('is found by its name from the keyboard', async () => {
+  const page = await visit(`/app/${organization}/workspaces`);
+  await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Templates' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('combobox').fill(dev);
+  await page.getByRole('option', { name: dev }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: dev }).waitFor();
+});
+
 it('sets when an environment starts and stops', async () => {
   const page = await visit(path());
   await page.getByRole('button', { name: 'Change schedule' }).click();

@@ -8,6 +8,7 @@ import { RunLine } from '../../parts/run-line.tsx';
 import { isOver } from '../../parts/status.tsx';
 import { call, related } from '../../session.ts';
 import { autoDestroyText } from './auto-destroy.tsx';
+import { ChangeRequests, NewChangeRequest } from './change-requests.tsx';
 import { LockButton, lockStatus } from './lock.tsx';
 
 /** What a workspace is doing, and what it has made. */
@@ -42,6 +43,7 @@ export const Overview = ({
             )}
           </section>
         )}
+        {attributes['open-change-requests'] > 0 && <ChangeRequests workspace={workspace} />}
         {version && attributes.permissions['can-read-state-outputs'] && (
           <CurrentOutputs key={version} workspace={workspace} version={version} />
         )}
@@ -63,6 +65,7 @@ export const Overview = ({
         <div>
           <LockButton workspace={workspace} />
         </div>
+        {attributes.permissions['can-update'] && <NewChangeRequest workspace={workspace} organization={organization} />}
       </aside>
     </div>
   );

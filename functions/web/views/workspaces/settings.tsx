@@ -49,7 +49,14 @@ export const Settings = ({
       'auto-apply': data.has('auto-apply'),
       'allow-destroy-plan': data.has('allow-destroy-plan'),
       'assessments-enabled': data.has('assessments-enabled'),
-      ...(followed ? { 'apply-before-merge-enabled': data.has('apply-before-merge-enabled') } : {}),
+      ...(followed
+        ? {
+            'apply-before-merge-enabled': data.has('apply-before-merge-enabled'),
+            'apply-before-merge-requirements': (['approved', 'mergeable'] as const).filter((one) =>
+              data.has(`requires-${one}`),
+            ),
+          }
+        : {}),
     };
     const moved = project && project !== related(basis.value, 'project');
     const tags = await tagsFor(basis.value, tagsOf(textOf(data, 'tags')));
@@ -129,6 +136,20 @@ export const Settings = ({
               hint="Their plans are saved. Comment “stepform apply” on the pull request to apply them."
               checked={attributes['apply-before-merge-enabled']}
             />
+          )}
+          {workspace.attributes['vcs-repo'] && (
+            <>
+              <Choice
+                name="requires-approved"
+                label="Only once they are approved"
+                checked={attributes['apply-before-merge-requirements'].includes('approved')}
+              />
+              <Choice
+                name="requires-mergeable"
+                label="Only without conflicts"
+                checked={attributes['apply-before-merge-requirements'].includes('mergeable')}
+              />
+            </>
           )}
           {saved.value && <Notice kind="good">Saved.</Notice>}
         </Form>

@@ -45,10 +45,17 @@ func (file) Schema(_ context.Context, _ resource.SchemaRequest, response *resour
 	}}
 }
 
+// A new file each time: another user of the machine may have made the one before.
+func write(planned model) error {
+	path := planned.Path.ValueString()
+	_ = os.Remove(path)
+	return os.WriteFile(path, []byte(planned.Content.ValueString()), 0o666)
+}
+
 func (file) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
 	var planned model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &planned)...)
-	if err := os.WriteFile(planned.Path.ValueString(), []byte(planned.Content.ValueString()), 0o666); err != nil {
+	if err := write(planned); err != nil {
 		response.Diagnostics.AddError("File not written", err.Error())
 		return
 	}
@@ -70,7 +77,7 @@ func (file) Read(ctx context.Context, request resource.ReadRequest, response *re
 func (file) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
 	var planned model
 	response.Diagnostics.Append(request.Plan.Get(ctx, &planned)...)
-	if err := os.WriteFile(planned.Path.ValueString(), []byte(planned.Content.ValueString()), 0o666); err != nil {
+	if err := write(planned); err != nil {
 		response.Diagnostics.AddError("File not written", err.Error())
 		return
 	}

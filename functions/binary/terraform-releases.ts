@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { fetchSmall } from './fetch.ts';
+
+/** As releases.hashicorp.com lists it (`index.json`), as far as it is used. */
+export interface TerraformRelease {
+  version: string;
+  builds?: { os: string; arch: string; url: string }[];
+}
+
+/** Every released Terraform, in no order. @throws {TransportError | RefusedError} */
+export const terraformReleases = async (releases: string, signal: AbortSignal): Promise<TerraformRelease[]> => {
+  const index: unknown = JSON.parse((await fetchSmall(`${releases}/index.json`, signal)).toString('utf8'));
+  return Object.values((index as { versions: Record<string, TerraformRelease> }).versions);
+};
+
+const askMs = 10_000;
+
+/** Version of the `terraform` on this machine's PATH; undefined where there is none, as on Lambda. */
+export const terraformOnPath = async (searchPath: string): Promise<string | undefined> => {
+  try {
+    const env = { PATH: searchPath, HOME: process.env.HOME, CHECKPOINT_DISABLE: '1' };
+    const { stdout } = await promisify(execFile)('terraform', ['version', '-json'], { env, timeout: askMs });
+    return (JSON.parse(stdout) as { terraform_version?: string }).terraform_version;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { readData, text } from '../api/validation.ts';
+
+/** What a bulk action may say (HCP API: explorer, bulk actions). Names have underscores there. */
+
+/** So many workspaces in one request; more take another one. */
+const maxTargets = 100;
+
+const settings = {
+  action_type: v.picklist(
+    ['change_request', 'change_requests'],
+    'must be "change_requests": this platform has no other bulk actions',
+  ),
+  action_inputs: v.strictObject({
+    subject: v.pipe(text(250), v.regex(/\S/, 'is empty')),
+    message: v.nullish(text(10_000)),
+  }),
+  target_ids: v.optional(
+    v.pipe(
+      v.array(text(100)),
+      v.minLength(1, 'names no workspace'),
+      v.maxLength(maxTargets, `may name ${maxTargets} workspaces at most; send several requests`),
+    ),
+  ),
+  query: v.optional(v.unknown()),
+};
+
+const otherFields: OtherFields = { shown: 'created_by organization_id', related: '' };
+
+export interface NewChangeRequests {
+  subject: string;
+  message: string | null;
+  /** Ids of workspaces, each once. */
+  workspaceIds: string[];
+}
+
+/** @throws {ApiError} 400 or 422 */
+export const readBulkAction = (request: ApiRequest): NewChangeRequests => {
+  const { attributes } = readData(request, settings, {}, otherFields);
+  const { action_inputs: inputs, target_ids: ids, query } = attributes;
+  if (query != null) {
+    throw unprocessable(
+      '/data/attributes/query',
+      'query: this platform has no explorer. Name the workspaces in target_ids',
+    );
+  }
+  if (!ids) throw unprocessable('/data/attributes/target_ids', 'target_ids: is missing. Name the workspaces');
+  return { subject: inputs.subject, message: inputs.message ?? null, workspaceIds: [...new Set(ids)] };
+};

@@ -1,0 +1,68 @@
+import { derivedId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, create, get, put, queryAll, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import type { Workspace } from '../workspaces/records.ts';
+
+/** What somebody asks the people of a workspace to change (HCP API: change requests). */
+export interface ChangeRequest {
+  id: string;
+  organization: string;
+  workspaceId: string;
+  subject: string;
+  /** Markdown. */
+  message: string | null;
+  createdAt: string;
+  createdBy: string;
+  archivedAt?: string;
+  archivedBy?: string;
+}
+
+const prefix = 'CHANGEREQUEST#';
+
+export const getChangeRequest = (id: string): Promise<ChangeRequest | undefined> =>
+  get<ChangeRequest>(keys.changeRequest(id));
+
+/** The newest first. */
+export const listChangeRequests = async (workspaceId: string): Promise<ChangeRequest[]> => {
+  const entries = await queryAll<Key & { id: string }>({ pk: keys.workspace(workspaceId).pk, prefix, reverse: true });
+  const requests: ChangeRequest[] = [];
+  for (let i = 0; i < entries.length; i += 100) {
+    const some = entries.slice(i, i + 100);
+    requests.push(...(await batchGet<ChangeRequest & Key>(some.map(({ id }) => keys.changeRequest(id)))));
+  }
+  return requests;
+};
+
+/** How many of a workspace are open, on its item: who has none is not asked for them. */
+const countOpen = (workspaceId: string, difference: 1 | -1) =>
+  update(keys.workspace(workspaceId), {
+    add: { changeRequests: difference },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+
+/** @param action the bulk action it comes from, which makes one for each workspace. 3 writes. */
+export const createChangeRequest = async (
+  { id: workspaceId, organization }: Workspace,
+  action: string,
+  values: Pick<ChangeRequest, 'subject' | 'message' | 'createdBy'>,
+): Promise<ChangeRequest> => {
+  const id = derivedId('wscr', `${action} ${workspaceId}`);
+  const request: ChangeRequest = { ...values, id, organization, workspaceId, createdAt: now() };
+  if (await create({ ...keys.changeRequest(id), ...request })) await countOpen(workspaceId, 1);
+  await put({ ...keys.changeRequestOf(workspaceId, request.createdAt, id), id });
+  return request;
+};
+
+/** Undefined when it is archived already. */
+export const archiveChangeRequest = async (
+  { id, workspaceId }: ChangeRequest,
+  archivedBy: string,
+): Promise<ChangeRequest | undefined> => {
+  const archived = await update<ChangeRequest>(keys.changeRequest(id), {
+    set: { archivedAt: now(), archivedBy },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(archivedAt)',
+  });
+  if (archived) await countOpen(workspaceId, -1);
+  return archived;
+};

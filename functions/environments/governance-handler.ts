@@ -1,0 +1,8 @@
+import { auditRoutes } from './audit/routes.ts';
+import { serve } from './host/serve.ts';
+import { metricRoutes } from './metrics/routes.ts';
+import { prebuildRoutes } from './prebuilds/routes.ts';
+import { quotaRoutes } from './quotas/routes.ts';
+
+/** What organizations watch and limit. */
+export const handler = serve([...quotaRoutes, ...prebuildRoutes, ...auditRoutes, ...metricRoutes]);

@@ -1,0 +1,115 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, Text, textOf } from '../../parts/form.tsx';
+import { Markdown } from '../../parts/markdown.tsx';
+import { Person } from '../../parts/person.tsx';
+import { call, create, related, saying } from '../../session.ts';
+
+/** What somebody asks the people of a workspace to change. */
+
+type Request = Resource<'workspace-change-requests'>;
+
+const everyMs = 10_000;
+
+export const ChangeRequests = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
+  const live = useLive(
+    `change-requests/${workspace.id}`,
+    async () => (await call<Request[]>('GET', `/workspaces/${workspace.id}/change-requests?archive=false`)).data,
+    () => everyMs,
+  );
+  return (
+    <section class="panel" aria-label="Change requests">
+      <div class="pad row">
+        <h2>Change requests</h2>
+      </div>
+      <Loaded live={live} what="change requests">
+        {(requests) => (
+          <ul class="list">
+            {requests.map((request) => (
+              <Line
+                key={request.id}
+                request={request}
+                mayArchive={workspace.attributes.permissions['can-queue-apply']}
+                onArchived={live.refresh}
+              />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </section>
+  );
+};
+
+const Line = ({ request, mayArchive, onArchived }: { request: Request; mayArchive: boolean; onArchived(): void }) => {
+  const error = useSignal<string | undefined>(undefined);
+  const { subject, message, 'created-at': at } = request.attributes;
+  const archive = async () => {
+    try {
+      await call('POST', `/change-requests/${request.id}/actions/archive`);
+      onArchived();
+    } catch (problem) {
+      error.value = saying(problem);
+    }
+  };
+  return (
+    <li class="pad stack">
+      <div class="row spread">
+        <strong class="break">{subject}</strong>
+        <span class="meta">
+          <Ago at={at} /> by <Person id={related(request, 'created-by')} />
+        </span>
+      </div>
+      {message && <Markdown text={message} />}
+      {mayArchive && (
+        <div>
+          <button type="button" class="small-button" onClick={archive}>
+            Archive
+          </button>
+        </div>
+      )}
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+    </li>
+  );
+};
+
+/** For one workspace; through the API one request can be for many. */
+export const NewChangeRequest = ({
+  workspace,
+  organization,
+}: {
+  workspace: Resource<'workspaces'>;
+  organization: string;
+}) => {
+  const asking = useSignal(false);
+  const submit = async (data: FormData) => {
+    await create(`/organizations/${organization}/explorer/bulk-actions`, 'bulk_actions', {
+      action_type: 'change_requests',
+      action_inputs: { subject: textOf(data, 'subject'), message: textOf(data, 'message') },
+      target_ids: [workspace.id],
+    });
+    asking.value = false;
+  };
+  return (
+    <div>
+      <button type="button" onClick={() => (asking.value = true)}>
+        Request a change
+      </button>
+      {asking.value && (
+        <Dialog title={`Request a change of ${workspace.attributes.name}`} onClose={() => (asking.value = false)}>
+          <Form submit="Create request" onSubmit={submit}>
+            <Text label="Subject" name="subject" required />
+            <Text
+              label="Message"
+              name="message"
+              lines={5}
+              hint="Markdown. Everyone who can read the workspace sees it."
+            />
+          </Form>
+        </Dialog>
+      )}
+    </div>
+  );
+};

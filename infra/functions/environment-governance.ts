@@ -1,0 +1,20 @@
+import type { Declaration } from '../declaration.ts';
+
+/** Routes of the environments' API (infra/environment-api.ts) that are for it. */
+export const environmentGovernancePaths = [
+  '/metrics',
+  '/api/v2/audit',
+  '/api/v2/groups/{proxy+}',
+  '/api/v2/prebuilds/{proxy+}',
+  '/api/v2/organizations/{organization}/groups',
+  '/api/v2/organizations/{organization}/groups/{proxy+}',
+  '/api/v2/organizations/{organization}/members/{user}/workspace-quota',
+];
+
+export const EnvironmentGovernance: Declaration = {
+  entry: 'functions/environments/governance-handler.ts',
+  description: "Quotas, pools' settings, audit list and metrics of environments (Coder's API)",
+  timeoutSeconds: 29,
+  environment: ['table', 'requestLimit', 'environments'],
+  rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), may.key('Decrypt')],
+};

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import { Asset } from 'aws-cdk-lib/aws-s3-assets';
+import type { Construct } from 'constructs';
+import type { Settings } from './settings.ts';
+
+/** Where each engine's own image keeps its program. */
+const engineImages = {
+  terraform: { repository: 'docker.io/hashicorp/terraform', tag: (version: string) => version, path: '/bin/terraform' },
+  tofu: {
+    repository: 'ghcr.io/opentofu/opentofu',
+    tag: (version: string) => `${version}-minimal`,
+    path: '/usr/local/bin/tofu',
+  },
+};
+
+/** What runners are started from. */
+export interface RunnerImage {
+  uri: string;
+  /** Of the account, when it is built and pushed there. */
+  repositoryArn?: string;
+  /** What the container's definition says beside that. */
+  container: {
+    user?: string;
+    workingDirectory?: string;
+    entryPoint?: string[];
+    environment?: { name: string; value: string }[];
+  };
+  program?: RunnerProgram;
+}
+
+/** The runner's program in the bucket of CDK's assets, where the image does not have it. */
+export interface RunnerProgram {
+  bucketName: string;
+  /** Of this version's program and of others', and of nothing else there. */
+  objectsArn: string;
+}
+
+/** Nothing else in the bucket of assets is called so. */
+const ending = 'stepform-runner';
+
+/** @param bundle absolute path of the runner program; its folder is the image's build context */
+export const runnerImage = (scope: Construct, settings: Settings, bundle: string): RunnerImage =>
+  settings.runnerImage ? publicImage(scope, settings.runnerImage, bundle) : ownImage(scope, settings, bundle);
+
+const ownImage = (scope: Construct, settings: Settings, bundle: string): RunnerImage => {
+  const engine = engineImages[settings.terraformEngine];
+  const image = new DockerImageAsset(scope, 'Image', {
+    directory: dirname(bundle),
+    // Of the machine that builds it unless told otherwise: the other one would need emulation.
+    platform: settings.runnerArchitecture === 'arm64' ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
+    buildArgs: {
+      ENGINE_IMAGE: `${engine.repository}:${engine.tag(settings.terraformVersion)}`,
+      ENGINE_PATH: engine.path,
+    },
+  });
+  return { uri: image.imageUri, repositoryArn: image.repository.repositoryArn, container: {} };
+};
+
+/** One file of all that the program consists of, the same for the same program. */
+const packProgram = (bundle: string): Buffer => {
+  const folder = dirname(bundle);
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.m?js$/.test(name));
+  const files = names.sort().map((name) => [name.replaceAll('\\', '/'), readFileSync(join(folder, name), 'utf8')]);
+  return gzipSync(JSON.stringify(Object.fromEntries(files)), { level: 9 });
+};
+
+/** As it is, with the program that it reads when it starts: nothing is built. */
+const publicImage = (scope: Construct, uri: string, bundle: string): RunnerImage => {
+  const content = packProgram(bundle);
+  const path = join(dirname(bundle), '..', 'runner-program', `program.${ending}`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  const asset = new Asset(scope, 'Program', { path });
+  const environment = {
+    STEPFORM_PROGRAM: asset.s3ObjectKey.split('.')[0] ?? '',
+    STEPFORM_PROGRAM_SHA256: createHash('sha256').update(content).digest('hex'),
+  };
+  const start = readFileSync(join(import.meta.dirname, '../functions/runner/fetch-program.mjs'), 'utf8');
+  return {
+    uri,
+    container: {
+      user: '0',
+      workingDirectory: '/tmp',
+      entryPoint: ['node', '--disable-sigusr1', '--enable-source-maps', '--input-type=module', '--eval', start],
+      environment: Object.entries(environment).map(([name, value]) => ({ name, value })),
+    },
+    program: { bucketName: asset.s3BucketName, objectsArn: asset.bucket.arnForObjects(`*.${ending}`) },
+  };
+};

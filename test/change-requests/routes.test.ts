@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { runHelpers } from '../support/runs.ts';
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+});
+afterAll(() => api.close());
+
+const bulk = 'organizations/acme/explorer/bulk-actions';
+const inputs = { subject: 'Upgrade Terraform', message: 'By **Friday**' };
+const request = (target_ids: string[], more: object = {}) =>
+  api.post(bulk, { action_type: 'change_requests', action_inputs: inputs, target_ids, ...more });
+const listed = async (id: string, query = '') =>
+  (await api.get(`workspaces/${id}/change-requests${query}`)).body.data as { id: string; attributes: object }[];
+const openOf = async (id: string) => (await api.get(`workspaces/${id}`)).body.data.attributes['open-change-requests'];
+const as = (token: string, body?: unknown) => ({ headers: { authorization: `Bearer ${token}` }, body });
+
+it('a bulk action makes one change request for each workspace, until they are archived', async () => {
+  const [a, b, other] = [(await api.workspace()).id, (await api.workspace()).id, (await api.workspace()).id];
+  const made = await request([a, b, a]);
+  expect([made.status, made.body.data]).toEqual([
+    201,
+    expect.objectContaining({ id: expect.stringMatching(/^eba-/), type: 'explorer_bulk_actions' }),
+  ]);
+  expect([await openOf(a), await openOf(b), await openOf(other)]).toEqual([1, 1, 0]);
+  const [one] = await listed(a);
+  expect(one).toMatchObject({
+    id: expect.stringMatching(/^wscr-/),
+    type: 'workspace-change-requests',
+    attributes: { ...inputs, 'archived-at': null },
+    relationships: { workspace: { data: { id: a } }, 'created-by': { data: { id: api.userId } } },
+  });
+  const path = `change-requests/${one?.id}`;
+  expect((await api.get(path)).body.data).toEqual(one);
+  const archived = (await api.post(`${path}/actions/archive`, {})).body.data;
+  expect(archived).toMatchObject({ attributes: { 'archived-at': expect.stringMatching(/Z$/) } });
+  expect((await api.get(`${path}/actions/archive`)).body.data).toEqual(archived);
+  expect((await api.post(`${path}/actions/archive`, {})).status).toBe(400);
+  expect([await listed(a, '?archive=false'), (await listed(a, '?archive=true')).length]).toEqual([[], 1]);
+  expect((await api.get(`workspaces/${a}/change-requests?archive=maybe`)).status).toBe(400);
+  expect(await openOf(a)).toBe(0);
+});
+
+it('are created by admins of all workspaces or not at all, read by readers and archived by writers', async () => {
+  const { id } = await api.workspace();
+  const [reader, writer] = [await help.user('read'), await help.user('write')];
+  const body = { data: { attributes: { action_type: 'change_requests', action_inputs: inputs, target_ids: [id] } } };
+  expect((await api.call('POST', bulk, as(writer.token, body))).status).toBe(403);
+  expect((await request([id, 'ws-unknown'])).body.errors[0].detail).toMatch(/ws-unknown not found/);
+  expect(await listed(id)).toEqual([]);
+  await request([id]);
+  const path = `change-requests/${(await listed(id))[0]?.id}`;
+  expect((await api.call('GET', path, as(reader.token))).status).toBe(200);
+  expect((await api.call('POST', `${path}/actions/archive`, as(reader.token))).status).toBe(403);
+  expect((await api.call('POST', `${path}/actions/archive`, as(writer.token))).status).toBe(200);
+});
+
+it.each([
+  [{ action_type: 'delete' }, 'action_type', /no other bulk actions/],
+  [{ target_ids: undefined }, 'target_ids', /Name the workspaces/],
+  [{ query: { type: 'workspaces' } }, 'query', /has no explorer/],
+  [{ action_inputs: { subject: ' ' } }, 'action_inputs', /is empty/],
+])('refuses %j by name', async (change, field, detail) => {
+  const { status, body } = await request(['ws-x'], change);
+  expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(detail)]);
+  expect(body.errors[0].source.pointer).toContain(field);
+});

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { machineCache } from '../../../infra/local/machine-cache.ts';
+import { build, sourceOf } from './coder-tools.ts';
+
+/**
+ * Older command lines, built from source by way of the Go module proxy: `npm run clients` builds those that are missing and
+ * runs their tests. It takes some twenty minutes, once. They lie where runners look for engines, so that each plans with itself.
+ */
+export interface Client {
+  engine: 'terraform' | 'tofu';
+  version: string;
+  path: string;
+}
+
+const sources = {
+  terraform: { module: 'github.com/hashicorp/terraform', program: '.' },
+  tofu: { module: 'github.com/opentofu/opentofu', program: './cmd/tofu' },
+};
+
+const binaries = join(process.env.STEPFORM_CACHE || machineCache, 'binaries');
+const client = (engine: Client['engine'], version: string): Client => ({
+  engine,
+  version,
+  path: join(binaries, engine, version, engine),
+});
+
+/** Of each generation one that the proxy has. */
+export const clients: Client[] = [
+  ...['1.5.7', '1.6.6', '1.8.5'].map((version) => client('terraform', version)),
+  ...['1.6.3', '1.8.11', '1.9.4', '1.12.6'].map((version) => client('tofu', version)),
+];
+
+export const isAtHand = ({ path }: Client): boolean => existsSync(path);
+
+const buildClient = async ({ engine, version, path }: Client): Promise<void> => {
+  const { module, program } = sources[engine];
+  const scratch = await mkdtemp(join(tmpdir(), 'client-'));
+  try {
+    const source = await sourceOf(`${module}@v${version}`, scratch);
+    // Without it, what is built calls itself a development version.
+    await build(source, ['-trimpath', '-ldflags', `-s -w -X ${module}/version.dev=no`, program], path);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+};
+
+if (import.meta.main) {
+  for (const one of clients) {
+    if (isAtHand(one)) continue;
+    console.log(`building ${one.engine} ${one.version} …`);
+    await buildClient(one);
+  }
+  const tests = ['test/api/clients.test.ts', 'test/e2e/cli/clients.test.ts'];
+  const { status } = spawnSync('npx', ['vitest', 'run', '--config', 'test/vitest.config.ts', ...tests], {
+    cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+    stdio: 'inherit',
+  });
+  process.exitCode = status ?? 1;
+}

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { synthesize, type Template } from '../../infra/synth.ts';
+import { template as usual } from './template.ts';
+
+const image = 'public.ecr.aws/docker/library/node:24-bookworm';
+const folder = mkdtempSync(join(tmpdir(), 'runner-image-'));
+let template: Template;
+beforeAll(async () => {
+  ({ template } = await synthesize({ outdir: folder, context: { runnerImage: image } }));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
+type Json = any;
+
+const containerOf = ({ Resources }: Template): Json => {
+  const definition = Object.values(Resources).find(({ Type }) => Type === 'AWS::ECS::TaskDefinition');
+  return (definition as Json).Properties.ContainerDefinitions[0];
+};
+const policyOf = ({ Resources }: Template, role: string): string =>
+  JSON.stringify(Object.entries(Resources).find(([id, { Type }]) => Type === 'AWS::IAM::Role' && id.startsWith(role)));
+
+describe('runners on a public image', () => {
+  it('need no image to be built, and no right to pull one', () => {
+    const manifest = JSON.parse(readFileSync(join(folder, 'Stepform.assets.json'), 'utf8'));
+    expect(manifest.dockerImages).toEqual({});
+    expect(containerOf(template).Image).toBe(image);
+    expect(policyOf(template, 'RunnersExecutionRole')).not.toContain('ecr:');
+    expect(policyOf(usual, 'RunnersExecutionRole')).toContain('ecr:');
+  });
+
+  it('start only the program that was deployed, as root, with a root file system that cannot be written', () => {
+    const container = containerOf(template);
+    expect(container).toMatchObject({ User: '0', WorkingDirectory: '/tmp', ReadonlyRootFilesystem: true });
+    expect(container.EntryPoint.slice(0, 2)).toEqual(['node', '--disable-sigusr1']);
+    const { STEPFORM_PROGRAM: name, STEPFORM_PROGRAM_SHA256: sha256 } = Object.fromEntries(
+      container.Environment.map(({ Name, Value }: { Name: string; Value: string }) => [Name, Value]),
+    );
+    const [file = ''] = readdirSync(folder).filter((one) => one.endsWith('.stepform-runner'));
+    expect(file).toBe(`asset.${name}.stepform-runner`);
+    expect(
+      createHash('sha256')
+        .update(readFileSync(join(folder, file)))
+        .digest('hex'),
+    ).toBe(sha256);
+  });
+
+  it('let the runner API read runner programs in the bucket of assets, and nothing else there', () => {
+    expect(policyOf(template, 'RunnerRole')).toMatch(/cdk-hnb659fds-assets-[^"]*"[^\]]*\*\.stepform-runner/);
+    expect(policyOf(usual, 'RunnerRole')).not.toContain('cdk-hnb659fds-assets');
+    const others = JSON.stringify(template.Resources).match(/\/\*\.stepform-runner/g) ?? [];
+    // The right, and the note why it ends in a wildcard.
+    expect(others.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('the start of a runner without a program', () => {
+  const program = gzipSync(
+    JSON.stringify({ 'main.mjs': "import './chunks/a.mjs';", 'chunks/a.mjs': "console.log('runs');" }),
+  );
+  const start = async (sha256: string) => {
+    const server = createServer(({ url }, response) => {
+      if (url === '/runner/v1/program/name') response.writeHead(302, { location: '/object' }).end();
+      else response.end(program);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const {
+      EntryPoint: [, ...args],
+    } = containerOf(template);
+    const env = {
+      TMPDIR: folder,
+      STEPFORM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      STEPFORM_PROGRAM: 'name',
+      STEPFORM_PROGRAM_SHA256: sha256,
+    };
+    const child = spawn(process.execPath, args, { env });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    server.close();
+    return { code, output };
+  };
+
+  it('runs what has the checksum', async () => {
+    const ended = await start(createHash('sha256').update(program).digest('hex'));
+    expect(ended).toEqual({ code: 0, output: 'runs\n' });
+  });
+
+  it('refuses anything else', async () => {
+    const { code, output } = await start('0'.repeat(64));
+    expect(code).toBe(1);
+    expect(output).toContain("is not the runner's program: deploy the platform again");
+    expect(output).not.toContain('runs\n');
+  });
+});

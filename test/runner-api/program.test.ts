@@ -1,0 +1,41 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { eventOf } from '../support/api.ts';
+import { startRunnerApi } from '../support/runner-api.ts';
+
+/** Where a runner whose image does not have its program reads it. */
+
+let runner: Awaited<ReturnType<typeof startRunnerApi>>;
+let handler: (event: object) => Promise<{ statusCode: number; headers: Record<string, string> }>;
+beforeAll(async () => {
+  runner = await startRunnerApi();
+  handler = (await import('../../functions/runner-api/handler.ts')).handler as never;
+});
+afterEach(() => {
+  delete process.env.RUNNER_PROGRAM_BUCKET;
+});
+afterAll(() => runner.close());
+
+const get = (path: string) => handler(eventOf('GET', `/runner/v1/${path}`));
+const name = 'a'.repeat(64);
+
+it('leads to a runner program in the bucket of assets', async () => {
+  process.env.RUNNER_PROGRAM_BUCKET = 'assets';
+  const { statusCode, headers } = await get(`program/${name}`);
+  expect(statusCode).toBe(302);
+  expect(new URL(headers.location ?? '').pathname).toBe(`/assets/${name}.stepform-runner`);
+});
+
+it('is not there where runners have their program in their image', async () => {
+  expect((await get(`program/${name}`)).statusCode).toBe(404);
+});
+
+it.each([
+  `program/${name}.zip`,
+  'program/../states/x',
+  `program/${name}/..%2f`,
+  'program/',
+  `program/${'A'.repeat(64)}`,
+])('leads nowhere else: %s', async (path) => {
+  process.env.RUNNER_PROGRAM_BUCKET = 'assets';
+  expect((await get(path)).statusCode).toBe(405);
+});

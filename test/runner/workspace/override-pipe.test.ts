@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OverridePipe } from '../../../functions/runner/workspace/override-pipe.ts';
+
+/** The configuration of the backend, which Terraform reads and no configuration lists. */
+
+const text = `terraform {\n  backend "local" { path = "../'state'" }\n}\n`;
+let folder: string;
+let pipe: OverridePipe;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pipe-'));
+  pipe = new OverridePipe(join(folder, 'machine'), text);
+});
+afterAll(() => {
+  pipe.close();
+  rmSync(folder, { recursive: true });
+});
+
+// In a process of its own: a pipe that nobody serves would hang this one.
+const read = async () =>
+  (
+    await promisify(execFile)('/bin/sh', ['-c', 'for n in 1 2 3; do cat "$1"; echo --; done', 'sh', pipe.path], {
+      timeout: 10_000,
+    })
+  ).stdout;
+
+describe('a pipe for one text', () => {
+  it('is no regular file, and every reader gets the whole text', async () => {
+    expect(statSync(pipe.path).isFIFO()).toBe(true);
+    expect(await read()).toBe(`${text}--\n`.repeat(3));
+  });
+
+  it('goes on after a reader that read nothing', async () => {
+    closeSync(openSync(pipe.path, constants.O_RDONLY));
+    expect(await read()).toBe(`${text}--\n`.repeat(3));
+  });
+
+  it('is a file where there can be no pipe', () => {
+    writeFileSync(join(folder, 'backend.tf'), 'something else');
+    const other = new OverridePipe(folder, text);
+    expect(statSync(other.path).isFile()).toBe(true);
+    other.close();
+  });
+});

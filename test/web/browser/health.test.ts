@@ -1,0 +1,45 @@
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { hasGo, withDriftProvider } from '../../e2e/support/drift-provider.ts';
+import { client, newWorkspace, organization, untilFinal } from '../../e2e/support/world.ts';
+import { visit } from './support/reader.ts';
+
+it.skipIf(!hasGo)('drift is found, shown and undone from the page', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'health-'));
+  // Terraform's processes may be another user's.
+  chmodSync(folder, 0o777);
+  const file = join(folder, 'a');
+  const block = `resource "drift_file" "a" {\n  path    = "${file}"\n  content = "as configured"\n}\n`;
+  const workspace = await newWorkspace({ 'auto-apply': true });
+  const version = await client.upload(workspace.id, await withDriftProvider(block));
+  await untilFinal(await client.createRun(workspace.id, {}, version.id));
+  writeFileSync(file, 'changed by hand');
+
+  const { name } = workspace.attributes;
+  const page = await visit(`/app/${organization}/workspaces/${name}/health`);
+  await page.getByRole('heading', { name: 'No assessments yet' }).waitFor();
+  await page.getByRole('link', { name: 'settings', exact: true }).click();
+  await page.getByRole('checkbox', { name: /Assess health every 24 hours/ }).check();
+  await page.getByRole('button', { name: 'Save settings' }).click();
+  await page.getByText('Saved.').waitFor();
+  await page.getByRole('link', { name: 'Health', exact: true }).click();
+  await page.getByRole('button', { name: 'Assess now' }).click();
+  const latest = page.getByRole('region', { name: 'Latest assessment' });
+  await latest.getByText('Drifted', { exact: true }).first().waitFor({ timeout: 60_000 });
+  await latest.getByText('drift_file.a').waitFor();
+  await latest.getByText('changed by hand').first().waitFor();
+
+  const list = await visit(`/app/${organization}/workspaces?health=Drifted`);
+  const line = list.getByRole('listitem').filter({ hasText: name });
+  await line.getByText('Drifted', { exact: true }).waitFor();
+  const overview = await visit(`/app/${organization}/overview`);
+  await overview.getByRole('list', { name: 'Drifted or unhealthy' }).getByText(name).waitFor();
+
+  await latest.getByRole('button', { name: 'Undo the drift' }).click();
+  await page.waitForURL(/\/runs\/run-/);
+  const run = await client.get(`/runs/${page.url().split('/').pop()}`);
+  expect((await untilFinal(run)).attributes).toMatchObject({ status: 'applied', message: 'Undo drift' });
+  expect(readFileSync(file, 'utf8')).toBe('as configured');
+});
