@@ -222,6 +222,21 @@ const resources: Record<string, Resource> = {
       sensitive: { write: true, cleared: 'fixed' },
     },
   },
+  'vars of variable sets': {
+    make: async () => {
+      const at = fillPath('varsets/{varset}/relationships/vars', world);
+      return createOne(at, at, { key: uniqueName('k'), category: 'terraform' });
+    },
+    list: (path) => path.replace(/\/[^/]+$/, ''),
+    samples: {
+      key: named('renamed'),
+      value: text('[1]'),
+      description: text(),
+      hcl: on,
+      category: fixed('terraform'),
+      sensitive: { write: true, cleared: 'fixed' },
+    },
+  },
   parameters: {
     make: async () => {
       const at = fillPath('policy-sets/{policySet}/parameters', world);
@@ -328,6 +343,38 @@ const resources: Record<string, Resource> = {
     samples: { name: named('renamed'), value: { write: 'other', isSecret: true, cleared: 'fixed' } },
   },
 };
+
+/** Routes that change something, whose attributes are not above: why. */
+const elsewhere: Record<string, string> = {
+  'account/update': 'test/people/accounts',
+  'oauth-clients/{oauthClient}': 'needs a forge: test/version-control',
+  'oauth-tokens/{oauthToken}': 'needs a forge: test/version-control',
+  'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}': 'test/registry',
+  'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/{moduleVersion}':
+    'test/registry',
+  'organizations/{organization}/workspaces/{name}': 'workspaces, by name',
+  'projects/{project}/relationships/tag-bindings': 'a list of tags',
+  'projects/{project}/tag-bindings': 'a list of tags',
+  'registry-modules/{organization}/{moduleName}/{moduleProvider}': 'test/registry',
+  'reserved-tag-keys/{reservedTagKey}': 'below: only listed',
+  'task-results/{result}/callback': 'a verdict',
+  'workspaces/{workspace}/relationships/remote-state-consumers': 'a list of workspaces',
+  'workspaces/{workspace}/relationships/ssh-key': 'a relationship',
+  'workspaces/{workspace}/relationships/tag-bindings': 'a list of tags',
+  'workspaces/{workspace}/relationships/vars': 'several variables at once: test/variables',
+  'workspaces/{workspace}/state-versions': 'a rollback',
+  'workspaces/{workspace}/tag-bindings': 'a list of tags',
+};
+
+it('there is a resource here for every route that changes one', async () => {
+  const { routes } = await import('../../functions/public-api/all-routes.ts');
+  const made = await Promise.all(Object.values(resources).map(({ make }) => make()));
+  const changing = routes.filter(({ method, path }) => method === 'PATCH' && path.startsWith('/api/v2/'));
+  const missing = changing
+    .map(({ path }) => path.replace('/api/v2/', ''))
+    .filter((path) => !made.some((one) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(one)));
+  expect(missing.sort()).toEqual(Object.keys(elsewhere).sort());
+});
 
 /** It has no GET of its own: lists show it. */
 const onlyListed = `${acme}/reserved-tag-keys`;
