@@ -16,7 +16,7 @@ export interface Command {
   /** As it is typed: `runs start`. */
   name: string;
   about: string;
-  /** `<required> [optional]`, in order. */
+  /** `<required> [optional]`, in order; `…` at the end: any number of the last. */
   takes?: string;
   options?: Record<string, Option>;
   /** More that the help says. */
@@ -57,6 +57,10 @@ export class Call {
   /** @param at place among the arguments that are no options, from 0 */
   word(at: number): string | undefined {
     return this.#words[at];
+  }
+
+  get words(): readonly string[] {
+    return this.#words;
   }
 
   /** One that {@link Command.takes} requires. */
@@ -150,7 +154,7 @@ const checkWords = (command: Command, words: string[]): void => {
     );
   }
   const surplus = words[takes.length];
-  if (surplus !== undefined) {
+  if (surplus !== undefined && !command.takes?.endsWith('…')) {
     const takesWhat = takes.length ? `takes ${command.takes}` : 'takes no arguments';
     throw wrongUsage(`Unexpected argument "${surplus}": ${program} ${command.name} ${takesWhat}. ${seeHelp(command)}`);
   }

@@ -4,11 +4,13 @@ import { agent } from './commands/agent.ts';
 import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
 import { platformCommands } from './commands/platform.ts';
+import { projectCommands } from './commands/projects.ts';
 import { runCommands } from './commands/runs.ts';
 import { start, watch } from './commands/start.ts';
 import { stateCommands } from './commands/state.ts';
 import { variableCommands } from './commands/variables.ts';
 import { versionControlCommands } from './commands/version-control.ts';
+import { workspaceSettingCommands } from './commands/workspace-settings.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
 import { wrongUsage } from './exit.ts';
 import { nearest } from './nearest-word.ts';
@@ -17,6 +19,8 @@ import { program } from './program.ts';
 export const commands: Command[] = [
   ...loginCommands,
   ...workspaceCommands,
+  ...workspaceSettingCommands,
+  ...projectCommands,
   ...runCommands,
   start,
   watch,

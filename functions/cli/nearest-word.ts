@@ -18,6 +18,6 @@ const distance = (a: string, b: string): number => {
 export const nearest = (typed: string, words: string[]): string | undefined => {
   const [best] = words
     .map((word) => ({ word, far: word.startsWith(typed) && typed.length > 1 ? 0.5 : distance(typed, word) }))
-    .sort((a, b) => a.far - b.far);
+    .sort((a, b) => a.far - b.far || a.word.length - b.word.length);
   return best && best.far <= Math.max(1, Math.floor(best.word.length / 3)) ? best.word : undefined;
 };

@@ -14,7 +14,7 @@ const formats = ['table', 'json', 'csv'] as const;
 type Format = (typeof formats)[number] | 'columns';
 
 /** @throws {CommandError} for another than those */
-export const formatOf = (call: Call): Format => {
+const formatOf = (call: Call): Format => {
   const format = call.text('output');
   if (call.flag('json')) {
     if (format !== undefined && format !== 'json') {

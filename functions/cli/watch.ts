@@ -27,6 +27,8 @@ export interface Watching {
   decide(snapshot: RunSnapshot): Promise<'stay' | 'leave'>;
   /** Leaves out what Terraform had said before. */
   onlyNew?: boolean;
+  /** Without: what Terraform says is not read at all. Default: with. */
+  withLogs?: boolean;
   /** Why the run waits for its turn; asked now and then. */
   waitsFor?(run: Resource<'runs'>): Promise<string | undefined>;
   signal?: AbortSignal;
@@ -133,7 +135,7 @@ class Watch {
     for (const stage of stagesOf(factsOf(this.#seen.run))) {
       if (!stage.from || this.#told.has(`stage ${stage.name}`)) continue;
       const phase = phaseOf(stage.name);
-      if (phase) this.#follow(phase);
+      if (phase && this.#options.withLogs !== false) this.#follow(phase);
       const over = stage.state !== 'current';
       if (over && phase) await this.#logs.get(phase);
       await this.#judgements(stage, over);

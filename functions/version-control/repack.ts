@@ -118,6 +118,8 @@ const adderTo = (packing: Pack, { packedBytes, unpackedBytes, files }: Limits): 
           return;
         }
         const entry = packing.entry({ ...kept, size: header.size }, end);
+        // Its callback is told, too; without a listener an archive that breaks off would end the process.
+        entry.on('error', () => {});
         if (read === undefined || kept.name !== `${below}${read}`) stream.pipe(entry);
         else {
           const copy = collecting(kept.name, (content) => {

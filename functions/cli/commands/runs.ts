@@ -9,6 +9,7 @@ import { adviceOn } from '../outcome.ts';
 import { bold, dim, plain } from '../paint.ts';
 import { program } from '../program.ts';
 import { changesOf, fetchSnapshot } from '../run-snapshot.ts';
+import { ofList, printList } from '../table.ts';
 import { columns, print, printJson, say } from '../terminal.ts';
 import { changesInWords, paintTone } from '../watch-text.ts';
 
@@ -43,11 +44,18 @@ const row = (run: Resource<'runs'>, workspaces: Resource<'workspaces'>[]): strin
   ];
 };
 
+const values = (run: Resource<'runs'>, workspaces: Resource<'workspaces'>[]): string[] => {
+  const workspace = workspaces.find(({ id }) => id === related(run, 'workspace'));
+  const { status, message } = run.attributes;
+  return [run.id, status, since(run), ...(workspace ? [workspace.attributes.name] : []), message];
+};
+
 const list: Command = {
   name: 'runs list',
   about: 'List the runs of a workspace or organization, newest first',
   options: {
     ...ofWorkspace,
+    ...ofList,
     status: { about: 'filter by API status, e.g. errored,planned', value: 'list' },
     limit: { about: 'maximum number (default: 20)', value: 'n', short: 'n' },
   },
@@ -61,10 +69,15 @@ const list: Command = {
     const filter = `filter[operation]=${everyOperation}${status ? `&filter[status]=${encodeURIComponent(status)}` : ''}`;
     const runs = await session.client.some(`${owner}/runs?${filter}${whole ? '&include=workspace' : ''}`, limit);
     const { data, included, more } = runs;
-    if (call.flag('json')) return printJson({ data, ...(whole ? { included } : {}), meta: { more } });
-    if (data.length === 0) return print(`No runs found. Start one: ${program} runs start`);
     const workspaces = included.filter(({ type }) => type === 'workspaces');
-    print(columns(data.map((run) => row(run, workspaces))).join('\n'));
+    printList(call, {
+      headings: ['id', 'status', 'since', ...(whole ? ['workspace'] : []), 'message'],
+      entries: data,
+      row: (run) => row(run, workspaces),
+      values: (run) => values(run, workspaces),
+      json: { data, ...(whole ? { included } : {}), meta: { more } },
+      none: `No runs found. Start one: ${program} runs start`,
+    });
     sayMore(runs, 'runs');
   },
 };

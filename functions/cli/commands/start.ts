@@ -11,6 +11,7 @@ import { program } from '../program.ts';
 import { print, printJson, say } from '../terminal.ts';
 import { fileVariables, lastOfEach, runVariables } from '../variables.ts';
 import { summary } from './runs.ts';
+import { watchAll } from './watch-all.ts';
 
 /** The workspace says in which directory of the configuration Terraform runs: then the whole is uploaded, as by Terraform. */
 const rootOf = (folder: string, workingDirectory: string | null): string => {
@@ -123,13 +124,14 @@ checkout without changes, the run records the commit. With --watch, the exit cod
 
 export const watch: Command = {
   name: 'runs watch',
-  about: 'Watch a run: Terraform output, stages, run tasks, policies and costs',
-  takes: '[run]',
+  about: 'Watch runs: Terraform output, stages, run tasks, policies and costs',
+  takes: '[run] …',
   options: {
     wait: { about: 'keep watching while the run needs a decision' },
     ...ofWorkspace,
   },
-  more: `Default: the current run of the workspace. The exit code tells the result (${program} help exit-codes). Ctrl-C stops watching;
+  more: `Default: the current run of the workspace. Of several runs it prints each change of status and how each stage ended, and exits with
+the code of the first that did not succeed. The exit code tells the result (${program} help exit-codes). Ctrl-C stops watching;
 the run continues. With --json, prints one object per line, each with "event":
 
   run            id, message, run (the API document)
@@ -143,6 +145,8 @@ the run continues. With --json, prints one object per line, each with "event":
   unreachable    reason; retries continue
   end            status, name, exit-code, run`,
   run: async (call, session) => {
+    const others = call.words.slice(1);
+    if (others.length > 0) return watchAll(call, session);
     const { id } = await session.run(call.word(0));
     return followRun(session.client, id, { json: call.flag('json'), wait: call.flag('wait'), started: false });
   },

@@ -7,7 +7,8 @@ import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, green, plain } from '../paint.ts';
 import { program } from '../program.ts';
 import type { Session } from '../session.ts';
-import { columns, print, printJson, readInput } from '../terminal.ts';
+import { ofList, printList } from '../table.ts';
+import { print, printJson, readInput } from '../terminal.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
 import { limitOf, sayMore } from './runs.ts';
 
@@ -165,16 +166,17 @@ const push: Command = {
 const list: Command = {
   name: 'state list',
   about: 'List the state versions of a workspace, newest first',
-  options: { ...ofWorkspace, limit: { about: 'maximum number (default: 20)', value: 'n', short: 'n' } },
+  options: {
+    ...ofWorkspace,
+    ...ofList,
+    limit: { about: 'maximum number (default: 20)', value: 'n', short: 'n' },
+  },
   run: async (call, session) => {
     const workspace = await session.workspace();
     const listed = await versions(session, workspace, limitOf(call.text('limit')));
     const { data, more } = listed;
-    if (call.flag('json')) return printJson({ data, meta: { more } });
-    if (data.length === 0)
-      return print(`No states yet. The first apply creates one. Push an existing state: ${program} state push <file>`);
     const current = related(workspace, 'current-state-version');
-    const rows = data.map((version) => {
+    const row = (version: Resource): string[] => {
       const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
       const rolledBack = related(version, 'rollback-state-version') !== undefined;
       const notes = [
@@ -191,8 +193,19 @@ const list: Command = {
         related(version, 'run') ?? (rolledBack ? '' : 'pushed'),
         notes.filter(Boolean).join(', '),
       ];
+    };
+    printList(call, {
+      headings: ['serial', 'id', 'created', 'size', 'run', 'notes'],
+      entries: data,
+      row,
+      values: (version) => {
+        const [, , , , run = '', notes = ''] = row(version);
+        const { serial, size, 'created-at': at } = version.attributes;
+        return [String(serial), version.id, at, String(size ?? ''), run, notes];
+      },
+      json: { data, meta: { more } },
+      none: `No states yet. The first apply creates one. Push an existing state: ${program} state push <file>`,
     });
-    print(columns(rows).join('\n'));
     sayMore(listed, 'state versions');
   },
 };

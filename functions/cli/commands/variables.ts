@@ -4,7 +4,8 @@ import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, plain } from '../paint.ts';
 import { program } from '../program.ts';
 import type { Session } from '../session.ts';
-import { columns, isAttended, print, printJson, readInput, readSecret } from '../terminal.ts';
+import { ofList, printList } from '../table.ts';
+import { isAttended, print, printJson, readInput, readSecret } from '../terminal.ts';
 
 const shown = ({ attributes }: Resource<'vars'>): string[] => {
   const { key, value, sensitive, category, hcl, description } = attributes;
@@ -22,15 +23,17 @@ const all = async (session: Session, workspaceId: string): Promise<Resource[]> =
 const list: Command = {
   name: 'variables list',
   about: 'List the variables of a workspace; sensitive values stay hidden',
-  options: ofWorkspace,
+  options: { ...ofWorkspace, ...ofList },
   run: async (call, session) => {
     const data = await all(session, (await session.workspace()).id);
-    if (call.flag('json')) return printJson({ data });
-    print(
-      data.length
-        ? columns(data.map(shown)).join('\n')
-        : `No variables yet. Set one: ${program} variables set <key> <value>`,
-    );
+    return printList(call, {
+      headings: ['key', 'value', 'kind'],
+      entries: data,
+      row: shown,
+      values: ({ attributes: { key, value, category } }) => [key, value ?? '', category],
+      json: { data },
+      none: `No variables yet. Set one: ${program} variables set <key> <value>`,
+    });
   },
 };
 

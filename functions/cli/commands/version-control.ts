@@ -5,7 +5,8 @@ import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, plain, red } from '../paint.ts';
 import { program } from '../program.ts';
 import type { Session } from '../session.ts';
-import { columns, print, printJson, readSecret } from '../terminal.ts';
+import { ofList, printList } from '../table.ts';
+import { print, printJson, readSecret } from '../terminal.ts';
 
 /** Connections to version control, what they reach, and what came of webhooks. */
 
@@ -35,20 +36,23 @@ const connection = async (session: Session, named: string | undefined): Promise<
 const list: Command = {
   name: 'vcs list',
   about: 'List the connections to version control',
-  options: ofOrganization,
+  options: { ...ofOrganization, ...ofList },
   run: async (call, session) => {
     const organization = await session.organization();
     const data = await connectionsOf(session, organization);
-    if (call.flag('json')) return printJson({ data });
-    if (data.length === 0) return print(`No connections yet. Add one: ${program} vcs connect github`);
-    const rows = data.map((one) => [
-      bold(plain(nameOf(one))),
-      one.id,
-      one.attributes['service-provider-display-name'],
-      dim(plain(one.attributes['http-url'])),
-      related(one, 'oauth-tokens') ? '' : red('not authorized'),
-    ]);
-    print(columns(rows).join('\n'));
+    return printList(call, {
+      headings: ['name', 'id', 'forge', 'url', 'problem'],
+      entries: data,
+      row: (one) => [
+        bold(plain(nameOf(one))),
+        one.id,
+        one.attributes['service-provider-display-name'],
+        dim(plain(one.attributes['http-url'])),
+        related(one, 'oauth-tokens') ? '' : red('not authorized'),
+      ],
+      json: { data },
+      none: `No connections yet. Add one: ${program} vcs connect github`,
+    });
   },
 };
 
@@ -143,7 +147,7 @@ const check: Command = {
 const events: Command = {
   name: 'vcs events',
   about: 'Show what came of pushes, pull requests and comments',
-  options: { ...ofOrganization, errors: { about: 'only what went wrong' } },
+  options: { ...ofOrganization, ...ofList, errors: { about: 'only what went wrong' } },
   run: async (call, session) => {
     const organization = await session.organization();
     const levels = call.flag('errors') ? '?filter[levels]=error' : '';
@@ -151,14 +155,18 @@ const events: Command = {
       `/organizations/${encodeURIComponent(organization)}/vcs-events${levels}`,
       20,
     );
-    if (call.flag('json')) return printJson({ data });
-    if (data.length === 0) return print('Nothing in the last 10 days.');
-    const rows = data.map(({ attributes }) => [
-      dim(ago(attributes['created-at'], Date.now())),
-      attributes.level === 'error' ? red('error') : '',
-      plain(attributes.message),
-    ]);
-    print(columns(rows).join('\n'));
+    return printList(call, {
+      headings: ['at', 'level', 'message'],
+      entries: data,
+      row: ({ attributes }) => [
+        dim(ago(attributes['created-at'], Date.now())),
+        attributes.level === 'error' ? red('error') : '',
+        plain(attributes.message),
+      ],
+      values: ({ attributes }) => [attributes['created-at'], attributes.level, attributes.message],
+      json: { data },
+      none: 'Nothing in the last 10 days.',
+    });
   },
 };
 

@@ -4,21 +4,24 @@ import { ago } from '../../client/text/time.ts';
 import { type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
 import { bold, dim, plain, yellow } from '../paint.ts';
 import { program } from '../program.ts';
-import { columns, print, printJson } from '../terminal.ts';
+import { ofList, printList } from '../table.ts';
+import { print, printJson } from '../terminal.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
 import { limitOf, sayMore, statusOf } from './runs.ts';
 
 const organizations: Command = {
   name: 'organizations list',
   about: 'List your organizations',
+  options: ofList,
   run: async (call, { client }) => {
     const { data } = await client.some('/organizations', 10_000);
-    if (call.flag('json')) return printJson({ data });
-    print(
-      data.length
-        ? data.map(({ id }) => id).join('\n')
-        : `No organizations yet. Create one on the web page: ${program} open`,
-    );
+    return printList(call, {
+      headings: ['name'],
+      entries: data,
+      row: ({ id }) => [id],
+      json: { data },
+      none: `No organizations yet. Create one on the web page: ${program} open`,
+    });
   },
 };
 
@@ -35,11 +38,18 @@ const row = (workspace: Resource<'workspaces'>, runs: Resource<'runs'>[]): strin
   ];
 };
 
+const values = (workspace: Resource<'workspaces'>, runs: Resource<'runs'>[]): string[] => {
+  const { name, locked, 'resource-count': resources } = workspace.attributes;
+  const run = runs.find(({ id }) => id === related(workspace, 'current-run'));
+  return [name, run?.attributes.status ?? '', run ? since(run) : '', String(resources), String(locked)];
+};
+
 const list: Command = {
   name: 'workspaces list',
   about: 'List the workspaces of an organization with their current runs',
   options: {
     ...ofOrganization,
+    ...ofList,
     search: { about: 'filter by name', value: 'text' },
     limit: { about: 'maximum number (default: all)', value: 'n', short: 'n' },
   },
@@ -52,10 +62,14 @@ const list: Command = {
       limitOf(call.text('limit') ?? '10000'),
     );
     const { data, included, more } = listed;
-    if (call.flag('json')) return printJson({ data, included, meta: { more } });
-    if (data.length === 0)
-      return print(`No workspaces found in ${organization}. Create one: ${program} workspaces create <name>`);
-    print(columns(data.map((workspace) => row(workspace, included))).join('\n'));
+    printList(call, {
+      headings: ['name', 'status', 'since', 'resources', 'locked'],
+      entries: data,
+      row: (workspace) => row(workspace, included),
+      values: (workspace) => values(workspace, included),
+      json: { data, included, meta: { more } },
+      none: `No workspaces found in ${organization}. Create one: ${program} workspaces create <name>`,
+    });
     sayMore(listed, 'workspaces');
   },
 };

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '../../client/client.ts';
+import { duration } from '../../client/text/time.ts';
 import { hrefOf } from '../location.ts';
 import { related } from '../session.ts';
+import { workedMs } from '../text/run-history.ts';
 import { Ago } from './basics.tsx';
 import { Person } from './person.tsx';
-import { kindOf, Status, since } from './status.tsx';
+import { isOver, kindOf, Status, since } from './status.tsx';
 
 /** A run in a list. */
 export const RunLine = ({
@@ -13,12 +15,18 @@ export const RunLine = ({
   workspace,
   showWorkspace = false,
   note,
+  plan,
+  commit,
 }: {
   run: Resource<'runs'>;
   organization: string;
   workspace: string;
   showWorkspace?: boolean;
   note?: ComponentChildren;
+  /** Says what the run changes. */
+  plan?: Resource<'plans'> | undefined;
+  /** Of its configuration. */
+  commit?: string | undefined;
 }) => {
   const kind = kindOf(run);
   return (
@@ -36,9 +44,17 @@ export const RunLine = ({
             </>
           )}
           <span class="mono">{run.id}</span> by <Person id={related(run, 'created-by')} />
+          {commit && (
+            <>
+              {' · '}
+              <code>{commit.slice(0, 8)}</code>
+            </>
+          )}
+          {isOver(run) && workedMs(run) > 0 && <> · {duration(workedMs(run))}</>}
           {note && <> · {note}</>}
         </span>
         <span class="end">
+          {plan && <Counts of={plan} />}
           <Status run={run} />
           <span class="meta">
             <Ago at={since(run)} />
@@ -48,3 +64,22 @@ export const RunLine = ({
     </li>
   );
 };
+
+const signs = [
+  ['resource-additions', 'add', '+', 'to add'],
+  ['resource-changes', 'change', '~', 'to change'],
+  ['resource-destructions', 'destroy', '−', 'to destroy'],
+] as const;
+
+/** `+4 ~0 −1`; nothing while it is not known. */
+const Counts = ({ of: { attributes } }: { of: Resource<'plans'> }) =>
+  attributes['resource-additions'] === null ? null : (
+    <span class="counts">
+      {signs.map(([key, tone, sign, words]) => (
+        <span key={key} class={attributes[key] ? tone : 'soft'} title={`${attributes[key] ?? 0} ${words}`}>
+          {sign}
+          {attributes[key] ?? 0}
+        </span>
+      ))}
+    </span>
+  );

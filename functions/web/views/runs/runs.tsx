@@ -17,14 +17,21 @@ interface ViewData {
   runs: Resource<'runs'>[];
   more: boolean;
   total: number;
+  /** Plans and commits of the runs. */
+  included: Resource[];
 }
 
 const load = async (workspaceId: string, page: number, planOnly: boolean): Promise<ViewData> => {
   const filter = planOnly ? `&filter[operation]=${everyOperation}` : '';
-  const path = `/workspaces/${workspaceId}/runs?include=created_by&page[size]=${size}&page[number]=${page}${filter}`;
+  const path = `/workspaces/${workspaceId}/runs?include=created_by,plan,configuration_version.ingress_attributes&page[size]=${size}&page[number]=${page}${filter}`;
   const { data, included, meta } = await call<Resource[]>('GET', path);
   knowPeople(included);
-  return { runs: data, more: Boolean(meta?.pagination?.['next-page']), total: meta?.pagination?.['total-count'] ?? 0 };
+  return {
+    runs: data,
+    more: Boolean(meta?.pagination?.['next-page']),
+    total: meta?.pagination?.['total-count'] ?? 0,
+    included: (included ?? []).filter(({ type }) => type === 'plans' || type === 'ingress-attributes'),
+  };
 };
 
 const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'queued' : <InLine wait={wait} />);
@@ -47,7 +54,8 @@ export const Runs = ({
   );
   return (
     <Loaded live={list} what="runs">
-      {({ runs, more, total }) => {
+      {({ runs, more, total, included }) => {
+        const parts = new Map(included.map((part) => [part.id, part]));
         const waits = waitsOf({
           open: current && !runs.some(({ id }) => id === current.id) ? [...runs, current] : runs,
           workspaces: new Map([[workspace.id, workspace]]),
@@ -73,6 +81,8 @@ export const Runs = ({
                     organization={organization}
                     workspace={workspace.attributes.name}
                     note={noteOf(waits.get(run.id), cut)}
+                    plan={parts.get(related(run, 'plan') ?? '')}
+                    commit={parts.get(ingressIdOf(run))?.attributes['commit-sha']}
                   />
                 ))}
               </ul>
@@ -96,3 +106,7 @@ export const Runs = ({
     </Loaded>
   );
 };
+
+/** Of the commit that its configuration is of, if it is of one. */
+const ingressIdOf = (run: Resource<'runs'>): string =>
+  (related(run, 'configuration-version') ?? '').replace(/^cv-/, 'ia-');

@@ -16,6 +16,7 @@ import { related } from '../../session.ts';
 import { troubleOf } from '../../text/health.ts';
 import type { Group, Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
+import { BulkActions } from './bulk.tsx';
 import { NewWorkspace } from './new-workspace.tsx';
 
 const groups: [Group, string][] = [
@@ -39,7 +40,11 @@ export const Workspaces = ({ organization }: { organization: string }) => {
       />
       <Loaded live={list} what={`workspaces of ${organization}`}>
         {(rows) =>
-          rows.length ? <Table rows={rows} organization={organization} /> : <Empty organization={organization} />
+          rows.length ? (
+            <Table rows={rows} organization={organization} onChange={list.refresh} />
+          ) : (
+            <Empty organization={organization} />
+          )
         }
       </Loaded>
       {adding.value && <NewWorkspace organization={organization} onClose={() => (adding.value = false)} />}
@@ -49,11 +54,37 @@ export const Workspaces = ({ organization }: { organization: string }) => {
 
 const tagsOf = ({ workspace }: Row): string[] => workspace.attributes['tag-names'];
 
-const Table = ({ rows, organization }: { rows: Row[]; organization: string }) => {
+/** By what the reader wants to see first; attention comes first otherwise. */
+const orders: Record<string, [name: string, compare: (a: Row, b: Row) => number]> = {
+  name: ['Name', (a, b) => natural.compare(nameOf(a), nameOf(b))],
+  changed: ['Last changed', (a, b) => changedAt(b) - changedAt(a)],
+  resources: [
+    'Most resources',
+    (a, b) => b.workspace.attributes['resource-count'] - a.workspace.attributes['resource-count'],
+  ],
+};
+
+const natural = new Intl.Collator('en', { numeric: true });
+const nameOf = ({ workspace }: Row): string => workspace.attributes.name;
+const changedAt = ({ workspace, run }: Row): number =>
+  Date.parse(run ? since(run) : workspace.attributes['latest-change-at']);
+const attentionFirst = (a: Row, b: Row): number =>
+  (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1);
+
+interface TableProps {
+  rows: Row[];
+  organization: string;
+  onChange(): void;
+}
+
+const Table = ({ rows, organization, onChange }: TableProps) => {
   const search = useQuery('search');
   const only = useQuery('state');
   const tag = useQuery('tag');
   const project = useQuery('project');
+  const order = useQuery('sort');
+  const selecting = useSignal(false);
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
   const health = useQuery('health');
   const words = useComputed(() => search.value.toLowerCase().split(/\s+/).filter(Boolean));
   const fits = (row: Row) => {
@@ -69,7 +100,7 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
   const fitting = rows.filter(fits);
   const shown = fitting
     .filter((row) => !only.value || only.value === row.group)
-    .sort((a, b) => (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1));
+    .sort(orders[order.value]?.[1] ?? attentionFirst);
   return (
     <section class="stack">
       <div class="row">
@@ -88,6 +119,23 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
           options={[...new Set(rows.flatMap(tagsOf))].sort().map((name) => [name, name])}
         />
         <HealthFilter rows={rows} chosen={health} />
+        <Filter
+          label="Sort"
+          all="Attention first"
+          chosen={order}
+          options={Object.entries(orders).map(([value, [name]]) => [value, name])}
+        />
+        <button
+          type="button"
+          class="small-button"
+          aria-pressed={selecting.value}
+          onClick={() => {
+            selecting.value = !selecting.value;
+            chosen.value = new Set();
+          }}
+        >
+          Select
+        </button>
         <fieldset class="chips" aria-label="Show only">
           {groups.map(([group, name]) => {
             const n = fitting.filter((row) => row.group === group).length;
@@ -105,6 +153,14 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
           })}
         </fieldset>
       </div>
+      {selecting.value && (
+        <BulkActions
+          organization={organization}
+          chosen={chosen}
+          workspaces={shown.map(({ workspace }) => workspace)}
+          onDone={onChange}
+        />
+      )}
       {shown.length === 0 && <p class="soft">No workspaces match the filters.</p>}
       <Growing
         of={shown}
@@ -116,7 +172,14 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
         )}
       >
         {({ workspace, run, health }) => (
-          <Line key={workspace.id} workspace={workspace} run={run} health={health} organization={organization} />
+          <Line
+            key={workspace.id}
+            workspace={workspace}
+            run={run}
+            health={health}
+            organization={organization}
+            chosen={selecting.value ? chosen : undefined}
+          />
         )}
       </Growing>
     </section>
@@ -138,13 +201,27 @@ const Line = ({
   run,
   health,
   organization,
+  chosen,
 }: Pick<Row, 'workspace' | 'run' | 'health'> & {
   organization: string;
+  chosen: Signal<ReadonlySet<string>> | undefined;
 }) => {
   const { name, locked, 'tag-names': tags, 'resource-count': resources } = workspace.attributes;
   const held = locked && related(workspace, 'locked-by')?.startsWith('user-');
   return (
-    <li>
+    <li class={chosen && 'selectable'}>
+      {chosen && (
+        <input
+          type="checkbox"
+          aria-label={`Select ${name}`}
+          checked={chosen.value.has(workspace.id)}
+          onChange={() => {
+            const next = new Set(chosen.value);
+            if (!next.delete(workspace.id)) next.add(workspace.id);
+            chosen.value = next;
+          }}
+        />
+      )}
       <a class="item" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
         <span class="row">
           <span class="title">{name}</span>

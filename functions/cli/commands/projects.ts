@@ -1,0 +1,116 @@
+import type { Resource } from '../../client/client.ts';
+import { type Call, type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
+import { CommandError, exit } from '../exit.ts';
+import { nearest } from '../nearest-word.ts';
+import { bold, dim, plain } from '../paint.ts';
+import { program } from '../program.ts';
+import type { Session } from '../session.ts';
+import { ofList, printList } from '../table.ts';
+import { print, printJson } from '../terminal.ts';
+
+type Kind = 'projects' | 'varsets';
+
+const most = 10_000;
+
+const words = { projects: ['project', 'projects'], varsets: ['variable set', 'variable-sets'] } as const;
+
+const listOf = async (session: Session, kind: Kind): Promise<Resource[]> =>
+  (await session.client.some(`/organizations/${encodeURIComponent(await session.organization())}/${kind}`, most)).data;
+
+const find = async (session: Session, kind: Kind, name: string): Promise<Resource> => {
+  const all = await listOf(session, kind);
+  const match = all.find(({ id, attributes }) => attributes.name === name || id === name);
+  if (match) return match;
+  const meant = nearest(
+    name,
+    all.map(({ attributes }) => attributes.name),
+  );
+  const [what, group] = words[kind];
+  const hint = meant ? ` Did you mean ${meant}?` : '';
+  throw new CommandError(
+    `${what[0]?.toUpperCase()}${what.slice(1)} ${name} not found, or you don’t have access.${hint} List them: ${program} ${group} list`,
+    exit.notFound,
+  );
+};
+
+/** By its name or id. @throws {CommandError} when there is none */
+export const findProject = (session: Session, name: string): Promise<Resource> => find(session, 'projects', name);
+
+const commandsOf = (kind: Kind): Command[] => {
+  const [what, group] = words[kind];
+  const list: Command = {
+    name: `${group} list`,
+    about: `List the ${what}s of an organization`,
+    options: { ...ofOrganization, ...ofList },
+    run: async (call, session) => {
+      const data = await listOf(session, kind);
+      return printList(call, {
+        headings: ['name', 'id', 'description'],
+        entries: data,
+        row: (one) => [bold(plain(one.attributes.name)), dim(one.id), plain(one.attributes.description ?? '')],
+        json: { data },
+        none: `No ${what}s yet. Create one: ${program} ${group} create <name>`,
+      });
+    },
+  };
+  const create: Command = {
+    name: `${group} create`,
+    about: `Create a ${what}`,
+    takes: '<name>',
+    options: {
+      ...ofOrganization,
+      description: { about: `description of the ${what}`, value: 'text' },
+      ...(kind === 'varsets' ? { global: { about: 'for all workspaces of the organization' } } : {}),
+    },
+    run: async (call, session) => {
+      const attributes: Record<string, unknown> = { name: call.required(0), description: call.text('description') };
+      if (call.flag('global')) attributes.global = true;
+      const path = `/organizations/${encodeURIComponent(await session.organization())}/${kind}`;
+      const data = await session.client.create(path, kind, attributes);
+      if (call.flag('json')) return printJson({ data });
+      print(`Created ${what} ${plain(data.attributes.name)} (${data.id}).`);
+    },
+  };
+  const remove: Command = {
+    name: `${group} delete`,
+    about: `Delete a ${what}`,
+    takes: '<name>',
+    options: ofOrganization,
+    run: async (call, session) => {
+      const { id, attributes } = await find(session, kind, call.required(0));
+      await session.client.call('DELETE', `/${kind}/${id}`);
+      if (call.flag('json')) return printJson({ data: null });
+      print(`Deleted ${what} ${plain(attributes.name)}.`);
+    },
+  };
+  return [list, create, remove];
+};
+
+const relate = async (call: Call, session: Session, method: 'POST' | 'DELETE'): Promise<Resource> => {
+  const set = await find(session, 'varsets', call.required(0));
+  const workspace = await session.workspace();
+  await session.client.call(method, `/varsets/${set.id}/relationships/workspaces`, {
+    data: [{ type: 'workspaces', id: workspace.id }],
+  });
+  return workspace;
+};
+
+const attaching = (verb: 'attach' | 'detach'): Command => ({
+  name: `variable-sets ${verb}`,
+  about: verb === 'attach' ? 'Use a variable set in a workspace' : 'Stop using a variable set in a workspace',
+  takes: '<name>',
+  options: ofWorkspace,
+  run: async (call, session) => {
+    const workspace = await relate(call, session, verb === 'attach' ? 'POST' : 'DELETE');
+    if (call.flag('json')) return printJson({ data: workspace });
+    const done = verb === 'attach' ? 'is used in' : 'is no longer used in';
+    print(`Variable set ${plain(call.required(0))} ${done} ${plain(workspace.attributes.name)}.`);
+  },
+});
+
+export const projectCommands: Command[] = [
+  ...commandsOf('projects'),
+  ...commandsOf('varsets'),
+  attaching('attach'),
+  attaching('detach'),
+];

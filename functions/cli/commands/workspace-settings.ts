@@ -1,0 +1,119 @@
+import { ApiError, type Resource } from '../../client/client.ts';
+import { type Call, type Command, ofWorkspace } from '../arguments.ts';
+import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { plain } from '../paint.ts';
+import { program } from '../program.ts';
+import { ofList, printList } from '../table.ts';
+import { ask, isAttended, print, printJson } from '../terminal.ts';
+import { findProject } from './projects.ts';
+
+const settings = [
+  'name',
+  'description',
+  'terraform-version',
+  'working-directory',
+  'execution-mode',
+  'auto-apply',
+  'structured-run-output-enabled',
+] as const;
+
+const switchOf = (call: Call, name: string): boolean | undefined => {
+  const text = call.text(name);
+  if (text === undefined) return undefined;
+  if (text !== 'on' && text !== 'off') throw wrongUsage(`--${name} ${text}: give on or off`);
+  return text === 'on';
+};
+
+const changesIn = (call: Call): Record<string, unknown> => {
+  const all: Record<string, unknown> = {
+    name: call.text('name'),
+    description: call.text('description'),
+    'terraform-version': call.text('terraform-version'),
+    'working-directory': call.text('working-directory'),
+    'execution-mode': call.text('execution-mode'),
+    'auto-apply': switchOf(call, 'auto-apply'),
+    'structured-run-output-enabled': switchOf(call, 'structured-output'),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+};
+
+const show = (call: Call, workspace: Resource<'workspaces'>): undefined =>
+  printList(call, {
+    headings: ['setting', 'value'],
+    entries: [...settings],
+    row: (name) => [name, plain(String(workspace.attributes[name] ?? ''))],
+    json: { data: workspace },
+    none: '',
+  });
+
+const set: Command = {
+  name: 'workspaces settings',
+  about: 'Show the settings of a workspace, or change those that are given',
+  options: {
+    ...ofWorkspace,
+    ...ofList,
+    name: { about: 'new name', value: 'name' },
+    description: { about: 'description of the workspace', value: 'text' },
+    'auto-apply': { about: 'apply runs without confirmation', value: 'on|off' },
+    'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
+    'working-directory': { about: 'folder of the configuration to run Terraform in', value: 'path' },
+    'execution-mode': { about: 'where Terraform runs: remote, local or agent', value: 'mode' },
+    'structured-output': { about: 'applies log JSON lines, which the page draws', value: 'on|off' },
+    project: { about: 'move it to this project', value: 'name' },
+  },
+  run: async (call, session) => {
+    const workspace = await session.workspace();
+    const attributes = changesIn(call);
+    const project = call.text('project');
+    if (Object.keys(attributes).length === 0 && project === undefined) return show(call, workspace);
+    const target = project === undefined ? undefined : await findProject(session, project);
+    const relationships = target && { project: { data: { type: 'projects', id: target.id } } };
+    const { data } = await session.client.call<Resource<'workspaces'>>('PATCH', `/workspaces/${workspace.id}`, {
+      data: { type: 'workspaces', attributes, relationships },
+    });
+    return show(call, data);
+  },
+};
+
+const remove: Command = {
+  name: 'workspaces delete',
+  about: 'Delete a workspace with its states, variables and runs',
+  options: {
+    ...ofWorkspace,
+    force: { about: 'delete it although it still manages resources, which stay where they are' },
+    yes: { about: 'do not ask', short: 'y' },
+  },
+  run: async (call, session) => {
+    const workspace = await session.workspace();
+    const { name, 'resource-count': resources } = workspace.attributes;
+    if (!call.flag('yes')) await confirm(name);
+    const action = call.flag('force') ? '' : '/actions/safe-delete';
+    try {
+      await session.client.call(
+        action ? 'POST' : 'DELETE',
+        `/workspaces/${workspace.id}${action}`,
+        action ? {} : undefined,
+      );
+    } catch (error) {
+      if (call.flag('force') || resources === 0) throw error;
+      if (!(error instanceof ApiError) || error.status !== 409) throw error;
+      throw new CommandError(
+        `${error.errors[0]?.detail ?? ''} To destroy: ${program} runs start --latest --destroy --workspace ${name}. To delete anyway: --force`,
+        exit.notNow,
+      );
+    }
+    if (call.flag('json')) return printJson({ data: null });
+    print(`Workspace ${plain(name)} deleted.`);
+  },
+};
+
+/** @throws {CommandError} when the answer is another, or nobody can be asked */
+const confirm = async (name: string): Promise<void> => {
+  if (!isAttended()) throw wrongUsage('Deleting a workspace needs a confirmation. Give --yes.');
+  const answer = await ask(
+    `Delete workspace ${plain(name)} with its states, variables and runs? Type its name to delete it\n> `,
+  );
+  if (answer !== name) throw new CommandError('Not deleted: that is not the name of the workspace.');
+};
+
+export const workspaceSettingCommands: Command[] = [set, remove];

@@ -1,0 +1,192 @@
+import { type Signal, useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
+import { useLive } from '../../live.ts';
+import { Notice } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { all, call, create, saying } from '../../session.ts';
+
+/** Does one thing to several workspaces, after one confirmation. */
+
+type Workspace = Resource<'workspaces'>;
+
+interface Action {
+  name: string;
+  submit: string;
+  about: string;
+  fields?(organization: string): preact.JSX.Element;
+  run(workspace: Workspace, data: FormData): Promise<unknown>;
+}
+
+const act = (verb: string) => (workspace: Workspace, data: FormData) =>
+  call('POST', `/workspaces/${workspace.id}/actions/${verb}`, { reason: textOf(data, 'reason') ?? '' });
+
+const actions: Action[] = [
+  {
+    name: 'Start runs',
+    submit: 'Start runs',
+    about: 'Each starts a run with its latest configuration.',
+    fields: () => <Text label="Message" name="message" value="Started from the list of workspaces" />,
+    run: ({ id }, data) => {
+      const workspace = { data: { type: 'workspaces', id } };
+      return create('/runs', 'runs', { message: textOf(data, 'message') }, { workspace });
+    },
+  },
+  {
+    name: 'Lock',
+    submit: 'Lock workspaces',
+    about: 'Runs stay pending while a workspace is locked.',
+    fields: () => <Text label="Reason" name="reason" />,
+    run: act('lock'),
+  },
+  {
+    name: 'Unlock',
+    submit: 'Unlock workspaces',
+    about: 'Pending runs continue. Locks of other users stay.',
+    run: act('unlock'),
+  },
+  {
+    name: 'Add tag',
+    submit: 'Add tag',
+    about: 'The tag is added to each.',
+    fields: () => <Text label="Tag" name="tag" required />,
+    run: ({ id }, data) =>
+      call('POST', `/workspaces/${id}/relationships/tags`, {
+        data: [{ type: 'tags', attributes: { name: textOf(data, 'tag') } }],
+      }),
+  },
+  {
+    name: 'Move',
+    submit: 'Move workspaces',
+    about: 'Access and variable sets of the new project apply from then on.',
+    fields: (organization) => <Projects organization={organization} />,
+    run: ({ id }, data) =>
+      call('POST', `/projects/${textOf(data, 'project')}/relationships/workspaces`, {
+        data: [{ type: 'workspaces', id }],
+      }),
+  },
+];
+
+const Projects = ({ organization }: { organization: string }) => {
+  const projects = useLive(
+    `projects/${organization}`,
+    async () => (await all<'projects'>(`/organizations/${organization}/projects`)).data,
+    () => undefined,
+  );
+  const options = (projects.value ?? []).map(({ id, attributes }) => [id, attributes.name] as const);
+  return <Select label="Project" name="project" options={options} />;
+};
+
+interface Props {
+  organization: string;
+  chosen: Signal<ReadonlySet<string>>;
+  /** As they are listed now. */
+  workspaces: Workspace[];
+  onDone(): void;
+}
+
+export const BulkActions = ({ organization, chosen, workspaces, onDone }: Props) => {
+  const asking = useSignal<Action | undefined>(undefined);
+  const selected = workspaces.filter(({ id }) => chosen.value.has(id));
+  const everything = selected.length === workspaces.length;
+  return (
+    <section class="bulk panel pad row" aria-label="Actions on the selected workspaces">
+      <span role="status">{selected.length} selected</span>
+      <button
+        type="button"
+        class="small-button"
+        onClick={() => (chosen.value = new Set(everything ? [] : workspaces.map(({ id }) => id)))}
+      >
+        {everything ? 'Select none' : `Select all ${workspaces.length}`}
+      </button>
+      {actions.map((action) => (
+        <button
+          key={action.name}
+          type="button"
+          class="small-button"
+          disabled={selected.length === 0}
+          onClick={() => (asking.value = action)}
+        >
+          {action.name}
+        </button>
+      ))}
+      {asking.value && (
+        <Asked
+          action={asking.value}
+          selected={selected}
+          organization={organization}
+          onClose={(left) => {
+            asking.value = undefined;
+            if (left) chosen.value = left;
+            onDone();
+          }}
+        />
+      )}
+    </section>
+  );
+};
+
+interface AskedProps {
+  action: Action;
+  selected: Workspace[];
+  organization: string;
+  /** @param left those that it was not done to */
+  onClose(left?: ReadonlySet<string>): void;
+}
+
+const namesShown = 10;
+
+const Asked = ({ action, selected, organization, onClose }: AskedProps) => {
+  const failures = useSignal<[workspace: Workspace, why: string][] | undefined>(undefined);
+  // As they were when the question was put: the list goes on changing.
+  const asked = useSignal(selected).value;
+  const submit = async (data: FormData) => {
+    const failed: [Workspace, string][] = [];
+    for (const workspace of asked) {
+      await action.run(workspace, data).catch((error) => failed.push([workspace, saying(error)]));
+    }
+    if (failed.length === 0) onClose(new Set());
+    else failures.value = failed;
+  };
+  const left = failures.value;
+  const title = `${action.name}: ${count(asked.length, 'workspace')}`;
+  if (left) {
+    const close = () => onClose(new Set(left.map(([{ id }]) => id)));
+    return (
+      <Dialog title={title} onClose={close}>
+        <p>
+          Done for {asked.length - left.length} of {asked.length}. Those that failed stay selected.
+        </p>
+        <Notice kind="bad">
+          <ul>
+            {left.map(([{ id, attributes }, why]) => (
+              <li key={id}>
+                <strong>{attributes.name}</strong>: {why}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </Dialog>
+    );
+  }
+  const more = asked.length - namesShown;
+  return (
+    <Dialog title={title} onClose={() => onClose()}>
+      <p class="soft">{action.about}</p>
+      <p class="break">
+        {asked
+          .slice(0, namesShown)
+          .map(({ attributes }) => attributes.name)
+          .join(', ')}
+        {more > 0 && ` and ${more} more`}
+      </p>
+      <Form submit={action.submit} onSubmit={submit} onCancel={() => onClose()}>
+        {action.fields?.(organization)}
+      </Form>
+    </Dialog>
+  );
+};

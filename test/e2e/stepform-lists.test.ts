@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, it } from 'vitest';
+import { exit } from '../../functions/cli/exit.ts';
+import {
+  client,
+  newName,
+  newWorkspace,
+  organization,
+  platform,
+  resources,
+  startRun,
+  untilFinal,
+} from './support/world.ts';
+
+/** Lists, settings, projects and variable sets from the command line, as scripts use them. */
+
+const command = fileURLToPath(new URL('../../functions/cli/stepform.mjs', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'stepform-lists-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const stepform = async (...args: string[]) => {
+  const env = {
+    ...process.env,
+    TFE_ADDRESS: platform.url,
+    TFE_TOKEN: platform.token,
+    TF_CLOUD_ORGANIZATION: organization,
+  };
+  const child = spawn(process.execPath, [command, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { out, err, code };
+};
+
+it('lists are a table with headings, JSON, or CSV that no spreadsheet takes for a formula', async () => {
+  const workspace = await newWorkspace();
+  const { name } = workspace.attributes;
+  const run = await untilFinal(
+    await startRun(workspace, { 'main.tf': resources(['a']) }, { message: '=1, "two"', 'plan-only': true }),
+  );
+  const list = (...format: string[]) => stepform('runs', 'list', '--workspace', name, ...format);
+  const csv = (await list('--output', 'csv')).out.trim().split('\n');
+  expect(csv[0]).toBe('id,status,since,message');
+  expect(csv[1]).toMatch(new RegExp(`^${run.id},planned_and_finished,\\d{4}-.*Z,"'=1, ""two"""$`));
+  expect((await list('--output', 'table')).out).toMatch(/^ID +STATUS +SINCE +MESSAGE\n/);
+  expect(JSON.parse((await list('--output', 'json')).out).data[0].id).toBe(run.id);
+  expect(await list('--output', 'yaml')).toMatchObject({
+    code: exit.usage,
+    err: expect.stringContaining('give one of table, json, csv'),
+  });
+  expect((await list('--json', '--output', 'csv')).out).toContain('cannot be combined');
+});
+
+it('a workspace is set, moved and deleted; one with resources is not by mistake', async () => {
+  const [name, project] = [newName('settings'), newName('project')];
+  await stepform('workspaces', 'create', name);
+  await stepform('projects', 'create', project);
+  expect((await stepform('projects', 'list', '--output', 'csv')).out).toContain(`\n${project},prj-`);
+  const options = ['--auto-apply', 'on', '--description', 'Ours', '--project', project];
+  const set = JSON.parse((await stepform('workspaces', 'settings', '-w', name, ...options, '--json')).out).data;
+  expect(set.attributes).toMatchObject({ 'auto-apply': true, description: 'Ours' });
+  expect((await client.get(`/projects/${set.relationships.project.data.id}`)).attributes.name).toBe(project);
+  expect((await stepform('workspaces', 'settings', '-w', name)).out).toMatch(/auto-apply +true/);
+  const wrong = await stepform('workspaces', 'settings', '-w', name, '--project', `${project}x`);
+  expect(wrong).toMatchObject({ code: exit.notFound, err: expect.stringContaining(`Did you mean ${project}?`) });
+  await untilFinal(await startRun({ ...set }, { 'main.tf': resources(['a']) }));
+  expect(await stepform('workspaces', 'delete', '-w', name)).toMatchObject({
+    code: exit.usage,
+    err: expect.stringContaining('--yes'),
+  });
+  const kept = await stepform('workspaces', 'delete', '-w', name, '--yes');
+  expect(kept).toMatchObject({ code: exit.notNow, err: expect.stringContaining('still manages') });
+  expect((await stepform('workspaces', 'delete', '-w', name, '--yes', '--force')).code).toBe(exit.done);
+  expect((await stepform('workspaces', 'settings', '-w', name)).code).toBe(exit.notFound);
+  expect((await stepform('projects', 'delete', project)).code).toBe(exit.done);
+});
+
+it('a variable set is created, attached, detached and deleted', async () => {
+  const workspace = await newWorkspace();
+  const set = newName('set');
+  const sets = async () =>
+    (await client.list(`/workspaces/${workspace.id}/varsets`)).map(({ attributes }) => attributes.name);
+  const { name } = workspace.attributes;
+  await stepform('variable-sets', 'create', set);
+  expect((await stepform('variable-sets', 'attach', set, '-w', name)).code).toBe(exit.done);
+  expect(await sets()).toEqual([set]);
+  expect((await stepform('variable-sets', 'detach', set, '-w', name)).code).toBe(exit.done);
+  expect(await sets()).toEqual([]);
+  expect((await stepform('variable-sets', 'delete', set)).code).toBe(exit.done);
+  expect((await stepform('variable-sets', 'delete', set)).code).toBe(exit.notFound);
+});
+
+it('watches several runs, each line with its run, and ends with what failed', async () => {
+  const [one, other] = await Promise.all([newWorkspace(), newWorkspace()]);
+  const good = await startRun(one, { 'main.tf': resources(['a']) }, { 'auto-apply': true });
+  const bad = await startRun(other, { 'main.tf': 'resource "terraform_data" "a" {' });
+  const { out, code } = await stepform('runs', 'watch', good.id, bad.id);
+  expect(out).toContain(`${good.id}  ended: Applied`);
+  expect(out).toContain(`${bad.id}  ended: Plan Errored`);
+  expect(code).toBe(exit.errored);
+});

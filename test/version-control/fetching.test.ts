@@ -1,0 +1,89 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { Followed, type Json, push, sha } from './support/followed.ts';
+import type { ForgeServer, Reply } from './support/forge-server.ts';
+
+/** What becomes of a commit that cannot be fetched, and of branches that come and go. */
+
+let followed: Followed;
+let api: Api;
+let forge: ForgeServer;
+beforeAll(async () => {
+  followed = await Followed.start();
+  ({ api, forge } = followed);
+});
+afterAll(() => followed.close());
+beforeEach(() => followed.reset());
+
+const newest = async ({ id }: { id: string }): Promise<Json> =>
+  (await api.get(`workspaces/${id}/configuration-versions`)).body.data[0].attributes;
+
+const connected = async (reply: Reply) => {
+  forge.on('GET', /\/tarball\//, reply);
+  const { token } = await followed.connection();
+  const workspace = await followed.workspace(token);
+  await followed.settleAndFetch();
+  return workspace;
+};
+
+it.each([
+  ['a token that is refused', { status: 401, body: {} }, 'may not read'],
+  ['what is no archive', { body: Buffer.from('no gzip') }, 'is damaged'],
+])('says why a commit could not be fetched: %s', async (_, reply, words) => {
+  const before = process.env.TMPDIR;
+  const folder = await mkdtemp(join(tmpdir(), 'fetching-'));
+  process.env.TMPDIR = folder;
+  const workspace = await connected(reply).finally(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
+  expect(await newest(workspace)).toMatchObject({ status: 'errored', 'error-message': expect.stringContaining(words) });
+  expect(await readdir(folder)).toEqual([]);
+  await rm(folder, { recursive: true });
+});
+
+it('waits as long as the forge asks, without calling it, and goes on then', async () => {
+  const workspace = await connected({ status: 429, headers: { 'retry-after': '120' }, body: {} });
+  expect((await newest(workspace)).status).toBe('fetching');
+  const calls = forge.calls.length;
+  const { queryAll, update } = await import('../../functions/store/table.ts');
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { handler } = await import('../../functions/orchestration/fetch-commit.ts');
+  const token = workspace.attributes['vcs-repo']['oauth-token-id'];
+  const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+  const archive = `${repositoryId(token, followed.identifier)}#${sha(0)}`;
+  await handler({ archive });
+  expect([forge.calls.length, (await newest(workspace)).status]).toEqual([calls, 'fetching']);
+  await update(keys.oauthToken(token), { remove: ['pausedUntil'] });
+  await followed.has({ 'main.tf': '' });
+  await handler({ archive });
+  expect((await newest(workspace)).status).toBe('uploaded');
+  expect(await queryAll({ pk: keys.commitArchive(archive).pk, prefix: 'CV#' })).toEqual([]);
+});
+
+it('keeps the configuration of a branch that was deleted, and runs it when it is made again', async () => {
+  await followed.has({ 'main.tf': '' });
+  const { workspace, hook } = await followed.connect();
+  const gone = { ref: 'refs/heads/main', before: sha(0), after: '0'.repeat(40), deleted: true };
+  await followed.deliver(hook, 'push', gone);
+  await followed.settle();
+  expect((await followed.messages())[0]).toContain('was deleted');
+  followed.head = sha(4);
+  await followed.deliver(hook, 'push', { ...push(0, 4), before: '0'.repeat(40), created: true });
+  await followed.settle();
+  expect((await followed.commitsOf(workspace)).at(-1)).toBe(sha(4));
+});
+
+it('runs an older commit that the branch was reset to by force, in every workspace', async () => {
+  await followed.has({ 'main.tf': '' });
+  const { workspace, hook } = await followed.connect({ 'trigger-patterns': ['nothing/**'] });
+  await followed.deliver(hook, 'push', push(0, 1));
+  await followed.settle();
+  expect(await followed.commitsOf(workspace)).toEqual([sha(0)]);
+  await followed.deliver(hook, 'push', { ...push(1, 0), forced: true });
+  await followed.settle();
+  expect(await followed.commitsOf(workspace)).toEqual([sha(0), sha(0)]);
+});
