@@ -352,6 +352,7 @@ const elsewhere: Record<string, string> = {
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}': 'test/registry',
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/{moduleVersion}':
     'test/registry',
+  'organizations/{organization}/token-ttl-policies': 'test/people/organizations',
   'organizations/{organization}/workspaces/{name}': 'workspaces, by name',
   'projects/{project}/relationships/tag-bindings': 'a list of tags',
   'projects/{project}/tag-bindings': 'a list of tags',
