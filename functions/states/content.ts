@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { InstanceChange } from './resource-history.ts';
 
 /** What is in a state file (Terraform: state format version 4), as far as the API tells of it. */
 
@@ -24,6 +23,15 @@ export interface StateResource {
 }
 
 type Counts = Record<string, Record<string, number>>;
+
+/** The state version that an instance was created or changed in. */
+export interface InstanceChange {
+  version: string;
+  /** ISO 8601, UTC. */
+  at: string;
+  /** The run that wrote it. */
+  run?: string;
+}
 
 /** One instance of a managed resource. */
 export interface StateInstance {

@@ -1,4 +1,4 @@
-import type { StateInstance } from './content.ts';
+import type { InstanceChange, StateInstance } from './content.ts';
 import { getStateVersion, readSummary } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
@@ -6,15 +6,6 @@ import type { StateVersion } from './state-version.ts';
  * Which state versions changed a resource. Every state notes it with the instance, from what the state before it has:
  * nobody has to compare the whole history to show it.
  */
-
-/** The state version that an instance was created or changed in. */
-export interface InstanceChange {
-  version: string;
-  /** ISO 8601, UTC. */
-  at: string;
-  /** The run that wrote it. */
-  run?: string;
-}
 
 const mostChanges = 5;
 

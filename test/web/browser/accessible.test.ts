@@ -106,6 +106,8 @@ beforeAll(async () => {
     overview: { path: at, ready: 'Current run' },
     'new run': { path: at, ready: 'Current run', open: 'Start new run' },
     runs: { path: `${at}/runs`, ready: 'Applied already' },
+    resources: { path: `${at}/resources?resource=terraform_data.a`, ready: 'History' },
+    graph: { path: `${at}/resources?view=graph`, ready: 'Arrows point' },
     states: { path: `${at}/states`, ready: 'Serial' },
     state: { path: `${at}/states/${state?.id}`, ready: 'terraform_data.a' },
     variables: { path: `${at}/variables`, ready: 'unused' },

@@ -3,7 +3,7 @@ import { hrefOf } from '../../location.ts';
 import { Ago, Facts } from '../../parts/basics.tsx';
 import { related } from '../../session.ts';
 import { configured } from '../../text/resource-times.ts';
-import { LastChange, type Managed } from './resources.tsx';
+import { LastChange, type Managed } from './last-change.tsx';
 
 interface Props {
   resource: Managed;

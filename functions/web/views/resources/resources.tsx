@@ -2,26 +2,15 @@ import { useMemo } from 'preact/hooks';
 import type { Resource } from '../../../client/client.ts';
 import { count } from '../../../client/text/time.ts';
 import { useLive } from '../../live.ts';
-import { hrefOf, useQuery } from '../../location.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
+import { useQuery } from '../../location.ts';
+import { Loaded } from '../../parts/basics.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { DependencyGraph } from '../../parts/graph.tsx';
 import { Growing } from '../../parts/long-list.tsx';
 import { all, related } from '../../session.ts';
 import { configured } from '../../text/resource-times.ts';
+import { LastChange, type Managed } from './last-change.tsx';
 import { ResourceDetails } from './resource-details.tsx';
-
-export interface Managed {
-  address: string;
-  type: string;
-  module: string;
-  provider: string;
-  /** Addresses in the configuration. */
-  dependsOn: string[];
-  createdAt: string | undefined;
-  /** Newest first. */
-  changes: { version: string; run: string | undefined; at: string }[];
-}
 
 interface Change {
   'state-version-id': string;
@@ -62,7 +51,7 @@ export const Resources = ({ workspace }: { workspace: Resource<'workspaces'> }) 
     <Loaded live={live} what="resources">
       {(resources) =>
         resources.length ? (
-          <Managed resources={resources} workspace={workspace} />
+          <Found resources={resources} workspace={workspace} />
         ) : (
           <p class="soft">No resources yet. They appear here once a run has applied.</p>
         )
@@ -82,7 +71,7 @@ const optionsOf = (values: string[]): [string, string][] =>
     .sort(natural.compare)
     .map((value) => [value, value]);
 
-const Managed = ({ resources, workspace }: ManagedProps) => {
+const Found = ({ resources, workspace }: ManagedProps) => {
   const search = useQuery('search');
   const type = useQuery('type');
   const module = useQuery('module');
@@ -214,24 +203,3 @@ const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
     )}
   </Growing>
 );
-
-/** The run that made it, else the state version. */
-export const LastChange = ({
-  change,
-  workspace,
-}: {
-  change: Managed['changes'][number] | undefined;
-  workspace: Resource<'workspaces'>;
-}) => {
-  if (!change) return <span class="soft">before history was recorded</span>;
-  const { version, run, at } = change;
-  const common = { organization: related(workspace, 'organization') ?? '', workspace: workspace.attributes.name };
-  return (
-    <>
-      <Ago at={at} />{' '}
-      <a href={hrefOf(run ? { view: 'run', ...common, run } : { view: 'state', ...common, version })}>
-        {run ? 'run' : 'state upload'}
-      </a>
-    </>
-  );
-};

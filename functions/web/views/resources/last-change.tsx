@@ -1,0 +1,37 @@
+import type { Resource } from '../../../client/client.ts';
+import { hrefOf } from '../../location.ts';
+import { Ago } from '../../parts/basics.tsx';
+import { related } from '../../session.ts';
+
+export interface Managed {
+  address: string;
+  type: string;
+  module: string;
+  provider: string;
+  /** Addresses in the configuration. */
+  dependsOn: string[];
+  createdAt: string | undefined;
+  /** Newest first. */
+  changes: { version: string; run: string | undefined; at: string }[];
+}
+
+/** The run that made it, else the state version. */
+export const LastChange = ({
+  change,
+  workspace,
+}: {
+  change: Managed['changes'][number] | undefined;
+  workspace: Resource<'workspaces'>;
+}) => {
+  if (!change) return <span class="soft">before history was recorded</span>;
+  const { version, run, at } = change;
+  const common = { organization: related(workspace, 'organization') ?? '', workspace: workspace.attributes.name };
+  return (
+    <>
+      <Ago at={at} />{' '}
+      <a href={hrefOf(run ? { view: 'run', ...common, run } : { view: 'state', ...common, version })}>
+        {run ? 'run' : 'state upload'}
+      </a>
+    </>
+  );
+};
