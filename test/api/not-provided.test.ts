@@ -13,7 +13,6 @@ afterAll(() => api.close());
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
   ['GET', 'github-app/installations', 'GitHub App installations'],
-  ['POST', 'organizations/acme/registry-modules/vcs', 'publishing modules from version control'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
   ['POST', 'plan-exports', 'plan exports'],
   ['POST', 'admin/terraform-versions', 'changing which Terraform versions there are'],

@@ -261,6 +261,7 @@ describe('the HTTP API', () => {
       'FetchProvider',
       'Governance',
       'Notify',
+      'Policies',
       'RunTask',
       'Settings',
       'SignIn',

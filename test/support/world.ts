@@ -236,4 +236,6 @@ export const bodyIn = (path: string, things: Record<string, string>): object =>
     ? { data: [ref('workspaces', things.workspace ?? '').data] }
     : path === '/api/v2/oauth-clients'
       ? { data: { attributes: { 'organization-id': things.organization } } }
-      : namedIn(things).body;
+      : path === '/api/v2/registry-modules'
+        ? { data: { attributes: { 'vcs-repo': { 'oauth-token-id': things.oauthToken } } } }
+        : namedIn(things).body;
