@@ -108,7 +108,10 @@ export const buildJob = async (
 
 /**
  * An apply in JSON lines loses nothing of what the text says, and says when each resource began and ended. A plan in
- * JSON lines has no diff: that is for the command line that asked for it and draws it by itself.
+ * JSON lines has no diff: that is for the command line that asked for it and draws it by itself. The remote backend, and
+ * old command lines, print a log as it is.
  */
 const appliesWithTimes = (run: Run, phase: PhaseName, { structuredRunOutputEnabled }: Workspace): boolean =>
-  phase === 'apply' && structuredRunOutputEnabled && run.source !== 'terraform+cloud';
+  phase === 'apply' && structuredRunOutputEnabled && !commandLines.includes(run.source);
+
+const commandLines = ['terraform', 'terraform+cloud'];

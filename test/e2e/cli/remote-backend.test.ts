@@ -19,7 +19,9 @@ describe.concurrent('with backend "remote", terraform', () => {
 
     const refused = await here.run('apply', ['no']);
     expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('Apply discarded.') });
-    expect(await here.succeed('apply', ['yes'])).toContain('Apply complete! Resources: 2 added');
+    const applied = await here.succeed('apply', ['yes']);
+    expect(applied).toContain('Apply complete! Resources: 2 added');
+    expect(applied, 'JSON lines, which it does not render').not.toContain('"@level"');
     // Its client takes variables from such files only.
     here.write('n.auto.tfvars', 'n = "next"\n');
     expect(await here.succeed('apply -auto-approve')).toContain('0 added, 1 changed, 0 destroyed');
