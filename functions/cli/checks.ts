@@ -34,7 +34,7 @@ export interface CostEstimate {
   'error-message': string | null;
 }
 
-export type Judgement = TaskResult | Policies | CostEstimate;
+export type CheckResult = TaskResult | Policies | CostEstimate;
 
 interface Outcome {
   policy_name: string;

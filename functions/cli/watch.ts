@@ -4,7 +4,7 @@ import { readable } from '../client/text/terraform-json.ts';
 import { displayStatus } from '../run/display.ts';
 import { type Stage, type StageName, stagesOf } from '../run/stages.ts';
 import { isFinal } from '../run/status.ts';
-import { check, costEstimate, evaluation, type Judgement, taskResults } from './checks.ts';
+import { type CheckResult, check, costEstimate, evaluation, taskResults } from './checks.ts';
 import type { ExitCode } from './exit.ts';
 import { withRetries } from './network-timeout.ts';
 import { type Changes, changesOf, fetchSnapshot, type RunSnapshot } from './run-snapshot.ts';
@@ -17,7 +17,7 @@ export type WatchEvent =
   /** A line of Terraform's own, with its colours. */
   | { event: 'log'; phase: 'plan' | 'apply'; line: string }
   | { event: 'stage'; stage: StageName; state: Stage['state']; seconds: number; changes?: Changes }
-  | Judgement
+  | CheckResult
   | { event: 'unreachable'; reason: string }
   | { event: 'end'; status: string; name: string; 'exit-code': ExitCode; run: Resource<'runs'> };
 
@@ -165,7 +165,7 @@ class Watch {
     if (name === 'Policy check' && due) this.#judged(await check(this.#client, run));
   }
 
-  #judged(judgement: Judgement | undefined): void {
+  #judged(judgement: CheckResult | undefined): void {
     if (!judgement) return;
     if (judgement.event === 'policies') {
       this.#policyFailed = /^(hard_failed|soft_failed|failed|errored)$/.test(judgement.status);

@@ -11,7 +11,7 @@ import { archiveOf, type ConfigurationVersion } from './records.ts';
  */
 
 /** How much of an archive is looked through, at most; clients pack in the order of names. */
-export const bounds = {
+export const limits = {
   packedBytes: 4 * 1024 * 1024,
   unpackedBytes: 32 * 1024 * 1024,
   entries: 5000,
@@ -35,8 +35,8 @@ export const findReadme = async (archive: Buffer, directory: string): Promise<Bu
   let readme: Buffer | undefined;
   let entries = 0;
   try {
-    for await (const entry of tarEntries(gunzip(archive, { bytes: bounds.unpackedBytes, ms: bounds.milliseconds }))) {
-      if (++entries > bounds.entries) break;
+    for await (const entry of tarEntries(gunzip(archive, { bytes: limits.unpackedBytes, ms: limits.milliseconds }))) {
+      if (++entries > limits.entries) break;
       const path = pathOf(entry);
       if (path === readmePath) return await take(entry);
       if (path === 'readme.md') readme = await take(entry);
@@ -50,7 +50,7 @@ export const findReadme = async (archive: Buffer, directory: string): Promise<Bu
 
 /** Looks into the archive, and keeps what it found. 2 requests to S3 and 1 write. */
 const keepReadme = async (version: ConfigurationVersion, directory: string): Promise<string | undefined> => {
-  const archive = await getObject(archiveOf(version).key, { from: 0, length: bounds.packedBytes });
+  const archive = await getObject(archiveOf(version).key, { from: 0, length: limits.packedBytes });
   const readme = archive && (await findReadme(archive, directory));
   const key = readme ? objects.readme(version.id, digestOf(`${directory}\n${version.archive?.sha256 ?? ''}`)) : null;
   if (readme && key) await putObject(key, new Uint8Array(readme), 'text/markdown');

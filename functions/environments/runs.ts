@@ -35,7 +35,7 @@ export const createManagedWorkspace = async (
   return workspace;
 };
 
-export interface Wanted {
+export interface RunRequest {
   id: string;
   workspace: Workspace;
   archive: Archive;
@@ -57,7 +57,7 @@ export interface Wanted {
  * Creates and starts the run, which applies by itself: whoever may build may apply. May be repeated, since its id is
  * given.
  */
-export const startRun = async (wanted: Wanted): Promise<Run> => {
+export const startRun = async (wanted: RunRequest): Promise<Run> => {
   const { id, workspace, archive, createdBy, planOnly } = wanted;
   const existing = await getRun(id);
   if (existing) {

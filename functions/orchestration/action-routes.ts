@@ -5,7 +5,7 @@ import { type Context, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
 import type { Run } from '../run/run.ts';
 import { run } from '../runs/finder.ts';
-import { checkUnmanaged, type ManagedDeed } from '../workspaces/managed.ts';
+import { checkUnmanaged, type ManagedAction } from '../workspaces/managed.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { type ActionResult, applyRun, cancelRun, discardRun, forceCancelRun } from './decisions.ts';
 import { type ForceExecuteResult, forceExecuteRun } from './force-execute.ts';
@@ -24,7 +24,7 @@ const act =
   };
 
 /** A build of an environment, an import or a dry run (decisions/0041). */
-const checkNoBuild = ({ environment, workspaceName }: Run, deed: ManagedDeed): void =>
+const checkNoBuild = ({ environment, workspaceName }: Run, deed: ManagedAction): void =>
   checkUnmanaged({ name: workspaceName, ...(environment ? { managedBy: 'an environment or a template' } : {}) }, deed);
 
 /** A saved plan that got stale is gone with its first confirmation, should it still be there. */

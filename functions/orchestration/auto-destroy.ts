@@ -11,7 +11,7 @@ import { now } from '../store/time.ts';
 import type { AutoDestroyTimer } from '../workspaces/auto-destroy.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { defaultOptions, queueRun } from './create-run.ts';
-import { tellOfAutoDestroy } from './notifications.ts';
+import { notifyAutoDestroy } from './notifications.ts';
 
 /**
  * Destroys workspaces whose time has come (HCP Terraform: ephemeral workspaces). The sweep calls this whenever the timer of
@@ -54,7 +54,7 @@ export const lookAtAutoDestroy = async (key: Key): Promise<void> => {
   const step = nextStep(workspace, { state: workspace.state, progress: timer, now: now() });
   if (step.do === 'nothing') return void (await stop(timer));
   if (step.do === 'destroy') return destroy({ workspace, timer });
-  if (step.reminds) await tellOfAutoDestroy(workspace, { kind: 'reminder', at: step.reminds });
+  if (step.reminds) await notifyAutoDestroy(workspace, { kind: 'reminder', at: step.reminds });
   await again(timer, step.until);
 };
 
@@ -105,7 +105,7 @@ const follow = async (look: Look, runId: string): Promise<void> => {
 
 /** A duration counts on; a time is over. */
 const destroyed = async ({ workspace, timer }: Look, run: Run): Promise<void> => {
-  await tellOfAutoDestroy(workspace, { kind: 'results', at: timer.lookedAt, run });
+  await notifyAutoDestroy(workspace, { kind: 'results', at: timer.lookedAt, run });
   const { autoDestroyAt: at } = workspace;
   await update(keys.workspace(workspace.id), {
     set: { autoDestroyStatus: null, ...(at ? { autoDestroyAt: null, updatedAt: now() } : {}) },
@@ -123,7 +123,7 @@ const failed = async (
 ): Promise<void> => {
   const failures = run && isRefused(run) ? finalFailures : (timer.failures ?? 0) + 1;
   const basis = run?.apply.report?.stateVersionId ?? (run ? timer.basis : workspace.state?.id);
-  await tellOfAutoDestroy(workspace, { kind: 'results', at: timer.lookedAt, run, obstacle });
+  await notifyAutoDestroy(workspace, { kind: 'results', at: timer.lookedAt, run, obstacle });
   await setStatus(workspace, 'errored');
   const next = timeAfterFailure(workspace, failures, now());
   if (next) await again(timer, next, { set: { failures, basis }, remove: ['runId'] });

@@ -38,7 +38,7 @@ const tellPeople = async (run: Run): Promise<void> => {
 };
 
 /** What people are told of a workspace that is destroyed by itself. */
-export const tellOfAutoDestroy = async (
+export const notifyAutoDestroy = async (
   { id: workspaceId, notifications }: Workspace,
   { run, ...notice }: Omit<AutoDestroyNotice, 'run'> & { run?: Run },
 ): Promise<void> => {

@@ -9,7 +9,7 @@ import type { Key } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { completeClientEnd, completeTokenEnd } from '../version-control/complete-end.ts';
 import { handleDelivery } from '../version-control/handle.ts';
-import type { Doings } from '../version-control/handling.ts';
+import type { Orchestration } from '../version-control/handling.ts';
 import { settleRepository } from '../version-control/webhooks.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { defaultOptions, queueRun } from './create-run.ts';
@@ -19,7 +19,7 @@ import { discardStale, isStale } from './saved-plans.ts';
 
 /** What happens at version control, and what is left to do there. */
 
-const doings: Doings = {
+const doings: Orchestration = {
   queueRun: async ({ message, planOnly, savePlan = false, by, ...request }) => {
     try {
       await queueRun({

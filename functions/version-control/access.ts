@@ -11,12 +11,12 @@ import {
   getToken,
   type IssuedToken,
   keepRefreshed,
-  noteTrouble,
   type OauthClient,
   type OauthToken,
   openClientSecret,
   openRefreshToken,
   openToken,
+  recordTokenProblem,
 } from './connections.ts';
 import { ForgeError } from './forge-error.ts';
 import type { Call, Forge } from './forges/forge.ts';
@@ -93,7 +93,7 @@ const refreshNow = async (client: OauthClient, token: OauthToken): Promise<Oauth
       throw new ForgeError('unreachable', `${name} could not be asked for a new token`);
     }
     const broken = `${name} does not issue a new token (${error.error.slice(0, 50)}). Authorize the connection again`;
-    await noteTrouble(token, { broken });
+    await recordTokenProblem(token, { broken });
     throw new ForgeError('refused', broken);
   }
 };

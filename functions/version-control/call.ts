@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OutboundError } from '../outbound/errors.ts';
 import { type OutboundAnswer, send } from '../outbound/send.ts';
-import { noteTrouble, type OauthClient, type OauthToken } from './connections.ts';
+import { type OauthClient, type OauthToken, recordTokenProblem } from './connections.ts';
 import { ForgeError } from './forge-error.ts';
 import type { Call, ForgeRequest } from './forges/forge.ts';
 import { providerOf } from './service-providers.ts';
@@ -102,11 +102,11 @@ const once = async (connection: Connection, request: ForgeRequest, totalMs: numb
   });
   const until = pausedUntil(answer.status, answer.headers);
   if (until) {
-    if (token) await noteTrouble(token, { pausedUntil: until });
+    if (token) await recordTokenProblem(token, { pausedUntil: until });
     throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, answer.status);
   }
   if (answer.status === 401 && token) {
-    await noteTrouble(token, { broken: `${name} does not accept the token any more` });
+    await recordTokenProblem(token, { broken: `${name} does not accept the token any more` });
   }
   const ok = answer.status >= 200 && answer.status < 300;
   if (!ok && !accept.includes(answer.status)) throw failureOf(name, answer.status, answer.body);

@@ -4,7 +4,7 @@ import { keepRequestedEvent } from '../audit/records.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { completeLink, linkOfAccount, spendCode } from './account-links.ts';
 import { type Command, commandOf } from './commands.ts';
-import type { Matter } from './deliveries.ts';
+import type { RepositoryTask } from './deliveries.ts';
 import type { PullComment } from './forges/forge.ts';
 import { pullForges } from './forges/pull-forges.ts';
 import { counted, type Handling, type Outcome } from './handling.ts';
@@ -19,7 +19,7 @@ import { planAgain } from './pulls.ts';
  * the user who has proved that the account is theirs, with what they may do now. Strangers get no answer, only an event.
  */
 
-type About = Extract<Matter, { kind: 'comment' }>;
+type About = Extract<RepositoryTask, { kind: 'comment' }>;
 
 /** In the audit trail: what somebody asked for in a comment, and by which account. */
 const keepTrace = ({ repository }: Handling, comment: PullComment, { verb, argument }: Command, userId: string) => {

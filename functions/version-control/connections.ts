@@ -245,7 +245,7 @@ export const keepSshKey = async ({ id }: OauthToken, key: string): Promise<Oauth
   });
 
 /** Of the token that was used, unless there is another by now. */
-export const noteTrouble = async (
+export const recordTokenProblem = async (
   { id, generation }: OauthToken,
   trouble: { broken: string } | { pausedUntil: string },
 ): Promise<void> => {

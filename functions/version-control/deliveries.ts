@@ -12,7 +12,7 @@ import type { ForgeEvent } from './forges/events.ts';
  * commit. Kept before anything is done, and due until it is done; the sweep has it done when nobody did.
  */
 
-export type Matter =
+export type RepositoryTask =
   | Exclude<ForgeEvent, { kind: 'ignored' }>
   | { kind: 'connected'; workspaceId: string }
   /** It was connected or changed; its request may have made a version. */
@@ -25,7 +25,7 @@ export interface Delivery {
   uuid: string;
   id: string;
   repository: string;
-  matter: Matter;
+  matter: RepositoryTask;
   receivedAt: string;
   /** Workspaces that it let go of, to be run anew. */
   released?: string[];

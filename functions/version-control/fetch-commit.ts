@@ -13,7 +13,7 @@ import { now } from '../store/time.ts';
 import { type Access, accessBy } from './access.ts';
 import { type CommitArchive, getArchive } from './archives.ts';
 import { asForgeError, failureOf, headersFor, pausedUntil } from './call.ts';
-import { noteTrouble } from './connections.ts';
+import { recordTokenProblem } from './connections.ts';
 import { ForgeError, mayPass } from './forge-error.ts';
 import { type AddPart, ArchiveError, repack } from './repack.ts';
 import { identifierOf, readGitmodules, type Submodule } from './submodules.ts';
@@ -38,7 +38,7 @@ const downloadCommit = async (
   answer.destroy();
   const until = pausedUntil(status, answer.headers);
   if (!until) throw failureOf(name, status, Buffer.alloc(0));
-  await noteTrouble(token, { pausedUntil: until });
+  await recordTokenProblem(token, { pausedUntil: until });
   throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, status);
 };
 

@@ -7,18 +7,18 @@ import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/recor
 import { accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { handleComment } from './comments.ts';
-import { type Delivery, finishDelivery, getDelivery, type Matter, postponeDelivery } from './deliveries.ts';
+import { type Delivery, finishDelivery, getDelivery, postponeDelivery, type RepositoryTask } from './deliveries.ts';
 import { follows } from './follows.ts';
 import { type ForgeError, mayPass } from './forge-error.ts';
 import { pullForges } from './forges/pull-forges.ts';
 import {
   commitAt,
   counted,
-  type Doings,
   fetchFor,
   forEach,
   type Handling,
   mayStart,
+  type Orchestration,
   type Outcome,
 } from './handling.ts';
 import { release } from './merge-locks.ts';
@@ -28,7 +28,7 @@ import { handleWorkspace, type RunOutcome, runCommit } from './newest-commit.ts'
 import { handlePolicySet, renewPolicySets, setFilters, setsOfBranch } from './policy-set-versions.ts';
 import { handlePull } from './pulls.ts';
 import { type FollowedRepository, getRepository, isWorkspace, listFollowers } from './repositories.ts';
-import { concerns, filters, matchesTag } from './triggers.ts';
+import { filters, isTriggeredBy, matchesTag } from './triggers.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 import { ensureWebhook } from './webhooks.ts';
 
@@ -45,7 +45,7 @@ const changesOf = ({ access, repository }: Handling, moved: Moved): (() => Promi
   };
 };
 
-type Pushed = Extract<Matter, { kind: 'push' | 'tag' }>;
+type Pushed = Extract<RepositoryTask, { kind: 'push' | 'tag' }>;
 
 const runMove = async (
   handling: Handling,
@@ -58,7 +58,7 @@ const runMove = async (
   const [tag, branch] = matter.kind === 'tag' ? [matter.tag, ''] : [undefined, matter.branch];
   const running = followers.filter(({ executionMode }) => executionMode !== 'local');
   const changedFiles = tag === undefined && running.some(filters) ? await changes() : undefined;
-  const concerned = running.filter((workspace) => tag !== undefined || concerns(workspace, changedFiles));
+  const concerned = running.filter((workspace) => tag !== undefined || isTriggeredBy(workspace, changedFiles));
   const short = moved.to.slice(0, 7);
   if (concerned.length === 0) {
     return `Skipped: no changed file concerns the ${counted(followers.length, 'workspace')} that follow ${branch} (${short}) in ${identifier}`;
@@ -93,7 +93,11 @@ interface Others {
   modules: Module[];
 }
 
-const othersOf = async (matter: Matter, followers: string[], repository: FollowedRepository): Promise<Others> => ({
+const othersOf = async (
+  matter: RepositoryTask,
+  followers: string[],
+  repository: FollowedRepository,
+): Promise<Others> => ({
   sets: matter.kind === 'push' ? await setsOfBranch(followers, repository, matter.branch) : [],
   modules: matter.kind === 'tag' ? await modulesOf(followers, repository) : [],
 });
@@ -130,7 +134,7 @@ const releaseMerged = async ({ access, repository }: Handling, { id, vcsPull }: 
   if (!pull?.open) await release(id, vcsPull);
 };
 
-const concernedBy = (matter: Matter, { defaultBranch }: FollowedRepository) => {
+const concernedBy = (matter: RepositoryTask, { defaultBranch }: FollowedRepository) => {
   return ({ vcsRepo }: Workspace): boolean => {
     if (!vcsRepo) return false;
     if (matter.kind === 'tag') return vcsRepo.tagsRegex !== null && matchesTag(vcsRepo.tagsRegex, matter.tag);
@@ -141,7 +145,7 @@ const concernedBy = (matter: Matter, { defaultBranch }: FollowedRepository) => {
   };
 };
 
-const nobody = (matter: Matter, { identifier }: FollowedRepository): string => {
+const nobody = (matter: RepositoryTask, { identifier }: FollowedRepository): string => {
   const name =
     matter.kind === 'tag' ? `tag ${matter.tag}` : matter.kind === 'push' ? `branch ${matter.branch}` : 'this';
   return `Skipped: nothing follows ${name} of ${identifier}`;
@@ -151,7 +155,7 @@ const nobody = (matter: Matter, { identifier }: FollowedRepository): string => {
 const decideOne = async (
   delivery: Delivery,
   repository: FollowedRepository,
-  doings: Doings,
+  doings: Orchestration,
 ): Promise<Outcome | undefined> => {
   const { matter } = delivery;
   const isOne = 'workspaceId' in matter || matter.kind === 'policySet' || matter.kind === 'module';
@@ -175,7 +179,7 @@ const handleConnected = async (handling: Handling, workspace: Workspace, isCheck
   return outcome;
 };
 
-const decide = async (delivery: Delivery, repository: FollowedRepository, doings: Doings): Promise<Outcome> => {
+const decide = async (delivery: Delivery, repository: FollowedRepository, doings: Orchestration): Promise<Outcome> => {
   const { matter } = delivery;
   const one = await decideOne(delivery, repository, doings);
   if (one) return one;
@@ -203,7 +207,10 @@ const decide = async (delivery: Delivery, repository: FollowedRepository, doings
 /**
  * Does what a delivery is about, and says what came of it. May be repeated; what may pass is tried again by the sweep.
  */
-export const handleDelivery = async ({ uuid, id }: { uuid: string; id: string }, doings: Doings): Promise<void> => {
+export const handleDelivery = async (
+  { uuid, id }: { uuid: string; id: string },
+  doings: Orchestration,
+): Promise<void> => {
   const delivery = await getDelivery(uuid, id);
   if (!delivery || delivery.doneAt) return;
   const repository = await getRepository(delivery.repository);

@@ -13,7 +13,7 @@ import type { FollowedRepository } from './repositories.ts';
 /** What handling pushes and pull requests has in common. */
 
 /** What is above this folder. */
-export interface Doings {
+export interface Orchestration {
   /** Queues the run of that id, once. False when a newer commit was faster. */
   queueRun(wanted: {
     id: string;
@@ -46,7 +46,7 @@ export interface Handling {
   repository: FollowedRepository;
   access: Access;
   followers: Workspace[];
-  doings: Doings;
+  doings: Orchestration;
 }
 
 const atOnce = 25;

@@ -9,7 +9,7 @@ import {
 } from '../registry/modules/records.ts';
 import { derivedId } from '../store/id.ts';
 import { markUnsettled, requestArchive, waitForArchive } from './archives.ts';
-import type { Matter } from './deliveries.ts';
+import type { RepositoryTask } from './deliveries.ts';
 import { counted, fetchLater, forEach, type Handling, type Outcome } from './handling.ts';
 import { type FollowedRepository, isModule } from './repositories.ts';
 
@@ -54,7 +54,7 @@ export const modulesOf = async (followers: string[], { id }: FollowedRepository)
 /** A version for each module that the tag is one of. What came of it; undefined when nothing did. */
 export const publishTag = async (
   { repository }: Handling,
-  { tag, sha }: Extract<Matter, { kind: 'tag' }>,
+  { tag, sha }: Extract<RepositoryTask, { kind: 'tag' }>,
   modules: Module[],
 ): Promise<string | undefined> => {
   const words: string[] = [];
@@ -75,7 +75,7 @@ export const publishTag = async (
 /** The tags that its repository had when it was connected. */
 export const handleModule = async (
   { access, repository }: Handling,
-  { moduleId }: Extract<Matter, { kind: 'module' }>,
+  { moduleId }: Extract<RepositoryTask, { kind: 'module' }>,
 ): Promise<Outcome> => {
   const module = await getModule(moduleId);
   if (module?.vcsRepo?.repository !== repository.id) return { message: 'Skipped: the module was deleted' };

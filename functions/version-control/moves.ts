@@ -1,5 +1,5 @@
 import { now } from '../store/time.ts';
-import { type Matter, noteMove } from './deliveries.ts';
+import { noteMove, type RepositoryTask } from './deliveries.ts';
 import { tagsBranch } from './follows.ts';
 import type { Handling } from './handling.ts';
 import { addMove, getMove, latestMove, type Move } from './repositories.ts';
@@ -14,7 +14,7 @@ export type Moved = Move & { at: string };
 
 const maxTries = 5;
 
-type Pushed = Extract<Matter, { kind: 'push' | 'tag' }>;
+type Pushed = Extract<RepositoryTask, { kind: 'push' | 'tag' }>;
 
 /** Later than the one before, whatever clocks say: newer versions have later times. */
 const timeAfter = (before: Move | undefined): string => {

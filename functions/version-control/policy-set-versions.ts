@@ -4,7 +4,7 @@ import { createPolicyCommit, getPolicySetVersion, type PolicySetVersion } from '
 import { derivedId } from '../store/id.ts';
 import type { Access } from './access.ts';
 import { markUnsettled, requestArchive, waitForArchive } from './archives.ts';
-import type { Matter } from './deliveries.ts';
+import type { RepositoryTask } from './deliveries.ts';
 import { follows } from './follows.ts';
 import type { Commit } from './forges/forge.ts';
 import { commitAt, counted, fetchLater, forEach, type Handling, type Outcome } from './handling.ts';
@@ -95,7 +95,7 @@ const after = (at: string, before: string): string =>
  */
 export const handlePolicySet = async (
   handling: Handling,
-  matter: Extract<Matter, { kind: 'policySet' }>,
+  matter: Extract<RepositoryTask, { kind: 'policySet' }>,
 ): Promise<Outcome> => {
   const { access, repository } = handling;
   const [set] = await getPolicySets([matter.policySetId]);

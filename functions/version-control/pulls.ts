@@ -5,14 +5,14 @@ import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { postUntriggered, registerRun } from './commit-status.ts';
 import { commitOf, type Followed, idFor, versionFor } from './commit-versions.ts';
-import type { Matter } from './deliveries.ts';
+import type { RepositoryTask } from './deliveries.ts';
 import { follows } from './follows.ts';
 import type { Pull, Sender } from './forges/forge.ts';
 import { pullForges } from './forges/pull-forges.ts';
 import { commitAt, counted, fetchFor, forEach, type Handling, mayStart, type Outcome } from './handling.ts';
 import { discardPlans, releasePull } from './merges.ts';
 import { claimPull, getPullRequest, keepPullRun, type PullRun, pullRunsOf } from './pull-records.ts';
-import { concerns, filters } from './triggers.ts';
+import { filters, isTriggeredBy } from './triggers.ts';
 
 /**
  * Pull requests: speculative plans of their newest commit. What a delivery says of one is old by the time it is handled, so
@@ -30,7 +30,7 @@ const isConcerned =
   (workspace: Workspace): boolean =>
     workspace.vcsRepo != null &&
     follows(workspace.vcsRepo, pull.base, defaultBranch) &&
-    (workspace.vcsRepo.tagsRegex !== null || concerns(workspace, files));
+    (workspace.vcsRepo.tagsRegex !== null || isTriggeredBy(workspace, files));
 
 const maxTries = 5;
 
@@ -178,7 +178,7 @@ const handleNumber = async (
 
 export const handlePull = (
   handling: Handling,
-  { number, sender }: Extract<Matter, { kind: 'pull' }>,
+  { number, sender }: Extract<RepositoryTask, { kind: 'pull' }>,
   organization: Organization | undefined,
 ): Promise<Outcome> => handleNumber(handling, number, { sender }, organization);
 

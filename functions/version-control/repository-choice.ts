@@ -16,11 +16,11 @@ import { follow } from './webhooks.ts';
 export const at = '/data/attributes/vcs-repo';
 
 /** What `vcs-repo` says, before anything is looked up. */
-export type Wanted = Pick<VcsRepo, 'identifier' | 'branch' | 'ingressSubmodules' | 'tagsRegex' | 'oauthTokenId'>;
+export type RequestedRepo = Pick<VcsRepo, 'identifier' | 'branch' | 'ingressSubmodules' | 'tagsRegex' | 'oauthTokenId'>;
 
 /** A repository that was looked up at its forge. */
 export interface Choice {
-  wanted: Wanted;
+  wanted: RequestedRepo;
   access: Access;
   found: Repository;
 }
@@ -28,7 +28,7 @@ export interface Choice {
 export const refused = (field: string, detail: string) => unprocessable(`${at}/${field}`, `${field}: ${detail}`);
 
 /** An empty text is none: the provider of Terraform sends one. */
-export const wantedFrom = (given: VcsRepoInput, before: VcsRepo | null | undefined): Wanted => {
+export const wantedFrom = (given: VcsRepoInput, before: VcsRepo | null | undefined): RequestedRepo => {
   if (given['github-app-installation-id']) {
     throw refused('github-app-installation-id', 'GitHub App installations are not supported; use oauth-token-id');
   }
@@ -85,7 +85,7 @@ export const checkOrganizationScoped = (tokenId: string, organization: string): 
   );
 
 /** Asks the forge. @throws {ApiError} 422 */
-export const chosen = async (wanted: Wanted): Promise<Choice> => {
+export const chosen = async (wanted: RequestedRepo): Promise<Choice> => {
   const { identifier, branch } = wanted;
   let name = 'Version control';
   try {
@@ -108,7 +108,7 @@ export const chosen = async (wanted: Wanted): Promise<Choice> => {
   }
 };
 
-export const isSame = (before: VcsRepo, wanted: Wanted): boolean =>
+export const isSame = (before: VcsRepo, wanted: RequestedRepo): boolean =>
   before.identifier === wanted.identifier &&
   before.oauthTokenId === wanted.oauthTokenId &&
   before.branch === wanted.branch;

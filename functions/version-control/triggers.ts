@@ -60,7 +60,7 @@ export const filters = (workspace: Settings): boolean =>
   (workspace.triggerPatterns.length > 0 || workspace.triggerPrefixes.length > 0 || Boolean(workspace.workingDirectory));
 
 /** @param paths that changed; undefined when nobody knows, which concerns everybody */
-export const concerns = (workspace: Settings, paths: string[] | undefined): boolean => {
+export const isTriggeredBy = (workspace: Settings, paths: string[] | undefined): boolean => {
   if (!filters(workspace) || paths === undefined) return true;
   if (workspace.triggerPatterns.length > 0) return matchesPatterns(workspace.triggerPatterns, paths);
   const directories = [

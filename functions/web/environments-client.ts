@@ -26,7 +26,7 @@ const errorOf = (method: string, path: string, status: number, text: string): Ap
   return new ApiError(method, path, status, JSON.stringify({ errors }));
 };
 
-export interface Way {
+export interface EnvironmentsAccess {
   base: string;
   authorization: Record<string, string>;
 }
@@ -36,7 +36,12 @@ const ofTemplates =
   /^\/(files|templates|templateversions|organizations\/[^/]+\/templates|organizations\/[^/]+\/templateversions)(?![^/?])/;
 
 /** @throws {ApiError} for 4xx and 5xx */
-export const requestEnvironments = async <T>(way: Way, method: string, path: string, body?: unknown): Promise<T> => {
+export const requestEnvironments = async <T>(
+  way: EnvironmentsAccess,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> => {
   const response = await fetch(`${way.base}/environments${ofTemplates.test(path) ? '/templates' : ''}/api/v2${path}`, {
     method,
     headers: { ...way.authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },

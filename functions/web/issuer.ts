@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { base, stand } from './location.ts';
-import { authorization, ended, saying, signIn } from './session.ts';
+import { base, replaceAddress } from './location.ts';
+import { authorization, ended, errorText, signIn } from './session.ts';
 
 /**
  * Signing in at the issuer that the operator has set, as a client of this platform's own (api/routes/sign-in/): the page
@@ -11,7 +11,7 @@ import { authorization, ended, saying, signIn } from './session.ts';
 export const issuer = signal<string | null>(null);
 
 /** The reader comes back from there. */
-export const arriving = signal(false);
+export const isReturning = signal(false);
 
 /** Why the reader could not be connected. */
 export const failed = signal<string | undefined>(undefined);
@@ -51,23 +51,23 @@ export const depart = async ({ connects = false } = {}): Promise<void> => {
 };
 
 /** Takes the code out of the address, and the reader to where they were. */
-export const arrive = async (): Promise<void> => {
+export const completeSignIn = async (): Promise<void> => {
   const code = new URLSearchParams(location.hash.slice(1)).get('code');
   if (code === null) return;
   const stored = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
   const { verifier, path, connects } = JSON.parse(stored ?? '{}') as Partial<Departure>;
-  stand(path ?? location.pathname);
+  replaceAddress(path ?? location.pathname);
   // Somebody may have been sent here with a code that is not theirs.
   if (verifier === undefined) return;
-  arriving.value = true;
+  isReturning.value = true;
   try {
     await signIn(await exchange(code, verifier, connects ? authorization() : {}));
   } catch (error) {
-    if (connects) failed.value = saying(error);
-    else ended.value = `Sign-in failed: ${saying(error)}`;
+    if (connects) failed.value = errorText(error);
+    else ended.value = `Sign-in failed: ${errorText(error)}`;
   }
-  arriving.value = false;
+  isReturning.value = false;
 };
 
 const exchange = (code: string, verifier: string, headers: Record<string, string>): Promise<string> =>

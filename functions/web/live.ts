@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ApiError } from '../client/client.ts';
-import { saying } from './session.ts';
+import { errorText } from './session.ts';
 
 /**
  * What is on screen is asked for again as long as it may change: one request at a time for the whole page, seldom while
@@ -121,7 +121,7 @@ export interface Live<T> {
 }
 
 /** How often what is asked for again and again is, for a change to be on screen within a second. */
-export const soon = (): number => 800;
+export const pollInterval = (): number => 800;
 
 /**
  * A value of the API on screen.
@@ -160,7 +160,7 @@ export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T
   const error = (state.error as Signal<unknown>).value;
   return {
     value: state.value.value,
-    error: error === undefined ? undefined : saying(error),
+    error: error === undefined ? undefined : errorText(error),
     status: error instanceof ApiError ? error.status : undefined,
     refresh: () => state.now(),
   };

@@ -14,7 +14,7 @@ const path = signal(here());
 export const hash = signal({ text: location.hash });
 
 /** The address becomes that of a part of this view, which comes into sight. */
-export const aimAt = (part: string): void => {
+export const setHash = (part: string): void => {
   history.replaceState(history.state, '', `#${part}`);
   hash.value = { text: `#${part}` };
 };
@@ -71,7 +71,7 @@ const enter = (): void => {
 };
 
 /** The address becomes another one, which the reader does not notice: back does not lead to the former. */
-export const stand = (address: string): void => {
+export const replaceAddress = (address: string): void => {
   history.replaceState(null, '', address);
   path.value = here();
 };

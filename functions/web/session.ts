@@ -3,7 +3,7 @@ import { ApiError, Client, type Document, type Listed, type Resource } from '../
 import type { ResourceType } from '../client/documents.ts';
 import { requestEnvironments } from './environments-client.ts';
 import { base } from './location.ts';
-import { heldAtFirst, joinTabs, tellDead, tellSignedIn, tellSignedOut } from './tabs.ts';
+import { broadcastInvalidToken, broadcastSignIn, broadcastSignOut, heldAtFirst, joinTabs } from './tabs.ts';
 
 export { related } from '../client/client.ts';
 
@@ -46,7 +46,7 @@ const forget = (why?: string): void => {
 /** In this tab and all others. */
 export const signOut = (): void => {
   if (isSession.peek()) revoke(token.peek() ?? '');
-  tellSignedOut();
+  broadcastSignOut();
   forget();
 };
 
@@ -75,7 +75,7 @@ joinTabs(
 /** @throws {ApiError} 401 for a token that is none */
 export const signIn = async (secret: string): Promise<void> => {
   const { data } = await new Client(base, secret).call('GET', '/account/details');
-  tellSignedIn(secret);
+  broadcastSignIn(secret);
   account.value = data;
   ended.value = undefined;
   token.value = secret;
@@ -91,7 +91,7 @@ const asReader = async <T>(send: () => Promise<T>): Promise<T> => {
       const why = isSession.peek()
         ? 'Your session has expired. Sign in again.'
         : 'Your token has expired or was revoked. Sign in with another one.';
-      tellDead(used, why);
+      broadcastInvalidToken(used, why);
       forget(why);
     }
     throw error;
@@ -135,7 +135,7 @@ export const putText = async (path: string, body: string): Promise<void> => {
 };
 
 /** The first so many of a list, or some more: pages are not cut. */
-export const some = async <T extends ResourceType>(path: string, atLeast: number): Promise<Listed<T>> => {
+export const listAtLeast = async <T extends ResourceType>(path: string, atLeast: number): Promise<Listed<T>> => {
   const listed: Listed<T> = { data: [], included: [] };
   for (let page: number | null = 1; page && listed.data.length < atLeast; ) {
     const mark = path.includes('?') ? '&' : '?';
@@ -149,7 +149,8 @@ export const some = async <T extends ResourceType>(path: string, atLeast: number
 };
 
 /** Every page of a list. */
-export const all = <T extends ResourceType>(path: string): Promise<Listed<T>> => some(path, Number.POSITIVE_INFINITY);
+export const all = <T extends ResourceType>(path: string): Promise<Listed<T>> =>
+  listAtLeast(path, Number.POSITIVE_INFINITY);
 
 export const create = async (
   path: string,
@@ -182,14 +183,14 @@ export const changed = (next: Record<string, unknown>, current: Record<string, u
   );
 
 /** Who was faster, and when; undefined for anything else that can go wrong. */
-export const whoWasFaster = (error: unknown): { by: string; at: string | undefined } | undefined => {
+export const conflictingChange = (error: unknown): { by: string; at: string | undefined } | undefined => {
   if (!(error instanceof ApiError) || error.status !== 412) return undefined;
   const { 'changed-by': by = 'Someone', 'changed-at': at } = error.errors[0]?.meta ?? {};
   return { by, at };
 };
 
 /** What to tell the reader: the server's own words where there are any. */
-export const saying = (error: unknown): string => {
+export const errorText = (error: unknown): string => {
   if (error instanceof ApiError) {
     const reasons = error.errors.map(({ title, detail }) => detail || title).filter(Boolean);
     if (reasons.length) return reasons.join(' ');

@@ -8,7 +8,7 @@ import { base } from './location.ts';
  * another site. It is never in lasting storage: with the last tab the session is gone from this browser.
  */
 
-export interface Held {
+export interface HeldToken {
   token: string;
   /** When it was signed in with, in milliseconds. */
   since: number;
@@ -16,7 +16,7 @@ export interface Held {
 
 type Message =
   | { says: 'ask' }
-  | ({ says: 'signed-in' } & Held)
+  | ({ says: 'signed-in' } & HeldToken)
   /** Without a token: any. */
   | { says: 'ended'; token?: string; why?: string };
 
@@ -28,9 +28,9 @@ const key = 'stepform-token';
 /** A tab that the browser had put away heard of no end, and its storage outlives it. */
 const endedKey = `stepform-signed-out ${base}`;
 
-const read = (): Held | undefined => {
+const read = (): HeldToken | undefined => {
   try {
-    const held = JSON.parse(sessionStorage.getItem(key) ?? 'null') as Held | null;
+    const held = JSON.parse(sessionStorage.getItem(key) ?? 'null') as HeldToken | null;
     if (held && held.since > Number(localStorage.getItem(endedKey) ?? 0)) return held;
   } catch {
     // Not what this page writes.
@@ -43,7 +43,7 @@ let held = read();
 
 export const heldAtFirst = held?.token;
 
-const keep = (one: Held | undefined): void => {
+const keep = (one: HeldToken | undefined): void => {
   held = one;
   if (one) sessionStorage.setItem(key, JSON.stringify(one));
   else sessionStorage.removeItem(key);
@@ -77,21 +77,21 @@ export const joinTabs = (onToken: (token: string) => void, onEnd: (why?: string)
   return promise;
 };
 
-export const tellSignedIn = (token: string): void => {
+export const broadcastSignIn = (token: string): void => {
   const one = { token, since: Date.now() };
   keep(one);
   tell({ says: 'signed-in', ...one });
 };
 
 /** Signs out in every tab, including suspended ones. */
-export const tellSignedOut = (): void => {
+export const broadcastSignOut = (): void => {
   keep(undefined);
   localStorage.setItem(endedKey, String(Date.now()));
   tell({ says: 'ended' });
 };
 
 /** A token is no longer valid, in every tab. */
-export const tellDead = (token: string, why: string): void => {
+export const broadcastInvalidToken = (token: string, why: string): void => {
   keep(undefined);
   tell({ says: 'ended', token, why });
 };

@@ -1,5 +1,5 @@
 import { create, get } from './session.ts';
-import { belongs, type Entry, gzip, tar } from './text/tar.ts';
+import { type Entry, gzip, isConfigurationFile, tar } from './text/tar.ts';
 
 /** Uploads what a reader picked: a folder, loose files, or an archive, with a configuration or with policies. */
 
@@ -25,7 +25,7 @@ const entryOf = async (path: string, file: File): Promise<Entry> => ({
 });
 
 const ofFiles = (name: string, files: [path: string, file: File][], { pattern, what }: PickedKind): Picked => {
-  const included = files.filter(([path]) => belongs(path));
+  const included = files.filter(([path]) => isConfigurationFile(path));
   if (!included.some(([path]) => pattern.test(path))) {
     throw new Error(`No ${what} in ${name}. Choose the folder that contains it.`);
   }

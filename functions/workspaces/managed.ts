@@ -19,10 +19,13 @@ const refusals = {
   'set CODER_ variables': 'Builds set all environment variables that begin with CODER_ themselves; use another name',
 };
 
-export type ManagedDeed = keyof typeof refusals;
+export type ManagedAction = keyof typeof refusals;
 
 /** @throws {ApiError} 409 */
-export const checkUnmanaged = ({ name, managedBy }: Pick<Workspace, 'name' | 'managedBy'>, deed: ManagedDeed): void => {
+export const checkUnmanaged = (
+  { name, managedBy }: Pick<Workspace, 'name' | 'managedBy'>,
+  deed: ManagedAction,
+): void => {
   if (managedBy) throw conflict(`Workspace ${name} belongs to ${managedBy}. ${refusals[deed]}.`);
 };
 

@@ -44,7 +44,7 @@ export class Cut extends Error {
 }
 
 /** Whatever answers does so in vain. */
-export const mute = (response: ServerResponse): void => {
+export const discardAnswer = (response: ServerResponse): void => {
   response.write = () => true;
   response.end = () => response.destroy();
 };

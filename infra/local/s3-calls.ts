@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Accesses } from './access.ts';
-import { mute } from './answers.ts';
+import { discardAnswer } from './answers.ts';
 import type { Caller } from './callers.ts';
 import { traceHeaderOf } from './calls.ts';
 import type { Gate } from './gate.ts';
@@ -38,7 +38,7 @@ export class S3Calls {
       access,
       trace: run ? undefined : trace,
       traceHeader,
-      mute: () => mute(response),
+      mute: () => discardAnswer(response),
     };
     await gate.perform(call, async () => {
       // Without it S3 does not tell what is missing from what is forbidden.

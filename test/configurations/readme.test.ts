@@ -4,10 +4,10 @@ import { createGzip, gzipSync } from 'node:zlib';
 import * as tar from 'tar-stream';
 import { describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { bounds, findReadme } from '../../functions/configurations/readme.ts';
+import { findReadme, limits } from '../../functions/configurations/readme.ts';
 
 const readIn = async (archive: Uint8Array, directory: string | null = null) =>
-  (await findReadme(Buffer.from(archive).subarray(0, bounds.packedBytes), directory ?? ''))?.toString();
+  (await findReadme(Buffer.from(archive).subarray(0, limits.packedBytes), directory ?? ''))?.toString();
 const read = async (files: Record<string, string>, directory: string | null = null) =>
   readIn(await packFiles(files), directory);
 
@@ -78,7 +78,7 @@ describe('stops', () => {
     const begin = process.cpuUsage();
     expect(await readIn(archive)).toBeUndefined();
     const { user, system } = process.cpuUsage(begin);
-    expect((user + system) / 1000).toBeLessThan(2 * bounds.milliseconds);
+    expect((user + system) / 1000).toBeLessThan(2 * limits.milliseconds);
     expect(process.memoryUsage().rss - before).toBeLessThan(250 * 1024 * 1024);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { concerns, matchesPatterns, matchesTag } from '../../functions/version-control/triggers.ts';
+import { isTriggeredBy, matchesPatterns, matchesTag } from '../../functions/version-control/triggers.ts';
 
 describe('trigger patterns', () => {
   it.each([
@@ -41,7 +41,7 @@ describe('changed files', () => {
     ['what is not known concerns everybody', { workingDirectory: 'a' }, undefined, true],
     ['no change concerns nobody who filters', { workingDirectory: 'a' }, [], false],
   ])('%s', (_, change, paths, wanted) => {
-    expect(concerns({ ...settings, ...change } as never, paths)).toBe(wanted);
+    expect(isTriggeredBy({ ...settings, ...change } as never, paths)).toBe(wanted);
   });
 });
 

@@ -23,7 +23,7 @@ export const limitOf = (text = '20'): number => {
 };
 
 /** That a list is not whole. */
-export const sayMore = ({ data, more }: { data: unknown[]; more: boolean }, what: string): void => {
+export const sayIncomplete = ({ data, more }: { data: unknown[]; more: boolean }, what: string): void => {
   if (more) say(dim(`There are more ${what}. List them with --limit ${Math.min(data.length * 5, 10_000)}`));
 };
 
@@ -78,7 +78,7 @@ const list: Command = {
       json: { data, ...(whole ? { included } : {}), meta: { more } },
       none: `No runs found. Start one: ${program} runs start`,
     });
-    sayMore(runs, 'runs');
+    sayIncomplete(runs, 'runs');
   },
 };
 

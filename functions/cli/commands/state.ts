@@ -10,7 +10,7 @@ import type { Session } from '../session.ts';
 import { ofList, printList } from '../table.ts';
 import { print, printJson, readInput } from '../terminal.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
-import { limitOf, sayMore } from './runs.ts';
+import { limitOf, sayIncomplete } from './runs.ts';
 
 /** States of a workspace. What changes one holds the lock meanwhile, as Terraform does. */
 
@@ -206,7 +206,7 @@ const list: Command = {
       json: { data, meta: { more } },
       none: `No states yet. The first apply creates one. Push an existing state: ${program} state push <file>`,
     });
-    sayMore(listed, 'state versions');
+    sayIncomplete(listed, 'state versions');
   },
 };
 

@@ -7,7 +7,7 @@ import { program } from '../program.ts';
 import { ofList, printList } from '../table.ts';
 import { print, printJson } from '../terminal.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
-import { limitOf, sayMore, statusOf } from './runs.ts';
+import { limitOf, sayIncomplete, statusOf } from './runs.ts';
 
 const organizations: Command = {
   name: 'organizations list',
@@ -70,7 +70,7 @@ const list: Command = {
       json: { data, included, meta: { more } },
       none: `No workspaces found in ${organization}. Create one: ${program} workspaces create <name>`,
     });
-    sayMore(listed, 'workspaces');
+    sayIncomplete(listed, 'workspaces');
   },
 };
 

@@ -111,7 +111,7 @@ const check = (parameter: Parameter, value: string, previous: string | undefined
 const of = (values: readonly Value[], name: string): string | undefined =>
   values.find((one) => one.name === name)?.value;
 
-export interface Given {
+export interface ParameterInput {
   parameters: readonly Parameter[];
   requested: readonly Value[];
   /** Of the build before; undefined for a first one. */
@@ -123,7 +123,7 @@ export interface Given {
  * A value for every parameter: the preset's, the request's, the former one unless it is ephemeral, the default.
  * @throws {ParameterError}
  */
-export const resolveParameters = ({ parameters, requested, previous, preset }: Given): Value[] =>
+export const resolveParameters = ({ parameters, requested, previous, preset }: ParameterInput): Value[] =>
   parameters.map((parameter) => {
     const { name, mutable, ephemeral, required, defaultValue } = parameter;
     const before = of(previous ?? [], name);

@@ -6,7 +6,7 @@ import { isOwner } from '../access.ts';
 import { bytes, noContent, ok } from '../host/answers.ts';
 import { pageIn, readBody } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
-import { audited, type Call, type Deed, type Route, refused, route } from '../host/route.ts';
+import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
 import { jobStatus } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import { answerLog } from '../logs/routes.ts';
@@ -53,7 +53,7 @@ const byNumber = async (call: Call) => {
   return ok(buildDocument(build, run, environment));
 };
 
-const deedOf = (action: string, { id }: Build): Deed => ({ type: 'workspace_build', action, id });
+const deedOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
 
 /** Whoever may not interrupt a build may still take back one that has not begun. */
 const mayCancel = async (call: Call, { environment, rights }: Found, status: string): Promise<boolean> => {

@@ -43,7 +43,7 @@ export const route = (
 });
 
 /** What is done, as the audit trail says it. */
-export interface Deed {
+export interface AuditedAction {
   type: string;
   action: string;
   id?: string;
@@ -53,7 +53,7 @@ export interface Deed {
 export const audited = (
   { request, principal }: Call,
   organization: string,
-  { type, action, id }: Deed,
+  { type, action, id }: AuditedAction,
   handle: () => Promise<Answer>,
 ): Promise<Answer> => {
   const deed = { type, action, parameter: undefined, creates: id === undefined };
@@ -64,7 +64,7 @@ export const audited = (
 export const refused = async <E extends Error>(
   { request, principal }: Call,
   organization: string,
-  { type, action, id }: Deed,
+  { type, action, id }: AuditedAction,
   error: E,
 ): Promise<E> => {
   const deed = { type, action, parameter: undefined, creates: false };

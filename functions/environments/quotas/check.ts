@@ -75,7 +75,7 @@ const exceeded = (cost: number, others: number, budget: number): QuotaError =>
     'Stop or delete other environments, or ask an owner of the organization for a larger quota.',
   );
 
-export interface Wish {
+export interface QuotaRequest {
   environment: Environment;
   template: Template;
   versionId: string;
@@ -88,7 +88,7 @@ export interface Wish {
  * last build was found to cost, whichever is more.
  * @throws {CoderError} 409 when the owner has too little left; nothing has changed then
  */
-export const holdQuota = async ({ environment, template, versionId, ownerId }: Wish): Promise<void> => {
+export const holdQuota = async ({ environment, template, versionId, ownerId }: QuotaRequest): Promise<void> => {
   if (!template.hasQuotas || ownerId === prebuildsUser.id) return;
   const { organization } = template;
   const budget = await budgetOf(organization, ownerId);

@@ -6,7 +6,7 @@ import { type Rights, rightsIn } from '../access.ts';
 import { created, notModified, ok } from '../host/answers.ts';
 import { readBody, searchIn } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
-import { audited, type Call, type Deed, type Route, refused, route } from '../host/route.ts';
+import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
 import { given, newUuid, uuidIn } from '../host/uuid.ts';
 import { findOrganization, organizationsOf } from '../people/users.ts';
 import { wakeIfPooled } from '../prebuilds/pool.ts';
@@ -65,7 +65,7 @@ export const templateByName = async (call: Call): Promise<SeenTemplate> => {
   return seenTemplate(call, await findTemplate(name, call.request.params.name ?? ''));
 };
 
-const deedOf = (action: string, id?: string): Deed => ({
+const deedOf = (action: string, id?: string): AuditedAction => ({
   type: 'template',
   action,
   ...(id === undefined ? {} : { id }),

@@ -6,7 +6,7 @@ import { type Rights, rightsIn } from '../access.ts';
 import { ok } from '../host/answers.ts';
 import { readBody, text, versionName } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
-import { audited, type Call, type Deed, type Route, refused, route } from '../host/route.ts';
+import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
 import { uuidIn } from '../host/uuid.ts';
 import { jobStatus } from '../jobs.ts';
 import { answerLog } from '../logs/routes.ts';
@@ -38,7 +38,7 @@ const seenVersion = async (call: Call, known: Version | undefined): Promise<Seen
 export const versionById = async (call: Call): Promise<SeenVersion> =>
   seenVersion(call, await getVersion(uuidIn(call.request.params.version ?? '')));
 
-const deedOf = (action: string, { id }: Version): Deed => ({ type: 'template_version', action, id });
+const deedOf = (action: string, { id }: Version): AuditedAction => ({ type: 'template_version', action, id });
 
 /** @throws {CoderError} 403 */
 const managed = async (call: Call, action: string): Promise<Version> => {

@@ -3,7 +3,7 @@ import { setBuild } from '../builds/records.ts';
 import { noContent, notModified, ok } from '../host/answers.ts';
 import { nameField, readBody } from '../host/body.ts';
 import { CoderError, forbidden, invalid, notFound } from '../host/errors.ts';
-import { audited, type Call, type Deed, type Route, refused, route } from '../host/route.ts';
+import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
 import { reschedule } from './due.ts';
 import { byId, describe, latestOf, templateOf } from './finder.ts';
 import { checkSchedule, checkTtl } from './input.ts';
@@ -20,7 +20,7 @@ import { bumpedDeadline } from './schedule.ts';
 
 /** Names, schedules and other settings of environments. */
 
-const deedOf = (action: string, { id }: Environment): Deed => ({ type: 'workspace', action, id });
+const deedOf = (action: string, { id }: Environment): AuditedAction => ({ type: 'workspace', action, id });
 
 /** @throws {CoderError} 403, or 404 for one that was deleted */
 const changeable = async (call: Call, action: string): Promise<Environment> => {

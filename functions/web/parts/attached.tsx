@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Place } from '../../client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
-import { saying } from '../session.ts';
+import { errorText } from '../session.ts';
 import { Notice } from './basics.tsx';
 
 /** One of several things that something is attached to. */
@@ -38,7 +38,7 @@ export const Attached = ({ items, others, may, none, adding, prompt, removing, o
     try {
       await work;
     } catch (caught) {
-      error.value = saying(caught);
+      error.value = errorText(caught);
     }
     onChange();
   };

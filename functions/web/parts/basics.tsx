@@ -18,7 +18,7 @@ export const Ago = ({ at }: { at: string }) => {
 };
 
 /** How long something took, or has taken so far. */
-export const Took = ({ from, to }: { from: string; to?: string }) => (
+export const Duration = ({ from, to }: { from: string; to?: string }) => (
   <>{duration((to ? Date.parse(to) : clock.value) - Date.parse(from))}</>
 );
 

@@ -6,7 +6,7 @@ import { type Row, rowsOf } from '../text/plan-rows.ts';
 import { Cells } from './diff-cells.tsx';
 import { signs } from './diff-signs.ts';
 import { Totals } from './diff-totals.tsx';
-import { Growing } from './long-list.tsx';
+import { LongList } from './long-list.tsx';
 
 /** Differences resource by resource; what changes in one is worked out when it is opened. */
 
@@ -115,7 +115,7 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
       {shown.length === 0 && (
         <p class="pad soft">{differences.length ? 'No resources match the filters.' : 'No changes.'}</p>
       )}
-      <Growing of={shown} choice={`${only.value} ${text}`} list={(rows) => rows}>
+      <LongList of={shown} choice={`${only.value} ${text}`} list={(rows) => rows}>
         {(difference) => (
           <Resource
             key={`${difference.address} ${difference.notes.join()} ${all.value}`}
@@ -124,7 +124,7 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
             did={did}
           />
         )}
-      </Growing>
+      </LongList>
     </section>
   );
 };

@@ -3,7 +3,7 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useId } from 'preact/hooks';
 import { ApiError } from '../../client/client.ts';
 import { useSettled } from '../click-guard.ts';
-import { saying, whoWasFaster } from '../session.ts';
+import { conflictingChange, errorText } from '../session.ts';
 import { Ago, Notice } from './basics.tsx';
 import { Decision } from './decision.tsx';
 
@@ -14,7 +14,7 @@ interface Problem {
   text: string;
   field: string | undefined;
   /** Somebody else has changed what is shown. */
-  faster: ReturnType<typeof whoWasFaster>;
+  faster: ReturnType<typeof conflictingChange>;
 }
 
 const Problems = createContext<Signal<Problem | undefined> | undefined>(undefined);
@@ -221,7 +221,7 @@ export const Form = (props: FormProps) => {
     try {
       await onSubmit(new FormData(form));
     } catch (caught) {
-      problem.value = { text: saying(caught), field: fieldOf(form, caught), faster: whoWasFaster(caught) };
+      problem.value = { text: errorText(caught), field: fieldOf(form, caught), faster: conflictingChange(caught) };
     }
     busy.value = false;
   };
@@ -269,7 +269,7 @@ const Outdated = ({ by, at, onReload }: OutdatedProps) => {
   const failed = useSignal<string | undefined>(undefined);
   const reload = () =>
     onReload?.().catch((error) => {
-      failed.value = saying(error);
+      failed.value = errorText(error);
     });
   return (
     <Notice kind="bad">

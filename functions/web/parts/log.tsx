@@ -2,7 +2,7 @@ import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Resource } from '../../client/client.ts';
 import { count } from '../../client/text/time.ts';
-import { aimAt, hash } from '../location.ts';
+import { hash, setHash } from '../location.ts';
 import { related } from '../session.ts';
 import { type Fold, LogFolds } from '../text/log-folds.ts';
 import { saveFile } from '../text/save.ts';
@@ -162,7 +162,7 @@ export const Log = ({ name, url, run, over, onEnd = () => {} }: LogProps) => {
           name={name}
           over={over}
           planId={related(run, 'plan')}
-          onAim={(line) => aimAt(`${name}-${line + 1}`)}
+          onAim={(line) => setHash(`${name}-${line + 1}`)}
         />
       )}
       <div class="log-bar">

@@ -10,7 +10,7 @@ const ahead = '1500px';
  * Rows of a list that may be long: the first fifty, and more of them as the reader comes near the end, so that what
  * is typed or changes meanwhile does not wait for rows that nobody sees.
  */
-export const Growing = <T,>({
+export const LongList = <T,>({
   of,
   choice,
   list,

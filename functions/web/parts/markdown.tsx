@@ -3,7 +3,7 @@ import type { Inline } from '../text/inline.ts';
 import { type Block, maxMarkdown, parseMarkdown } from '../text/markdown.ts';
 
 /** A link that strangers gave: it learns nothing of where it was followed from. */
-export const Outward = ({ href, children }: { href: string; children: ComponentChildren }) => (
+export const ExternalLink = ({ href, children }: { href: string; children: ComponentChildren }) => (
   <a href={href} target="_blank" rel="noopener noreferrer nofollow">
     {children}
   </a>
@@ -15,7 +15,7 @@ const Inlines = ({ of }: { of: Inline[] }) => (
       if (typeof inline === 'string') return inline;
       if (inline.kind === 'code') return <code>{inline.text}</code>;
       const children = <Inlines of={inline.children} />;
-      if (inline.kind === 'link') return <Outward href={inline.href}>{children}</Outward>;
+      if (inline.kind === 'link') return <ExternalLink href={inline.href}>{children}</ExternalLink>;
       if (inline.kind === 'strong') return <strong>{children}</strong>;
       return inline.kind === 'del' ? <del>{children}</del> : <em>{children}</em>;
     })}

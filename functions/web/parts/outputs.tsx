@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../client/client.ts';
-import { get, saying } from '../session.ts';
+import { errorText, get } from '../session.ts';
 import { Copy, Value } from './basics.tsx';
 
 const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
@@ -35,7 +35,7 @@ const Line = ({ output: { id, attributes } }: { output: Resource<'state-version-
     try {
       secret.value = (await get<'state-version-outputs'>(`/state-version-outputs/${id}`)).attributes.value;
     } catch (caught) {
-      error.value = saying(caught);
+      error.value = errorText(caught);
     }
   };
   const text = textOfValue(attributes.sensitive ? secret.value : attributes.value);

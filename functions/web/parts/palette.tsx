@@ -6,7 +6,7 @@ import type { Environment } from '../environments.ts';
 import { go, place } from '../location.ts';
 import { may, organizationNow } from '../organization.ts';
 import { sectionGroups } from '../sections.ts';
-import { call, callEnvironments, related, saying } from '../session.ts';
+import { call, callEnvironments, errorText, related } from '../session.ts';
 import { type Entry, matching } from '../text/palette.ts';
 import { Dialog } from './dialog.tsx';
 
@@ -107,7 +107,7 @@ const useSearchResults = (text: Signal<string>): { entries: Entry[]; error: stri
             ).flat();
         if (text.peek().trim() === sought) results.value = { text: sought, entries };
       } catch (caught) {
-        if (text.peek().trim() === sought) error.value = saying(caught);
+        if (text.peek().trim() === sought) error.value = errorText(caught);
       }
     }, pauseMs);
     return () => clearTimeout(timer);

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { saying } from '../session.ts';
+import { errorText } from '../session.ts';
 import { type Picked, type PickedKind, picked } from '../upload.ts';
 import { Notice } from './basics.tsx';
 
@@ -23,7 +23,7 @@ export const Picker = ({ label, source, kind, says }: Props) => {
     try {
       source.value = picked([...(input?.files ?? [])], kind);
     } catch (caught) {
-      error.value = saying(caught);
+      error.value = errorText(caught);
     }
   };
   return (

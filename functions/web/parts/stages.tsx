@@ -1,7 +1,7 @@
 import type { Resource } from '../../client/client.ts';
 import { displayStatus } from '../../run/display.ts';
 import { type StageState, stagesOf } from '../../run/stages.ts';
-import { Took } from './basics.tsx';
+import { Duration } from './basics.tsx';
 import { factsOf } from './status.tsx';
 
 const marks: Record<StageState, string> = { done: '✓', current: '', failed: '✕', stopped: '–', ahead: '', skipped: '' };
@@ -33,7 +33,7 @@ export const Stages = ({ run }: { run: Resource<'runs'> }) => {
           <div class="name">{name}</div>
           <div class="took">
             <span class="visually-hidden">{words[state]}, </span>
-            {from ? <Took from={from} to={to} /> : state === 'skipped' ? 'not reached' : '—'}
+            {from ? <Duration from={from} to={to} /> : state === 'skipped' ? 'not reached' : '—'}
           </div>
         </li>
       ))}

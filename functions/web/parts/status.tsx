@@ -11,7 +11,8 @@ export const Status = ({ run }: { run: Resource<'runs'> }) => {
 };
 
 /** How soon to ask again: never once nothing can change. */
-export const paceOf = (run: Resource<'runs'>, ms = 750): number | undefined => (isFinalRun(run) ? undefined : ms);
+export const pollIntervalOf = (run: Resource<'runs'>, ms = 750): number | undefined =>
+  isFinalRun(run) ? undefined : ms;
 
 const sources: Record<string, string> = {
   'tfe-api': 'the API',

@@ -25,7 +25,7 @@ export const AskedFields = ({ stages, level }: { stages: readonly string[]; leve
   </>
 );
 
-export const askedOf = (data: FormData) => ({
+export const taskFieldsOf = (data: FormData) => ({
   stages: data.getAll('stages') as TaskStage[],
   'enforcement-level': String(data.get('enforcement-level')),
 });

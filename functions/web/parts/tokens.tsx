@@ -33,7 +33,7 @@ export const CreatedToken = ({ secret }: { secret: string }) => (
 );
 
 /** When it was made, last used, and ends. */
-export const Life = ({ token }: { token: Resource<'authentication-tokens'> }) => {
+export const TokenDates = ({ token }: { token: Resource<'authentication-tokens'> }) => {
   const { 'created-at': createdAt, 'last-used-at': used, 'expired-at': ends } = token.attributes;
   const isOver = ends && Date.parse(ends) <= Date.now();
   return (
@@ -68,7 +68,7 @@ export const TokenList = ({ tokens, none, onRevoke }: ListProps) =>
         <li key={token.id} class="item">
           <span class="title">{token.attributes.description || 'no description'}</span>
           <span class="meta">
-            <span class="mono">{token.id}</span> · <Life token={token} />
+            <span class="mono">{token.id}</span> · <TokenDates token={token} />
           </span>
           {onRevoke && (
             <span class="end">

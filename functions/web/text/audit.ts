@@ -80,7 +80,7 @@ const kinds: Record<string, string> = {
 };
 
 /** The means of access, unless it was a user token. */
-export const meansIn = ({ resource: { meta } }: TrailEvent): string | undefined => {
+export const accessMeansOf = ({ resource: { meta } }: TrailEvent): string | undefined => {
   if (meta.token_kind === undefined) return 'by the platform, on their behalf';
   return Object.hasOwn(kinds, meta.token_kind) ? kinds[meta.token_kind] : undefined;
 };

@@ -21,5 +21,5 @@ export const findingsOf = (result: Result): [HealthFinding, ...HealthFinding[]] 
 };
 
 /** What somebody should look at. */
-export const troubleOf = (result: Resource<'assessment-results'> | undefined): HealthFinding[] =>
+export const problemsOf = (result: Resource<'assessment-results'> | undefined): HealthFinding[] =>
   result ? findingsOf(result.attributes).filter(({ tone }) => tone !== 'good') : [];

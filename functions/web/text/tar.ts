@@ -10,7 +10,7 @@ export const gzip = (blob: Blob): Promise<Blob> =>
   new Response(blob.stream().pipeThrough(new CompressionStream('gzip'))).blob();
 
 /** What never belongs into a configuration: as the command line leaves out. */
-export const belongs = (path: string): boolean =>
+export const isConfigurationFile = (path: string): boolean =>
   !/(^|\/)(\.git|node_modules|\.DS_Store)(\/|$)/.test(path) &&
   (!/(^|\/)\.terraform\//.test(path) || /(^|\/)\.terraform\/modules\//.test(path)) &&
   !/(^|\/)[^/]*\.tfstate(\.[^/]*)?$/.test(path);

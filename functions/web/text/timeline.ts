@@ -1,6 +1,6 @@
 /** What happened to a run, in order. */
 
-export interface Moment {
+export interface TimelineEntry {
   at: string;
   text: string;
   /** Id of the user who did it. */
@@ -11,7 +11,7 @@ export interface Moment {
 }
 
 /** Order within a millisecond: a user's decision, the run's reaction, its end. */
-const rank = ({ actor, end }: Moment): number => (actor ? 0 : end ? 2 : 1);
+const rank = ({ actor, end }: TimelineEntry): number => (actor ? 0 : end ? 2 : 1);
 
-export const inOrder = (moments: Moment[]): Moment[] =>
+export const inOrder = (moments: TimelineEntry[]): TimelineEntry[] =>
   [...moments].sort((a, b) => (a.at === b.at ? rank(a) - rank(b) : a.at < b.at ? -1 : 1));

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { csvOf, deedIn, meansIn, placeOfEvent, programIn, type TrailEvent } from '../../../functions/web/text/audit.ts';
+import {
+  accessMeansOf,
+  csvOf,
+  deedIn,
+  placeOfEvent,
+  programIn,
+  type TrailEvent,
+} from '../../../functions/web/text/audit.ts';
 
 const event = (resource: Partial<TrailEvent['resource']>, meta: Partial<TrailEvent['resource']['meta']> = {}) =>
   ({
@@ -22,7 +29,7 @@ it.each([
   [event({}, { token_kind: 'team' }), 'with a team token'],
   [event({}), 'by the platform, on their behalf'],
 ])('says by what it was done', (one, words) => {
-  expect(meansIn(one)).toBe(words);
+  expect(accessMeansOf(one)).toBe(words);
 });
 
 it.each([

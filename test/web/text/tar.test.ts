@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { belongs, gzip, tar } from '../../../functions/web/text/tar.ts';
+import { gzip, isConfigurationFile, tar } from '../../../functions/web/text/tar.ts';
 
 const entries = [
   { path: 'main.tf', content: 'resource "terraform_data" "a" {}\n' },
@@ -42,9 +42,9 @@ describe('an archive made in the browser', () => {
   });
 
   it('leaves out what the command line leaves out, and states', () => {
-    expect(belongs('main.tf')).toBe(true);
-    expect(belongs('.terraform.lock.hcl')).toBe(true);
-    expect(belongs('.terraform/modules/a/main.tf')).toBe(true);
+    expect(isConfigurationFile('main.tf')).toBe(true);
+    expect(isConfigurationFile('.terraform.lock.hcl')).toBe(true);
+    expect(isConfigurationFile('.terraform/modules/a/main.tf')).toBe(true);
     for (const path of [
       '.git/config',
       'a/.git/x',
@@ -52,7 +52,7 @@ describe('an archive made in the browser', () => {
       'terraform.tfstate',
       'a/x.tfstate.backup',
     ]) {
-      expect(belongs(path), path).toBe(false);
+      expect(isConfigurationFile(path), path).toBe(false);
     }
   });
 });

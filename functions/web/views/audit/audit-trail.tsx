@@ -7,8 +7,8 @@ import { organizationNow } from '../../organization.ts';
 import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { call, saying } from '../../session.ts';
-import { csvOf, deedIn, meansIn, placeOfEvent, programIn, type TrailEvent } from '../../text/audit.ts';
+import { call, errorText } from '../../session.ts';
+import { accessMeansOf, csvOf, deedIn, placeOfEvent, programIn, type TrailEvent } from '../../text/audit.ts';
 import { saveFile } from '../../text/save.ts';
 
 interface Piece {
@@ -205,7 +205,7 @@ const Export = ({ organization, read }: { organization: string; read(): Promise<
     try {
       saveFile(csvOf(await read()), `audit-trail-${organization}-${new Date().toISOString().slice(0, 10)}.csv`);
     } catch (caught) {
-      error.value = saying(caught);
+      error.value = errorText(caught);
     }
     busy.value = false;
   };
@@ -244,7 +244,7 @@ const Line = ({ event, organization }: { event: TrailEvent; organization: string
   const { auth, resource, timestamp } = event;
   const { outcome, status, address, user_agent: agent, token_id: token, workspace } = resource.meta;
   const place = placeOfEvent(event, organization);
-  const means = meansIn(event);
+  const means = accessMeansOf(event);
   return (
     <li class="item">
       <span class="row">

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { type Build, isBusy } from '../../environments.ts';
-import { Ago, Notice, Took } from '../../parts/basics.tsx';
-import { callEnvironments, saying } from '../../session.ts';
+import { Ago, Duration, Notice } from '../../parts/basics.tsx';
+import { callEnvironments, errorText } from '../../session.ts';
 import { BuildLog } from './build-log.tsx';
 import { RunLink } from './run-link.tsx';
 
@@ -75,7 +75,7 @@ const Line = ({ build, isOpen, onOpen }: { build: Build; isOpen: boolean; onOpen
       <span class={`status ${states[build.job.status][1]}`}>{states[build.job.status][0]}</span>
       {build.job.started_at && (
         <span class="meta">
-          <Took from={build.job.started_at} {...(build.job.completed_at ? { to: build.job.completed_at } : {})} />
+          <Duration from={build.job.started_at} {...(build.job.completed_at ? { to: build.job.completed_at } : {})} />
         </span>
       )}
     </span>
@@ -89,7 +89,7 @@ const Opened = ({ build, organization, mayCancel, onChange }: { build: Build } &
     try {
       await callEnvironments('PATCH', `/workspacebuilds/${build.id}/cancel`);
     } catch (error) {
-      failed.value = saying(error);
+      failed.value = errorText(error);
     }
     onChange();
   };

@@ -1,5 +1,5 @@
 import { type Build, type Environment, isBusy, read, segment, toneOf, useRights } from '../../environments.ts';
-import { type Live, soon, useLive } from '../../live.ts';
+import { type Live, pollInterval, useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
 import { Shell } from '../../parts/shell.tsx';
@@ -35,7 +35,7 @@ export const EnvironmentView = ({ organization, id }: { organization: string; id
     () => load(id),
     ({ environment: { latest_build: build } }) => {
       if (build.status === 'deleted') return undefined;
-      return isBusy(build) ? soon() : restMs;
+      return isBusy(build) ? pollInterval() : restMs;
     },
   );
   const name = live.value?.environment.name;

@@ -3,7 +3,7 @@ import type { Environment } from '../../environments.ts';
 import { Facts, Notice } from '../../parts/basics.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Choices, Field, Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { callEnvironments, saying } from '../../session.ts';
+import { callEnvironments, errorText } from '../../session.ts';
 import { cronOf, dayNames, hoursIn, hoursText, scheduleText, weeklyStart } from '../../text/environment-schedule.ts';
 import { Until } from './until.tsx';
 
@@ -29,7 +29,7 @@ export const Schedule = ({ environment, onChange }: Props) => {
       });
       onChange();
     } catch (error) {
-      failed.value = saying(error);
+      failed.value = errorText(error);
     }
   };
   return (

@@ -9,8 +9,8 @@ import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { knowPeople, Person } from '../../parts/person.tsx';
 import { DailyRuns, Sparkline } from '../../parts/run-charts.tsx';
 import { Status, since } from '../../parts/status.tsx';
-import { related, some } from '../../session.ts';
-import { troubleOf } from '../../text/health.ts';
+import { listAtLeast, related } from '../../session.ts';
+import { problemsOf } from '../../text/health.ts';
 import { type Day, dailyRuns, isStale, latestByWorkspace, median } from '../../text/run-history.ts';
 import type { Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
@@ -39,7 +39,7 @@ const reader = (organization: string): (() => Promise<Home>) => {
     const now = rows.map(({ run }) => `${run?.id} ${run?.attributes.status}`).join();
     if (now !== current) {
       const path = `/organizations/${organization}/runs?filter[status_group]=final&include=created_by`;
-      const { data, included } = await some<'runs'>(path, mostRuns);
+      const { data, included } = await listAtLeast<'runs'>(path, mostRuns);
       knowPeople(included);
       runs = data;
     }
@@ -88,7 +88,7 @@ const Sections = ({ rows, runs, organization }: Home & { organization: string })
     ['Waiting for you', 'Nothing waits for your decision.', mine],
     ['Waiting for others', '', others],
     ['Failing', 'No workspace’s latest run has failed.', rows.filter(({ group }) => group === 'bad')],
-    ['Drifted or unhealthy', '', rows.filter(({ health }) => troubleOf(health).length > 0)],
+    ['Drifted or unhealthy', '', rows.filter(({ health }) => problemsOf(health).length > 0)],
     ['Running', '', rows.filter(({ group }) => group === 'running')],
     ['Unchanged for 90 days', '', rows.filter(({ workspace }) => isStale(workspace, now))],
   ];

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
 import { Notice } from '../../parts/basics.tsx';
-import { call, related, saying } from '../../session.ts';
+import { call, errorText, related } from '../../session.ts';
 
 export const invitationsPath = '/organization-memberships?filter[status]=invited';
 
@@ -19,7 +19,7 @@ export const Invitations = ({
       await call(method, path);
       failed.value = undefined;
     } catch (error) {
-      failed.value = saying(error);
+      failed.value = errorText(error);
     }
     onAnswer();
   };

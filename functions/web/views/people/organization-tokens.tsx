@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { ApiError, type Resource } from '../../../client/client.ts';
 import { useLive } from '../../live.ts';
 import { Loaded } from '../../parts/basics.tsx';
-import { CreatedToken, Life, NewToken, Revoke, useTokenWork } from '../../parts/tokens.tsx';
+import { CreatedToken, NewToken, Revoke, TokenDates, useTokenWork } from '../../parts/tokens.tsx';
 import { get } from '../../session.ts';
 
 /** The one token of the organization, and the one that reads its audit trail; for who may manage them. */
@@ -55,7 +55,7 @@ const OneToken = ({ name, path, says }: { name: string; path: string; says: stri
       <Loaded live={live} what="token">
         {(token) => (
           <div class="row spread">
-            <span class="small grow">{token ? <Life token={token} /> : 'No token yet.'}</span>
+            <span class="small grow">{token ? <TokenDates token={token} /> : 'No token yet.'}</span>
             <span class="row">
               <button
                 type="button"

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { ApiError } from '../../../client/client.ts';
-import { arriving, askForIssuer, depart, issuer, tokenOf } from '../../issuer.ts';
+import { askForIssuer, depart, isReturning, issuer, tokenOf } from '../../issuer.ts';
 import { Notice } from '../../parts/basics.tsx';
 import { Form, Text, textOf } from '../../parts/form.tsx';
 import { Mark, Shell } from '../../parts/shell.tsx';
@@ -30,7 +30,7 @@ export const SignIn = () => {
           <h1>Sign in</h1>
         </div>
         {ended.value && <Notice kind="warn">{ended.value}</Notice>}
-        {arriving.value && <p role="status">Signing you in …</p>}
+        {isReturning.value && <p role="status">Signing you in …</p>}
         {issuer.value && (
           <>
             <button type="button" class="primary" onClick={() => depart()}>

@@ -3,7 +3,7 @@ import type { Resource } from '../../../client/client.ts';
 import type { TagLevel } from '../../../run/task-stages.ts';
 import { useLive } from '../../live.ts';
 import { Loaded } from '../../parts/basics.tsx';
-import { Markdown, Outward } from '../../parts/markdown.tsx';
+import { ExternalLink, Markdown } from '../../parts/markdown.tsx';
 import { all, content } from '../../session.ts';
 import { safeHref } from '../../text/inline.ts';
 
@@ -80,7 +80,7 @@ const Outcome = ({ outcome }: { outcome: Resource<'task-result-outcomes'> & { li
         <Tags tags={tags.filter(isProminent)} />
         <code>{attributes['outcome-id']}</code>
         <span class="break">{attributes.description}</span>
-        {href && <Outward href={href}>More about {attributes['outcome-id']}</Outward>}
+        {href && <ExternalLink href={href}>More about {attributes['outcome-id']}</ExternalLink>}
       </div>
       {others.length > 0 && (
         <dl class="facts">

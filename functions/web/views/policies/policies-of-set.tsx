@@ -4,7 +4,7 @@ import type { Resource } from '../../../client/client.ts';
 import { enforcementLevels, type PolicyKind } from '../../../run/policies.ts';
 import { Confirm, Dialog } from '../../parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { call, change, content, create, putText, saying } from '../../session.ts';
+import { call, change, content, create, errorText, putText } from '../../session.ts';
 
 /** Policies that are managed one by one, instead of in versions. */
 
@@ -184,7 +184,7 @@ const useSource = (policy: Resource<'policies'> | undefined): string | undefined
       .then((answer) => answer.text())
       .then(
         (text) => (source.value = text),
-        (error) => (source.value = `# ${saying(error)}`),
+        (error) => (source.value = `# ${errorText(error)}`),
       );
   }, [policy?.id]);
   return source.value;

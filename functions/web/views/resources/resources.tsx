@@ -6,7 +6,7 @@ import { useQuery } from '../../location.ts';
 import { Loaded } from '../../parts/basics.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { DependencyGraph } from '../../parts/graph.tsx';
-import { Growing } from '../../parts/long-list.tsx';
+import { LongList } from '../../parts/long-list.tsx';
 import { all, related } from '../../session.ts';
 import { configured } from '../../text/resource-times.ts';
 import { LastChange, type Managed } from './last-change.tsx';
@@ -164,7 +164,7 @@ interface ListProps extends ManagedProps {
 }
 
 const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
-  <Growing
+  <LongList
     of={resources}
     choice={choice}
     list={(rows) => (
@@ -201,5 +201,5 @@ const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
         </td>
       </tr>
     )}
-  </Growing>
+  </LongList>
 );

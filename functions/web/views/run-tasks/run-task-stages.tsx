@@ -3,8 +3,8 @@ import type { Resource } from '../../../client/client.ts';
 import type { TaskStage } from '../../../run/check-record.ts';
 import { isResultFinal, type TaskResultStatus, type TaskStageStatus } from '../../../run/task-stages.ts';
 import { useLive } from '../../live.ts';
-import { Took } from '../../parts/basics.tsx';
-import { Outward } from '../../parts/markdown.tsx';
+import { Duration } from '../../parts/basics.tsx';
+import { ExternalLink } from '../../parts/markdown.tsx';
 import { call } from '../../session.ts';
 import { safeHref } from '../../text/inline.ts';
 import { Outcomes } from '../policies/outcomes.tsx';
@@ -109,7 +109,7 @@ export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: Shown
           {at['running-at'] && (
             <>
               {' · '}
-              <Took from={at['running-at']} to={at[`${status}-at`]} />
+              <Duration from={at['running-at']} to={at[`${status}-at`]} />
             </>
           )}
         </span>
@@ -144,7 +144,7 @@ const Result = ({ result }: { result: Resource<'task-results'> }) => {
       </div>
       {(attributes.message || href) && (
         <p class="break">
-          {attributes.message} {href && <Outward href={href}>Details of {attributes['task-name']}</Outward>}
+          {attributes.message} {href && <ExternalLink href={href}>Details of {attributes['task-name']}</ExternalLink>}
         </p>
       )}
       {attributes['task-result-outcomes-count'] > 0 && <Outcomes result={result} />}

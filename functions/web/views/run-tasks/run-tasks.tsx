@@ -9,7 +9,7 @@ import { Confirm, Dialog } from '../../parts/dialog.tsx';
 import { Choice, Form, Text, textOf } from '../../parts/form.tsx';
 import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { AskedFields, askedOf } from '../../parts/task-fields.tsx';
+import { AskedFields, taskFieldsOf } from '../../parts/task-fields.tsx';
 import { all, call, change, changed, create, get } from '../../session.ts';
 import { whenAsked } from '../../text/run-task.ts';
 
@@ -123,7 +123,7 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
       enabled: data.has('enabled'),
       // An empty field leaves the key as it is: the page never had it.
       ...(data.has('no-key') ? { 'hmac-key': '' } : key ? { 'hmac-key': key } : {}),
-      'global-configuration': everywhere.value ? { enabled: true, ...askedOf(data) } : { enabled: false },
+      'global-configuration': everywhere.value ? { enabled: true, ...taskFieldsOf(data) } : { enabled: false },
     };
     await (task
       ? change(path, 'tasks', changed(attributes, current ?? {}), { basis: basis.value })

@@ -5,7 +5,7 @@ import { hrefOf } from '../../location.ts';
 import { Loaded } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/dialog.tsx';
 import { Form, Select } from '../../parts/form.tsx';
-import { AskedFields, askedOf } from '../../parts/task-fields.tsx';
+import { AskedFields, taskFieldsOf } from '../../parts/task-fields.tsx';
 import { all, call, change, create, related } from '../../session.ts';
 import { whenAsked } from '../../text/run-task.ts';
 
@@ -163,7 +163,7 @@ interface EditProps {
 const EditAttachment = ({ path, attachment, free, onClose }: EditProps) => {
   const current = attachment?.own;
   const submit = async (data: FormData) => {
-    const attributes = askedOf(data);
+    const attributes = taskFieldsOf(data);
     await (current
       ? change(`${path}/${current.id}`, 'workspace-tasks', attributes)
       : create(path, 'workspace-tasks', attributes, {

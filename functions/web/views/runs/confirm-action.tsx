@@ -27,7 +27,7 @@ interface Props {
 }
 
 /** Asks once more before what cannot be undone. */
-export const AskBefore = (props: Props) => {
+export const ConfirmAction = (props: Props) => {
   const { action, says, applying, destroyed, onYes, onNo } = props;
   return (
     <Dialog title={titles[action]} onClose={onNo}>

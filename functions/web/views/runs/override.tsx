@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { ApiError } from '../../../client/client.ts';
 import { Form, Text, textOf } from '../../parts/form.tsx';
-import { call, saying } from '../../session.ts';
+import { call, errorText } from '../../session.ts';
 
 export interface Override {
   /** Where failed policies can be overridden; undefined for who may not, or while the run does not wait for that. */
@@ -18,7 +18,7 @@ export const OverrideForm = ({ path, autoApply, refresh }: { path: string; autoA
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
       refresh();
-      throw new Error(`The run has changed since you loaded it. ${saying(error)}`);
+      throw new Error(`The run has changed since you loaded it. ${errorText(error)}`);
     }
     refresh();
   };

@@ -4,7 +4,7 @@ import type { Resource } from '../../../client/client.ts';
 import { awaitedPool } from '../../../client/run-facts.ts';
 import { isPhaseFinal, type PhaseStatus } from '../../../run/status.ts';
 import { hash } from '../../location.ts';
-import { Notice, Took } from '../../parts/basics.tsx';
+import { Duration, Notice } from '../../parts/basics.tsx';
 import { Changes } from '../../parts/changes.tsx';
 import { Log } from '../../parts/log.tsx';
 import { PlanChanges } from './plan-changes.tsx';
@@ -66,7 +66,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
           {began && (
             <>
               {' · '}
-              <Took from={began} to={ended} />
+              <Duration from={began} to={ended} />
             </>
           )}
         </span>

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { useLive } from '../../live.ts';
-import { aimAt } from '../../location.ts';
+import { setHash } from '../../location.ts';
 import { Loaded } from '../../parts/basics.tsx';
 import { signs } from '../../parts/diff-signs.ts';
 import { DependencyGraph } from '../../parts/graph.tsx';
@@ -35,7 +35,7 @@ const Drawn = ({ resources, dependencies }: PlanDetails) => {
       dependencies={dependencies}
       onChoose={(id) => {
         const address = resources.find((one) => configured(one.address) === id)?.address;
-        if (address) aimAt(`change-${encodeURIComponent(address)}`);
+        if (address) setHash(`change-${encodeURIComponent(address)}`);
       }}
     />
   );

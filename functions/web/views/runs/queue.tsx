@@ -2,14 +2,14 @@ import { useMemo } from 'preact/hooks';
 import type { Resource } from '../../../client/client.ts';
 import { displayStatus } from '../../../run/display.ts';
 import { isFinal, runStatuses } from '../../../run/status.ts';
-import { soon, useLive } from '../../live.ts';
+import { pollInterval, useLive } from '../../live.ts';
 import { Loaded, Notice } from '../../parts/basics.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { knowPeople } from '../../parts/person.tsx';
 import { RunLine } from '../../parts/run-line.tsx';
 import { factsOf } from '../../parts/status.tsx';
 import { InLine } from '../../parts/wait.tsx';
-import { related, some } from '../../session.ts';
+import { listAtLeast, related } from '../../session.ts';
 import { type Wait, waitsOf } from '../../text/queue.ts';
 import { everyOperation } from './runs.tsx';
 
@@ -28,13 +28,13 @@ const working = runStatuses.filter((status) => status !== 'pending' && !isFinal(
 const maxListed = 500;
 
 /** A long line takes longer to read. */
-const pace = ({ open }: QueueData): number => soon() * Math.ceil((open.length + 1) / 100);
+const pace = ({ open }: QueueData): number => pollInterval() * Math.ceil((open.length + 1) / 100);
 
 /** Those that have ended are asked for again when others are open than before. */
 const reader = (organization: string): (() => Promise<QueueData>) => {
   const workspaces = new Map<string, Resource<'workspaces'>>();
   const listOf = async (filter: string, most: number): Promise<Resource[]> => {
-    const { data, included } = await some(
+    const { data, included } = await listAtLeast(
       `/organizations/${organization}/runs?${filter}&filter[operation]=${everyOperation}&include=created_by,workspace`,
       most,
     );

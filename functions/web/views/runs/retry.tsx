@@ -3,7 +3,7 @@ import type { Resource } from '../../../client/client.ts';
 import { go } from '../../location.ts';
 import { Notice } from '../../parts/basics.tsx';
 import { isOver } from '../../parts/status.tsx';
-import { create, related, saying } from '../../session.ts';
+import { create, errorText, related } from '../../session.ts';
 
 const applied = new Set(['applied', 'planned_and_finished', 'planned_and_saved', 'policy_soft_failed']);
 
@@ -63,7 +63,7 @@ export const Retry = ({
       const { id } = await retry(run);
       go({ view: 'run', organization, workspace: workspace.attributes.name, run: id });
     } catch (caught) {
-      error.value = saying(caught);
+      error.value = errorText(caught);
     }
     busy.value = false;
   };

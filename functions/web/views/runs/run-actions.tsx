@@ -10,8 +10,8 @@ import { Notice } from '../../parts/basics.tsx';
 import { Changes } from '../../parts/changes.tsx';
 import { Decision } from '../../parts/decision.tsx';
 import { factsOf, isOver } from '../../parts/status.tsx';
-import { call, saying } from '../../session.ts';
-import { AskBefore, actionNames } from './confirm-action.tsx';
+import { call, errorText } from '../../session.ts';
+import { actionNames, ConfirmAction } from './confirm-action.tsx';
 
 interface Props {
   run: Resource<'runs'>;
@@ -49,7 +49,7 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
     } catch (caught) {
       // Two people at once: what the other one did shows on this page as soon as it is asked for again.
       const beaten = caught instanceof ApiError && caught.status === 409;
-      error.value = beaten ? `The run has changed since you loaded it. ${saying(caught)}` : saying(caught);
+      error.value = beaten ? `The run has changed since you loaded it. ${errorText(caught)}` : errorText(caught);
     }
     asking.value = undefined;
     busy.value = undefined;
@@ -89,7 +89,7 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
         </div>
       )}
       {asking.value && (
-        <AskBefore
+        <ConfirmAction
           action={asking.value}
           says={!decides}
           applying={run.attributes.status === 'applying'}

@@ -11,7 +11,7 @@ import { Commit } from '../../parts/commit.tsx';
 import { knowPeople, Person } from '../../parts/person.tsx';
 import { Shell } from '../../parts/shell.tsx';
 import { Stages } from '../../parts/stages.tsx';
-import { factsOf, isOver, kindOf, paceOf, Status, sourceOf } from '../../parts/status.tsx';
+import { factsOf, isOver, kindOf, pollIntervalOf, Status, sourceOf } from '../../parts/status.tsx';
 import { call, get, related } from '../../session.ts';
 import { PolicyCheck, PolicyEvaluation } from '../policies/policies.tsx';
 import { TaskStageView, useTaskStages } from '../run-tasks/run-task-stages.tsx';
@@ -78,7 +78,7 @@ export const RunView = ({ id, organization }: { id: string; organization: string
   const live = useLive(
     `run/${id}`,
     () => load(id),
-    ({ run }) => paceOf(run, Date.now() < soonUntil.current ? quickMs : undefined),
+    ({ run }) => pollIntervalOf(run, Date.now() < soonUntil.current ? quickMs : undefined),
   );
   const soon = () => {
     soonUntil.current = Date.now() + soonMs;

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
-import { soon, useLive } from '../../live.ts';
+import { pollInterval, useLive } from '../../live.ts';
 import { Loaded } from '../../parts/basics.tsx';
 import { knowPeople } from '../../parts/person.tsx';
 import { RunLine } from '../../parts/run-line.tsx';
@@ -50,7 +50,7 @@ export const Runs = ({
   const list = useLive(
     `runs/${workspace.id}/${page.value}/${planOnly.value}`,
     () => load(workspace.id, page.value, planOnly.value),
-    soon,
+    pollInterval,
   );
   return (
     <Loaded live={list} what="runs">

@@ -6,8 +6,8 @@ import { clock, useLive } from '../../live.ts';
 import { Notice } from '../../parts/basics.tsx';
 import { knowPeople, Person } from '../../parts/person.tsx';
 import { isOver } from '../../parts/status.tsx';
-import { call, create, related, saying } from '../../session.ts';
-import { inOrder, type Moment } from '../../text/timeline.ts';
+import { call, create, errorText, related } from '../../session.ts';
+import { inOrder, type TimelineEntry } from '../../text/timeline.ts';
 
 /** Who did what and when, and how the run went on. */
 
@@ -49,7 +49,7 @@ const steps: Record<string, string> = {
   'post-apply-completed-at': 'Post-apply tasks completed',
 };
 
-const momentOf = (event: Resource<'run-events'>, comments: Map<string, Resource<'comments'>>): Moment => {
+const momentOf = (event: Resource<'run-events'>, comments: Map<string, Resource<'comments'>>): TimelineEntry => {
   const { action, description } = event.attributes;
   const comment = comments.get(related(event, 'comment') ?? '');
   const actor = related(event, 'actor');
@@ -126,7 +126,7 @@ const CommentForm = ({ run, onSaid }: { run: Resource<'runs'>; onSaid(): void })
       text.value = '';
       onSaid();
     } catch (caught) {
-      error.value = saying(caught);
+      error.value = errorText(caught);
     }
   };
   return (

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
 import { Notice } from '../../parts/basics.tsx';
-import { content, saying } from '../../session.ts';
+import { content, errorText } from '../../session.ts';
 import { saveFile } from '../../text/save.ts';
 
 /** The state of an apply that could not become the workspace's. */
@@ -14,7 +14,7 @@ export const ErroredState = ({ run, apply }: { run: Resource<'runs'>; apply: Res
       const response = await content(`/applies/${apply.id}/errored-state`);
       saveFile(await response.text(), `${run.id}-errored.tfstate`, 'application/json');
     } catch (error) {
-      message.value = saying(error);
+      message.value = errorText(error);
     }
   };
   return (

@@ -8,7 +8,7 @@ import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
 import { DiffList } from '../../parts/diff.tsx';
 import { Person } from '../../parts/person.tsx';
 import { Shell } from '../../parts/shell.tsx';
-import { content, get, related, saying } from '../../session.ts';
+import { content, errorText, get, related } from '../../session.ts';
 import { saveFile } from '../../text/save.ts';
 import { type State, stateDifferences } from '../../text/state.ts';
 import { Rollback } from './rollback.tsx';
@@ -82,7 +82,7 @@ const Version = ({ version, workspace, versions, organization }: ViewData & { or
       const response = await content(`/state-versions/${version.id}/download`);
       saveFile(await response.text(), `${name}-${attributes.serial}.tfstate`, 'application/json');
     } catch (caught) {
-      error.value = saying(caught);
+      error.value = errorText(caught);
     }
   };
   return (

@@ -5,12 +5,12 @@ import { useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Ago, Loaded } from '../../parts/basics.tsx';
 import { Person } from '../../parts/person.tsx';
-import { related, some } from '../../session.ts';
+import { listAtLeast, related } from '../../session.ts';
 
 /** @param shownCount some more than that come when a page is not cut */
 export const stateList = async (organization: string, workspace: string, shownCount: number): Promise<Resource[]> => {
   const filter = `filter[organization][name]=${encodeURIComponent(organization)}&filter[workspace][name]=${encodeURIComponent(workspace)}`;
-  return (await some(`/state-versions?${filter}`, shownCount)).data;
+  return (await listAtLeast(`/state-versions?${filter}`, shownCount)).data;
 };
 
 /** Every state the workspace had, newest first. */

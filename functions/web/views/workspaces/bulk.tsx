@@ -5,7 +5,7 @@ import { useLive } from '../../live.ts';
 import { Notice } from '../../parts/basics.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { all, call, create, saying } from '../../session.ts';
+import { all, call, create, errorText } from '../../session.ts';
 
 /** Does one thing to several workspaces, after one confirmation. */
 
@@ -144,7 +144,7 @@ const Asked = ({ action, selected, organization, onClose }: AskedProps) => {
   const submit = async (data: FormData) => {
     const failed: [Workspace, string][] = [];
     for (const workspace of asked) {
-      await action.run(workspace, data).catch((error) => failed.push([workspace, saying(error)]));
+      await action.run(workspace, data).catch((error) => failed.push([workspace, errorText(error)]));
     }
     if (failed.length === 0) onClose(new Set());
     else failures.value = failed;

@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Form, Text, textOf } from '../../parts/form.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 import { Person } from '../../parts/person.tsx';
-import { call, create, related, saying } from '../../session.ts';
+import { call, create, errorText, related } from '../../session.ts';
 
 /** What somebody asks the people of a workspace to change. */
 
@@ -51,7 +51,7 @@ const Line = ({ request, mayArchive, onArchived }: { request: Request; mayArchiv
       await call('POST', `/change-requests/${request.id}/actions/archive`);
       onArchived();
     } catch (problem) {
-      error.value = saying(problem);
+      error.value = errorText(problem);
     }
   };
   return (

@@ -5,7 +5,7 @@ import { useLive } from '../../live.ts';
 import { go, hrefOf } from '../../location.ts';
 import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
 import { DiffList } from '../../parts/diff.tsx';
-import { call, content, create, saying } from '../../session.ts';
+import { call, content, create, errorText } from '../../session.ts';
 import { findingsOf } from '../../text/health.ts';
 import { type Difference, differencesOf, type RedactedPlan } from '../../text/plan.ts';
 
@@ -131,7 +131,7 @@ const AssessNow = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
     try {
       await call('POST', `/workspaces/${workspace.id}/actions/assess`);
     } catch (problem) {
-      error.value = saying(problem);
+      error.value = errorText(problem);
       started.value = false;
     }
   };
@@ -197,7 +197,7 @@ const Reconcile = ({ workspace, organization }: HealthProps) => {
       const run = await create('/runs', 'runs', attributes, relationships);
       go({ view: 'run', organization, workspace: name, run: run.id });
     } catch (problem) {
-      error.value = saying(problem);
+      error.value = errorText(problem);
       busy.value = false;
     }
   };

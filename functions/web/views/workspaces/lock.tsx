@@ -5,7 +5,7 @@ import { Notice } from '../../parts/basics.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, Text, textOf } from '../../parts/form.tsx';
 import { Person } from '../../parts/person.tsx';
-import { account, call, related, saying } from '../../session.ts';
+import { account, call, errorText, related } from '../../session.ts';
 
 /**
  * Says that somebody holds the workspace, and lets go of it. What a run holds, it gives back by itself, unless what its
@@ -23,7 +23,7 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspac
     try {
       await call('POST', `/workspaces/${workspace.id}/actions/${action}`, {});
     } catch (caught) {
-      error.value = saying(caught);
+      error.value = errorText(caught);
     }
     onChange();
   };

@@ -4,7 +4,7 @@ import { useEditing } from '../../editing.ts';
 import { useLive } from '../../live.ts';
 import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
-import { all, call, change, saying } from '../../session.ts';
+import { all, call, change, errorText } from '../../session.ts';
 import { destinationNames, triggerNames } from '../../text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
 
@@ -99,7 +99,7 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
       await work();
       result.value = { kind: 'good', text: done };
     } catch (error) {
-      result.value = { kind: 'bad', text: saying(error) };
+      result.value = { kind: 'bad', text: errorText(error) };
     }
     busy.value = false;
     onChange();

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
 import type { Tab } from '../../../client/page-addresses.ts';
-import { type Live, soon, useLive } from '../../live.ts';
+import { type Live, pollInterval, useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Loaded } from '../../parts/basics.tsx';
 import { knowPeople } from '../../parts/person.tsx';
@@ -49,7 +49,7 @@ export const WorkspaceView = ({
   workspace: string;
   tab: Tab;
 }) => {
-  const live = useLive(`workspace/${organization}/${name}`, () => load(organization, name), soon);
+  const live = useLive(`workspace/${organization}/${name}`, () => load(organization, name), pollInterval);
   const starting = useSignal(false);
   return (
     <Shell

@@ -1,19 +1,19 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { count } from '../../../client/text/time.ts';
-import { soon, useLive } from '../../live.ts';
+import { pollInterval, useLive } from '../../live.ts';
 import { hrefOf, useQuery } from '../../location.ts';
 import { may, organizationNow } from '../../organization.ts';
 import { Ago, Loaded } from '../../parts/basics.tsx';
 import { CloudBlock } from '../../parts/cloud-block.tsx';
 import { Filter, ProjectFilter } from '../../parts/filters.tsx';
 import { Head } from '../../parts/head.tsx';
-import { Growing } from '../../parts/long-list.tsx';
+import { LongList } from '../../parts/long-list.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { Person } from '../../parts/person.tsx';
 import { Status, since } from '../../parts/status.tsx';
 import { related } from '../../session.ts';
-import { troubleOf } from '../../text/health.ts';
+import { problemsOf } from '../../text/health.ts';
 import type { Group, Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
 import { BulkActions } from './bulk.tsx';
@@ -29,7 +29,7 @@ const groups: [Group, string][] = [
 
 export const Workspaces = ({ organization }: { organization: string }) => {
   const read = useMemo(() => workspaceList(organization), [organization]);
-  const list = useLive(`workspaces/${organization}`, read, soon);
+  const list = useLive(`workspaces/${organization}`, read, pollInterval);
   const adding = useSignal(false);
   return (
     <OrganizationShell organization={organization} at="workspaces">
@@ -92,7 +92,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
     const text = [attributes.name, attributes.description ?? '', ...tagsOf(row)].join(' ').toLowerCase();
     return (
       (!tag.value || tagsOf(row).includes(tag.value)) &&
-      (!health.value || troubleOf(row.health).some(({ text }) => text === health.value)) &&
+      (!health.value || problemsOf(row.health).some(({ text }) => text === health.value)) &&
       (!project.value || related(row.workspace, 'project') === project.value) &&
       words.value.every((word) => text.includes(word))
     );
@@ -162,7 +162,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
         />
       )}
       {shown.length === 0 && <p class="soft">No workspaces match the filters.</p>}
-      <Growing
+      <LongList
         of={shown}
         choice={`${search.value} ${only.value} ${tag.value} ${project.value} ${health.value}`}
         list={(lines) => (
@@ -181,7 +181,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
             chosen={selecting.value ? chosen : undefined}
           />
         )}
-      </Growing>
+      </LongList>
     </section>
   );
 };
@@ -190,7 +190,7 @@ const findings = ['Drifted', 'Checks failed', 'Assessment failed'];
 
 /** Only where there is something to find. */
 const HealthFilter = ({ rows, chosen }: { rows: Row[]; chosen: Signal<string> }) => {
-  const present = new Set(rows.flatMap(({ health }) => troubleOf(health).map(({ text }) => text)));
+  const present = new Set(rows.flatMap(({ health }) => problemsOf(health).map(({ text }) => text)));
   if (present.size === 0 && !chosen.value) return null;
   const options = findings.filter((one) => present.has(one) || one === chosen.value);
   return <Filter label="Health" all="Any health" chosen={chosen} options={options.map((one) => [one, one])} />;
@@ -226,7 +226,7 @@ const Line = ({
         <span class="row">
           <span class="title">{name}</span>
           {held && <span class="tag">locked</span>}
-          {troubleOf(health).map(({ text }) => (
+          {problemsOf(health).map(({ text }) => (
             <span key={text} class="tag warn">
               {text}
             </span>
