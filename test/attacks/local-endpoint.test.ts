@@ -39,7 +39,7 @@ it.runIf(separatesUsers)(`Terraform cannot act as the operator of the local AWS 
     send('faults.http', 'exec 3<&-; exec 3>&-'),
     'echo attacked',
   ];
-  const run = await startRun(await newWorkspace({ 'auto-apply': true }), {
+  const run = await startRun(await newWorkspace({ 'auto-apply': true, 'structured-run-output-enabled': false }), {
     ...requests,
     'attack.sh': script.join('\n'),
     'main.tf':

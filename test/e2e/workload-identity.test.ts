@@ -32,7 +32,7 @@ const shownIn = (log: string): string =>
 
 describe('workload identity', () => {
   it('Terraform in a run has a token that others can verify, and credentials made of it', async () => {
-    const workspace = await newWorkspace();
+    const workspace = await newWorkspace({ 'structured-run-output-enabled': false });
     const role = (phase: string) => `arn:aws:iam::123456789012:role/${phase}`;
     const variables = {
       TFC_WORKLOAD_IDENTITY_AUDIENCE: audience,

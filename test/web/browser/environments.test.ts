@@ -84,7 +84,7 @@ it('is found by its name from the keyboard', async () => {
   await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Templates' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').getByRole('combobox').fill(dev);
-  await page.getByRole('option', { name: dev }).waitFor();
+  await page.getByRole('option', { name: `${dev} environment` }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: dev }).waitFor();
 });

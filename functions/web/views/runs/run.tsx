@@ -74,14 +74,18 @@ const quickMs = 250;
 
 /** One run: where it is, what it will do or did, and what can be done about it. */
 export const RunView = ({ id, organization }: { id: string; organization: string }) => {
-  const soonUntil = useRef(0);
+  const expected = useRef({ until: 0, status: '' });
   const live = useLive(
     `run/${id}`,
     () => load(id),
-    ({ run }) => pollIntervalOf(run, Date.now() < soonUntil.current ? quickMs : undefined),
+    ({ run }) => {
+      const { until, status } = expected.current;
+      const changes = Date.now() < until && run.attributes.status === status;
+      return pollIntervalOf(run, changes ? quickMs : undefined);
+    },
   );
   const soon = () => {
-    soonUntil.current = Date.now() + soonMs;
+    expected.current = { until: Date.now() + soonMs, status: live.value?.run.attributes.status ?? '' };
     live.refresh();
   };
   const workspace = live.value?.workspace?.attributes.name as string | undefined;
