@@ -76,16 +76,17 @@ export const applyRun = async (run: Run, userId: string, comment?: string): Prom
       },
       ...mayNow('confirm'),
     },
-    decidedBy(userId, at),
+    isDecision('apply', userId, at),
   );
   if (result === 'accepted') return result;
   return repeated(run.id, ({ decision }) => decision?.action === 'apply' && decision.by === userId);
 };
 
-const decidedBy =
-  (userId: string, at: string) =>
+/** The action too: the same user may send another one in the same millisecond. */
+const isDecision =
+  (action: 'apply' | 'discard', userId: string, at: string) =>
   ({ decision }: Run): boolean =>
-    decision?.by === userId && decision.at === at;
+    decision?.action === action && decision.by === userId && decision.at === at;
 
 export const discardRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
   const at = now();
@@ -98,7 +99,7 @@ export const discardRun = (run: Run, userId: string, comment?: string): Promise<
       set: { decision: { action: 'discard', by: userId, at } },
       ...mayNow('discard'),
     },
-    decidedBy(userId, at),
+    isDecision('discard', userId, at),
   );
 };
 
