@@ -1,4 +1,4 @@
-import semver from 'semver';
+import parse from 'semver/functions/parse.js';
 import {
   countVersions,
   createModuleVersion,
@@ -19,7 +19,7 @@ import { type FollowedRepository, isModule } from './repositories.ts';
 export const versionOfTag = (tag: string, prefix: string): string | undefined => {
   if (!tag.startsWith(prefix)) return undefined;
   const text = tag.slice(prefix.length).replace(/^v/, '');
-  return /^\d/.test(text) && text.length <= 100 && semver.parse(text) ? text : undefined;
+  return /^\d/.test(text) && text.length <= 100 && parse(text) ? text : undefined;
 };
 
 type Published = 'published' | 'there' | 'full';
