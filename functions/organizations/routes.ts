@@ -48,7 +48,7 @@ const otherFields: OtherFields = {
     'enforce-hyok': noKeys,
     'global-module-sharing': noPublishing,
     'global-provider-sharing': noPublishing,
-    'max-ttl-enabled': 'tokens have no maximum lifetime',
+    'max-ttl-enabled': 'set maximum lifetimes by kind of token instead, at token-ttl-policies',
     'owners-team-saml-role-id': 'this platform has no SAML',
     'recoverable-items-enabled': 'deleted resources cannot be recovered',
     'registry-monorepo-support-enabled': noPublishing,
