@@ -110,6 +110,11 @@ describe('the organization’s token', () => {
     await api.call('DELETE', `${organizationToken}?token=audit-trails`);
   });
 
+  it.each([undefined, {}])('needs no body: %j', async (body) => {
+    const { status, body: answer } = await api.call('POST', organizationToken, { body });
+    expect([status, typeof answer.data.attributes.token]).toEqual([201, 'string']);
+  });
+
   it('manages workspaces and teams, but cannot start runs', async () => {
     expect((await api.get(organizationToken)).status).toBe(404);
     const response = await api.post(organizationToken, { 'expired-at': inOneHour() });
