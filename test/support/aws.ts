@@ -230,22 +230,36 @@ export const startAws = async ({ signed = false } = {}): Promise<Aws> => {
       return json({ __type: error.name, message: error.message }, error.statusCode);
     }
   };
-  // Modules of the store that are loaded from now on call without HTTP, at a third of its cost.
-  const direct: DirectCall = async (request) => {
-    if (!inMemory.has(request.service)) return overHttp(request);
-    const { path, headers, body = '' } = request;
+  /** Counts a call. @returns how it is to fail */
+  const begin = async (): Promise<Failing | undefined> => {
     await aws.gate?.();
     aws.calls++;
     const fails = fault && --fault.n === 0 ? fault.when : undefined;
     if (fails) fault = undefined;
+    return fails;
+  };
+  /** Undefined where the connection ends without an answer. */
+  const answerUnless = async (
+    fails: Failing | undefined,
+    target: string,
+    body: Buffer,
+  ): Promise<Answer | undefined> => {
+    if (fails === 'late') late.push(() => perform(target, body));
+    if (fails === 'before' || fails === 'late') return undefined;
+    const answer = await perform(target, body);
+    return fails === 'after' ? undefined : answer;
+  };
+  // Modules of the store that are loaded from now on call without HTTP, at a third of its cost.
+  const direct: DirectCall = async (request) => {
+    if (!inMemory.has(request.service)) return overHttp(request);
+    const { path, headers, body = '' } = request;
+    const fails = await begin();
     const target = request.service === 'lambda' ? functionIn(path) : targetIn(headers);
     if (!target) return { status: 404, headers: {}, body: Buffer.alloc(0) };
     const bytes =
       typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    if (fails === 'late') late.push(() => perform(target, bytes));
-    if (fails === 'before' || fails === 'late') throw connectionLost();
-    const answer = await perform(target, bytes);
-    if (fails === 'after') throw connectionLost();
+    const answer = await answerUnless(fails, target, bytes);
+    if (!answer) throw connectionLost();
     return {
       status: answer.status,
       headers: { 'content-type': 'application/x-amz-json-1.0' },
@@ -257,11 +271,8 @@ export const startAws = async ({ signed = false } = {}): Promise<Aws> => {
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part));
     incoming.on('end', async () => {
-      await aws.gate?.();
+      const fails = await begin();
       const body = Buffer.concat(parts);
-      aws.calls++;
-      const fails = fault && --fault.n === 0 ? fault.when : undefined;
-      if (fails) fault = undefined;
       // S3 answers by itself.
       const target = targetOf(incoming);
       if (!isJson.test(target)) {
@@ -271,10 +282,8 @@ export const startAws = async ({ signed = false } = {}): Promise<Aws> => {
         if (fails) incoming.socket.destroy();
         return;
       }
-      if (fails === 'late') late.push(() => perform(target, body));
-      if (fails === 'before' || fails === 'late') return incoming.socket.destroy();
-      const answer = await perform(target, body);
-      if (fails === 'after') return incoming.socket.destroy();
+      const answer = await answerUnless(fails, target, body);
+      if (!answer) return incoming.socket.destroy();
       outgoing
         .writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' })
         .end(JSON.stringify(answer.body));
