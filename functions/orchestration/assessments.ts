@@ -3,14 +3,14 @@ import { isFinal } from '../run/status.ts';
 import { freezeVariables } from '../runs/inputs.ts';
 import { getRun } from '../runs/records.ts';
 import { dueIn } from '../store/due.ts';
-import { newId, newSecret } from '../store/id.ts';
+import { newId } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { create, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { firstQueued, type Workspace } from '../workspaces/records.ts';
 import { defaultOptions } from './create-run.ts';
 import { endAssessment } from './end-assessment.ts';
-import { agentPoolOf, enqueue } from './new-run.ts';
+import { enqueue, pendingIn } from './new-run.ts';
 
 /**
  * Assessments of health (HCP Terraform: drift detection and continuous validation). Each is a plan of its own by the
@@ -82,16 +82,10 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(assessing)',
   });
   if (!claimed) return passing('an assessment is in progress');
-  const agentPool = await agentPoolOf(claimed);
   const run: Run = {
     ...defaultOptions,
-    ...(agentPool ? { agentPool } : {}),
-    ...(claimed.engine ? { engine: claimed.engine } : {}),
+    ...(await pendingIn(claimed, createdAt)),
     id,
-    organization: claimed.organization,
-    workspaceId: claimed.id,
-    workspaceName: claimed.name,
-    workingDirectory: claimed.workingDirectory ?? '',
     number: 0,
     message: 'Health assessment',
     planOnly: true,
@@ -106,12 +100,6 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
     terraformVersion: claimed.terraformVersion,
     inputsKey: await freezeVariables(claimed, id, []),
     timeLimits: basis.timeLimits,
-    status: 'pending',
-    statusTimestamps: { 'plan-queueable-at': createdAt },
-    createdAt,
-    logSecret: newSecret(),
-    plan: { status: 'pending', statusTimestamps: {} },
-    apply: { status: 'pending', statusTimestamps: {} },
   };
   await create({ ...keys.run(id), ...run, ...dueIn(id, 60) });
   await enqueue(run);

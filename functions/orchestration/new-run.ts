@@ -55,24 +55,12 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   const workspace = await countRun(workspaceId, id, options);
   if (!options.planOnly) await yieldToRun(workspace);
   const createdAt = now();
-  const agentPool = await agentPoolOf(workspace);
   const run: Run = {
     ...rest,
-    ...(agentPool ? { agentPool } : {}),
+    ...(await pendingIn(workspace, createdAt)),
     ...(workspace.notifications ? { notifies: true } : {}),
-    ...(workspace.engine ? { engine: workspace.engine } : {}),
     id,
-    organization: workspace.organization,
-    workspaceId,
-    workspaceName: workspace.name,
-    workingDirectory: workspace.workingDirectory ?? '',
     number: workspace.runCount,
-    status: 'pending',
-    statusTimestamps: { 'plan-queueable-at': createdAt },
-    createdAt,
-    logSecret: newSecret(),
-    plan: { status: 'pending', statusTimestamps: {} },
-    apply: { status: 'pending', statusTimestamps: {} },
     ...(rest.checks ? { verdicts: {}, overrides: {} } : {}),
   };
   if (!(await create({ ...keys.run(id), ...run, ...dueIn(id, 60) }))) {
@@ -83,6 +71,25 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   }
   await enqueue(run);
   return run;
+};
+
+/** What a run takes from its workspace, before anything has happened to it. 1 read where an agent is to do it. */
+export const pendingIn = async (workspace: Workspace, createdAt: string) => {
+  const agentPool = await agentPoolOf(workspace);
+  return {
+    ...(agentPool ? { agentPool } : {}),
+    ...(workspace.engine ? { engine: workspace.engine } : {}),
+    organization: workspace.organization,
+    workspaceId: workspace.id,
+    workspaceName: workspace.name,
+    workingDirectory: workspace.workingDirectory ?? '',
+    status: 'pending',
+    statusTimestamps: { 'plan-queueable-at': createdAt },
+    createdAt,
+    logSecret: newSecret(),
+    plan: { status: 'pending', statusTimestamps: {} },
+    apply: { status: 'pending', statusTimestamps: {} },
+  } satisfies Partial<Run>;
 };
 
 /** Nothing newer was pushed, and no pull request was applied that is not merged yet: a run would undo that. */
@@ -117,7 +124,7 @@ const countRun = async (workspaceId: string, id: string, { planOnly, move }: New
 };
 
 /** Id and name of the agent pool; messages show the name. 1 read for a workspace with agents. */
-export const agentPoolOf = async ({ executionMode, agentPoolId }: Workspace): Promise<Run['agentPool']> => {
+const agentPoolOf = async ({ executionMode, agentPoolId }: Workspace): Promise<Run['agentPool']> => {
   if (executionMode !== 'agent' || !agentPoolId) return undefined;
   return { id: agentPoolId, name: (await getAgentPool(agentPoolId))?.name ?? agentPoolId };
 };

@@ -76,7 +76,7 @@ export const completeDeletion = async (workspace: EndedWorkspace): Promise<boole
 
 const detach = async (workspace: Workspace) => {
   const { id, organization, name, projectId, teamAccess, notifications, agentPoolId, vcsRepo } = workspace;
-  if (vcsRepo) await unfollow(vcsRepo.repository, vcsRepo.clientId, id);
+  if (vcsRepo) await unfollow(vcsRepo, id);
   await releaseName(organization, name, id);
   await countNames(organization, 'workspace', -1);
   await leaveProject(projectId, name, id);

@@ -105,7 +105,7 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
 
 /** Of a module that was deleted. */
 export const leaveModuleRepo = async ({ id, vcsRepo: followed }: Module): Promise<void> => {
-  if (followed) await unfollow(followed.repository, followed.clientId, id);
+  if (followed) await unfollow(followed, id);
 };
 
 /** The organization of the connection that the body names. */

@@ -77,7 +77,7 @@ const versionNow = async (
 /** After the set's record: what it followed is left, and what it follows now is fetched. */
 export const settlePolicySet = async (before: PolicySet | undefined, after: PolicySet): Promise<void> => {
   const [from, to] = [before?.vcsRepo, after.vcsRepo];
-  if (from && from.repository !== to?.repository) await unfollow(from.repository, from.clientId, after.id);
+  if (from && from.repository !== to?.repository) await unfollow(from, after.id);
   if (!to) return;
   const same =
     from &&
@@ -95,11 +95,11 @@ export const settlePolicySet = async (before: PolicySet | undefined, after: Poli
 /** Of a change that came to nothing. */
 export const abandonPolicySetRepo = async (set: PolicySet, given: VcsRepo | null | undefined): Promise<void> => {
   if (given && given.repository !== set.vcsRepo?.repository) {
-    await unfollow(given.repository, given.clientId, set.id);
+    await unfollow(given, set.id);
   }
 };
 
 /** Of a set that was deleted. */
 export const leavePolicySetRepo = async ({ id, vcsRepo }: PolicySet): Promise<void> => {
-  if (vcsRepo) await unfollow(vcsRepo.repository, vcsRepo.clientId, id);
+  if (vcsRepo) await unfollow(vcsRepo, id);
 };

@@ -5,6 +5,7 @@ import { type Key, keys } from '../store/keys.ts';
 import { open, seal } from '../store/secrets.ts';
 import { create, get, put, query, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
 import type { OauthClient, OauthToken } from './connections.ts';
 import type { Repository } from './forges/forge.ts';
 import type { Dialect } from './service-providers.ts';
@@ -160,7 +161,11 @@ export const leave = async (repository: string, follower: string): Promise<void>
   });
 };
 
-export const unfollow = async (repository: string, clientId: string, follower: string): Promise<void> => {
+/** What it followed is left. */
+export const unfollow = async (
+  { repository, clientId }: Pick<VcsRepo, 'repository' | 'clientId'>,
+  follower: string,
+): Promise<void> => {
   await leave(repository, follower);
   await remove(keys.oauthClientUse(clientId, follower));
 };

@@ -78,7 +78,7 @@ export const connectVcsRepo = async (
 /** After the workspace's record: what it followed is left, and what it follows now is fetched. */
 export const settleVcsRepo = async (before: Workspace | undefined, after: Workspace): Promise<void> => {
   const [from, to] = [before?.vcsRepo, after.vcsRepo];
-  if (from && from.repository !== to?.repository) await unfollow(from.repository, from.clientId, after.id);
+  if (from && from.repository !== to?.repository) await unfollow(from, after.id);
   const same = from && followsOf(from) === followsOf(to ?? from) && from.ingressSubmodules === to?.ingressSubmodules;
   if (!to || same) return;
   const repository = await getRepository(to.repository);
@@ -90,5 +90,5 @@ export const settleVcsRepo = async (before: Workspace | undefined, after: Worksp
 /** Of a change that came to nothing. */
 export const abandonVcsRepo = async (prepared: Prepared, workspace: Workspace, given: VcsRepo | null | undefined) => {
   if (prepared.kind !== 'connect' || !given || workspace.vcsRepo?.repository === given.repository) return;
-  await unfollow(given.repository, given.clientId, workspace.id);
+  await unfollow(given, workspace.id);
 };
