@@ -37,13 +37,13 @@ export const Schedule = ({ environment, onChange }: Props) => {
       <h2>Schedule</h2>
       <Facts
         facts={[
-          ['Starts', start ? scheduleText(start) : 'by hand'],
+          ['Starts', start ? scheduleText(start) : 'manually'],
           ...(next ? [['Next start', <Until key="next" at={next} />] as [string, preact.ComponentChild]] : []),
-          ['Stops', ttl ? `${hoursText(ttl)} after start` : 'by hand'],
+          ['Stops', ttl ? `${hoursText(ttl)} after start` : 'manually'],
           ...(deadline && build.status === 'running'
             ? [['Next stop', <Until key="stop" at={deadline} />] as [string, preact.ComponentChild]]
             : []),
-          ['Updates', environment.automatic_updates === 'always' ? 'with every start' : 'by hand'],
+          ['Updates', environment.automatic_updates === 'always' ? 'with every start' : 'manually'],
         ]}
       />
       {failed.value && <Notice kind="bad">{failed.value}</Notice>}
@@ -123,7 +123,7 @@ const EditSchedule = ({ environment: given, onClose }: { environment: Environmen
               name="start"
               value={start.value}
               options={[
-                ['never', 'by hand'],
+                ['never', 'manually'],
                 ['weekly', 'on days of the week'],
               ]}
               onChange={(value) => (start.value = value)}
@@ -150,21 +150,21 @@ const EditSchedule = ({ environment: given, onClose }: { environment: Environmen
             label="Start"
             name="cron"
             value={schedule ?? ''}
-            hint="CRON_TZ=<zone> <minutes> <hours> * * <days>; empty: by hand."
+            hint="CRON_TZ=<zone> <minutes> <hours> * * <days>. Leave it empty to start manually."
           />
         )}
         <Text
           label="Stop after"
           name="ttl"
           value={ttl ? hoursText(ttl) : ''}
-          hint="Hours and minutes after each start, e.g. 8h30m; empty: by hand. Counts from the next start on."
+          hint="Hours and minutes after each start, e.g. 8h30m. Leave it empty to stop manually. Counts from the next start on."
         />
         <Select
           label="Updates"
           name="updates"
           value={environment.automatic_updates}
           options={[
-            ['never', 'by hand'],
+            ['never', 'manually'],
             ['always', 'with every start'],
           ]}
         />
