@@ -60,6 +60,7 @@ describe('deliveries of a pull request', () => {
     const { aws } = followed.api;
     let done = 0;
     for (let n = 1; n <= 60 && done < 2; n++) {
+      followed.toNextSecond();
       followed.pull = followed.request(n);
       await followed.deliver(hook, 'pull_request', { action: 'synchronize', number: 7 });
       const [next] = aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');
