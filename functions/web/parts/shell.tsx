@@ -29,8 +29,8 @@ export const Mark = () => (
 );
 
 interface ShellProps {
-  /** The tab's. */
-  title: string;
+  /** The tab's; without one it stays. */
+  title?: string;
   /** How what is shown is getting on, where it is a run: in the tab's icon. */
   tone?: Tone;
   crumbs: Crumb[];
@@ -40,7 +40,7 @@ interface ShellProps {
 /** What surrounds every view. */
 export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
   useEffect(() => {
-    document.title = title ? `${title} · stepform` : 'stepform';
+    if (title !== undefined) document.title = title ? `${title} · stepform` : 'stepform';
   }, [title]);
   useEffect(() => {
     showTone(tone);
