@@ -7,6 +7,7 @@ import { hrefOf } from '../location.ts';
 import { account, signedIn, signOut } from '../session.ts';
 import { showTone } from '../tab-icon.ts';
 import { PaletteButton } from './keys.tsx';
+import { NotificationsButton } from './notifications-button.tsx';
 import { ThemeButton } from './theme.tsx';
 
 export interface Crumb {
@@ -65,6 +66,7 @@ export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
             </ol>
           </nav>
           {signedIn.value && <PaletteButton />}
+          {signedIn.value && <NotificationsButton />}
           <ThemeButton />
           {signedIn.value && (
             <>
