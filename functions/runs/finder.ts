@@ -1,15 +1,16 @@
 import { inWorkspace, param } from '../api/finders.ts';
 import type { Finder } from '../api/route.ts';
+import { isHidden } from '../run/hidden.ts';
 import type { Run } from '../run/run.ts';
 import { applyId, planId, runIdOf } from '../store/id.ts';
 import { runOfComment, runOfEvent } from './events.ts';
 import { getRun as getAny } from './records.ts';
 import { getRunTrigger, type RunTrigger } from './triggers.ts';
 
-/** An assessment of health is no run to those who ask (functions/health/). */
+/** Assessments (functions/health/), test runs and queries are no runs to those who ask. */
 const getRun = async (id: string): Promise<Run | undefined> => {
   const run = await getAny(id);
-  return run?.assessment ? undefined : run;
+  return run && isHidden(run) ? undefined : run;
 };
 
 export const runTrigger: Finder<RunTrigger> = {
