@@ -39,13 +39,16 @@ export const cancelHidden = async (run: Run, by: string): Promise<boolean> => {
   return true;
 };
 
+const forcedMessage = ({ test }: Run): string =>
+  test ? 'Force-canceled: resources that the tests had created may remain.' : 'Force-canceled.';
+
 /** Ends one that was canceled and does not stop; false while it may still stop by itself, or when it is over. */
 export const forceCancelHidden = async (run: Run): Promise<boolean> => {
   const at = now();
   const forced = await updateRun(run.id, {
     set: {
       'cancel.forced': true,
-      'plan.report': { outcome: 'canceled', message: 'Force-canceled.' },
+      'plan.report': { outcome: 'canceled', message: forcedMessage(run) },
       'statusTimestamps.force-canceled-at': at,
       ...dueIn(run.id, 30),
     },
