@@ -50,6 +50,8 @@ export interface Site {
   runnerEnvironment: Record<string, string>;
   /** The issuer that people sign in at (infra/sign-in.ts); empty for none. */
   signIn: string;
+  /** The GitHub App (infra/github-app.ts); empty for none. */
+  githubApp: string;
   /** The operator's rules about organizations (infra/organizations.ts). */
   organizationRules: string;
   /** Runners that stand ready (infra/warm-runners.ts); empty for none. */
@@ -182,11 +184,12 @@ const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] =
  */
 const onThisMachine = (
   resource: Resource<FunctionProperties>,
-  { application, requestsPerSecond, signIn, organizationRules, warmRunners, sharedProviderHosts }: Site,
+  { application, requestsPerSecond, signIn, githubApp, organizationRules, warmRunners, sharedProviderHosts }: Site,
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
   if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
+  if (Variables.GITHUB_APP !== undefined) changed.GITHUB_APP = githubApp;
   if (Variables.WARM_RUNNERS !== undefined) changed.WARM_RUNNERS = warmRunners && withVersion(warmRunners, application);
   if (Variables.SHARED_PROVIDER_HOSTS !== undefined) changed.SHARED_PROVIDER_HOSTS = sharedProviderHosts;
   if (Variables.ORGANIZATION_RULES !== undefined && organizationRules) changed.ORGANIZATION_RULES = organizationRules;

@@ -30,6 +30,7 @@ export interface HostOptions {
   runnerEnvironment: Record<string, string>;
   /** The issuer that people sign in at (infra/sign-in.ts); nobody signs in when empty. */
   signIn?: string;
+  githubApp?: string;
   /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
   organizationRules?: string;
   /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
@@ -131,7 +132,7 @@ export class Host {
     };
     const faults = new Faults(this.#options.faults);
     const { requestsPerSecond, signIn = '', organizationRules = '', warmRunners = '' } = this.#options;
-    const { sharedProviderHosts = '' } = this.#options;
+    const { githubApp = '', sharedProviderHosts = '' } = this.#options;
     const site = {
       application,
       awsEndpointUrl,
@@ -144,6 +145,7 @@ export class Host {
       requestsPerSecond,
       runnerEnvironment,
       signIn,
+      githubApp,
       organizationRules,
       warmRunners,
       sharedProviderHosts,

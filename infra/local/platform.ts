@@ -21,6 +21,8 @@ export interface StartOptions {
   tell?: (text: string) => void;
   /** The issuer that people sign in at (infra/sign-in.ts). */
   signIn?: string;
+  /** The GitHub App (infra/github-app.ts); none unless given. */
+  githubApp?: string;
   /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
   organizationRules?: string;
   /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
@@ -64,6 +66,7 @@ export const startPlatform = async ({
   application,
   tell,
   signIn,
+  githubApp,
   organizationRules,
   warmRunners,
   sharedProviderHosts,
@@ -88,6 +91,7 @@ export const startPlatform = async ({
     environmentsPort,
     runnerEnvironment: runnerEnvironment(dataDir, sharedProviderHosts),
     signIn,
+    githubApp,
     organizationRules,
     warmRunners,
     sharedProviderHosts,

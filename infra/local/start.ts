@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { localGithubAppVariable } from '../github-app.ts';
 import { localOrganizationVariable } from '../organizations.ts';
 import { SettingsError } from '../settings.ts';
 import { localSharedProviderVariable } from '../shared-providers.ts';
@@ -123,6 +124,7 @@ try {
     httpsPort: port('HTTPS_PORT'),
     environmentsPort: port('ENVIRONMENTS_PORT'),
     signIn: fromEnvironment(localSignInVariable),
+    githubApp: fromEnvironment(localGithubAppVariable),
     organizationRules: fromEnvironment(localOrganizationVariable),
     warmRunners: fromEnvironment(localWarmRunnerVariable),
     sharedProviderHosts: fromEnvironment(localSharedProviderVariable),
