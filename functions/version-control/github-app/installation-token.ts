@@ -14,6 +14,7 @@ import {
   type InstallationFacts,
   noteInstallation,
 } from './installations.ts';
+import { repositoryPermissions } from './manifest.ts';
 import { pageOfRepositories } from './repositories.ts';
 
 /**
@@ -28,8 +29,6 @@ interface KeptToken {
 
 const renewedBeforeMs = 5 * 60_000;
 
-/** What the platform does with a repository, and nothing else that the app may have been given. */
-const permissions = { contents: 'read', metadata: 'read', pull_requests: 'write', statuses: 'write' };
 /** Of lists. */
 const seeing = { metadata: 'read' };
 
@@ -48,7 +47,9 @@ interface Wanted {
 const issue = async ({ app, installation, repository, patient }: Wanted): Promise<v.InferOutput<typeof issued>> => {
   const { id, installationId, account } = installation;
   const call = await callAsApp(app, { patient });
-  const body = repository ? { repositories: [repository], permissions } : { permissions: seeing };
+  const body = repository
+    ? { repositories: [repository], permissions: repositoryPermissions }
+    : { permissions: seeing };
   const path = `/app/installations/${installationId}/access_tokens`;
   const { status, body: answer } = await call({ method: 'POST', path, body, accept: [404, 422] });
   if (status === 404) {
