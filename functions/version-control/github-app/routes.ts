@@ -5,6 +5,7 @@ import { list, type Page, pageOf, pageSlice } from '../../api/pagination.ts';
 import { checkPerson } from '../../api/permissions/principal.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
+import { readData } from '../../api/validation.ts';
 import { environment } from '../../environment.ts';
 import { type InOrganization, organization } from '../../people/organizations/finder.ts';
 import { listOrganizations } from '../../people/organizations/records.ts';
@@ -78,9 +79,12 @@ const listForCaller = async ({ request, principal }: Call): Promise<Answer> => {
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
-  const all = environment.githubApp ? await listInstallations(subject.organization) : [];
+  const app = environment.githubApp;
+  const all = app ? await listInstallations(subject.organization) : [];
   const page = pageOf(request);
-  return list(request, page, all.length, pageSlice(all, page).map(document));
+  // Ours: null tells that there is no app.
+  const meta = { 'install-url': app ? `${app.url}/apps/${app.slug}/installations/new` : null };
+  return list(request, page, all.length, pageSlice(all, page).map(document), undefined, meta);
 };
 
 const repositoryDocument = (one: InstalledRepository, { installationId }: Installation): Resource => ({
@@ -136,6 +140,7 @@ const repositoriesInOrganization = async (context: Context<InOrganization>): Pro
 /** Proven by the caller's own authorization: anybody can name an installation. */
 const link = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   checkPerson(principal);
+  if (JSON.stringify(request.json() ?? {}) !== '{}') readData(request, {}, {}, { shown: '', related: '' });
   const app = requireApp();
   const own = await linkableInstallation(app, principal.userId, param(request, 'installation'));
   if (!own) throw notFound('Your account at GitHub reaches no such installation of the GitHub App.');
