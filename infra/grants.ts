@@ -150,6 +150,11 @@ export const grants = (parts: Parts) => {
         (name) => requirePart(parts, name).functionArn,
       ),
     }),
+    /** Has people told of what is not a run's status. */
+    tellPeople: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [requirePart(parts, 'notify').functionArn],
+    }),
     /** Has environments looked at whose time has come. */
     sweepEnvironments: (): Permission => ({
       actions: ['lambda:InvokeFunction'],

@@ -1,5 +1,6 @@
 import { many } from '../api/answer.ts';
 import type { DeliveryResponse } from '../outbound/notification.ts';
+import { ownerOf } from './owner.ts';
 import type { NotificationConfiguration } from './records.ts';
 
 /** Texts where one would expect numbers and truth: so the API has them. */
@@ -30,8 +31,8 @@ export const notificationDocument = (configuration: NotificationConfiguration) =
   },
   relationships: {
     subscribable: {
-      data: { type: 'workspaces', id: configuration.workspaceId },
-      links: { related: `/api/v2/workspaces/${configuration.workspaceId}` },
+      data: ownerOf(configuration),
+      links: { related: `/api/v2/${ownerOf(configuration).type}/${ownerOf(configuration).id}` },
     },
     users: many('users', []),
   },

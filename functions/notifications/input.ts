@@ -4,7 +4,8 @@ import type { OtherFields } from '../api/known-attributes.ts';
 import { outboundUrl } from '../api/outbound-url.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text } from '../api/validation.ts';
-import { triggers as allTriggers, type DestinationType, destinationTypes, type Trigger } from '../run/notifications.ts';
+import { type DestinationType, destinationTypes, type Trigger } from '../run/notifications.ts';
+import { triggersFor } from './owner.ts';
 import type { NotificationConfiguration, NotificationValues } from './records.ts';
 
 /** What creating and changing notification configurations may say (HCP API: notification configurations). */
@@ -29,39 +30,27 @@ const destinationType = v.pipe(
   v.transform((type) => type as DestinationType),
 );
 
-/** What HCP Terraform tells people of besides, and nothing here ever does. */
-const neverFired: Record<string, string> = {
-  team: 'this platform has no change requests',
-  change_request: 'this platform has no change requests',
-};
-
-const isKnown = (trigger: string): trigger is Trigger => (allTriggers as readonly string[]).includes(trigger);
-
-const problemOf = (trigger: string): string => {
-  const reason = neverFired[trigger.split(':')[0] ?? ''];
-  return reason && trigger.includes(':')
-    ? `${trigger} is never sent: ${reason}. Remove it`
-    : `must be of ${allTriggers.join(', ')}`;
-};
-
-/** Each once, in their order. */
-const triggers = v.pipe(
-  v.array(text(100)),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const wrong = dataset.typed ? dataset.value.find((trigger) => !isKnown(trigger)) : undefined;
-    if (wrong !== undefined) addIssue({ message: problemOf(wrong) });
-  }),
-  v.transform((triggers) => allTriggers.filter((one) => triggers.includes(one))),
-);
+/** Each once, in the order of documents. */
+const triggersAmong = (choice: readonly Trigger[]) =>
+  v.pipe(
+    v.array(text(100)),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const wrong = dataset.typed
+        ? dataset.value.find((one) => !(choice as readonly string[]).includes(one))
+        : undefined;
+      if (wrong !== undefined) addIssue({ message: `${wrong} is not one of ${choice.join(', ')}` });
+    }),
+    v.transform((requested) => choice.filter((one) => requested.includes(one))),
+  );
 
 const name = v.pipe(text(250), v.regex(/\S/, 'is empty'));
 
-const settings = {
+const settings = (choice: readonly Trigger[]) => ({
   enabled: setting(v.boolean()),
-  triggers: setting(triggers),
+  triggers: setting(triggersAmong(choice)),
   token: setting(text(1000)),
   'email-addresses': setting(v.pipe(v.array(v.string()), v.maxLength(0, noMail))),
-};
+});
 
 /** An empty token is none: clients send one to take it away. */
 const tokenOf = (token: string | null | undefined): string | null | undefined => (token === '' ? null : token);
@@ -74,12 +63,12 @@ const checkToken = (type: DestinationType, token: string | null | undefined): vo
   );
 };
 
-/** @throws {ApiError} 400 or 422 */
-export const readNewNotification = (request: ApiRequest): NotificationValues => {
+/** @param choice the triggers that it may have. @throws {ApiError} 400 or 422 */
+export const readNewNotification = (request: ApiRequest, choice: readonly Trigger[]): NotificationValues => {
   const { attributes } = readData(
     request,
     {
-      ...settings,
+      ...settings(choice),
       name,
       'destination-type': destinationType,
       url: outboundUrl,
@@ -103,12 +92,13 @@ export const readNewNotification = (request: ApiRequest): NotificationValues => 
 /** What was given, and nothing else. @throws {ApiError} 400 or 422 */
 export const readNotificationChange = (
   request: ApiRequest,
-  { destinationType: type }: NotificationConfiguration,
+  configuration: NotificationConfiguration,
 ): Partial<NotificationValues> => {
+  const { destinationType: type } = configuration;
   const { attributes } = readData(
     request,
     {
-      ...settings,
+      ...settings(triggersFor(configuration)),
       name: v.optional(name),
       'destination-type': v.optional(
         v.pipe(

@@ -55,8 +55,8 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
     return true;
   }
   for (const { id, name: teamName } of await listTeamNames(name)) {
-    const { ssoTeamId = null } = (await getTeam(id)) ?? {};
-    await deleteTeam({ id, organization: name, name: teamName, ssoTeamId });
+    const { ssoTeamId = null, notifications } = (await getTeam(id)) ?? {};
+    await deleteTeam({ id, organization: name, name: teamName, ssoTeamId, notifications });
   }
   const pools = await listAgentPools(name);
   for (const { id } of pools) await deleteTokensOf(id);
