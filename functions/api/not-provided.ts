@@ -16,7 +16,6 @@ const features: Record<string, string[]> = {
   ],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],
-  'notifications by e-mail': ['email-recipient-statuses'],
   'provider sets': [
     'provider-sets',
     'organizations/*/provider-sets',

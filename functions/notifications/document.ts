@@ -24,7 +24,7 @@ export const notificationDocument = (configuration: NotificationConfiguration) =
     url: configuration.url,
     token: null,
     triggers: configuration.triggers,
-    'email-addresses': [],
+    'email-addresses': configuration.emailAddresses ?? [],
     'delivery-responses': (configuration.responses ?? []).map(responseOf),
     'created-at': configuration.createdAt,
     'updated-at': configuration.updatedAt,
@@ -34,7 +34,7 @@ export const notificationDocument = (configuration: NotificationConfiguration) =
       data: ownerOf(configuration),
       links: { related: `/api/v2/${ownerOf(configuration).type}/${ownerOf(configuration).id}` },
     },
-    users: many('users', []),
+    users: many('users', configuration.userIds ?? []),
   },
   links: { self: `/api/v2/notification-configurations/${configuration.id}` },
 });

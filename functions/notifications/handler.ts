@@ -1,5 +1,5 @@
 import { environment } from '../environment.ts';
-import { deliverNotification } from '../outbound/notification.ts';
+import { type Delivery, deliverNotification } from '../outbound/notification.ts';
 import { getUsers } from '../people/accounts/users.ts';
 import { getTeams } from '../people/teams/records.ts';
 import type { Team } from '../people/teams/team.ts';
@@ -19,6 +19,7 @@ import {
 import { nameOfCreator, type Run } from '../run/run.ts';
 import { getRun } from '../runs/records.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { deliverEmails } from './emails.ts';
 import {
   claimDelivery,
   endDelivery,
@@ -45,18 +46,34 @@ const peopleOf = async (run: Run, { status }: NotificationEvent): Promise<People
 };
 
 interface Told extends Occasion {
+  /** That it is about; absent for what teams are told. */
+  projectId?: string;
   /** Of the run or the workspace. */
   aboutId: string;
   eventId: string;
   payload(configurationId: string): Payload;
 }
 
+const deliver = async (configuration: NotificationConfiguration, told: Told): Promise<Delivery> => {
+  const { id, url, destinationType } = configuration;
+  const payload = told.payload(id);
+  if (destinationType === 'email') {
+    return deliverEmails(configuration, {
+      payload,
+      projectId: told.projectId,
+      claim: (recipient) => claimDelivery(told.aboutId, `${id}.${recipient}`, told, told.eventId),
+      end: (recipient) => endDelivery(told.aboutId, `${id}.${recipient}`, told),
+    });
+  }
+  const destination = { url: url ?? '', destinationType, token: await openToken(configuration) };
+  return deliverNotification(destination, payload, environment.publicUrl);
+};
+
 /** True when it is over, however it went. */
 const sendNotification = async (configuration: NotificationConfiguration, told: Told): Promise<boolean> => {
-  const { id, url, destinationType } = configuration;
+  const { id } = configuration;
   if (!(await claimDelivery(told.aboutId, id, told, told.eventId))) return true;
-  const destination = { url, destinationType, token: await openToken(configuration) };
-  const { response, again } = await deliverNotification(destination, told.payload(id), environment.publicUrl);
+  const { response, again } = await deliver(configuration, told);
   await keepResponse(id, response);
   if (again) return false;
   await endDelivery(told.aboutId, id, told);
@@ -97,6 +114,7 @@ const tellOfRun = async (event: NotificationEvent): Promise<void> => {
   const { publicUrl: baseUrl } = environment;
   await tell(interested, {
     ...event,
+    projectId: workspace?.projectId,
     aboutId: run.id,
     eventId: event.id,
     payload: (configurationId) => notificationPayload(run, event, { ...people, configurationId, baseUrl }),
@@ -112,6 +130,7 @@ const tellOfWorkspace = async ({ id, workspaceId, notice }: WorkspaceEvent): Pro
   await tell(interested, {
     trigger,
     status: notice.at,
+    projectId: workspace.projectId,
     aboutId: workspaceId,
     eventId: id,
     payload: (configurationId) => workspacePayload(notice, workspace, { configurationId, baseUrl }),
@@ -128,6 +147,7 @@ const tellOfHealth = async ({ id, workspaceId, result, prior }: HealthEvent): Pr
     await tell(wanting(configurations, trigger), {
       trigger,
       status: result.runId,
+      projectId: workspace.projectId,
       aboutId: workspaceId,
       eventId: id,
       payload: (configurationId) => healthPayload(trigger, { result, prior }, workspace, { configurationId, baseUrl }),

@@ -19,7 +19,11 @@ export interface NotificationConfiguration extends Edited {
   teamId?: string;
   name: string;
   destinationType: DestinationType;
-  url: string;
+  /** Null with `email`. */
+  url: string | null;
+  /** With `email`: of anybody, and of users of the organization. */
+  emailAddresses?: string[];
+  userIds?: string[];
   enabled: boolean;
   triggers: Trigger[];
   /** Signs notifications; sealed and never returned. Absent: notifications are not signed. */
@@ -34,7 +38,7 @@ export interface NotificationConfiguration extends Edited {
 
 export type NotificationSettings = Pick<
   NotificationConfiguration,
-  'name' | 'destinationType' | 'url' | 'enabled' | 'triggers'
+  'name' | 'destinationType' | 'url' | 'enabled' | 'triggers' | 'emailAddresses' | 'userIds'
 >;
 /** `token`: null for none; undefined leaves it as it is. */
 export type NotificationValues = NotificationSettings & { token?: string | null };

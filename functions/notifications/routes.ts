@@ -4,7 +4,8 @@ import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
-import { type Delivery, type Destination, deliverNotification } from '../outbound/notification.ts';
+import { type Delivery, deliverNotification } from '../outbound/notification.ts';
+import { getMemberships } from '../people/accounts/memberships.ts';
 import { noteTeamNotifications } from '../people/organizations/records.ts';
 import { team } from '../people/teams/finder.ts';
 import type { Team } from '../people/teams/team.ts';
@@ -17,6 +18,7 @@ import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { carryNotifications, enableForOpenRuns } from './carry.ts';
 import { notificationDocument } from './document.ts';
+import { askRecipients, deliverEmails } from './emails.ts';
 import { readNewNotification, readNotificationChange } from './input.ts';
 import { type FoundNotification, notification, triggersFor } from './owner.ts';
 import {
@@ -39,11 +41,26 @@ import {
 
 const gone = () => notFound('The notification configuration was deleted at the same time.');
 
-/** Asks the destination whether it is there. */
-const verify = (
-  { id, name, ...destination }: Destination & { id: string; name: string },
+/** Asks the destination whether it is there; recipients of e-mails get one. */
+const verify = async (
+  configuration: NotificationConfiguration,
+  token: string | undefined,
   { baseUrl }: ApiRequest,
-): Promise<Delivery> => deliverNotification(destination, verificationPayload(id, name), baseUrl);
+): Promise<Delivery> => {
+  const { id, name, url, destinationType } = configuration;
+  const payload = verificationPayload(id, name);
+  if (destinationType === 'email') return deliverEmails(configuration, { payload });
+  return deliverNotification({ url: url ?? '', destinationType, token }, payload, baseUrl);
+};
+
+/** @throws {ApiError} 422 for who is neither a member of the organization nor invited */
+const checkUsers = async (organization: string, userIds: string[] = []): Promise<void> => {
+  if (userIds.length === 0) return;
+  const members = new Set((await getMemberships(organization, userIds)).map(({ userId }) => userId));
+  const stranger = userIds.find((id) => !members.has(id));
+  if (stranger === undefined) return;
+  throw unprocessable('/data/relationships/users', `users: user ${stranger} is not a member of ${organization}`);
+};
 
 /** @throws {ApiError} 400 (HCP API: notification configurations) when it did not answer as it should */
 const checkVerified = ({ response }: Delivery): void => {
@@ -52,7 +69,10 @@ const checkVerified = ({ response }: Delivery): void => {
   throw new ApiError(400, [
     {
       title: 'verification failed',
-      detail: `The destination did not answer the verification request with 2xx: ${reason}. Check the URL, or disable the configuration and enable it later.`,
+      detail:
+        response.url === 'email'
+          ? response.body
+          : `The destination did not answer the verification request with 2xx: ${reason}. Check the URL, or disable the configuration and enable it later.`,
       source: { pointer: '/data/attributes/url' },
     },
   ]);
@@ -76,13 +96,16 @@ const created201 = async (
       `${owner.name} has ${maxNotifications} notification configurations, the maximum. Delete one first`,
     );
   }
+  await checkUsers(place.organization, values.userIds);
   const id = newId('nc');
-  const verification = values.enabled
-    ? await verify({ ...values, id, token: values.token ?? undefined }, request)
+  const isCalled = values.enabled && values.destinationType !== 'email';
+  const verification = isCalled
+    ? await verify({ ...values, ...place, id, createdAt: '', updatedAt: '' }, values.token ?? undefined, request)
     : undefined;
   if (verification) checkVerified(verification);
   const configuration = await createNotification(place, id, values);
   if (!configuration) throw notFound(`${owner.name} was deleted at the same time.`);
+  if (values.destinationType === 'email') await askRecipients(configuration);
   const kept = verification ? await keepResponse(id, verification.response) : undefined;
   return { answer: created(notificationDocument(kept ?? configuration)), isFirst: !owner.notifications };
 };
@@ -125,7 +148,9 @@ const listOfOwner = async ({ request, subject }: Context<Subject & Owner>): Prom
 
 /** Whether the change leads to new or different requests. */
 const isNews = (before: NotificationConfiguration, { enabled, url, token }: Partial<NotificationValues>): boolean =>
-  (enabled ?? before.enabled) && (!before.enabled || (url ?? before.url) !== before.url || token !== undefined);
+  before.destinationType !== 'email' &&
+  (enabled ?? before.enabled) &&
+  (!before.enabled || (url ?? before.url) !== before.url || token !== undefined);
 
 const changed = async (
   { request, subject }: Context<FoundNotification>,
@@ -143,17 +168,23 @@ const update = async (context: Context<FoundNotification>): Promise<Answer> => {
   const { request, subject } = context;
   const editor = await editorOf(context, subject, 'notification configuration');
   const change = readNotificationChange(request, subject);
+  await checkUsers(subject.organization, change.userIds);
   if (isNews(subject, change)) {
     const token = change.token === undefined ? await openToken(subject) : (change.token ?? undefined);
-    const verification = await verify({ ...subject, ...change, token }, request);
+    const verification = await verify({ ...subject, ...change } as NotificationConfiguration, token, request);
     await keepResponse(subject.id, verification.response);
     checkVerified(verification);
   }
-  return changed(context, change, editor);
+  const answer = await changed(context, change, editor);
+  if (change.emailAddresses || change.userIds) {
+    const updated = await getNotification(subject.id);
+    if (updated) await askRecipients(updated);
+  }
+  return answer;
 };
 
 const verified = async ({ request, subject }: Context<FoundNotification>): Promise<NotificationConfiguration> => {
-  const verification = await verify({ ...subject, token: await openToken(subject) }, request);
+  const verification = await verify(subject, await openToken(subject), request);
   const updated = await keepResponse(subject.id, verification.response);
   checkVerified(verification);
   if (!updated) throw gone();

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { notificationBody, type Payload } from '../run/notification-formats.ts';
-import type { DestinationType } from '../run/notifications.ts';
+import type { UrlDestinationType } from '../run/notifications.ts';
 import { OutboundError } from './errors.ts';
 import { send } from './send.ts';
 import { signatureOf } from './signature.ts';
@@ -19,7 +19,7 @@ export interface DeliveryResponse {
 
 export interface Destination {
   url: string;
-  destinationType: DestinationType;
+  destinationType: UrlDestinationType;
   /** What is sent is signed with it. */
   token: string | undefined;
 }

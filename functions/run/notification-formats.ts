@@ -1,7 +1,7 @@
 import type { WorkspacePayload } from './auto-destroy-notice.ts';
 import type { ChangeRequestPayload } from './change-request-notice.ts';
 import type { HealthPayload } from './health-notice.ts';
-import type { DestinationType, NotificationPayload } from './notifications.ts';
+import type { NotificationPayload, UrlDestinationType } from './notifications.ts';
 
 /** The same notification as each kind of destination reads it. Pure. */
 
@@ -132,7 +132,21 @@ const teams = (payload: Payload): object => {
   };
 };
 
-export const notificationBody = (type: DestinationType, payload: Payload): object => {
+export const notificationBody = (type: UrlDestinationType, payload: Payload): object => {
   if (type === 'slack') return slack(payload);
   return type === 'microsoft-teams' ? teams(payload) : payload;
+};
+
+export interface EmailContent {
+  /** On one line. */
+  subject: string;
+  text: string;
+}
+
+/** Plain text: what people wrote is shown as it is, and links to nowhere. */
+export const emailContent = (payload: Payload): EmailContent => {
+  const title = line(headline(payload), 200) || 'Notification';
+  const url = linkOf(payload);
+  const rows = facts(payload).map(([name, value]) => `${name}: ${line(value)}`);
+  return { subject: title, text: [title, '', ...rows, ...(url ? ['', encodeURI(url)] : [])].join('\n') };
 };

@@ -16,7 +16,9 @@ export const teamTriggers = changeRequestTriggers;
 export type Trigger = NotificationTrigger | WorkspaceTrigger | HealthTrigger | ChangeRequestTrigger;
 
 export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const;
-export type DestinationType = (typeof destinationTypes)[number];
+/** With a URL; `email` has recipients. */
+export type UrlDestinationType = (typeof destinationTypes)[number];
+export type DestinationType = UrlDestinationType | 'email';
 
 /** A notification of a run: the trigger and its status. Each pair is sent once. */
 export interface Notification {

@@ -19,6 +19,7 @@ import { Kms } from './kms.ts';
 import { type FunctionProperties, Lambda } from './lambda.ts';
 import type { Logs } from './logs.ts';
 import { machineCache } from './machine-cache.ts';
+import { Mail } from './mail.ts';
 import { followPlatform } from './moved-ports.ts';
 import { type Route, readRoutes } from './routes.ts';
 import { type ObjectCreated, S3 } from './s3.ts';
@@ -50,6 +51,9 @@ export interface Site {
   runnerEnvironment: Record<string, string>;
   /** The issuer that people sign in at (infra/sign-in.ts); empty for none. */
   signIn: string;
+  /** Address that e-mails come from, and the mail server that takes them; files of the data folder when that is empty. */
+  emailSender: string;
+  smtp: string;
   /** The operator's rules about organizations (infra/organizations.ts). */
   organizationRules: string;
   /** Runners that stand ready (infra/warm-runners.ts); empty for none. */
@@ -73,6 +77,7 @@ export interface Parts {
   events: Events;
   kms: Kms;
   lambda: Lambda;
+  mail: Mail;
   machine: Resource<MachineProperties>;
   routes: Route[];
   s3: S3;
@@ -145,6 +150,12 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const roles = [TaskRoleArn, ExecutionRoleArn].filter((role) => role !== undefined);
   const accesses = new Accesses(stack, home, kms, roles);
   const cors = new Cors(stack);
+  const senders = functions.filter(({ properties }) => properties.Environment?.Variables?.EMAIL_SENDER);
+  const mail = new Mail(
+    folder.at('mail'),
+    site.smtp,
+    senders.map(({ ref }) => ref),
+  );
   return {
     accesses,
     api,
@@ -156,6 +167,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     events,
     kms,
     lambda,
+    mail,
     machine,
     routes,
     s3,
@@ -182,11 +194,12 @@ const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] =
  */
 const onThisMachine = (
   resource: Resource<FunctionProperties>,
-  { application, requestsPerSecond, signIn, organizationRules, warmRunners, sharedProviderHosts }: Site,
+  { application, emailSender, requestsPerSecond, signIn, organizationRules, warmRunners, sharedProviderHosts }: Site,
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
   if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
+  if (Variables.EMAIL_SENDER !== undefined) changed.EMAIL_SENDER = emailSender;
   if (Variables.WARM_RUNNERS !== undefined) changed.WARM_RUNNERS = warmRunners && withVersion(warmRunners, application);
   if (Variables.SHARED_PROVIDER_HOSTS !== undefined) changed.SHARED_PROVIDER_HOSTS = sharedProviderHosts;
   if (Variables.ORGANIZATION_RULES !== undefined && organizationRules) changed.ORGANIZATION_RULES = organizationRules;

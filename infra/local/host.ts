@@ -32,6 +32,9 @@ export interface HostOptions {
   signIn?: string;
   /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
   organizationRules?: string;
+  /** Address that e-mails come from, and the mail server that takes them; files of the data folder unless given. */
+  emailSender?: string;
+  smtp?: string;
   /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
   warmRunners?: string;
   /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); none unless given. */
@@ -131,7 +134,7 @@ export class Host {
     };
     const faults = new Faults(this.#options.faults);
     const { requestsPerSecond, signIn = '', organizationRules = '', warmRunners = '' } = this.#options;
-    const { sharedProviderHosts = '' } = this.#options;
+    const { sharedProviderHosts = '', emailSender = 'stepform@localhost', smtp = '' } = this.#options;
     const site = {
       application,
       awsEndpointUrl,
@@ -145,6 +148,8 @@ export class Host {
       runnerEnvironment,
       signIn,
       organizationRules,
+      emailSender,
+      smtp,
       warmRunners,
       sharedProviderHosts,
       stack,
@@ -197,6 +202,7 @@ export class Host {
     const parts = this.#parts as Parts | undefined;
     parts?.events.close();
     parts?.lambda.close();
+    parts?.mail.close();
     if (!leaveRunners) parts?.ecs.killAll();
     parts?.ecs.close();
     await settled(() => !parts || parts.lambda.active === 0, graceMs);

@@ -23,6 +23,9 @@ export interface StartOptions {
   signIn?: string;
   /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
   organizationRules?: string;
+  /** Address that e-mails come from, and the mail server that takes them; files of the data folder unless given. */
+  emailSender?: string;
+  smtp?: string;
   /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
   warmRunners?: string;
   /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); on this machine's disk unless given. */
@@ -65,6 +68,8 @@ export const startPlatform = async ({
   tell,
   signIn,
   organizationRules,
+  emailSender,
+  smtp,
   warmRunners,
   sharedProviderHosts,
   faults,
@@ -89,6 +94,8 @@ export const startPlatform = async ({
     runnerEnvironment: runnerEnvironment(dataDir, sharedProviderHosts),
     signIn,
     organizationRules,
+    emailSender,
+    smtp,
     warmRunners,
     sharedProviderHosts,
     faults,

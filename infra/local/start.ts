@@ -11,7 +11,7 @@ import type { Platform } from './platform.ts';
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT, STEPFORM_SIGN_IN_…,
  * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS,
- * STEPFORM_SHARED_PROVIDER_HOSTS.
+ * STEPFORM_SHARED_PROVIDER_HOSTS, STEPFORM_EMAIL_SENDER, STEPFORM_SMTP.
  */
 
 const port = (name: string): number | undefined => {
@@ -38,6 +38,19 @@ const fromEnvironment = (read: (environment: NodeJS.ProcessEnv) => string): stri
   } catch (error) {
     throw new StartError((error as Error).message);
   }
+};
+
+const email = (): { emailSender?: string; smtp?: string } => {
+  const [emailSender, smtp] = [process.env.STEPFORM_EMAIL_SENDER || undefined, process.env.STEPFORM_SMTP || undefined];
+  if (smtp !== undefined && !/^smtps?:\/\/[^\s/]+$/.test(smtp)) {
+    throw new StartError(
+      'STEPFORM_SMTP must be the URL of a mail server, such as smtp://user:password@mail.example.com:587',
+    );
+  }
+  if (emailSender !== undefined && !/^[^\s@<>]+@[^\s@<>]+$/.test(emailSender)) {
+    throw new StartError(`STEPFORM_EMAIL_SENDER must be an e-mail address; it is ${emailSender}`);
+  }
+  return { emailSender, smtp };
 };
 
 const requestsPerSecond = (): number | undefined => {
@@ -124,6 +137,7 @@ try {
     environmentsPort: port('ENVIRONMENTS_PORT'),
     signIn: fromEnvironment(localSignInVariable),
     organizationRules: fromEnvironment(localOrganizationVariable),
+    ...email(),
     warmRunners: fromEnvironment(localWarmRunnerVariable),
     sharedProviderHosts: fromEnvironment(localSharedProviderVariable),
     faults: faults(),

@@ -6,6 +6,7 @@ export const destinationNames: Record<string, string> = {
   slack: 'Slack',
   'microsoft-teams': 'Microsoft Teams',
   generic: 'Webhook',
+  email: 'Email',
 } satisfies Record<DestinationType, string>;
 
 const words: Record<Trigger, [text: string, hint: string]> = {
