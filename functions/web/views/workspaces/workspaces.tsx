@@ -6,7 +6,7 @@ import { hrefOf, useQuery } from '../../location.ts';
 import { may, organizationNow } from '../../organization.ts';
 import { Ago, Loaded } from '../../parts/basics.tsx';
 import { CloudBlock } from '../../parts/cloud-block.tsx';
-import { Filter, ProjectFilter } from '../../parts/filters.tsx';
+import { Filter, ProjectFilter, useProjects } from '../../parts/filters.tsx';
 import { Head } from '../../parts/head.tsx';
 import { LongList } from '../../parts/long-list.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
@@ -69,7 +69,7 @@ const nameOf = ({ workspace }: Row): string => workspace.attributes.name;
 const changedAt = ({ workspace, run }: Row): number =>
   Date.parse(run ? since(run) : workspace.attributes['latest-change-at']);
 const attentionFirst = (a: Row, b: Row): number =>
-  (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1);
+  (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1) || natural.compare(nameOf(a), nameOf(b));
 
 interface TableProps {
   rows: Row[];
@@ -83,6 +83,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
   const tag = useQuery('tag');
   const project = useQuery('project');
   const order = useQuery('sort');
+  const projects = useProjects(organization);
   const selecting = useSignal(false);
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const health = useQuery('health');
@@ -111,7 +112,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
           value={search.value}
           onInput={(event) => (search.value = event.currentTarget.value)}
         />
-        <ProjectFilter organization={organization} chosen={project} />
+        <ProjectFilter projects={projects} chosen={project} />
         <Filter
           label="Tag"
           all="All tags"
@@ -178,6 +179,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
             run={run}
             health={health}
             organization={organization}
+            project={projects.get(related(workspace, 'project') ?? '')}
             chosen={selecting.value ? chosen : undefined}
           />
         )}
@@ -201,12 +203,14 @@ const Line = ({
   run,
   health,
   organization,
+  project,
   chosen,
 }: Pick<Row, 'workspace' | 'run' | 'health'> & {
   organization: string;
+  project: string | undefined;
   chosen: Signal<ReadonlySet<string>> | undefined;
 }) => {
-  const { name, locked, 'tag-names': tags, 'resource-count': resources } = workspace.attributes;
+  const { name, locked, 'tag-names': tags, 'resource-count': resources, 'managed-by': owner } = workspace.attributes;
   const held = locked && related(workspace, 'locked-by')?.startsWith('user-');
   return (
     <li class={chosen && 'selectable'}>
@@ -222,10 +226,11 @@ const Line = ({
           }}
         />
       )}
-      <a class="item" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
+      <a class="item columned" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
         <span class="row">
           <span class="title">{name}</span>
           {held && <span class="tag">locked</span>}
+          {owner && <span class="tag">{owner}</span>}
           {problemsOf(health).map(({ text }) => (
             <span key={text} class="tag warn">
               {text}
@@ -246,13 +251,29 @@ const Line = ({
             </>
           )}
         </span>
+        <span class="columns">
+          <span class="meta break">
+            {project && (
+              <>
+                <span class="visually-hidden">in project </span>
+                {project}
+              </>
+            )}
+          </span>
+          <span class="meta break">
+            {run && (
+              <>
+                <span class="visually-hidden">by </span>
+                <Person id={related(run, 'created-by')} />
+              </>
+            )}
+          </span>
+        </span>
         <span class="end">
           {run ? <Status run={run} /> : <span class="status">No runs yet</span>}
           {run && (
             <span class="meta">
               <Ago at={since(run)} />
-              {' by '}
-              <Person id={related(run, 'created-by')} />
             </span>
           )}
         </span>
