@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
+import { type Difference, differencesOf, type RedactedPlan } from '../../../client/text/plan.ts';
 import { count } from '../../../client/text/time.ts';
 import { clock, useLive } from '../../live.ts';
 import { go, hrefOf } from '../../location.ts';
@@ -7,7 +8,6 @@ import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
 import { DiffList } from '../../parts/diff.tsx';
 import { call, content, create, errorText } from '../../session.ts';
 import { findingsOf } from '../../text/health.ts';
-import { type Difference, differencesOf, type RedactedPlan } from '../../text/plan.ts';
 
 /** Whether the infrastructure still is as its configuration says, and what to do when it is not. */
 
