@@ -51,6 +51,11 @@ it('a plan that was started on the page is drawn too, with its changes and its l
   await dialog.getByRole('button', { name: 'Start run' }).click();
   await seesStatus(page, 'Needs Confirmation');
   await page.getByText('terraform_data.a').first().waitFor();
+  // Which version planned, where the workspace only says `latest`.
+  await page
+    .getByLabel('About this run')
+    .getByText(/^\d+\.\d+\.\d+ \(latest\)$/)
+    .waitFor();
   await page.getByRole('button', { name: 'Output', exact: true }).click();
   const picture = page.getByRole('region', { name: 'Resources of the plan over time' });
   await picture.getByRole('link', { name: /terraform_data.a refreshed/ }).click();

@@ -110,13 +110,15 @@ interface PreviewProps {
 
 const Preview = ({ variables, left, isSecret, onLeave, onSecret }: PreviewProps) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
-  <section class="scrolls panel import" tabIndex={0} aria-label="Variables in the file">
-    <table>
+  <section class="scrolls panel tfvars" tabIndex={0} aria-label="Variables in the file">
+    <table class="stacks">
       <thead>
         <tr>
           <th scope="col">Import</th>
           <th scope="col">Value</th>
-          <th scope="col">Sensitive</th>
+          <th scope="col">
+            <span class="visually-hidden">Sensitive</span>
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -148,13 +150,17 @@ const Preview = ({ variables, left, isSecret, onLeave, onSecret }: PreviewProps)
                 {hcl && <span class="soft small">HCL</span>}
               </td>
               <td>
-                <input
-                  type="checkbox"
-                  aria-label={`Sensitive: ${key}`}
-                  checked={hides}
-                  disabled={state === 'hidden' || state === 'same' || left.has(key)}
-                  onChange={(event) => onSecret(key, event.currentTarget.checked)}
-                />
+                <label class="choice">
+                  <input
+                    type="checkbox"
+                    checked={hides}
+                    disabled={state === 'hidden' || state === 'same' || left.has(key)}
+                    onChange={(event) => onSecret(key, event.currentTarget.checked)}
+                  />
+                  <span>
+                    Sensitive<span class="visually-hidden">: {key}</span>
+                  </span>
+                </label>
               </td>
             </tr>
           );

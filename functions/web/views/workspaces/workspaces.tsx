@@ -1,23 +1,22 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { count } from '../../../client/text/time.ts';
 import { pollInterval, useLive } from '../../live.ts';
-import { hrefOf, useQuery } from '../../location.ts';
+import { useQuery } from '../../location.ts';
 import { may, organizationNow } from '../../organization.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
+import { Loaded } from '../../parts/basics.tsx';
 import { CloudBlock } from '../../parts/cloud-block.tsx';
 import { Filter, ProjectFilter, useProjects } from '../../parts/filters.tsx';
 import { Head } from '../../parts/head.tsx';
 import { LongList } from '../../parts/long-list.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { Person } from '../../parts/person.tsx';
-import { Status, since } from '../../parts/status.tsx';
+import { since } from '../../parts/status.tsx';
 import { related } from '../../session.ts';
 import { problemsOf } from '../../text/health.ts';
 import type { Group, Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
 import { BulkActions } from './bulk.tsx';
 import { NewWorkspace } from './new-workspace.tsx';
+import { WorkspaceLine } from './workspace-line.tsx';
 
 const groups: [Group, string][] = [
   ['attention', 'Needs attention'],
@@ -173,7 +172,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
         )}
       >
         {({ workspace, run, health }) => (
-          <Line
+          <WorkspaceLine
             key={workspace.id}
             workspace={workspace}
             run={run}
@@ -196,90 +195,6 @@ const HealthFilter = ({ rows, chosen }: { rows: Row[]; chosen: Signal<string> })
   if (present.size === 0 && !chosen.value) return null;
   const options = findings.filter((one) => present.has(one) || one === chosen.value);
   return <Filter label="Health" all="Any health" chosen={chosen} options={options.map((one) => [one, one])} />;
-};
-
-const Line = ({
-  workspace,
-  run,
-  health,
-  organization,
-  project,
-  chosen,
-}: Pick<Row, 'workspace' | 'run' | 'health'> & {
-  organization: string;
-  project: string | undefined;
-  chosen: Signal<ReadonlySet<string>> | undefined;
-}) => {
-  const { name, locked, 'tag-names': tags, 'resource-count': resources, 'managed-by': owner } = workspace.attributes;
-  const held = locked && related(workspace, 'locked-by')?.startsWith('user-');
-  return (
-    <li class={chosen && 'selectable'}>
-      {chosen && (
-        <input
-          type="checkbox"
-          aria-label={`Select ${name}`}
-          checked={chosen.value.has(workspace.id)}
-          onChange={() => {
-            const next = new Set(chosen.value);
-            if (!next.delete(workspace.id)) next.add(workspace.id);
-            chosen.value = next;
-          }}
-        />
-      )}
-      <a class="item columned" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
-        <span class="row">
-          <span class="title">{name}</span>
-          {held && <span class="tag">locked</span>}
-          {owner && <span class="tag">{owner}</span>}
-          {problemsOf(health).map(({ text }) => (
-            <span key={text} class="tag warn">
-              {text}
-            </span>
-          ))}
-          {(tags as string[]).slice(0, 4).map((tag) => (
-            <span key={tag} class="tag only-wide">
-              {tag}
-            </span>
-          ))}
-        </span>
-        <span class="meta">
-          {count(resources, 'resource')}
-          {run && (
-            <>
-              {' · '}
-              <span class="break">{run.attributes.message}</span>
-            </>
-          )}
-        </span>
-        <span class="columns">
-          <span class="meta break">
-            {project && (
-              <>
-                <span class="visually-hidden">in project </span>
-                {project}
-              </>
-            )}
-          </span>
-          <span class="meta break">
-            {run && (
-              <>
-                <span class="visually-hidden">by </span>
-                <Person id={related(run, 'created-by')} />
-              </>
-            )}
-          </span>
-        </span>
-        <span class="end">
-          {run ? <Status run={run} /> : <span class="status">No runs yet</span>}
-          {run && (
-            <span class="meta">
-              <Ago at={since(run)} />
-            </span>
-          )}
-        </span>
-      </a>
-    </li>
-  );
 };
 
 /** The next step, for who may take it. */
