@@ -44,6 +44,7 @@ it('stops and starts an environment, with its log and the way to its run', async
   const page = await visit(`/app/${organization}/environments`);
   await page.getByRole('link', { name: dev }).click();
   await seesStatus(page, 'running');
+  expect(await page.title()).toBe(`running: ${dev} · stepform`);
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Stop environment' }).click();
   await page.getByLabel('Log of build 2').getByText('Destruction complete').waitFor();

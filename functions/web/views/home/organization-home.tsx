@@ -58,7 +58,11 @@ export const OrganizationHome = ({ organization }: { organization: string }) => 
   const read = useMemo(() => reader(organization), [organization]);
   const live = useLive(`home/${organization}`, read, () => everyMs);
   return (
-    <OrganizationShell organization={organization} at="overview">
+    <OrganizationShell
+      organization={organization}
+      at="overview"
+      waiting={live.value?.rows.filter((row) => row.group === 'attention' && isForReader(row)).length}
+    >
       <h1>Overview</h1>
       <Loaded live={live} what="overview">
         {(home) => <Sections {...home} organization={organization} />}
