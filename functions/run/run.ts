@@ -200,6 +200,8 @@ export interface PhaseReport {
   resourceDestructions?: number;
   resourceImports?: number;
   generatedConfiguration?: boolean;
+  /** Of the Terraform or OpenTofu that planned; the run may only have a constraint. */
+  terraformVersion?: string;
   /** Which artifacts were uploaded. */
   artifacts?: Artifact[];
   /** Hex SHA-256 of each: what is read later must be what was reported. */

@@ -70,8 +70,8 @@ export const buildJob = async (
     terraform: { engine: run.engine ?? environment.engine, version: run.terraformVersion },
     operation: operationOf(run),
     structuredOutput: run.structuredOutput || (workspace !== undefined && appliesWithTimes(run, phase, workspace)),
-    // Whoever builds an environment is shown what happens, never a plan.
-    ...(run.environment === undefined ? {} : { withoutSchemas: true as const }),
+    // Only the command line draws a plan by the schemas of its providers.
+    ...(run.source === 'terraform+cloud' || run.assessment ? {} : { withoutSchemas: true as const }),
     stateToken: stateTokenOf(run.id, phase, token),
     configurationUrl,
     stateUrl,
@@ -121,8 +121,8 @@ const environmentOf = ({ id, organization, workspaceName, test }: Run): Record<s
 
 /**
  * An apply in JSON lines loses nothing of what the text says, and says when each resource began and ended. A plan in
- * JSON lines has no diff: that is for the command line that asked for it and draws it by itself. The remote backend, and
- * old command lines, print a log as it is.
+ * JSON lines has no diff (orchestration/create-run.ts says for whom that is). The remote backend, and old command lines,
+ * print a log as it is.
  */
 const appliesWithTimes = (run: Run, phase: PhaseName, { structuredRunOutputEnabled }: Workspace): boolean =>
   phase === 'apply' && structuredRunOutputEnabled && !commandLines.includes(run.source);

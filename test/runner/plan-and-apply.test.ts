@@ -67,6 +67,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
       resourceDestructions: 0,
       resourceImports: 0,
       generatedConfiguration: false,
+      terraformVersion: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });
     expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
     expect(plan.report?.timings).toMatchObject({ init: expect.any(Number), plan: expect.any(Number) });

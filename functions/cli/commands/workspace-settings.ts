@@ -17,6 +17,8 @@ const settings = [
   'structured-run-output-enabled',
 ] as const;
 
+const switchWords = ['on', 'off'] as const;
+
 const switchOf = (call: Call, name: string): boolean | undefined => {
   const text = call.text(name);
   if (text === undefined) return undefined;
@@ -54,11 +56,19 @@ const set: Command = {
     ...ofList,
     name: { about: 'new name', value: 'name' },
     description: { about: 'description of the workspace', value: 'text' },
-    'auto-apply': { about: 'apply runs without confirmation', value: 'on|off' },
+    'auto-apply': { about: 'apply runs without confirmation', value: 'on|off', choices: switchWords },
     'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
     'working-directory': { about: 'folder of the configuration to run Terraform in', value: 'path' },
-    'execution-mode': { about: 'where Terraform runs: remote, local or agent', value: 'mode' },
-    'structured-output': { about: 'applies log JSON lines, which the page draws', value: 'on|off' },
+    'execution-mode': {
+      about: 'where Terraform runs: remote, local or agent',
+      value: 'mode',
+      choices: ['remote', 'local', 'agent'],
+    },
+    'structured-output': {
+      about: 'applies log JSON lines, which the page draws',
+      value: 'on|off',
+      choices: switchWords,
+    },
     project: { about: 'move it to this project', value: 'name' },
   },
   run: async (call, session) => {
