@@ -81,14 +81,14 @@ export const extendHold = async (run: Run): Promise<void> => {
 /**
  * Stores a runner's report of its phase and resumes the execution. The first report counts.
  *
- * @returns whether the runner shall stand by for the apply
+ * @returns the run, if the runner shall stand by for the apply
  */
 export const reportPhase = async (
   run: Run,
   phase: PhaseName,
   report: PhaseReport,
   holdSeconds: number,
-): Promise<boolean> => {
+): Promise<Run | undefined> => {
   const holds = phase === 'plan' && holdSeconds > 0 && mayApply({ ...run, plan: { ...run.plan, report } });
   const reported = await updateRun(run.id, {
     set: {
@@ -100,5 +100,5 @@ export const reportPhase = async (
   });
   const current = reported ?? (await getRun(run.id));
   if (current) await deliver(current);
-  return holds && !!current?.plan.heldUntil;
+  return holds && current?.plan.heldUntil ? current : undefined;
 };

@@ -8,6 +8,9 @@ type RunItem = Run & Key & Due;
 
 export const getRun = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id));
 
+/** Perhaps as it was a moment ago, for half the price: for who asks again, or decides by a conditional write. */
+export const getRunEventually = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id), false);
+
 /** Newest first; `page` from 1. Reads the pointers and runs of that page only. */
 export const listRuns = async (
   workspaceId: string,
