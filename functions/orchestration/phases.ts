@@ -4,7 +4,7 @@ import type { PhaseName, PhaseReport, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { getRun, updateRun } from '../runs/records.ts';
 import { stateTokenOf } from '../runs/state-tokens.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { hashSecret, newSecret } from '../store/id.ts';
 import { deliver } from './execution.ts';
 
@@ -78,6 +78,9 @@ export const extendHold = async (run: Run): Promise<void> => {
   await updateRun(run.id, { set: { 'plan.heldUntil': leaseEnd() }, condition: 'attribute_exists(plan.heldUntil)' });
 };
 
+/** By then an answer was delivered, or whoever stored it died before. */
+const answerSeconds = 60;
+
 /**
  * Stores a runner's report of its phase and resumes the execution. The first report counts.
  *
@@ -94,7 +97,7 @@ export const reportPhase = async (
     set: {
       [`${phase}.report`]: report,
       ...(holds ? { 'plan.heldUntil': leaseEnd() } : {}),
-      ...dueIn(run.id, 30),
+      ...checkIn(run.id, answerSeconds, run),
     },
     condition: `attribute_not_exists(${phase}.report)`,
   });

@@ -1,7 +1,7 @@
 import { forceCancelCoolOffSeconds } from '../run/actions.ts';
 import { healthAssessment } from '../run/run.ts';
 import { updateRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { logError } from '../store/log.ts';
 import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
@@ -16,7 +16,7 @@ export const yieldToRun = async ({ assessing }: Pick<Workspace, 'assessing'>): P
   const forceAvailableAt = new Date(Date.now() + forceCancelCoolOffSeconds * 1000).toISOString();
   try {
     const canceled = await updateRun(assessing.runId, {
-      set: { cancel: { by: healthAssessment, at: now(), forceAvailableAt }, ...dueIn(assessing.runId, 60) },
+      set: { cancel: { by: healthAssessment, at: now(), forceAvailableAt }, ...checkIn(assessing.runId, 60) },
       condition: 'attribute_not_exists(cancel)',
     });
     if (canceled) await deliver(canceled);

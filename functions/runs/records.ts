@@ -36,16 +36,29 @@ const notFinal = (names: Record<string, string>, values: Record<string, unknown>
 };
 
 /** One conditional write of a run that is not final; undefined when it is, or when `condition` does not hold. */
-export const updateRun = (id: string, change: Change): Promise<Run | undefined> => {
+export const updateRun = async (id: string, change: Change): Promise<Run | undefined> => {
   const names = { ...change.names };
   const values = { ...change.values };
   const open = notFinal(names, values);
-  return update<RunItem>(keys.run(id), {
+  const run = await update<RunItem>(keys.run(id), {
     ...change,
     names,
     values,
     condition: change.condition ? `${open} AND (${change.condition})` : open,
   });
+  return run && change.set?.checkAt ? inTime(run) : run;
+};
+
+/** The sweep has moved the run's entry to a later time since it was read. */
+const inTime = async (run: RunItem): Promise<RunItem> => {
+  const { checkAt, dueAt } = run;
+  if (!checkAt || !dueAt || dueAt <= checkAt) return run;
+  const moved = await update<RunItem>(keys.run(run.id), {
+    set: { dueAt: checkAt },
+    condition: 'checkAt = :checkAt AND dueAt > :checkAt',
+    values: { ':checkAt': checkAt },
+  });
+  return moved ?? run;
 };
 
 /** The writes that put statuses into a run and stamp them; a stamp is given once and never moved. */
