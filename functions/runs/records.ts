@@ -40,13 +40,16 @@ export const updateRun = async (id: string, change: Change): Promise<Run | undef
   const names = { ...change.names };
   const values = { ...change.values };
   const open = notFinal(names, values);
+  // Who moves the entry means that time.
+  const set: Change['set'] = change.set?.dueAt ? { checkAt: change.set.dueAt, ...change.set } : change.set;
   const run = await update<RunItem>(keys.run(id), {
     ...change,
+    set,
     names,
     values,
     condition: change.condition ? `${open} AND (${change.condition})` : open,
   });
-  return run && change.set?.checkAt ? inTime(run) : run;
+  return run && set?.checkAt ? inTime(run) : run;
 };
 
 /** The sweep has moved the run's entry to a later time since it was read. */

@@ -127,8 +127,7 @@ it('leaves runs that await a decision alone', async () => {
 it('only moves the entry of a run that is to be looked at later', async () => {
   const run = await waits('Planning', { status: 'planning' });
   const checkAt = new Date(Date.now() + 600_000).toISOString();
-  await store.updateRun(run.id, { set: { checkAt } });
-  await store.updateRun(run.id, { set: { dueAt: minutesAgo(1) } });
+  await store.update(store.keys.run(run.id), { set: { checkAt, dueAt: minutesAgo(1) } });
   const { calls } = aws;
   expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
   // Eight parts of the index, the run, its entry, and ECS.
