@@ -57,7 +57,7 @@ export interface OrganizationRules {
 }
 
 /** Services that are called without the AWS SDK; it reads the same variables for the others. */
-type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'EXECUTE_API';
+type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'SESV2' | 'EXECUTE_API';
 
 /** Getters, so that a function without, say, a bucket never trips over its absence. */
 export const environment = {
@@ -105,6 +105,10 @@ export const environment = {
   get outboundAllowedCidrs() {
     return (process.env.OUTBOUND_ALLOWED_CIDRS ?? '').split(',').filter(Boolean);
   },
+  /** Address that e-mails come from; undefined where none are sent. */
+  get emailSender() {
+    return process.env.EMAIL_SENDER || undefined;
+  },
   /** Undefined where people sign in with tokens only. */
   get signIn(): SignInSettings | undefined {
     const text = process.env.SIGN_IN;
@@ -142,6 +146,10 @@ export const environment = {
   /** Base URL of the environments' API, without a slash at the end. */
   get environmentsUrl() {
     return required('ENVIRONMENTS_URL');
+  },
+  /** Whether owners may ask for Terraform's debug log of a build. */
+  get environmentsDebug() {
+    return process.env.ENVIRONMENTS_DEBUG === 'true';
   },
   /** Where logs of environments are followed, by WebSocket, and posted to. */
   get environmentSocketUrl() {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { readCidr } from '../functions/outbound/addresses.ts';
 import { shortestRetentionDays } from '../functions/run/retention.ts';
+import { environmentEntries } from './environments.ts';
 import { githubAppEntries, githubAppProblems } from './github-app.ts';
 import { organizationEntries, organizationProblems } from './organizations.ts';
 import { sharedProviderEntries } from './shared-providers.ts';
@@ -114,10 +115,13 @@ const schema = v.object({
   ...signInEntries,
   ...githubAppEntries,
   ...organizationEntries,
+  ...environmentEntries,
   /** How long the audit trail is kept; HCP Terraform has 14 days. */
   auditRetentionDays: v.optional(whole(1, 3653), 90),
   /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */
   requestsPerSecond: v.optional(whole(10, 2000), 30),
+  /** Address, or one of a domain, that SES may send from: notifications by e-mail come from it. None are sent without. */
+  emailSender: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
   /** Alarm recipient. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
 });

@@ -7,14 +7,16 @@ import { readData, setting, text } from '../api/validation.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { moduleDocument } from '../registry/modules/document.ts';
+import { noCodeSetting, testConfig } from '../registry/modules/input.ts';
 import {
   connectModule,
   countModules,
   createModule,
-  deleteModule,
   type Module,
   maxModules,
+  setTests,
 } from '../registry/modules/records.ts';
+import { deleteModule } from '../registry/modules/removal.ts';
 import { moduleName, providerName } from '../registry/names.ts';
 import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
 import { getToken } from './connections.ts';
@@ -42,14 +44,14 @@ const attributes = {
   'vcs-repo': vcsRepo,
   name: setting(moduleName),
   provider: setting(providerName),
-  'no-code': setting(v.literal(false, 'cannot be set: no-code provisioning is not supported')),
+  'no-code': noCodeSetting,
+  'test-config': setting(testConfig),
 };
 
 const others = {
   lacking: {
     // Clients say so although it counts for branches alone.
     'initial-version': 'versions are what tags say',
-    'test-config': 'tests of modules are not supported',
   },
 };
 
@@ -93,7 +95,9 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
     const uuid = (await getRepository(repository))?.uuid ?? '';
     const matter = { kind: 'module', moduleId: module.id } as const;
     await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, matter });
-    return created(moduleDocument({ module: connected, versions: [] }, granted));
+    const tests = given['test-config']?.['tests-enabled'];
+    const complete = tests ? ((await setTests(connected, true)) ?? connected) : connected;
+    return created(moduleDocument({ module: complete, versions: [] }, granted));
   } catch (error) {
     await deleteModule(module);
     throw error;

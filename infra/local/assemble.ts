@@ -12,6 +12,7 @@ import { StartError } from './errors.ts';
 import { Events } from './events.ts';
 import type { Faults } from './faults.ts';
 import type { Folder } from './folder.ts';
+import { type FunctionSettings, unset } from './function-settings.ts';
 import type { Home } from './home.ts';
 import { Permissions } from './iam.ts';
 import { checkMachine, Invokers } from './invokers.ts';
@@ -19,6 +20,7 @@ import { Kms } from './kms.ts';
 import { type FunctionProperties, Lambda } from './lambda.ts';
 import type { Logs } from './logs.ts';
 import { machineCache } from './machine-cache.ts';
+import { Mail } from './mail.ts';
 import { followPlatform } from './moved-ports.ts';
 import { type Route, readRoutes } from './routes.ts';
 import { type ObjectCreated, S3 } from './s3.ts';
@@ -45,19 +47,10 @@ export interface Site {
   home: Home;
   log(line: string): void;
   logs: Logs;
-  /** Of one user; the template's unless given. */
-  requestsPerSecond?: number;
+  functionSettings: FunctionSettings;
+  /** URL of the mail server; e-mails become files of the data folder when empty. */
+  smtp: string;
   runnerEnvironment: Record<string, string>;
-  /** The issuer that people sign in at (infra/sign-in.ts); empty for none. */
-  signIn: string;
-  /** The GitHub App (infra/github-app.ts); empty for none. */
-  githubApp: string;
-  /** The operator's rules about organizations (infra/organizations.ts). */
-  organizationRules: string;
-  /** Runners that stand ready (infra/warm-runners.ts); empty for none. */
-  warmRunners: string;
-  /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); empty for none. */
-  sharedProviderHosts: string;
   stack: Stack;
   usage: Usage;
 }
@@ -75,6 +68,7 @@ export interface Parts {
   events: Events;
   kms: Kms;
   lambda: Lambda;
+  mail: Mail;
   machine: Resource<MachineProperties>;
   routes: Route[];
   s3: S3;
@@ -147,6 +141,12 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const roles = [TaskRoleArn, ExecutionRoleArn].filter((role) => role !== undefined);
   const accesses = new Accesses(stack, home, kms, roles);
   const cors = new Cors(stack);
+  const senders = functions.filter(({ properties }) => properties.Environment?.Variables?.EMAIL_SENDER);
+  const mail = new Mail(
+    folder.at('mail'),
+    site.smtp,
+    senders.map(({ ref }) => ref),
+  );
   return {
     accesses,
     api,
@@ -158,6 +158,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     events,
     kms,
     lambda,
+    mail,
     machine,
     routes,
     s3,
@@ -184,17 +185,13 @@ const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] =
  */
 const onThisMachine = (
   resource: Resource<FunctionProperties>,
-  { application, requestsPerSecond, signIn, githubApp, organizationRules, warmRunners, sharedProviderHosts }: Site,
+  { application, functionSettings }: Site,
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
-  if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
-  if (Variables.GITHUB_APP !== undefined) changed.GITHUB_APP = githubApp;
-  if (Variables.WARM_RUNNERS !== undefined) changed.WARM_RUNNERS = warmRunners && withVersion(warmRunners, application);
-  if (Variables.SHARED_PROVIDER_HOSTS !== undefined) changed.SHARED_PROVIDER_HOSTS = sharedProviderHosts;
-  if (Variables.ORGANIZATION_RULES !== undefined && organizationRules) changed.ORGANIZATION_RULES = organizationRules;
-  if (Variables.REQUESTS_PER_SECOND !== undefined && requestsPerSecond !== undefined)
-    changed.REQUESTS_PER_SECOND = String(requestsPerSecond);
+  for (const [name, value] of Object.entries({ ...unset, ...functionSettings }))
+    if (Variables[name] !== undefined) changed[name] = value;
+  if (changed.WARM_RUNNERS) changed.WARM_RUNNERS = withVersion(changed.WARM_RUNNERS, application);
   if (Variables.OUTBOUND_ALLOWED_CIDRS !== undefined) {
     const ranges = ['127.0.0.0/8', '::1/128', Variables.OUTBOUND_ALLOWED_CIDRS];
     changed.OUTBOUND_ALLOWED_CIDRS = ranges.filter(Boolean).join(',');
