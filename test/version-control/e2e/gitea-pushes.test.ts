@@ -71,7 +71,7 @@ describe.skipIf(!binary)('a push', () => {
     const [identifier, workspace] = await followed({ 'working-directory': 'a' });
     const [hook] = await following.gitea.call('GET', `/repos/${identifier}/hooks`);
     const active = (on: boolean) =>
-      following.gitea.call('PATCH', `/repos/${identifier}/hooks/${hook.id}`, { active: on });
+      following.gitea.call('PATCH', `/repos/${identifier}/hooks/${hook.id}`, { active: on, events: hook.events });
     await active(false);
     await following.gitea.push(identifier, { 'a/main.tf': resources(['a', 'lost']) }, 'Nobody is told of this');
     await active(true);
