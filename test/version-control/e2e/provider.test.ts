@@ -52,11 +52,9 @@ const terraform = async (...words: string[]): Promise<string> => {
     TFE_TOKEN: platform.token,
     SSL_CERT_FILE: platform.caFile,
   };
-  const { stdout } = await run('terraform', [...words, '-no-color'], { cwd: folder, env }).catch(
-    (error) => {
-      throw new Error(`${error.stdout}\n${error.stderr}`);
-    },
-  );
+  const { stdout } = await run('terraform', [...words, '-no-color'], { cwd: folder, env }).catch((error) => {
+    throw new Error(`${error.stdout}\n${error.stderr}`);
+  });
   return stdout;
 };
 
