@@ -179,6 +179,13 @@ const expected: Record<FunctionId, string[]> = {
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
   ],
+  Explorer: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    ...objects('GetObject', 'states', 'runs', 'uploads'),
+    ...objects('PutObject', 'uploads'),
+    ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    's3:ListBucket bucket',
+  ],
   Registry: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     ...objects('GetObject', 'uploads', 'registry'),
