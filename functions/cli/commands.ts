@@ -1,6 +1,7 @@
 import type { Command } from './arguments.ts';
 import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
+import { importCommands } from './commands/import.ts';
 import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
 import { platformCommands } from './commands/platform.ts';
@@ -28,6 +29,7 @@ export const commands: Command[] = [
   ...variableCommands,
   ...stateCommands,
   ...versionControlCommands,
+  ...importCommands,
   open,
   agent,
   ...platformCommands,

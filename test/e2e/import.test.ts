@@ -1,0 +1,204 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
+import { PlatformProcess } from './support/platform.ts';
+import { client, newName, platform as there } from './support/world.ts';
+
+/** An organization moves from one platform to another by the command line. */
+
+const command = fileURLToPath(new URL('../../functions/cli/stepform.mjs', import.meta.url));
+const home = mkdtempSync(join(tmpdir(), 'stepform-import-'));
+const organization = newName('moving');
+const main = `variable "size" {
+  type = number
+}
+variable "secret" {
+  sensitive = true
+}
+resource "terraform_data" "a" {
+  count = var.size
+  input = nonsensitive(sha256(var.secret))
+}
+`;
+let target: PlatformProcess;
+let here: Client;
+const workspaces: Record<string, Resource> = {};
+
+const stepform = async (...words: string[]) => {
+  const child = spawn(process.execPath, [command, ...words], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      TFE_ADDRESS: target.local.url,
+      TFE_TOKEN: target.local.token,
+      STEPFORM_DATA: join(home, 'none'),
+    },
+  });
+  child.stdin.end();
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await ended, out, err };
+};
+const bring = (...more: string[]) => stepform('import', '--from', there.url, '--organization', organization, ...more);
+
+const at = (name: string) => `/organizations/${organization}/${name}`;
+const ref = (type: string, id: string) => ({ data: { type, id } });
+const run = async (of: Client, workspace: Resource, attributes = {}) => {
+  const version = await of.upload(workspace.id, await packFiles({ 'main.tf': main }));
+  const { id } = await of.createRun(workspace.id, attributes, version.id);
+  return of.waitForRun(id, (one) => isFinalRun(one) || one.attributes.actions['is-confirmable']);
+};
+
+beforeAll(async () => {
+  target = await PlatformProcess.start();
+  here = new Client(target.local.url, target.local.token);
+  mkdirSync(join(home, '.terraform.d'), { recursive: true });
+  const credentials = { [new URL(there.url).host]: { token: there.token } };
+  writeFileSync(join(home, '.terraform.d', 'credentials.tfrc.json'), JSON.stringify({ credentials }));
+  for (const one of [client, here]) {
+    await one.create('/organizations', 'organizations', { name: organization, email: 'a@example.test' });
+  }
+  const project = await client.create(at('projects'), 'projects', { name: 'Platform', description: 'Ours' });
+  const team = await client.create(at('teams'), 'teams', { name: 'builders', visibility: 'organization' });
+  for (const name of ['network', 'empty']) {
+    workspaces[name] = await client.create(
+      at('workspaces'),
+      'workspaces',
+      { name, 'auto-apply': name === 'network', description: `The ${name}` },
+      {
+        project: ref('projects', project.id),
+        'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'stage', value: 'prod' } }] },
+      },
+    );
+  }
+  const { network } = workspaces as { network: Resource };
+  await client.setVariable(network.id, { key: 'size', value: '2', hcl: true });
+  await client.setVariable(network.id, { key: 'secret', value: 'hunter2', sensitive: true });
+  const set = await client.create(at('varsets'), 'varsets', { name: 'common' });
+  await client.create(`/varsets/${set.id}/relationships/vars`, 'vars', { key: 'A', value: 'b', category: 'env' });
+  await client.call('POST', `/varsets/${set.id}/relationships/workspaces`, {
+    data: [ref('workspaces', network.id).data],
+  });
+  await client.create(
+    '/team-workspaces',
+    'team-workspaces',
+    { access: 'write' },
+    {
+      team: ref('teams', team.id),
+      workspace: ref('workspaces', network.id),
+    },
+  );
+  await client.create(
+    '/team-projects',
+    'team-projects',
+    { access: 'read' },
+    {
+      team: ref('teams', team.id),
+      project: ref('projects', project.id),
+    },
+  );
+  const policy = await client.create(at('policies'), 'policies', {
+    name: 'no-friday',
+    kind: 'opa',
+    query: 'data.a.deny',
+  });
+  await client.put(`/policies/${policy.id}/upload`, 'package a\n\ndeny := []\n');
+  await client.create(
+    at('policy-sets'),
+    'policy-sets',
+    { name: 'rules', kind: 'opa' },
+    {
+      policies: { data: [ref('policies', policy.id).data] },
+      workspaces: { data: [ref('workspaces', network.id).data] },
+    },
+  );
+  expect((await run(client, network)).attributes.status).toBe('applied');
+}, 300_000);
+afterAll(async () => {
+  await target.remove();
+  rmSync(home, { recursive: true });
+});
+
+it('lists in a dry run what it would do, and does nothing', async () => {
+  const { code, out, err } = await bring('--dry-run');
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('this is a dry run') });
+  expect(out).toContain('+ workspace network');
+  expect(out).toContain('* variable network/terraform/secret: is sensitive');
+  expect(out).toContain('+ state network: serial');
+  expect((await here.list(at('workspaces'))).length).toBe(0);
+});
+
+it('copies all there is, names what it cannot, and changes nothing the second time', async () => {
+  const first = await bring();
+  expect({ code: first.code, out: first.out }).toEqual({ code: 0, out: expect.not.stringMatching(/^!/m) });
+  expect(first.out).toContain('* variable network/terraform/secret: is sensitive: its value has to be given');
+  const [network, empty] = [await here.get(`${at('workspaces')}/network`), await here.get(`${at('workspaces')}/empty`)];
+  expect([network.attributes['auto-apply'], empty.attributes['auto-apply']]).toEqual([true, false]);
+  expect(network.attributes['tag-names']).toEqual(['stage']);
+  const stateOf = async (of: Client, id: string | undefined): Promise<string> => {
+    const version = await of.get(`/workspaces/${id}/current-state-version`);
+    return (await of.content(`/state-versions/${version.id}/download`)).text();
+  };
+  expect(await stateOf(here, network.id)).toBe(await stateOf(client, workspaces.network?.id));
+  expect(network.attributes.locked).toBe(false);
+
+  writeFileSync(join(home, 'secrets.json'), JSON.stringify({ 'variable network/terraform/secret': 'hunter2' }));
+  const second = await bring('--secrets', join(home, 'secrets.json'));
+  expect({ code: second.code, out: second.out }).toEqual({ code: 0, out: '+ variable network/terraform/secret\n' });
+  expect(second.err).toMatch(/^1 created, 0 changed, \d+ unchanged, 0 for you to do, 0 failed/);
+  const third = await bring();
+  expect({ code: third.code, out: third.out }).toEqual({ code: 0, out: '' });
+
+  const planned = await run(here, network, { 'plan-only': true });
+  expect(planned.attributes['has-changes']).toBe(false);
+  expect(planned.attributes.status).toBe('planned_and_finished');
+}, 300_000);
+
+it('follows the source as long as nothing was applied here, and leaves what was', async () => {
+  const { network } = workspaces as { network: Resource };
+  const variables = await client.list(`/workspaces/${network.id}/vars`);
+  const size = variables.find(({ attributes }) => attributes.key === 'size');
+  await client.call('PATCH', `/workspaces/${network.id}/vars/${size?.id}`, {
+    data: { type: 'vars', attributes: { value: '3' } },
+  });
+  expect((await run(client, network)).attributes.status).toBe('applied');
+  const followed = await bring();
+  expect(followed.out.split('\n').filter(Boolean)).toEqual([
+    '~ variable network/terraform/size: value',
+    expect.stringMatching(/^~ state network: serial \d+$/),
+  ]);
+  const copy = await here.get(`${at('workspaces')}/network`);
+  await here.setVariable(copy.id, { key: 'TF_LOG', value: '', category: 'env' });
+  const applied = await run(here, copy, { 'is-destroy': true });
+  expect(applied.attributes.status).toBe('applied');
+  const after = await bring('--workspace', 'network');
+  expect({ code: after.code, out: after.out }).toEqual({ code: 0, out: '' });
+}, 300_000);
+
+it('says which run keeps a state from being copied, and goes on with the others', async () => {
+  const { empty } = workspaces as { empty: Resource };
+  await client.setVariable(empty.id, { key: 'size', value: '1' });
+  await client.setVariable(empty.id, { key: 'secret', value: 'a' });
+  const first = await run(client, empty);
+  await client.act(first.id, 'apply');
+  await client.waitForRun(first.id, isFinalRun);
+  await client.setVariable(empty.id, { key: 'unused', value: 'a' });
+  const waiting = await run(client, empty, { 'is-destroy': true });
+  const { code, out } = await bring();
+  expect(code).toBe(1);
+  expect(out).toContain(`! state empty: not copied, run ${waiting.id} is planned at the source`);
+  expect(out).toContain('+ variable empty/terraform/unused');
+  await client.act(waiting.id, 'discard');
+  await client.waitForRun(waiting.id, isFinalRun);
+  const again = await bring();
+  expect({ code: again.code, out: again.out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(/^\+ state empty: serial \d+\n$/),
+  });
+}, 300_000);
