@@ -1,7 +1,8 @@
 import type { Command } from './arguments.ts';
 import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
-import { importCommands } from './commands/import.ts';
+import { exportCommand } from './commands/export.ts';
+import { importCommand } from './commands/import.ts';
 import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
 import { platformCommands } from './commands/platform.ts';
@@ -29,7 +30,8 @@ export const commands: Command[] = [
   ...variableCommands,
   ...stateCommands,
   ...versionControlCommands,
-  ...importCommands,
+  importCommand,
+  exportCommand,
   open,
   agent,
   ...platformCommands,

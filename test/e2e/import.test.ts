@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -53,6 +53,34 @@ const run = async (of: Client, workspace: Resource, attributes = {}) => {
   const version = await of.upload(workspace.id, await packFiles({ 'main.tf': main }));
   const { id } = await of.createRun(workspace.id, attributes, version.id);
   return of.waitForRun(id, (one) => isFinalRun(one) || one.attributes.actions['is-confirmable']);
+};
+
+/** What an import has to bring beside, and nothing here needs. */
+const everythingElse = async (project: Resource): Promise<void> => {
+  const { network, empty } = workspaces as { network: Resource; empty: Resource };
+  const pool = await client.create(at('agent-pools'), 'agent-pools', { name: 'ours' });
+  await client.create(
+    at('workspaces'),
+    'workspaces',
+    { name: 'agents', 'execution-mode': 'agent', 'agent-pool-id': pool.id },
+    { project: ref('projects', project.id) },
+  );
+  await client.create(`/workspaces/${network.id}/notification-configurations`, 'notification-configurations', {
+    name: 'chat',
+    'destination-type': 'generic',
+    url: 'https://hooks.example.test/',
+    triggers: ['run:errored'],
+    enabled: false,
+  });
+  await client.call('POST', `/workspaces/${network.id}/relationships/remote-state-consumers`, {
+    data: [ref('workspaces', empty.id).data],
+  });
+  await client.create(
+    `/workspaces/${empty.id}/run-triggers`,
+    'run-triggers',
+    {},
+    { sourceable: ref('workspaces', network.id) },
+  );
 };
 
 beforeAll(async () => {
@@ -118,6 +146,7 @@ beforeAll(async () => {
       workspaces: { data: [ref('workspaces', network.id).data] },
     },
   );
+  await everythingElse(project);
   expect((await run(client, network)).attributes.status).toBe('applied');
 }, 300_000);
 afterAll(async () => {
@@ -147,6 +176,11 @@ it('copies all there is, names what it cannot, and changes nothing the second ti
   };
   expect(await stateOf(here, network.id)).toBe(await stateOf(client, workspaces.network?.id));
   expect(network.attributes.locked).toBe(false);
+  expect((await here.get(`${at('workspaces')}/agents`)).attributes['execution-mode']).toBe('agent');
+  const consumers = await here.list(`/workspaces/${network.id}/relationships/remote-state-consumers`);
+  expect(consumers.map(({ id }) => id)).toEqual([empty.id]);
+  expect(first.out).toContain('+ run trigger empty/network');
+  expect(first.out).toContain('+ notification network/chat');
 
   writeFileSync(join(home, 'secrets.json'), JSON.stringify({ 'variable network/terraform/secret': 'hunter2' }));
   const second = await bring('--secrets', join(home, 'secrets.json'));
@@ -202,3 +236,30 @@ it('says which run keeps a state from being copied, and goes on with the others'
     out: expect.stringMatching(/^\+ state empty: serial \d+\n$/),
   });
 }, 300_000);
+
+it('writes configuration of the tfe provider that Terraform reads, with no secret in it', async () => {
+  const folder = join(home, 'exported');
+  const { code, out, err } = await stepform('export', folder, '--organization', organization);
+  expect({ code, err }).toEqual({
+    code: 0,
+    err: expect.stringMatching(/^Wrote \d+ resources and 1 variables for secrets/),
+  });
+  expect(out).toContain('* notification network/chat: set token');
+  const formatted = spawnSync('terraform', ['fmt', '-check', '-recursive', '-diff'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: home },
+    encoding: 'utf8',
+  });
+  expect({ code: formatted.status, out: formatted.stdout + formatted.stderr }).toEqual({ code: 0, out: '' });
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((one) => one.includes('.'));
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  expect(files.map(read).join('')).not.toContain('hunter2');
+  expect(read('policies/no_friday.rego')).toBe('package a\n\ndeny := []\n');
+  const resources = files
+    .filter((one) => one.endsWith('.tf'))
+    .flatMap((one) => [...read(one).matchAll(/^resource /gm)]);
+  expect([...read('imports.tf').matchAll(/^import \{$/gm)]).toHaveLength(resources.length);
+  expect(read('variables.tf')).toContain('  value        = var.network_secret\n');
+  const again = await stepform('export', folder, '--organization', organization);
+  expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') });
+}, 60_000);

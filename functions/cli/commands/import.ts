@@ -71,7 +71,7 @@ const begin = async (call: Call, session: Session): Promise<Import> => {
   };
 };
 
-const importCommand: Command = {
+export const importCommand: Command = {
   name: 'import',
   about: 'Copy an organization from another host: HCP Terraform, Terraform Enterprise, stepform',
   options: {
@@ -100,5 +100,3 @@ repeated: a second time changes nothing. Lines begin with + created, ~ changed, 
     return failed ? exit.failed : undefined;
   },
 };
-
-export const importCommands: Command[] = [importCommand];

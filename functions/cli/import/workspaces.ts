@@ -11,13 +11,16 @@ const settings = `name description auto-apply auto-apply-run-trigger allow-destr
   structured-run-output-enabled file-triggers-enabled trigger-prefixes trigger-patterns terraform-version
   working-directory global-remote-state assessments-enabled source-name source-url`;
 
-const modeOf = ({ pools }: Import, workspace: Resource): Record<string, unknown> => {
+/** Its pool is what its mode is good for. */
+const poolOf = ({ pools }: Import, workspace: Resource): Resource | undefined =>
+  pools.get(related(workspace, 'agent-pool') ?? '');
+
+const modeOf = (work: Import, workspace: Resource): Record<string, unknown> => {
   const { attributes } = workspace;
   const overwrites = attributes['setting-overwrites'] as Record<string, unknown> | undefined;
   if (overwrites?.['execution-mode'] === false) return {};
-  const pool = pools.get(related(workspace, 'agent-pool') ?? '');
-  if (attributes['execution-mode'] !== 'agent') return pick(attributes, 'execution-mode');
-  return pool ? { 'execution-mode': 'agent', 'agent-pool-id': pool.id } : {};
+  if (attributes['execution-mode'] === 'agent' && !poolOf(work, workspace)) return {};
+  return pick(attributes, 'execution-mode');
 };
 
 /** A workspace either follows its project, or has a time or a duration of its own. */
@@ -46,11 +49,14 @@ const copyWorkspace = async (work: Import, there: Resource, existing: Resource |
   const item = `workspace ${nameOf(there)}`;
   const tags = await tagsThere(work, there);
   const project = projects.get(related(there, 'project') ?? '');
+  const mode = modeOf(work, there);
+  const pool = mode['execution-mode'] === 'agent' ? poolOf(work, there) : undefined;
   const here = await target.sync({
     ...{ item, type: 'workspaces', existing, path: `/organizations/${into}/workspaces` },
-    attributes: { ...pick(there.attributes, settings), ...modeOf(work, there), ...autoDestroyOf(there) },
+    attributes: { ...pick(there.attributes, settings), ...mode, ...autoDestroyOf(there) },
     relationships: {
       ...(project ? { project: { data: { type: 'projects', id: project.id } } } : {}),
+      ...(pool ? { 'agent-pool': { data: { type: 'agent-pools', id: pool.id } } } : {}),
       ...(existing ? {} : bindingsOf(tags)),
     },
   });
