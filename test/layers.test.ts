@@ -31,6 +31,7 @@ const order = [
     'states',
     'explorer',
     'recovery',
+    'module-tests',
     'lifecycle',
     'runner-api',
     'agents',

@@ -15,8 +15,10 @@ type Rule = 'text' | { one: readonly string[] } | { some: readonly string[] } | 
 const plainNames = [
   'archive',
   'fields',
+  'category',
   'identifier',
   'include',
+  'include_inactive',
   'module_version',
   'name',
   'oauth_token_id',
@@ -24,6 +26,7 @@ const plainNames = [
   'provider',
   'q',
   'scope',
+  'search',
   'show_only_configured',
   'since',
   'sort',

@@ -2,6 +2,7 @@ import type { Command } from './arguments.ts';
 import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
 import { exportCommand } from './commands/export.ts';
+import { githubAppCommands } from './commands/github-app.ts';
 import { importCommand } from './commands/import.ts';
 import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
@@ -35,6 +36,7 @@ export const commands: Command[] = [
   open,
   agent,
   ...platformCommands,
+  ...githubAppCommands,
 ];
 
 export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));

@@ -2,9 +2,13 @@ import { type Answer, created, one } from '../api/answer.ts';
 import { forbidden, unavailable, unprocessable } from '../api/errors.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { maxTargets, readBulkAction } from '../change-requests/input.ts';
-import { createChangeRequest } from '../change-requests/records.ts';
+import { type ChangeRequest, createChangeRequest } from '../change-requests/records.ts';
+import { environment } from '../environment.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import type { ChangeRequestEvent } from '../run/change-request-notice.ts';
+import { invokeLater } from '../store/aws.ts';
 import { newId } from '../store/id.ts';
+import { logError } from '../store/log.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { explore, find, workspaceIdsIn } from './explore.ts';
 import { readTargets } from './input.ts';
@@ -49,13 +53,28 @@ const targetsOf = async ({ subject, principal }: Bulk, ids: string[], field: str
   return targets;
 };
 
+/** A failure is logged: the change request is there all the same. */
+const notifyTeams = async ({ workspaceId, ...changeRequest }: ChangeRequest): Promise<void> => {
+  const { id, subject, message, createdAt, createdBy } = changeRequest;
+  // The same event for the same request, however often it is created.
+  const event: ChangeRequestEvent = { id, workspaceId, changeRequest: { id, subject, message, createdAt, createdBy } };
+  try {
+    await invokeLater(environment.notifyFunction, event);
+  } catch (error) {
+    logError('notification failed', error, { workspace: workspaceId, changeRequest: id });
+  }
+};
+
 const createInBulk = async (context: Bulk): Promise<Answer> => {
   const { request, subject, principal } = context;
   const { workspaceIds, query, ...values } = readBulkAction(request);
   const field = query === undefined ? 'target_ids' : 'query';
   const targets = await targetsOf(context, workspaceIds ?? (await found(context, query)), field);
   const id = newId('eba');
-  for (const target of targets) await createChangeRequest(target, id, { ...values, createdBy: principal.userId });
+  for (const target of targets) {
+    const changeRequest = await createChangeRequest(target, id, { ...values, createdBy: principal.userId });
+    if (subject.record.teamsNotified) await notifyTeams(changeRequest);
+  }
   return created({
     id,
     type: 'explorer_bulk_actions',

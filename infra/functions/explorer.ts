@@ -6,7 +6,7 @@ export const Explorer: HttpDeclaration = {
   timeoutSeconds: 29,
   // All workspaces of an organization at once.
   memoryMiB: 1024,
-  environment: ['table', 'bucket', 'requestLimit'],
+  environment: ['table', 'bucket', 'requestLimit', 'tellPeople'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     // What states consist of, the plans they came from, and its own files.
@@ -14,6 +14,8 @@ export const Explorer: HttpDeclaration = {
     may.writeObjects('uploads'),
     may.storageKey('GenerateDataKey', 'Decrypt'),
     may.seeMissingObjects(),
+    // Teams are told of change requests.
+    may.tellPeople(),
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/explorer-routes.ts')).explorerFunctionRoutes,

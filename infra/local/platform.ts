@@ -22,6 +22,8 @@ export interface StartOptions {
   tell?: (text: string) => void;
   /** What functions are told otherwise than on AWS. */
   functionSettings?: FunctionSettings;
+  /** URL of the mail server; e-mails become files of the data folder unless given. */
+  smtp?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
 }
@@ -57,6 +59,7 @@ export const startPlatform = async ({
   application,
   tell,
   functionSettings,
+  smtp,
   faults,
 }: StartOptions): Promise<Platform> => {
   const begun = performance.now();
@@ -77,6 +80,7 @@ export const startPlatform = async ({
     environmentsPort,
     runnerEnvironment: runnerEnvironment(dataDir, functionSettings?.SHARED_PROVIDER_HOSTS),
     functionSettings,
+    smtp,
     faults,
   });
   try {
@@ -126,9 +130,11 @@ const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
   const { host: name } = new URL(httpsUrl);
   const credentials = (of: string) => `credentials "${of}" {\n  token = "${token}"\n}\n`;
   // Terraform takes no module from a host without a dot, as localhost is.
-  const services = ['modules', 'providers'].map(
-    (kind) => `    "${kind}.v1" = "${httpsUrl}/api/registry/v1/${kind}/"\n`,
-  );
+  const services = [
+    ...['modules', 'providers'].map((kind) => `    "${kind}.v1" = "${httpsUrl}/api/registry/v1/${kind}/"\n`),
+    // A module's tests are run where it is published.
+    `    "tfe.v2" = "${httpsUrl}/api/v2/"\n`,
+  ];
   const registry = `host "localterraform.com" {\n  services = {\n${services.join('')}  }\n}\n`;
   writePrivately(file, [credentials(name), credentials('localterraform.com'), registry].join(''));
   return file;

@@ -185,6 +185,7 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('PutObject', 'uploads'),
     ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
     's3:ListBucket bucket',
+    'lambda:InvokeFunction NotifyFunction',
   ],
   Registry: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
