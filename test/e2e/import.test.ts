@@ -263,3 +263,42 @@ it('writes configuration of the tfe provider that Terraform reads, with no secre
   const again = await stepform('export', folder, '--organization', organization);
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') });
 }, 60_000);
+
+/** Folder of a `terraform-provider-tfe`, for whoever has built one; the registry has none that can be fetched here. */
+const provider = process.env.TFE_PROVIDER;
+
+it.skipIf(!provider)(
+  'has nothing to change when it is imported by the tfe provider',
+  async () => {
+    const { caFile, httpsUrl, token } = target.local;
+    const folder = join(home, 'planned');
+    const config = join(home, 'planned.tfrc');
+    writeFileSync(
+      config,
+      `provider_installation {\n  dev_overrides {\n    "hashicorp/tfe" = "${provider}"\n  }\n  direct {}\n}\n`,
+    );
+    const env = {
+      PATH: process.env.PATH,
+      HOME: home,
+      SSL_CERT_FILE: caFile,
+      TF_CLI_CONFIG_FILE: config,
+      TFE_TOKEN: token,
+    };
+    const words = [command, 'export', folder, '--organization', organization, '--host', httpsUrl];
+    const exported = spawnSync(process.execPath, words, {
+      env: { ...env, STEPFORM_DATA: join(home, 'none') },
+      encoding: 'utf8',
+    });
+    expect({ code: exported.status, err: exported.stderr }).toMatchObject({ code: 0 });
+    const terraform = (...args: string[]) =>
+      spawnSync('terraform', [...args, '-no-color'], {
+        cwd: folder,
+        env: { ...env, TF_VAR_network_secret: 'x' },
+        encoding: 'utf8',
+      });
+    expect(terraform('validate')).toMatchObject({ status: 0 });
+    const planned = terraform('plan', '-input=false');
+    expect(planned.stdout + planned.stderr).toMatch(/Plan: \d+ to import, 0 to add, 0 to change, 0 to destroy\./);
+  },
+  120_000,
+);
