@@ -14,7 +14,7 @@ const maxRedirects = 3;
 const maxTries = 8;
 const timeoutMs = 120_000;
 
-export class SourceError extends CommandError {
+class SourceError extends CommandError {
   override name = 'SourceError';
   readonly status: number;
 

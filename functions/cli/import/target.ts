@@ -27,7 +27,7 @@ const isNothing = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** Whether a document says what is wanted: of objects what is named, of nothing any form. */
-export const says = (value: unknown, wanted: unknown): boolean => {
+const says = (value: unknown, wanted: unknown): boolean => {
   if (isNothing(wanted)) return isNothing(value);
   if (Array.isArray(wanted)) {
     return Array.isArray(value) && value.length === wanted.length && wanted.every((one, i) => says(value[i], one));
