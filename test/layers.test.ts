@@ -29,6 +29,7 @@ const order = [
     'organizations',
     'orchestration',
     'states',
+    'explorer',
     'recovery',
     'module-tests',
     'lifecycle',
