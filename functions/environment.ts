@@ -121,6 +121,10 @@ export const environment = {
   get environmentSweepFunction() {
     return required('ENVIRONMENT_SWEEP_FUNCTION');
   },
+  /** Name of the function that deletes what data retention policies say. */
+  get dataRetentionFunction() {
+    return required('DATA_RETENTION_FUNCTION');
+  },
   /** Base URL of the environments' API, without a slash at the end. */
   get environmentsUrl() {
     return required('ENVIRONMENTS_URL');

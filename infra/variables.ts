@@ -22,6 +22,7 @@ export interface Parts {
   notify?: lambda.IFunction;
   environmentSettle?: lambda.IFunction;
   environmentSweep?: lambda.IFunction;
+  dataRetention?: lambda.IFunction;
   commitStatus?: lambda.IFunction;
   fetchCommit?: lambda.IFunction;
   fetchProvider?: lambda.IFunction;
@@ -33,6 +34,7 @@ type PartName =
   | 'notify'
   | 'environmentSettle'
   | 'environmentSweep'
+  | 'dataRetention'
   | 'commitStatus'
   | 'fetchCommit'
   | 'fetchProvider'
@@ -89,6 +91,7 @@ export const variableGroups = (parts: Parts) => {
       ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl,
     }),
     environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: requirePart(parts, 'environmentSweep').functionName }),
+    dataRetention: () => ({ DATA_RETENTION_FUNCTION: requirePart(parts, 'dataRetention').functionName }),
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
     /** Empty where none are to stand ready. */
     warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),

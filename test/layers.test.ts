@@ -29,6 +29,7 @@ const order = [
     'organizations',
     'orchestration',
     'states',
+    'data-retention',
     'recovery',
     'lifecycle',
     'runner-api',

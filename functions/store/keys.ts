@@ -82,6 +82,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `AUTODESTROY` | when to look whether it is to be destroyed |
  * | | `CHANGEREQUEST#<created at>#<id>` | → change request |
  * | | `HEALTH` | when to look whether its health is to be assessed |
+ * | | `RETENTION` | when to look whether data of it is to be deleted; beside an organization, of its workspaces |
  * | | `ASSESSMENT#<at>#<run id>` | result of an assessment |
  * | | `VAR#<id>` | variable |
  * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
@@ -216,6 +217,8 @@ export const keys = {
     pk: `WS#${workspaceId}`,
     sk: `CHANGEREQUEST#${createdAt}#${id}`,
   }),
+  workspaceRetention: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'RETENTION' }),
+  organizationRetention: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'RETENTION' }),
   healthTimer: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'HEALTH' }),
   assessment: (workspaceId: string, at: string, runId: string): Key => ({
     pk: `WS#${workspaceId}`,

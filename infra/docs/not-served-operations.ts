@@ -94,14 +94,6 @@ export const notServed: NotServed[] = [
     operations: ['GET /oauth-tokens/{}/vcs-organizations'],
   },
   {
-    feature: 'data retention policies',
-    why: 'retention is a setting of the platform',
-    operations: [
-      ...each('GET POST PATCH DELETE', '/organizations/{}/relationships/data-retention-policy'),
-      ...each('GET PATCH DELETE', '/workspaces/{}/relationships/data-retention-policy'),
-    ],
-  },
-  {
     feature: 'workspace transfers',
     why: 'between organizations of one platform: copy the workspace with `stepform import`',
     operations: [
@@ -128,10 +120,7 @@ export const notServed: NotServed[] = [
   {
     feature: 'metrics tokens',
     why: 'metrics are in CloudWatch',
-    operations: [
-      ...each('GET POST', '/organizations/{}/metrics-tokens'),
-      'DELETE /organizations/{}/metrics-tokens/{}',
-    ],
+    operations: [...each('GET POST', '/organizations/{}/metrics-tokens'), 'DELETE /organizations/{}/metrics-tokens/{}'],
   },
   {
     feature: 'site-wide banners',
