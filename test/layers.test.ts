@@ -12,6 +12,7 @@ const order = [
     'ssh-keys',
     'organization-tags',
     'runs',
+    'plan-exports',
     'configurations',
     'workload-identity',
     'policies',

@@ -24,7 +24,6 @@ const features: Record<string, string[]> = {
   ],
   'recovering deleted resources': ['recoverable-items', 'organizations/*/recoverable-items'],
   'moving workspaces between organizations': ['workspace-transfers'],
-  'plan exports': ['plan-exports'],
   'HYOK (hold your own key)': [
     'hyok-configurations',
     'hyok-customer-key-versions',

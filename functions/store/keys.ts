@@ -100,6 +100,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `EVENT#<rest of its id>` | run event; its id goes on with the time |
  * | | `COMMENT#<number>` | comment |
  * | | `TASKRESULT#<rest of its id>` | task result; its id goes on with its stage |
+ * | | `PLANEXPORT` | → its plan's latest export |
+ * | `PE#<id>` | `PE` | plan export |
  * | `APOOL#<id>` | `APOOL` | agent pool |
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
@@ -233,6 +235,8 @@ export const keys = {
     pk: `ORG#${organization}`,
     sk: `RESERVEDTAG#${key}`,
   }),
+  planExport: (id: string): Key => ({ pk: `PE#${id}`, sk: 'PE' }),
+  planExportOf: (runId: string): Key => ({ pk: `RUN#${runId}`, sk: 'PLANEXPORT' }),
   runTrigger: (id: string): Key => ({ pk: `RT#${id}`, sk: 'RT' }),
   runTriggerIn: (workspaceId: string, sourceId: string): Key => ({
     pk: `WS#${workspaceId}`,

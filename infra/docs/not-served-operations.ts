@@ -104,11 +104,6 @@ export const notServed: NotServed[] = [
     ],
   },
   {
-    feature: 'plan exports',
-    why: 'mock data for Sentinel, which is closed source',
-    operations: ['POST /plan-exports', ...each('GET DELETE', '/plan-exports/{}'), 'GET /plan-exports/{}/download'],
-  },
-  {
     feature: 'recoverable items',
     why: 'beta; a backup brings deleted workspaces back',
     operations: [

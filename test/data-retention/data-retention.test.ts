@@ -131,10 +131,12 @@ describe('deletion', () => {
   it('takes old configurations that nothing needs, and run data where the policy says so', async () => {
     const help = await runHelpers(api);
     const workspace = (await help.ready()).id;
-    const [oldest, open] = [await api.configuration(workspace), await api.configuration(workspace)];
+    const oldest = await api.configuration(workspace);
+    await api.configuration(workspace);
     const run = await help.create(workspace);
     await api.configuration(workspace);
-    for (const { id } of [oldest, open]) await age('configurationVersion', id, 50);
+    const listed = (await api.get(`workspaces/${workspace}/configuration-versions`)).body.data as { id: string }[];
+    for (const { id } of listed.slice(1)) await age('configurationVersion', id, 50);
     await age('run', run.id, 50);
     await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
     await look({ workspace });
@@ -149,6 +151,8 @@ describe('deletion', () => {
     await updateRun(run.id, { set: { status: 'applied' } });
     await remove(keys.queued(workspace, 1));
     await update(keys.workspace(workspace), { remove: ['latestRunId'] });
+    // A change of the policy begins anew; else what was spared is looked at again after a month.
+    await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
     await look({ workspace });
     expect((await getRun(run.id))?.plan.content).toBe('permanently_deleted');
   });
