@@ -1,6 +1,8 @@
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
+import { environmentVariable } from './environments.ts';
+import { githubAppVariable } from './github-app.ts';
 import type { IdentityKeys } from './identity.ts';
 import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
@@ -86,9 +88,12 @@ export const variableGroups = (parts: Parts) => {
     requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
     organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
     signIn: () => ({ SIGN_IN: signInVariable(settings) }),
+    /** Empty where there is no GitHub App. */
+    githubApp: () => ({ GITHUB_APP: githubAppVariable(settings) }),
     environments: () => ({
       ENVIRONMENTS_URL: parts.environmentsUrl,
       ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl,
+      ENVIRONMENTS_DEBUG: environmentVariable(settings),
     }),
     environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: requirePart(parts, 'environmentSweep').functionName }),
     dataRetention: () => ({ DATA_RETENTION_FUNCTION: requirePart(parts, 'dataRetention').functionName }),

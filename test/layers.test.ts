@@ -32,6 +32,7 @@ const order = [
     'states',
     'data-retention',
     'recovery',
+    'module-tests',
     'lifecycle',
     'runner-api',
     'agents',

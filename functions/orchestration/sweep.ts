@@ -102,7 +102,7 @@ const lookAtTimer = async (key: Key, look: (key: Key) => Promise<void>): Promise
 };
 
 /** Sort keys of what is handled by the function for version control. */
-const ofVersionControl = new Set(['DELIVERY', 'ARCHIVE', 'COMMIT', 'REPO', 'OC', 'OT']);
+const ofVersionControl = new Set(['DELIVERY', 'ARCHIVE', 'COMMIT', 'REPO', 'OC', 'OT', 'GHAIN']);
 
 /** Much of it was put off on purpose: no repair. */
 const haveSeenTo = async (key: Key): Promise<undefined> => {

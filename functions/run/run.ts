@@ -2,6 +2,7 @@ import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
 import type { Engine } from './engine.ts';
 import type { HealthFacts } from './health-record.ts';
+import type { ModuleTest, TestFacts } from './module-test.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
 
@@ -96,6 +97,10 @@ export interface Run extends RunOptions {
    * the state version it looks at, empty for none. `outdated`: another one came meanwhile, and the result was thrown away.
    */
   assessment?: { stateId: string; outdated?: true };
+  /** It runs the tests of a module, whose id is in place of a workspace's: no more a run for people than an assessment. */
+  test?: ModuleTest;
+  /** It looks for resources that are not managed yet (Terraform: query); hidden like an assessment. */
+  query?: { generatesConfiguration: boolean };
   /** It holds its workspace: set when its turn in the queue came. */
   current?: boolean;
   /** Sort key of its place in the queue when that is not the one of its number: confirmed late, or sent to the front. */
@@ -210,6 +215,8 @@ export interface PhaseReport {
   resourcesAfter?: number;
   /** Of an assessment. */
   health?: HealthFacts;
+  /** Of a test run whose Terraform came to an end. */
+  tests?: TestFacts;
 }
 
 /**

@@ -164,12 +164,10 @@ export interface Workspace extends WorkspaceSettings, Edited {
 
 export type AutoDestroyChange = Partial<
   Pick<Workspace, 'autoDestroyAt' | 'autoDestroyActivityDuration' | 'inheritsAutoDestroy' | 'autoDestroyStatus'>
->;
-type OfProject = Pick<Workspace, 'projectNotifies'>;
+> & { projectNotifies?: boolean };
 
 export type NewWorkspace = WorkspaceSettings &
   AutoDestroyChange &
-  OfProject &
   Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
@@ -220,7 +218,6 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
 export type WorkspaceChange = Partial<
   WorkspaceSettings &
     AutoDestroyChange &
-    OfProject &
     Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>
 >;
 

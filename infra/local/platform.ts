@@ -3,6 +3,7 @@ import type { Application } from './assemble.ts';
 import { StartError } from './errors.ts';
 import type { FaultRule } from './faults.ts';
 import type { Local } from './folder.ts';
+import type { FunctionSettings } from './function-settings.ts';
 import { Host, type HostOptions } from './host.ts';
 import { machineCache } from './machine-cache.ts';
 import { writePrivately } from './secrets.ts';
@@ -19,21 +20,12 @@ export interface StartOptions {
   application?: Promise<Application>;
   /** Hears what takes long, while it is done. */
   tell?: (text: string) => void;
-  /** The issuer that people sign in at (infra/sign-in.ts). */
-  signIn?: string;
-  /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
-  organizationRules?: string;
-  /** Address that e-mails come from, and the mail server that takes them; files of the data folder unless given. */
-  emailSender?: string;
+  /** What functions are told otherwise than on AWS. */
+  functionSettings?: FunctionSettings;
+  /** URL of the mail server; e-mails become files of the data folder unless given. */
   smtp?: string;
-  /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
-  warmRunners?: string;
-  /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); on this machine's disk unless given. */
-  sharedProviderHosts?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
-  /** Of one user; what is synthesized unless given. */
-  requestsPerSecond?: number;
 }
 
 export interface Platform {
@@ -66,14 +58,9 @@ export const startPlatform = async ({
   environmentsPort,
   application,
   tell,
-  signIn,
-  organizationRules,
-  emailSender,
+  functionSettings,
   smtp,
-  warmRunners,
-  sharedProviderHosts,
   faults,
-  requestsPerSecond,
 }: StartOptions): Promise<Platform> => {
   const begun = performance.now();
   const timeline: Record<string, number> = {};
@@ -91,15 +78,10 @@ export const startPlatform = async ({
     port,
     httpsPort,
     environmentsPort,
-    runnerEnvironment: runnerEnvironment(dataDir, sharedProviderHosts),
-    signIn,
-    organizationRules,
-    emailSender,
+    runnerEnvironment: runnerEnvironment(dataDir, functionSettings?.SHARED_PROVIDER_HOSTS),
+    functionSettings,
     smtp,
-    warmRunners,
-    sharedProviderHosts,
     faults,
-    requestsPerSecond,
   });
   try {
     await host.start();
@@ -148,9 +130,11 @@ const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
   const { host: name } = new URL(httpsUrl);
   const credentials = (of: string) => `credentials "${of}" {\n  token = "${token}"\n}\n`;
   // Terraform takes no module from a host without a dot, as localhost is.
-  const services = ['modules', 'providers'].map(
-    (kind) => `    "${kind}.v1" = "${httpsUrl}/api/registry/v1/${kind}/"\n`,
-  );
+  const services = [
+    ...['modules', 'providers'].map((kind) => `    "${kind}.v1" = "${httpsUrl}/api/registry/v1/${kind}/"\n`),
+    // A module's tests are run where it is published.
+    `    "tfe.v2" = "${httpsUrl}/api/v2/"\n`,
+  ];
   const registry = `host "localterraform.com" {\n  services = {\n${services.join('')}  }\n}\n`;
   writePrivately(file, [credentials(name), credentials('localterraform.com'), registry].join(''));
   return file;

@@ -12,7 +12,6 @@ afterAll(() => api.close());
 
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
-  ['GET', 'github-app/installations', 'GitHub App installations'],
   ['POST', 'admin/terraform-versions', 'changing which Terraform versions there are'],
   ['DELETE', 'admin/terraform-versions/tool-1.2.3', 'changing which Terraform versions there are'],
   ['GET', 'organizations/acme/invoices/next', 'invoices'],
