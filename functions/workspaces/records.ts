@@ -164,10 +164,11 @@ export interface Workspace extends WorkspaceSettings, Edited {
 
 export type AutoDestroyChange = Partial<
   Pick<Workspace, 'autoDestroyAt' | 'autoDestroyActivityDuration' | 'inheritsAutoDestroy' | 'autoDestroyStatus'>
-> & { projectNotifies?: boolean };
+>;
 
 export type NewWorkspace = WorkspaceSettings &
   AutoDestroyChange &
+  Pick<Workspace, 'projectNotifies'> &
   Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
@@ -218,6 +219,7 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
 export type WorkspaceChange = Partial<
   WorkspaceSettings &
     AutoDestroyChange &
+    Pick<Workspace, 'projectNotifies'> &
     Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>
 >;
 
