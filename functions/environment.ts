@@ -109,6 +109,11 @@ export const environment = {
   get emailSender() {
     return process.env.EMAIL_SENDER || undefined;
   },
+  /** What the operator says of the platform's addresses. */
+  get ipRanges() {
+    const listed = (name: string) => (process.env[name] ?? '').split(',').filter(Boolean);
+    return { api: listed('API_IP_RANGES'), outgoing: listed('OUTGOING_IP_RANGES') };
+  },
   /** Undefined where people sign in with tokens only. */
   get signIn(): SignInSettings | undefined {
     const text = process.env.SIGN_IN;

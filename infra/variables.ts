@@ -73,6 +73,10 @@ export const variableGroups = (parts: Parts) => {
       ENVIRONMENT_SETTLE_FUNCTION: requirePart(parts, 'environmentSettle').functionName,
       COMMIT_STATUS_FUNCTION: requirePart(parts, 'commitStatus').functionName,
     }),
+    ipRanges: () => ({
+      API_IP_RANGES: settings.apiIpRanges?.join(',') ?? '',
+      OUTGOING_IP_RANGES: settings.outgoingIpRanges?.join(',') ?? '',
+    }),
     tellPeople: () => ({ NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName }),
     /** Empty where no e-mails are sent. */
     email: () => ({ EMAIL_SENDER: settings.emailSender ?? '' }),
