@@ -31,6 +31,8 @@ const order = [
     'states',
     'recovery',
     'module-tests',
+    'queries',
+    'no-code',
     'lifecycle',
     'runner-api',
     'agents',

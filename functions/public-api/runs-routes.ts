@@ -7,10 +7,11 @@ import { runActionRoutes } from '../orchestration/action-routes.ts';
 import { assessRoutes } from '../orchestration/assess-routes.ts';
 import { acceptUpload } from '../orchestration/create-run.ts';
 import { newRunRoutes } from '../orchestration/new-run-routes.ts';
+import { queryRoutes } from '../queries/routes.ts';
 import { runEventRoutes } from '../runs/event-routes.ts';
 import { runRoutes } from '../runs/routes.ts';
 
-/** What the function Runs answers: the way from a configuration to an apply, and test runs of modules. */
+/** What the function Runs answers: the way from a configuration to an apply, queries, and test runs of modules. */
 export const allRunRoutes: Route[] = versioned([
   ...configurationVersionRoutes(acceptUpload),
   ...newRunRoutes,
@@ -18,6 +19,7 @@ export const allRunRoutes: Route[] = versioned([
   ...runActionRoutes,
   ...runEventRoutes,
   ...assessRoutes,
+  ...queryRoutes,
   ...testRunRoutes,
   ...testVariableRoutes,
 ]);
