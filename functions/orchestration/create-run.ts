@@ -48,6 +48,8 @@ export interface RunRequest {
   trigger?: Run['trigger'];
   /** Whose status it counts for. */
   commit?: Run['commit'];
+  /** It gives the workspace another version of the module that it was made from. */
+  moduleUpgrade?: Run['moduleUpgrade'];
   /** Which move of what the workspace follows it is of: after a newer one it is not created. */
   move?: FollowedMove;
 }
@@ -95,6 +97,7 @@ export const queueRun = async (request: RunRequest): Promise<Run> => {
     // A run that is started again counts for its commit; one that an apply elsewhere sets off says nothing of it.
     commit: request.commit ?? (trigger ? undefined : version.commit),
     move: request.move,
+    ...(request.moduleUpgrade ? { moduleUpgrade: request.moduleUpgrade } : {}),
     configurationVersionId: version.id,
     archive: version.archive,
     ingress: version.ingress,

@@ -33,6 +33,7 @@ export interface NewRun extends RunOptions {
   timeLimits?: Run['timeLimits'];
   environment?: string;
   commit?: Run['commit'];
+  moduleUpgrade?: Run['moduleUpgrade'];
   move?: FollowedMove;
 }
 

@@ -3,6 +3,8 @@ import { configurationVersionRoutes } from '../configurations/routes.ts';
 import { relatedToRuns } from '../includes/runs.ts';
 import { testRunRoutes } from '../module-tests/routes.ts';
 import { testVariableRoutes } from '../module-tests/variable-routes.ts';
+import { noCodeRoutes } from '../no-code/routes.ts';
+import { noCodeWorkspaceRoutes } from '../no-code/workspace-routes.ts';
 import { runActionRoutes } from '../orchestration/action-routes.ts';
 import { assessRoutes } from '../orchestration/assess-routes.ts';
 import { acceptUpload } from '../orchestration/create-run.ts';
@@ -11,7 +13,7 @@ import { queryRoutes } from '../queries/routes.ts';
 import { runEventRoutes } from '../runs/event-routes.ts';
 import { runRoutes } from '../runs/routes.ts';
 
-/** What the function Runs answers: the way from a configuration to an apply, queries, and test runs of modules. */
+/** What the function Runs answers: the way from a configuration to an apply, queries, tests of modules, and workspaces made from them. */
 export const allRunRoutes: Route[] = versioned([
   ...configurationVersionRoutes(acceptUpload),
   ...newRunRoutes,
@@ -22,4 +24,6 @@ export const allRunRoutes: Route[] = versioned([
   ...queryRoutes,
   ...testRunRoutes,
   ...testVariableRoutes,
+  ...noCodeRoutes,
+  ...noCodeWorkspaceRoutes,
 ]);

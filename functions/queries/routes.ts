@@ -38,8 +38,11 @@ const workspaceOfNewQuery: Finder<Workspace> = {
 const included = async ({ request }: Context<Subject>, runs: QueryRun[]): Promise<Resource[] | undefined> => {
   const asked = include.of(request);
   if (asked.size === 0) return undefined;
-  const some = async <T>(of: 'created_by' | 'configuration_version', ids: string[], read: (id: string) => Promise<T>) =>
-    asked.has(of) ? Promise.all([...new Set(ids)].map(read)) : [];
+  const some = async <T>(
+    of: 'created_by' | 'configuration_version',
+    ids: string[],
+    read: (id: string) => Promise<T>,
+  ) => (asked.has(of) ? Promise.all([...new Set(ids)].map(read)) : []);
   const [users, versions] = await Promise.all([
     some(
       'created_by',

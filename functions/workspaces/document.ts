@@ -113,10 +113,12 @@ export const workspaceDocument = (
     'open-change-requests': workspace.changeRequests ?? 0,
     'assessments-enabled': workspace.assessmentsEnabled,
     'last-assessment-result-at': workspace.health?.at ?? null,
-    source: 'tfe-api',
+    source: workspace.sourceModule ? 'tfe-module' : 'tfe-api',
     'source-name': workspace.sourceName,
     'source-url': workspace.sourceUrl,
-    'source-module-id': null,
+    'source-module-id': workspace.sourceModule
+      ? `${workspace.sourceModule.address}/${workspace.sourceModule.version}`
+      : null,
     'no-code-upgrade-available': false,
     'effective-state-version-retention-desc': null,
     'effective-run-data-retention-desc': null,

@@ -78,6 +78,13 @@ export const defaultSettings: WorkspaceSettings = {
 
 export type { VcsRepo };
 
+export interface SourceModule {
+  noCodeId: string;
+  /** `private/<organization>/<name>/<provider>`. */
+  address: string;
+  version: string;
+}
+
 /** The lock's holder, who alone may write state and start runs. `unsaved`: a state that has to be pushed first (locks.ts). */
 export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
   | { kind: 'run'; runId: string }
@@ -152,6 +159,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   vcsMoves?: number;
   /** Of which pull request something was applied that is not merged yet: pushes start no run (version-control/merge-locks.ts). */
   vcsPull?: { repository: string; number: number; by: string; at: string };
+  /** The no-code module that it was made from, and which version of the module it has (functions/no-code/). */
+  sourceModule?: SourceModule;
   /** It is being deleted (end.ts): for everybody else it is gone. */
   deletedAt?: string;
   deletedBy?: string;
@@ -163,7 +172,10 @@ export type AutoDestroyChange = Partial<
 
 export type NewWorkspace = WorkspaceSettings &
   AutoDestroyChange &
-  Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
+  Pick<
+    Workspace,
+    'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy' | 'sourceModule'
+  >;
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
   workspace?.deletedAt ? undefined : workspace;

@@ -103,7 +103,12 @@ describe('terraform test -cloud-run', () => {
 
   it('passes with variables of the run and environment variables of the module, hiding sensitive ones', async () => {
     const secret = 'very-secret-value';
-    await client.create(`${base}/vars`, 'vars', { key: 'TF_VAR_secret', value: secret, category: 'env', sensitive: true });
+    await client.create(`${base}/vars`, 'vars', {
+      key: 'TF_VAR_secret',
+      value: secret,
+      category: 'env',
+      sensitive: true,
+    });
     const shown = await client.list(`${base}/vars`);
     expect(JSON.stringify(shown)).not.toContain(secret);
     const here = runner({
