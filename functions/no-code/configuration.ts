@@ -24,7 +24,11 @@ const variable = ({ name, type, description, default: usual, required, ...rest }
   ].join('\n');
 
 /** An HCL string of which nothing is evaluated. */
-const quoted = (text: string): string => JSON.stringify(text).replaceAll('${', '$${').replaceAll('%{', '%%{');
+const quoted = (text: string): string =>
+  JSON.stringify(text)
+    // As the module's author escaped it; and `$$` stands for `$` where text is replaced.
+    .replaceAll(/([$%])\1\{/g, '$1{')
+    .replaceAll(/([$%])\{/g, '$1$1{');
 
 const output = (module: string, { name, description, sensitive }: Release['root']['outputs'][number]): string =>
   [

@@ -150,7 +150,12 @@ describe('a test run', () => {
     const module = await newModule();
     const { body } = await start(module);
     const id = runIdOf(body.data.id);
-    const paths = [`runs/${id}`, `plans/${id.replace('run-', 'plan-')}`, `runs/${id}/run-events`, `runs/${id}/comments`];
+    const paths = [
+      `runs/${id}`,
+      `plans/${id.replace('run-', 'plan-')}`,
+      `runs/${id}/run-events`,
+      `runs/${id}/comments`,
+    ];
     for (const path of paths) expect([path, (await api.get(path)).status]).toEqual([path, 404]);
     expect((await api.call('POST', `runs/${id}/actions/cancel`)).status).toBe(404);
     expect((await api.get('organizations/acme/runs')).body.data).toEqual([]);
@@ -163,7 +168,10 @@ describe('a test run', () => {
     const ids = [];
     for (let i = 0; i < 10; i++) ids.push((await start(module, {}, version)).body.data.id);
     const refused = await start(module, {}, version);
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([409, expect.stringMatching(/10 test runs of acme/)]);
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      409,
+      expect.stringMatching(/10 test runs of acme/),
+    ]);
     await end(ids[0], { outcome: 'canceled' });
     const next = await start(module, {}, version);
     expect(next.status).toBe(201);
@@ -186,11 +194,16 @@ describe('a test run', () => {
     const module = await newModule(false);
     expect((await api.post(`${module.tests}/test-runs/configuration-versions`)).status).toBe(422);
     await api.patch(module.path, { 'test-config': { 'tests-enabled': true } });
-    expect((await api.post(`${module.tests}/test-runs`)).body.errors[0].detail).toBe('configuration-version: is missing');
+    expect((await api.post(`${module.tests}/test-runs`)).body.errors[0].detail).toBe(
+      'configuration-version: is missing',
+    );
     const { body } = await api.post(`${module.tests}/test-runs/configuration-versions`);
     expect((await start(module, {}, body.data.id)).body.errors[0].detail).toMatch(/is pending, not uploaded/);
     const agents = await api.patch(module.path, { 'test-config': { 'agent-execution-mode': 'agent' } });
-    expect([agents.status, agents.body.errors[0].detail]).toEqual([422, expect.stringMatching(/runners of the platform/)]);
+    expect([agents.status, agents.body.errors[0].detail]).toEqual([
+      422,
+      expect.stringMatching(/runners of the platform/),
+    ]);
   });
 
   it('is for those who publish modules', async () => {
@@ -203,7 +216,11 @@ describe('a test run', () => {
     const reader = await members.withFlags('acme', 'read-projects');
     const publisher = await members.withFlags('acme', 'manage-modules');
     const outside = await members.member('acme');
-    for (const [method, of] of [['GET', path], ['GET', `${module.tests}/vars`], ['POST', `${path}/cancel`]] as const) {
+    for (const [method, of] of [
+      ['GET', path],
+      ['GET', `${module.tests}/vars`],
+      ['POST', `${path}/cancel`],
+    ] as const) {
       expect(await statusFor(reader, method, of)).toBe(403);
       expect(await statusFor(outside, method, of)).toBe(404);
       expect(await statusFor(publisher, method, of)).toBeLessThan(300);
@@ -224,7 +241,9 @@ describe('a variable of the tests', () => {
     const { body: started } = await start(module);
     const run = (await records.getRun(runIdOf(started.data.id))) as Run;
     const { openInputs } = await import('../../functions/runs/inputs.ts');
-    expect(await openInputs(run)).toEqual([{ key: 'TOKEN', value: 'hidden', category: 'env', hcl: false, sensitive: true }]);
+    expect(await openInputs(run)).toEqual([
+      { key: 'TOKEN', value: 'hidden', category: 'env', hcl: false, sensitive: true },
+    ]);
     await expect(openInputs({ ...run, workspaceId: 'mod-other' })).rejects.toThrow(/belongs to module/);
     await end(started.data.id, { outcome: 'canceled' });
   });
