@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { OnLoadResult, Plugin } from 'esbuild';
 
 /**
- * Leaves out of the bundles what the AWS SDK brings along and a Lambda function never uses: 90 of its 240 KB, which
+ * Leaves out of the bundles what the AWS SDK brings along and a Lambda function never uses: 105 of its 240 KB, which
  * each cold start would read and compile (decisions/0005). Files are known by their paths; one that is not found any
  * more after an update of the SDK fails the build, so that what is left out never comes back unseen.
  */
@@ -31,6 +31,45 @@ const noRequestLogs = `
   export const loggerMiddleware = undefined, loggerMiddlewareOptions = undefined;
 `;
 
+/** The node version is the runtime's, and nothing but what is in these files warns of it. */
+const noVersionWarning = 'export const state = {}, emitWarningIfUnsupportedVersion = () => {};';
+
+/** The trace header of a request that X-Ray follows, which these functions are not set up for. */
+const noTraceHeader = 'export const recursionDetectionMiddleware = () => (next) => (args) => next(args);';
+
+/** Buckets as endpoint parameters; S3 is called without its client (store/bucket.ts). */
+const noBuckets = `
+  export const DOT_PATTERN = undefined, S3_HOSTNAME_PATTERN = undefined;
+  export const isDnsCompatibleBucketName = undefined, isArnBucketName = undefined;
+  export const resolveParamsForS3 = (parameters) => parameters;
+`;
+
+/** For endpoint rules, which sdk/endpoints.ts has no use for. */
+const noRuleFunctions = 'export const awsEndpointFunctions = {};';
+
+/** No client is made with extensions, and `defaultsMode` is what it is unless somebody sets it. */
+const noExtensions = 'export const resolveRuntimeExtensions = (config) => config;';
+const legacyDefaults = "export const resolveDefaultsModeConfig = () => async () => 'legacy';";
+
+/** Values of a request or an answer in logs that are not written. */
+const noLogFilter = "export const schemaLogFilter = () => '***SensitiveInformation***';";
+
+/** JSON services write times as seconds; the formats of headers and XML are left out. */
+const onlyEpochTimestamps = (dates: string): string => {
+  const [epoch] = /^export const parseEpochTimestamp = [\s\S]*?^};$/m.exec(dates) ?? [];
+  if (!epoch) throw new Error('infra/sdk.ts: the AWS SDK has no parseEpochTimestamp any more');
+  return `
+    ${epoch}
+    const strictParseDouble = Number;
+    const leftOut = () => { throw new TypeError('infra/sdk.ts leaves out this format of times'); };
+    export const dateToUtcString = leftOut, parseRfc3339DateTime = leftOut;
+    export const parseRfc3339DateTimeWithOffset = leftOut, parseRfc7231DateTime = leftOut;
+  `;
+};
+
+/** Lists that page by themselves draw in the commands that they send. */
+const noPaginators = (path: string) => `export const paginate${/(\w+)Paginator/.exec(path)?.[1]} = undefined;`;
+
 /**
  * Errors keep their names and messages without a class for each: `error.name` is what the code looks at. They are all of
  * the service's base class then. Schemas of operations that nobody calls are dropped once the bundler may believe that
@@ -49,6 +88,15 @@ const edits: [path: RegExp, edit: (path: string) => Promise<string> | string][] 
   [/\/util-retry\/AdaptiveRetryStrategy\.js$/, () => standardRetries],
   [/\/middleware-user-agent\/check-features\.js$/, () => noStatistics],
   [/\/middleware-logger\/loggerMiddleware\.js$/, () => noRequestLogs],
+  [/\/client\/emitWarningIfUnsupportedVersion\.js$/, () => noVersionWarning],
+  [/\/middleware-recursion-detection\/recursionDetectionMiddleware\.js$/, () => noTraceHeader],
+  [/\/service-customizations\/s3\.js$/, () => noBuckets],
+  [/\/util-endpoints\/aws\.js$/, () => noRuleFunctions],
+  [/\/client-(\w+)\/dist-es\/runtimeExtensions\.js$/, () => noExtensions],
+  [/\/defaults-mode\/resolveDefaultsModeConfig\.js$/, () => legacyDefaults],
+  [/\/smithy-client\/schemaLogFilter\.js$/, () => noLogFilter],
+  [/\/serde\/date-utils\.js$/, async (path) => onlyEpochTimestamps(await read(path))],
+  [/\/lib-dynamodb\/dist-es\/pagination\/\w+Paginator\.js$/, noPaginators],
 ];
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');

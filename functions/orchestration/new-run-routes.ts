@@ -1,8 +1,8 @@
-import { type Answer, created, many } from '../api/answer.ts';
+import { type Answer, created } from '../api/answer.ts';
 import { forbidden } from '../api/errors.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { requiredIn } from '../api/validation.ts';
-import { runDocument } from '../runs/document.ts';
+import { runWithEventsDocument } from '../runs/document.ts';
 import { createdEventId } from '../runs/events.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { queueRun } from './create-run.ts';
@@ -24,9 +24,7 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
   // Only the uploader may create the run that a configuration was uploaded for.
   const own = requested.version.createdBy === userId ? { id } : {};
   const run = await queueRun({ ...requested, ...own, workspace: subject, createdBy: userId, granted });
-  const document = runDocument(run, { granted, userId });
-  const events = { ...document.relationships?.['run-events'], ...many('run-events', [createdEventId(run)]) };
-  return created({ ...document, relationships: { ...document.relationships, 'run-events': events } });
+  return created(runWithEventsDocument(run, [createdEventId(run)], { granted, userId }));
 };
 
 /** The workspace of a new run, named in the body. */

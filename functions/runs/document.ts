@@ -84,6 +84,13 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
   },
 });
 
+/** Of a single run; a list would cost a query for each. */
+export const runWithEventsDocument = (run: Run, eventIds: string[], viewer: Viewer) => {
+  const document = runDocument(run, viewer);
+  const events = { ...many('run-events', eventIds), ...document.relationships['run-events'] };
+  return { ...document, relationships: { ...document.relationships, 'run-events': events } };
+};
+
 /** Who does it, once that is known. */
 const executionDetails = ({ agentPool, ...run }: Run, name: PhaseName) =>
   agentPool

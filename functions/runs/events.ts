@@ -124,6 +124,19 @@ export const commentOn = async (run: Run, createdBy: string, body: string): Prom
 export const listRunEvents = (runId: string): Promise<RunEvent[]> =>
   queryAll<RunEvent>({ pk: keys.run(runId).pk, prefix: 'EVENT#' });
 
+export type RunWithEvents = Run & { eventIds: string[] };
+
+/**
+ * A run and the ids of its events, oldest first. One query: the events lie before the run's item under its key, with
+ * nothing between but two small results of policies.
+ */
+export const getRunWithEvents = async (id: string): Promise<RunWithEvents | undefined> => {
+  const { pk, sk } = keys.run(id);
+  const items = await queryAll<Key & { id: string }>({ pk, from: 'EVENT#', to: sk });
+  const run = items.find((item) => item.sk === sk) as (Run & Key) | undefined;
+  return run && { ...run, eventIds: items.filter((item) => item.sk.startsWith('EVENT#')).map((event) => event.id) };
+};
+
 export const getRunEvent = (id: string): Promise<RunEvent | undefined> =>
   runOfEvent(id) ? get<RunEvent>(eventKey(id)) : Promise.resolve(undefined);
 

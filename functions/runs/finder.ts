@@ -3,15 +3,14 @@ import type { Finder } from '../api/route.ts';
 import { isHidden } from '../run/hidden.ts';
 import type { Run } from '../run/run.ts';
 import { applyId, planId, runIdOf } from '../store/id.ts';
-import { runOfComment, runOfEvent } from './events.ts';
+import { getRunWithEvents, type RunWithEvents, runOfComment, runOfEvent } from './events.ts';
 import { getRun as getAny } from './records.ts';
 import { getRunTrigger, type RunTrigger } from './triggers.ts';
 
 /** Assessments (functions/health/), test runs and queries are no runs to those who ask. */
-const getRun = async (id: string): Promise<Run | undefined> => {
-  const run = await getAny(id);
-  return run && isHidden(run) ? undefined : run;
-};
+const unlessHidden = <R extends Run>(run: R | undefined): R | undefined => (run && isHidden(run) ? undefined : run);
+
+const getRun = async (id: string): Promise<Run | undefined> => unlessHidden(await getAny(id));
 
 export const runTrigger: Finder<RunTrigger> = {
   what: 'run trigger',
@@ -24,6 +23,13 @@ export const run: Finder<Run> = {
   what: 'run',
   parameter: 'run',
   find: (request) => getRun(param(request, 'run')),
+  ...inWorkspace,
+};
+
+/** The run that an answer shows by itself: lists do without the ids of events. */
+export const runWithEvents: Finder<RunWithEvents> = {
+  ...run,
+  find: async (request) => unlessHidden(await getRunWithEvents(param(request, 'run'))),
   ...inWorkspace,
 };
 

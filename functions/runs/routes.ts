@@ -11,9 +11,10 @@ import { waitsForPerson } from '../run/actions.ts';
 import type { Run } from '../run/run.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { capacityDocument, runDocument } from './document.ts';
+import { capacityDocument, runDocument, runWithEventsDocument } from './document.ts';
+import type { RunWithEvents } from './events.ts';
 import { runFilter as filter, readRunFilter } from './filter.ts';
-import { run } from './finder.ts';
+import { runWithEvents } from './finder.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
 
 /** What can come along with runs; includes/runs.ts loads it. */
@@ -38,10 +39,10 @@ export type RelatedToRuns = (
 
 const read =
   (related: RelatedToRuns) =>
-  async (context: Context<Run>): Promise<Answer> => {
+  async (context: Context<RunWithEvents>): Promise<Answer> => {
     const { subject, granted, principal } = context;
     return ok(
-      runDocument(subject, { granted, userId: principal.userId }),
+      runWithEventsDocument(subject, subject.eventIds, { granted, userId: principal.userId }),
       await related(context, [subject], () => granted),
     );
   };
@@ -137,7 +138,7 @@ export const runRoutes = (related: RelatedToRuns): Route[] => [
     workspace_id: 'text',
     organization_name: 'text',
   }),
-  route('GET', '/runs/{run}', 'run:read', run, read(related), { include: runIncludes }),
+  route('GET', '/runs/{run}', 'run:read', runWithEvents, read(related), { include: runIncludes }),
   route('GET', '/workspaces/{workspace}/runs', 'run:read', workspace, listOfWorkspace(related), runFilter),
   route(
     'GET',

@@ -1,4 +1,4 @@
-import { one, type Relationship, type Resource } from '../api/answer.ts';
+import { many, one, type Relationship, type Resource } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import type { Grants } from '../api/permissions/grants.ts';
 import { workspacePermissions } from '../api/permissions/reported-permissions.ts';
@@ -151,6 +151,14 @@ export const workspaceDocument = (
     'self-html': `/app/${workspace.organization}/workspaces/${workspace.name}`,
   },
 });
+
+type WorkspaceDocument = ReturnType<typeof workspaceDocument>;
+
+/** Of a single workspace; a list would cost a query for each. */
+export const withVariables = <D extends WorkspaceDocument>(document: D, ids: string[]) => {
+  const vars = { ...document.relationships.vars, ...many('vars', ids) };
+  return { ...document, relationships: { ...document.relationships, vars } };
+};
 
 /** HCP API: workspaces, include=readme. It has the id of its configuration. */
 export const readmeDocument = (configurationVersionId: string, markdown: string): Resource => ({

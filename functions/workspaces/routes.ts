@@ -1,8 +1,8 @@
-import { type Answer, many, ok } from '../api/answer.ts';
+import { type Answer, ok } from '../api/answer.ts';
 import { withEtag } from '../api/guard.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { organization } from '../people/organizations/finder.ts';
-import { currentRunId, workspaceDocument } from './document.ts';
+import { currentRunId, withVariables, workspaceDocument } from './document.ts';
 import { workspaceFilter } from './filter.ts';
 import { sharedWorkspace, sharedWorkspaceByName } from './finder.ts';
 import { answerWorkspaces } from './list-route.ts';
@@ -22,12 +22,11 @@ const read =
     const runId = await shownRunId(subject);
     const [above, ids, upgrades] = await Promise.all([
       related(context, [{ workspace: subject, runId }], () => granted),
-      granted.has('variable:read') ? variableIds(subject.id) : [],
+      granted.has('variable:read') ? variableIds(subject.id) : undefined,
       upgradable([subject]),
     ]);
-    const document = withRelated(withUpgrade(workspaceDocument(subject, granted, runId), upgrades), above);
-    const vars = { ...document.relationships?.vars, ...(ids.length > 0 ? many('vars', ids) : {}) };
-    const answer = { ...document, relationships: { ...document.relationships, vars } };
+    const document = withUpgrade(workspaceDocument(subject, granted, runId), upgrades);
+    const answer = withRelated(ids ? withVariables(document, ids) : document, above);
     return withEtag(ok(answer, above?.included), subject);
   };
 

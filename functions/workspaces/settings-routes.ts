@@ -6,7 +6,7 @@ import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Method, type Route, route } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
-import { workspaceDocument } from './document.ts';
+import { withVariables, workspaceDocument } from './document.ts';
 import { workspace, workspaceByName } from './finder.ts';
 import { startHealthTimer } from './health-timer.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
@@ -50,7 +50,7 @@ const create =
     const by = principal.userId;
     const connected = prepared ? await connectNew(connecting, prepared, workspace, deleteWorkspace, by) : workspace;
     const granted = await principal.on({ organization: subject.organization, workspace: connected });
-    return created(workspaceDocument(connected, granted));
+    return created(withVariables(workspaceDocument(connected, granted), []));
   };
 
 /** A workspace that cannot be connected to its repository is not created. */

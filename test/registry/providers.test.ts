@@ -157,6 +157,30 @@ describe('a GPG key', () => {
     expect((await api.call('DELETE', `${gpgKeys}/acme/${id}`)).status).toBe(204);
   });
 
+  it('moves to another organization of the publisher unless it signs here', async () => {
+    const other = uniqueName('other');
+    const organization = { name: other, email: 'owner@example.test' };
+    expect((await api.post('organizations', organization)).status).toBe(201);
+    await newVersion();
+    expect((await api.patch(`${gpgKeys}/acme/${keyId}`, { namespace: other })).status).toBe(409);
+    const { armored, id } = await rsaKey();
+    const add = (namespace: string) => api.post(gpgKeys, { namespace, 'ascii-armor': armored });
+    await add('acme');
+    const moved = await api.patch(`${gpgKeys}/acme/${id}`, { namespace: other });
+    expect(moved.body.data.attributes).toMatchObject({ namespace: other, 'key-id': id });
+    expect((await api.get(`${gpgKeys}/acme/${id}`)).status).toBe(404);
+    expect((await api.get(`${gpgKeys}/${other}/${id}`)).body.data).toEqual(moved.body.data);
+    // A move that broke off left it in both.
+    await add('acme');
+    expect((await api.patch(`${gpgKeys}/acme/${id}`, { namespace: other })).body.data).toEqual(moved.body.data);
+    const member = await (await memberHelpers()).withFlags('acme', 'manage-providers');
+    await add('acme');
+    const body = { data: { attributes: { namespace: other } } };
+    const refused = await api.call('PATCH', `${gpgKeys}/acme/${id}`, { token: member.token, body });
+    expect(refused.status).toBe(403);
+    expect((await api.get(`${gpgKeys}/acme/${id}`)).status).toBe(200);
+  });
+
   it.each([['no armor'], ['-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n-----END PGP PUBLIC KEY BLOCK-----']])(
     'must be one: %j',
     async (text) => {

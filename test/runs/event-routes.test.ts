@@ -33,6 +33,25 @@ describe('the timeline of a run', () => {
     ]);
   });
 
+  it('names the events of a run with the run, in one query of both', async () => {
+    const id = await newRun();
+    await api.call('POST', `runs/${id}/actions/discard`, { body: { comment: 'not now' } });
+    await api.post(`runs/${id}/comments`, { body: 'but soon' });
+    const events: { id: string }[] = (await api.get(`runs/${id}/run-events`)).body.data;
+    expect(events).toHaveLength(3);
+    expect((await api.get(`runs/${id}`)).body.data.relationships['run-events']).toEqual({
+      data: events.map((event) => ({ type: 'run-events', id: event.id })),
+      links: { related: `/api/v2/runs/${id}/run-events` },
+    });
+    const { getRunWithEvents } = await import('../../functions/runs/events.ts');
+    const { countingReads, readCount } = await import('../../functions/store/table.ts');
+    const reads = countingReads(async () => {
+      await getRunWithEvents(id);
+      return readCount();
+    });
+    expect(await reads()).toBe(1);
+  });
+
   it('lists a repeated event once', async () => {
     const id = await newRun();
     const { enqueue } = await import('../../functions/orchestration/new-run.ts');

@@ -3,6 +3,7 @@ import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../
 import { inOrganization, param } from '../../api/finders.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
+import { withAudit } from '../../audit/trail.ts';
 import { type InOrganization, organization as inOrganizationNamed } from '../../people/organizations/finder.ts';
 import { getOrganization } from '../../people/organizations/records.ts';
 import { gpgKeyDocument } from './document.ts';
@@ -36,16 +37,20 @@ const readKeyNamespaceOf = (request: Parameters<typeof readKeyNamespace>[0]): st
   return namespace.slice(0, 100);
 };
 
-const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
-  const { asciiArmor, keyId } = readNewGpgKey(request);
-  const { organization } = subject;
+/** @throws {ApiError} 422 */
+const addKey = async (organization: string, keyId: string, asciiArmor: string): Promise<GpgKey> => {
   if ((await listGpgKeys(organization)).length >= maxGpgKeys) {
     throw unprocessable('/data', `${organization} has ${maxGpgKeys} GPG keys, the maximum. Delete one first`);
   }
   const gpgKey = await createGpgKey(organization, keyId, asciiArmor);
   if (!gpgKey)
     throw unprocessable('/data/attributes/ascii-armor', `ascii-armor: ${organization} has key ${keyId} already`);
-  return created(gpgKeyDocument(gpgKey));
+  return gpgKey;
+};
+
+const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const { asciiArmor, keyId } = readNewGpgKey(request);
+  return created(gpgKeyDocument(await addKey(subject.organization, keyId, asciiArmor)));
 };
 
 const listAll = async ({ request, principal }: Call): Promise<Answer> => {
@@ -63,20 +68,41 @@ const listAll = async ({ request, principal }: Call): Promise<Answer> => {
   return list(request, page, all.length, pageSlice(all, page).map(gpgKeyDocument));
 };
 
-const change = async ({ request, subject }: Context<GpgKey>): Promise<Answer> => {
-  const namespace = readKeyNamespace(request);
-  // Keys stay where they are: what another organization signs is another organization's.
-  if (namespace !== subject.organization) throw forbidden('namespace not authorized');
-  return ok(gpgKeyDocument(subject));
+/** @throws {ApiError} 409 */
+const checkUnused = async ({ organization, keyId }: GpgKey): Promise<void> => {
+  for (const { id, name } of await listProviders(organization)) {
+    const used = (await listProviderVersions(id)).find((version) => version.keyId === keyId);
+    if (used) throw conflict(`Key ${keyId} signs ${name} ${used.version}. Delete that version first.`);
+  }
+};
+
+const deletedMeanwhile = () => notFound('The key was deleted at the same time.');
+
+/** Once more after a move that broke off, the key is in both places. */
+const movedKey = async ({ asciiArmor, keyId }: GpgKey, organization: string): Promise<GpgKey> => {
+  const there = await getGpgKey(organization, keyId);
+  return there?.asciiArmor === asciiArmor ? there : addKey(organization, keyId, asciiArmor);
+};
+
+const addition = { type: 'gpg_key', action: 'create', parameter: 'keyId', creates: false };
+
+/** Into the namespace of another organization, which gets a key that way: its trail says so too. */
+const change = async ({ request, subject, principal }: Context<GpgKey>): Promise<Answer> => {
+  const organization = readKeyNamespace(request);
+  if (organization === subject.organization) return ok(gpgKeyDocument(subject));
+  const granted = await principal.on({ organization });
+  if (!granted.has('registry:write-providers')) throw forbidden('namespace not authorized');
+  await checkUnused(subject);
+  const answer = await withAudit({ request, principal, deed: addition, organization }, async () =>
+    ok(gpgKeyDocument(await movedKey(subject, organization))),
+  );
+  if (!(await deleteGpgKey(subject))) throw deletedMeanwhile();
+  return answer;
 };
 
 const remove = async ({ subject }: Context<GpgKey>): Promise<Answer> => {
-  const providers = await listProviders(subject.organization);
-  for (const { id, name } of providers) {
-    const used = (await listProviderVersions(id)).find(({ keyId }) => keyId === subject.keyId);
-    if (used) throw conflict(`Key ${subject.keyId} signs ${name} ${used.version}. Delete that version first.`);
-  }
-  if (!(await deleteGpgKey(subject))) throw notFound('The key was deleted at the same time.');
+  await checkUnused(subject);
+  if (!(await deleteGpgKey(subject))) throw deletedMeanwhile();
   return noContent();
 };
 
