@@ -15,6 +15,7 @@ import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
 import type { MergeRequirement } from './merge-requirements.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
+import type { SourceModule } from './source-module.ts';
 import type { VcsRepo } from './vcs-repo-record.ts';
 
 /** What users set (HCP API: workspaces). */
@@ -77,13 +78,6 @@ export const defaultSettings: WorkspaceSettings = {
 };
 
 export type { VcsRepo };
-
-export interface SourceModule {
-  noCodeId: string;
-  /** `private/<organization>/<name>/<provider>`. */
-  address: string;
-  version: string;
-}
 
 /** The lock's holder, who alone may write state and start runs. `unsaved`: a state that has to be pushed first (locks.ts). */
 export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
