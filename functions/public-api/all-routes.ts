@@ -2,6 +2,7 @@ import type { Route } from '../api/route.ts';
 import { accessRoutes } from './access-routes.ts';
 import { coreRoutes } from './core-routes.ts';
 import { governanceRoutes } from './governance-routes.ts';
+import { modulesRoutes } from './modules-routes.ts';
 import { allOrganizationRoutes } from './organizations-routes.ts';
 import { allPolicyRoutes } from './policies-routes.ts';
 import { registryRoutes } from './registry-routes.ts';
@@ -24,6 +25,7 @@ export const routes: Route[] = [
   ...governanceRoutes,
   ...allPolicyRoutes,
   ...registryRoutes,
+  ...modulesRoutes,
   ...versionControlRoutes,
   ...allSignInRoutes,
 ];

@@ -1,19 +1,14 @@
 import { type Route, versioned } from '../api/route.ts';
 import { configurationVersionRoutes } from '../configurations/routes.ts';
 import { relatedToRuns } from '../includes/runs.ts';
-import { testRunRoutes } from '../module-tests/routes.ts';
-import { testVariableRoutes } from '../module-tests/variable-routes.ts';
-import { noCodeRoutes } from '../no-code/routes.ts';
-import { noCodeWorkspaceRoutes } from '../no-code/workspace-routes.ts';
 import { runActionRoutes } from '../orchestration/action-routes.ts';
 import { assessRoutes } from '../orchestration/assess-routes.ts';
 import { acceptUpload } from '../orchestration/create-run.ts';
 import { newRunRoutes } from '../orchestration/new-run-routes.ts';
-import { queryRoutes } from '../queries/routes.ts';
 import { runEventRoutes } from '../runs/event-routes.ts';
 import { runRoutes } from '../runs/routes.ts';
 
-/** What the function Runs answers: the way from a configuration to an apply, queries, tests of modules, and workspaces made from them. */
+/** What the function Runs answers: the way from a configuration to an apply. */
 export const allRunRoutes: Route[] = versioned([
   ...configurationVersionRoutes(acceptUpload),
   ...newRunRoutes,
@@ -21,9 +16,4 @@ export const allRunRoutes: Route[] = versioned([
   ...runActionRoutes,
   ...runEventRoutes,
   ...assessRoutes,
-  ...queryRoutes,
-  ...testRunRoutes,
-  ...testVariableRoutes,
-  ...noCodeRoutes,
-  ...noCodeWorkspaceRoutes,
 ]);

@@ -3,7 +3,7 @@ import { rightsToBeginRuns } from '../shared-rights.ts';
 
 export const Runs: HttpDeclaration = {
   entry: 'functions/public-api/runs.ts',
-  description: 'The public API: configuration versions, runs, tests of modules and workspaces made from them',
+  description: 'The public API: configuration versions and runs',
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'key', 'machine', 'requestLimit'],
   rights: (may) => [
@@ -12,9 +12,6 @@ export const Runs: HttpDeclaration = {
     ...rightsToBeginRuns(may),
     // Uploads go to addresses that this function signs.
     may.writeObjects('uploads'),
-    // What a module declares becomes a workspace's configuration; whoever looks first takes a new version in.
-    may.readObjects('registry'),
-    may.writeObjects('registry'),
     may.answerExecutions(),
   ],
   http: {

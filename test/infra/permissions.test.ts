@@ -179,6 +179,13 @@ const expected: Record<FunctionId, string[]> = {
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
   ],
+  Modules: [
+    ...createsRuns,
+    ...table('DeleteItem'),
+    ...objects('GetObject', 'registry', 'runs'),
+    ...objects('PutObject', 'registry', 'uploads'),
+    ...answers(),
+  ],
   Registry: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     ...objects('GetObject', 'uploads', 'registry'),

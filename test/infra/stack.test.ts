@@ -229,7 +229,7 @@ describe('the HTTP API', () => {
     const apart = routes.filter(
       ([key, to]) =>
         /^\w+ \/api\/v2\//.test(key ?? '') &&
-        /^(Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|VersionControl)Function$/.test(
+        /^(Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|Modules|VersionControl)Function$/.test(
           to ?? '',
         ),
     );
@@ -281,6 +281,7 @@ describe('the HTTP API', () => {
       'EnvironmentTemplates',
       'Environments',
       'Governance',
+      'Modules',
       'Organizations',
       'Policies',
       'Registry',

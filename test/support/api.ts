@@ -91,6 +91,7 @@ export const startApi = async (): Promise<Api> => {
   const { handler: settings } = await import('../../functions/public-api/settings.ts');
   const { handler: governance } = await import('../../functions/public-api/governance.ts');
   const { handler: registry } = await import('../../functions/public-api/registry.ts');
+  const { handler: modules } = await import('../../functions/public-api/modules.ts');
   const { handler: versionControl } = await import('../../functions/public-api/version-control.ts');
   const { handler: webhooks } = await import('../../functions/public-api/webhooks.ts');
   const { handler: agent } = await import('../../functions/agents/handler.ts');
@@ -105,6 +106,7 @@ export const startApi = async (): Promise<Api> => {
     Settings: settings,
     Governance: governance,
     Registry: registry,
+    Modules: modules,
     VersionControl: versionControl,
     Webhooks: webhooks,
     Agent: agent,

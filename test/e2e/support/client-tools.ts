@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { machineCache } from '../../../infra/local/machine-cache.ts';
@@ -57,6 +58,7 @@ const buildClient = async ({ engine, version, path }: Client): Promise<void> => 
   const { module, program } = sources[engine];
   await inScratch(async (scratch) => {
     const folder = await sourceOf(`${module}@v${version}`, scratch);
+    if (path === queryClient.path) await withoutBackends(folder);
     // Without it, what is built calls itself a development version.
     await goBuild({ folder, program, target: path, variables: { [`${module}/version.dev`]: 'no' } });
   });
