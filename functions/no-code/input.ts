@@ -171,3 +171,8 @@ export const checkWorkspaceSettings = (request: ApiRequest): void => {
     );
   }
 };
+
+/** Nothing but variables. @throws {ApiError} 400 or 422 */
+export const checkUpgrade = (request: ApiRequest): void => {
+  if (request.bytes > 0) readData(request, {}, {}, { related: 'vars' });
+};

@@ -126,7 +126,7 @@ const one = '/no-code-modules/{noCode}';
 export const noCodeRoutes: Route[] = [
   route('POST', '/organizations/{organization}/no-code-modules', 'registry:write-modules', organization, create),
   route('GET', one, 'registry:read', noCodeModule, async (context) => shown(context, context.subject), { include }),
-  route('PATCH', one, 'registry:write-modules', noCodeModule, update),
+  route('PATCH', one, 'registry:write-modules', noCodeModule, update, { include }),
   route('DELETE', one, 'registry:write-modules', noCodeModule, remove),
   route('GET', `${one}/versions/{moduleVersion}/module-variables`, 'registry:read', noCodeModule, variables),
 ];

@@ -19,7 +19,7 @@ import { readNewWorkspace } from '../workspaces/input.ts';
 import { createWorkspace, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { generatedConfiguration, storeConfiguration } from './configuration.ts';
 import { upgradeDocument } from './document.ts';
-import { checkWorkspaceSettings, readModuleVariables } from './input.ts';
+import { checkUpgrade, checkWorkspaceSettings, readModuleVariables } from './input.ts';
 import { getNoCodeModule, moduleOf, type NoCodeModule } from './records.ts';
 import { currentRelease, type Release } from './versions.ts';
 
@@ -82,10 +82,10 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
   if (!granted.has('variable:write') || !granted.has('run:apply')) {
     throw forbidden('Making a workspace from a module needs variable:write and run:apply in the project as well.');
   }
-  const { module, release } = await releaseFor(noCode);
   checkWorkspaceSettings(request);
-  const variables = readModuleVariables(request, release, noCode.options);
   const settings = await readNewWorkspace(request, record);
+  const { module, release } = await releaseFor(noCode);
+  const variables = readModuleVariables(request, release, noCode.options);
   if (settings.executionMode === 'local') {
     throw unprocessable(
       '/data/attributes/execution-mode',
@@ -187,6 +187,7 @@ const notNeeded = (workspace: Workspace, version: string): Answer =>
 const upgrade = async (context: Context<OfModule>): Promise<Answer> => {
   const { request, subject, principal, granted } = context;
   const { workspace, noCode } = subject;
+  checkUpgrade(request);
   const { module, release } = await releaseFor(noCode);
   const variables = readModuleVariables(request, release, noCode.options);
   if (variables.length > 0 && !granted.has('variable:write')) {

@@ -2,7 +2,7 @@ import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
 import type { Engine } from './engine.ts';
 import type { HealthFacts } from './health-record.ts';
-import type { ModuleTest, TestFacts } from './module-test.ts';
+import type { ModuleTest, TestFacts } from './module-test-record.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
 

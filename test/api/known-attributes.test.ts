@@ -29,6 +29,11 @@ const withoutAttributes = [
   'PATCH /api/v2/workspaces/{workspace}/state-versions',
   'PATCH /api/v2/workspaces/{workspace}/relationships/vars',
   'POST /api/v2/policy-sets/{policySet}/versions',
+  ...['cancel', 'force-cancel'].map(
+    (verb) =>
+      `POST /api/v2/organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/test-runs/{testRun}/${verb}`,
+  ),
+  'POST /api/v2/no-code-modules/{noCode}/workspaces/{workspace}/upgrade/{run}',
 ];
 
 const pointers = (body: { errors?: { source?: { pointer: string } }[] }) =>
@@ -47,7 +52,7 @@ it.each(['attributes', 'relationships'] as const)('rejects unknown %s by name on
     const { body } = namedIn(world);
     const { workspace, project } = body.data.relationships;
     const named = {
-      ...(/\/(runs|team-workspaces)$/.test(path) ? { workspace } : {}),
+      ...(/\/(runs|queries|team-workspaces)$/.test(path) ? { workspace } : {}),
       ...(/\/team-projects$/.test(path) ? { project } : {}),
     };
     const inBody = naming[path] ?? {};
