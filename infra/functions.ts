@@ -10,6 +10,7 @@ import { Complete } from './functions/complete.ts';
 import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
+import { EnvironmentFiles } from './functions/environment-files.ts';
 import { EnvironmentGovernance } from './functions/environment-governance.ts';
 import { EnvironmentLogs } from './functions/environment-logs.ts';
 import { EnvironmentSettle } from './functions/environment-settle.ts';
@@ -117,6 +118,7 @@ const otherFunctions = {
   RunApplied,
   Sweep,
   Bootstrap,
+  EnvironmentFiles,
   EnvironmentGovernance,
   EnvironmentLogs,
   EnvironmentSettle,
