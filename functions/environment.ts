@@ -121,6 +121,10 @@ export const environment = {
   get environmentsUrl() {
     return required('ENVIRONMENTS_URL');
   },
+  /** Whether owners may ask for Terraform's debug log of a build. */
+  get environmentsDebug() {
+    return process.env.ENVIRONMENTS_DEBUG === 'true';
+  },
   /** Where logs of environments are followed, by WebSocket, and posted to. */
   get environmentSocketUrl() {
     return required('ENVIRONMENT_SOCKET_URL');

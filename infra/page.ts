@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { build, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import type { PageFile, PageFiles } from '../functions/web-server/files.ts';
 
 const types: Record<string, string> = {
@@ -31,18 +31,39 @@ const hashed = (name: string, content: Uint8Array): string => {
   return `${basename(name, extname(name))}-${hash}${extname(name)}`;
 };
 
+type Outputs = Metafile['outputs'];
+
+/** The scripts that load with one, itself included. */
+const loadedWith = (outputs: Outputs, path: string, loaded = new Set<string>()): Set<string> => {
+  loaded.add(path);
+  for (const { path: imported, kind } of outputs[path]?.imports ?? [])
+    if (kind === 'import-statement' && !loaded.has(imported)) loadedWith(outputs, imported, loaded);
+  return loaded;
+};
+
+const linked = (outputs: Outputs, script: string): string =>
+  [...loadedWith(outputs, script)]
+    .filter((path) => path !== script)
+    .map((path) => `\n    <link rel="modulepreload" href="{{base}}app/assets/${basename(path)}" />`)
+    .join('');
+
 /**
- * Bundles the web page: one script, one style sheet, an icon.
+ * Bundles the web page: a script, the parts of it that load with it or with views, one style sheet, an icon. Their
+ * names hold a hash of their content.
  * @throws {BuildFailure} of esbuild
  */
 export const buildPage = async (root: string): Promise<PageFiles> => {
   const source = join(root, 'functions/web');
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: [{ in: join(source, 'main.tsx'), out: 'page' }],
     outdir: '/',
     write: false,
     bundle: true,
+    splitting: true,
+    metafile: true,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
     platform: 'browser',
     format: 'esm',
     // Browsers since the spring of 2024: light-dark(), Promise.withResolvers.
@@ -54,17 +75,19 @@ export const buildPage = async (root: string): Promise<PageFiles> => {
     charset: 'utf8',
     logLevel: 'silent',
   });
+  const icon = new Uint8Array(await readFile(join(source, 'icon.svg')));
   const files = [
     ...outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
-    { name: 'icon.svg', contents: new Uint8Array(await readFile(join(source, 'icon.svg'))) },
+    { name: hashed('icon.svg', icon), contents: icon },
   ];
-  const named = files.map(({ name, contents }) => ({ name, contents, as: hashed(name, contents) }));
-  const nameOf = (name: string) => named.find((file) => file.name === name)?.as ?? '';
+  const pathOf = (pattern: RegExp) => Object.keys(metafile.outputs).find((path) => pattern.test(path)) ?? '';
+  const script = pathOf(/page-\w+\.js$/);
   const html = (await readFile(join(source, 'index.html'), 'utf8'))
-    .replace('{{script}}', nameOf('page.js'))
-    .replace('{{style}}', nameOf('page.css'))
-    .replace('{{icon}}', nameOf('icon.svg'));
-  const assets = named.map(async ({ as, contents }) => [as, await compressed(as, contents)] as const);
+    .replace('{{script}}', basename(script))
+    .replace('\n    {{parts}}', linked(metafile.outputs, script))
+    .replace('{{style}}', basename(pathOf(/page-\w+\.css$/)))
+    .replace('{{icon}}', hashed('icon.svg', icon));
+  const assets = files.map(async ({ name, contents }) => [name, await compressed(name, contents)] as const);
   return { html, assets: Object.fromEntries(await Promise.all(assets)) };
 };
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { readCidr } from '../functions/outbound/addresses.ts';
 import { shortestRetentionDays } from '../functions/run/retention.ts';
+import { environmentEntries } from './environments.ts';
 import { organizationEntries, organizationProblems } from './organizations.ts';
 import { sharedProviderEntries } from './shared-providers.ts';
 import { signInEntries, signInProblems } from './sign-in.ts';
@@ -112,6 +113,7 @@ const schema = v.object({
   ...warmRunnerEntries,
   ...signInEntries,
   ...organizationEntries,
+  ...environmentEntries,
   /** How long the audit trail is kept; HCP Terraform has 14 days. */
   auditRetentionDays: v.optional(whole(1, 3653), 90),
   /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */

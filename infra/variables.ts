@@ -1,6 +1,7 @@
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
+import { environmentVariable } from './environments.ts';
 import type { IdentityKeys } from './identity.ts';
 import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
@@ -84,6 +85,7 @@ export const variableGroups = (parts: Parts) => {
     environments: () => ({
       ENVIRONMENTS_URL: parts.environmentsUrl,
       ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl,
+      ENVIRONMENTS_DEBUG: environmentVariable(settings),
     }),
     environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: requirePart(parts, 'environmentSweep').functionName }),
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),

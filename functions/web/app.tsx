@@ -1,39 +1,48 @@
 import { useEffect } from 'preact/hooks';
 import type { Place } from '../client/page-addresses.ts';
+import { lazily } from './lazily.tsx';
 import { hrefOf, place } from './location.ts';
 import { Notice } from './parts/basics.tsx';
 import { KeyWindows } from './parts/keys.tsx';
 import { Shell } from './parts/shell.tsx';
 import { account, joining, knowAccount, signedIn } from './session.ts';
-import { AgentPoolView } from './views/agents/agent-pool.tsx';
-import { AgentPools } from './views/agents/agent-pools.tsx';
-import { AuditTrail } from './views/audit/audit-trail.tsx';
-import { EnvironmentView } from './views/environments/environment.tsx';
-import { Environments } from './views/environments/environments.tsx';
-import { TemplateView } from './views/environments/template.tsx';
-import { Templates } from './views/environments/templates.tsx';
 import { OrganizationHome } from './views/home/organization-home.tsx';
-import { Members } from './views/people/members.tsx';
-import { NewOrganization } from './views/people/new-organization.tsx';
-import { OrganizationSettings } from './views/people/organization-settings.tsx';
 import { Organizations } from './views/people/organizations.tsx';
 import { SignIn } from './views/people/sign-in.tsx';
-import { TeamView } from './views/people/team.tsx';
-import { Teams } from './views/people/teams.tsx';
-import { Tokens } from './views/people/tokens.tsx';
-import { PolicySetView } from './views/policies/policy-set.tsx';
-import { PolicySets } from './views/policies/policy-sets.tsx';
-import { ProjectView } from './views/projects/project.tsx';
-import { Projects } from './views/projects/projects.tsx';
-import { RunTasks } from './views/run-tasks/run-tasks.tsx';
 import { Queue } from './views/runs/queue.tsx';
-import { RunView } from './views/runs/run.tsx';
-import { StateView } from './views/states/state-version.tsx';
-import { VariableSetView } from './views/variables/variable-set.tsx';
-import { VariableSets } from './views/variables/variable-sets.tsx';
-import { Connections } from './views/version-control/connections.tsx';
-import { WorkspaceView } from './views/workspaces/workspace.tsx';
 import { Workspaces } from './views/workspaces/workspaces.tsx';
+
+const run = () => import('./groups/run.ts');
+const RunView = lazily(run, (group) => group.RunView);
+const StateView = lazily(run, (group) => group.StateView);
+
+const workspace = () => import('./groups/workspace.ts');
+const WorkspaceView = lazily(workspace, (group) => group.WorkspaceView);
+
+const environments = () => import('./groups/environments.ts');
+const EnvironmentView = lazily(environments, (group) => group.EnvironmentView);
+const Environments = lazily(environments, (group) => group.Environments);
+const TemplateView = lazily(environments, (group) => group.TemplateView);
+const Templates = lazily(environments, (group) => group.Templates);
+
+const organization = () => import('./groups/organization.ts');
+const AgentPoolView = lazily(organization, (group) => group.AgentPoolView);
+const AgentPools = lazily(organization, (group) => group.AgentPools);
+const AuditTrail = lazily(organization, (group) => group.AuditTrail);
+const Connections = lazily(organization, (group) => group.Connections);
+const Members = lazily(organization, (group) => group.Members);
+const NewOrganization = lazily(organization, (group) => group.NewOrganization);
+const OrganizationSettings = lazily(organization, (group) => group.OrganizationSettings);
+const PolicySetView = lazily(organization, (group) => group.PolicySetView);
+const PolicySets = lazily(organization, (group) => group.PolicySets);
+const ProjectView = lazily(organization, (group) => group.ProjectView);
+const Projects = lazily(organization, (group) => group.Projects);
+const RunTasks = lazily(organization, (group) => group.RunTasks);
+const TeamView = lazily(organization, (group) => group.TeamView);
+const Teams = lazily(organization, (group) => group.Teams);
+const Tokens = lazily(organization, (group) => group.Tokens);
+const VariableSetView = lazily(organization, (group) => group.VariableSetView);
+const VariableSets = lazily(organization, (group) => group.VariableSets);
 
 export const App = () => {
   const authenticated = signedIn.value;

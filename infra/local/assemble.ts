@@ -12,6 +12,7 @@ import { StartError } from './errors.ts';
 import { Events } from './events.ts';
 import type { Faults } from './faults.ts';
 import type { Folder } from './folder.ts';
+import { type FunctionSettings, unset } from './function-settings.ts';
 import type { Home } from './home.ts';
 import { Permissions } from './iam.ts';
 import { checkMachine, Invokers } from './invokers.ts';
@@ -45,17 +46,8 @@ export interface Site {
   home: Home;
   log(line: string): void;
   logs: Logs;
-  /** Of one user; the template's unless given. */
-  requestsPerSecond?: number;
+  functionSettings: FunctionSettings;
   runnerEnvironment: Record<string, string>;
-  /** The issuer that people sign in at (infra/sign-in.ts); empty for none. */
-  signIn: string;
-  /** The operator's rules about organizations (infra/organizations.ts). */
-  organizationRules: string;
-  /** Runners that stand ready (infra/warm-runners.ts); empty for none. */
-  warmRunners: string;
-  /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); empty for none. */
-  sharedProviderHosts: string;
   stack: Stack;
   usage: Usage;
 }
@@ -182,16 +174,13 @@ const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] =
  */
 const onThisMachine = (
   resource: Resource<FunctionProperties>,
-  { application, requestsPerSecond, signIn, organizationRules, warmRunners, sharedProviderHosts }: Site,
+  { application, functionSettings }: Site,
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
-  if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
-  if (Variables.WARM_RUNNERS !== undefined) changed.WARM_RUNNERS = warmRunners && withVersion(warmRunners, application);
-  if (Variables.SHARED_PROVIDER_HOSTS !== undefined) changed.SHARED_PROVIDER_HOSTS = sharedProviderHosts;
-  if (Variables.ORGANIZATION_RULES !== undefined && organizationRules) changed.ORGANIZATION_RULES = organizationRules;
-  if (Variables.REQUESTS_PER_SECOND !== undefined && requestsPerSecond !== undefined)
-    changed.REQUESTS_PER_SECOND = String(requestsPerSecond);
+  for (const [name, value] of Object.entries({ ...unset, ...functionSettings }))
+    if (Variables[name] !== undefined) changed[name] = value;
+  if (changed.WARM_RUNNERS) changed.WARM_RUNNERS = withVersion(changed.WARM_RUNNERS, application);
   if (Variables.OUTBOUND_ALLOWED_CIDRS !== undefined) {
     const ranges = ['127.0.0.0/8', '::1/128', Variables.OUTBOUND_ALLOWED_CIDRS];
     changed.OUTBOUND_ALLOWED_CIDRS = ranges.filter(Boolean).join(',');

@@ -3,6 +3,7 @@ import { type Application, assemble, type Parts } from './assemble.ts';
 import { Endpoint } from './endpoint.ts';
 import { type FaultRule, Faults } from './faults.ts';
 import { Folder, type Local } from './folder.ts';
+import type { FunctionSettings } from './function-settings.ts';
 import type { Home } from './home.ts';
 import { HttpApi } from './http.ts';
 import type { Lambda } from './lambda.ts';
@@ -28,18 +29,10 @@ export interface HostOptions {
   environmentsPort?: number;
   /** Environment that runners get from this machine. */
   runnerEnvironment: Record<string, string>;
-  /** The issuer that people sign in at (infra/sign-in.ts); nobody signs in when empty. */
-  signIn?: string;
-  /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
-  organizationRules?: string;
-  /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
-  warmRunners?: string;
-  /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); none unless given. */
-  sharedProviderHosts?: string;
+  /** What functions are told otherwise than on AWS. */
+  functionSettings?: FunctionSettings;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
-  /** Of one user; the template's unless given. */
-  requestsPerSecond?: number;
 }
 
 const accountId = '000000000000';
@@ -130,8 +123,6 @@ export class Host {
       ...reachedByTerraform(this.folder.at('tls/runners.pem'), tls.caFile, httpsUrl),
     };
     const faults = new Faults(this.#options.faults);
-    const { requestsPerSecond, signIn = '', organizationRules = '', warmRunners = '' } = this.#options;
-    const { sharedProviderHosts = '' } = this.#options;
     const site = {
       application,
       awsEndpointUrl,
@@ -141,12 +132,8 @@ export class Host {
       home,
       log,
       logs,
-      requestsPerSecond,
+      functionSettings: this.#options.functionSettings ?? {},
       runnerEnvironment,
-      signIn,
-      organizationRules,
-      warmRunners,
-      sharedProviderHosts,
       stack,
       usage,
     };
@@ -174,7 +161,7 @@ export class Host {
     void parts.states.resume();
     parts.ecs.resume();
     // Runners that are to stand ready need not wait for the next minute.
-    parts.events.start(before !== undefined || warmRunners !== '');
+    parts.events.start(before !== undefined || Boolean(this.#options.functionSettings?.WARM_RUNNERS));
   }
 
   /** Whether the application has a web page at `/`. */

@@ -3,6 +3,7 @@ import type { Application } from './assemble.ts';
 import { StartError } from './errors.ts';
 import type { FaultRule } from './faults.ts';
 import type { Local } from './folder.ts';
+import type { FunctionSettings } from './function-settings.ts';
 import { Host, type HostOptions } from './host.ts';
 import { machineCache } from './machine-cache.ts';
 import { writePrivately } from './secrets.ts';
@@ -19,18 +20,10 @@ export interface StartOptions {
   application?: Promise<Application>;
   /** Hears what takes long, while it is done. */
   tell?: (text: string) => void;
-  /** The issuer that people sign in at (infra/sign-in.ts). */
-  signIn?: string;
-  /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
-  organizationRules?: string;
-  /** Runners that stand ready (infra/warm-runners.ts); none unless given. */
-  warmRunners?: string;
-  /** Registries whose providers are kept in the bucket (infra/shared-providers.ts); on this machine's disk unless given. */
-  sharedProviderHosts?: string;
+  /** What functions are told otherwise than on AWS. */
+  functionSettings?: FunctionSettings;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
-  /** Of one user; what is synthesized unless given. */
-  requestsPerSecond?: number;
 }
 
 export interface Platform {
@@ -63,12 +56,8 @@ export const startPlatform = async ({
   environmentsPort,
   application,
   tell,
-  signIn,
-  organizationRules,
-  warmRunners,
-  sharedProviderHosts,
+  functionSettings,
   faults,
-  requestsPerSecond,
 }: StartOptions): Promise<Platform> => {
   const begun = performance.now();
   const timeline: Record<string, number> = {};
@@ -86,13 +75,9 @@ export const startPlatform = async ({
     port,
     httpsPort,
     environmentsPort,
-    runnerEnvironment: runnerEnvironment(dataDir, sharedProviderHosts),
-    signIn,
-    organizationRules,
-    warmRunners,
-    sharedProviderHosts,
+    runnerEnvironment: runnerEnvironment(dataDir, functionSettings?.SHARED_PROVIDER_HOSTS),
+    functionSettings,
     faults,
-    requestsPerSecond,
   });
   try {
     await host.start();

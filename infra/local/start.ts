@@ -1,17 +1,14 @@
 import { resolve } from 'node:path';
-import { localOrganizationVariable } from '../organizations.ts';
 import { SettingsError } from '../settings.ts';
-import { localSharedProviderVariable } from '../shared-providers.ts';
-import { localSignInVariable } from '../sign-in.ts';
-import { localWarmRunnerVariable } from '../warm-runners.ts';
 import { StartError } from './errors.ts';
 import { type FaultRule, readFaults } from './faults.ts';
+import { type FunctionSettings, readFunctionSettings } from './function-settings.ts';
 import type { Platform } from './platform.ts';
 
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT, STEPFORM_SIGN_IN_…,
  * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS,
- * STEPFORM_SHARED_PROVIDER_HOSTS.
+ * STEPFORM_SHARED_PROVIDER_HOSTS, STEPFORM_ENVIRONMENT_DEBUG.
  */
 
 const port = (name: string): number | undefined => {
@@ -32,21 +29,12 @@ const faults = (): FaultRule[] => {
   }
 };
 
-const fromEnvironment = (read: (environment: NodeJS.ProcessEnv) => string): string => {
+const functionSettings = (): FunctionSettings => {
   try {
-    return read(process.env);
+    return readFunctionSettings(process.env);
   } catch (error) {
     throw new StartError((error as Error).message);
   }
-};
-
-const requestsPerSecond = (): number | undefined => {
-  const text = process.env.STEPFORM_REQUESTS_PER_SECOND;
-  if (!text) return undefined;
-  // Terraform refuses to work with a lower one.
-  if (!/^\d+$/.test(text) || Number(text) < 10)
-    throw new StartError(`STEPFORM_REQUESTS_PER_SECOND must be a number from 10 on; it is ${text}`);
-  return Number(text);
 };
 
 const introduce = ({ cliConfigFile, host, local, readyMs }: Platform): string => {
@@ -122,12 +110,8 @@ try {
     port: port('PORT'),
     httpsPort: port('HTTPS_PORT'),
     environmentsPort: port('ENVIRONMENTS_PORT'),
-    signIn: fromEnvironment(localSignInVariable),
-    organizationRules: fromEnvironment(localOrganizationVariable),
-    warmRunners: fromEnvironment(localWarmRunnerVariable),
-    sharedProviderHosts: fromEnvironment(localSharedProviderVariable),
+    functionSettings: functionSettings(),
     faults: faults(),
-    requestsPerSecond: requestsPerSecond(),
     tell: console.log,
   };
   console.log('Starting stepform …');

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** `log_level: debug`. */
@@ -8,7 +8,23 @@ beforeAll(async () => {
   world = await startEnvironments();
 });
 
+afterEach(() => {
+  delete process.env.ENVIRONMENTS_DEBUG;
+});
+
+it('is refused unless the operator has turned it on', async () => {
+  const id = await world.running(await world.addTemplate());
+  const refused = await world.call('POST', `/workspaces/${id}/builds`, {
+    body: { transition: 'start', log_level: 'debug' },
+  });
+  expect(refused.status).toBe(400);
+  expect(refused.body.message).toBe('Terraform debug mode is disabled in the deployment configuration.');
+  expect(refused.body.detail).toContain('environmentDebug');
+  expect((await world.latest(id)).number).toBe(1);
+});
+
 it('gives Terraform its log level in builds of owners who ask for it, and in no other', async () => {
+  process.env.ENVIRONMENTS_DEBUG = 'true';
   const id = await world.running(await world.addTemplate());
   expect((await world.inputsOf(id)).TF_LOG).toBeUndefined();
   const built = await world.call('POST', `/workspaces/${id}/builds`, {
@@ -22,6 +38,7 @@ it('gives Terraform its log level in builds of owners who ask for it, and in no 
 });
 
 it('refuses it to others, and builds nothing', async () => {
+  process.env.ENVIRONMENTS_DEBUG = 'true';
   const template = await world.addTemplate();
   const { token } = await world.members.withLevel('acme', 'admin');
   const id = await world.running(template, {}, { token });

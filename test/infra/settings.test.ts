@@ -31,6 +31,7 @@ describe('settings', () => {
       auditRetentionDays: 90,
       requestsPerSecond: 30,
       warmRunners: 0,
+      environmentDebug: false,
     });
   });
 

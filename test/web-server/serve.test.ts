@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { PageFiles } from '../../functions/web-server/files.ts';
+import type { PageFile, PageFiles } from '../../functions/web-server/files.ts';
 import { encodingFor, relativeRoot, serve } from '../../functions/web-server/serve.ts';
 import { buildPage } from '../../infra/page.ts';
 
@@ -15,12 +15,38 @@ const get = (rawPath: string, headers: Record<string, string> = {}) =>
   serve({ rawPath, headers } as unknown as APIGatewayProxyEventV2, { files, bucketOrigin });
 const bytes = ({ body = '' }: { body?: string }) => Buffer.from(body, 'base64');
 
-const nameOf = (ending: string) => Object.keys(files.assets).find((name) => name.endsWith(ending)) ?? '';
+const nameOf = (ending: string) =>
+  Object.keys(files.assets).find((name) => name.startsWith('page-') && name.endsWith(ending)) ?? '';
+
+const named = (html: string) => [...html.matchAll(/assets\/([^"]+)"/g)].map(([, name = '']) => name);
+
+/** How the bundler writes imports. */
+const atOnce = /(?:\bfrom|\bimport)"\.\/([^"]+\.js)"/g;
+const lazily = /\bimport\("\.\/([^"]+\.js)"\)/g;
+const importedIn = (file: PageFile | undefined, how: RegExp): string[] =>
+  file?.contentType.startsWith('text/javascript')
+    ? [...gunzipSync(Buffer.from(file.gzip, 'base64')).toString().matchAll(how)].map(([, name = '']) => name)
+    : [];
+
+/** With all that they import at once. */
+const loaded = (names: string[], all = new Set<string>()): Set<string> => {
+  for (const name of names) if (!all.has(name)) loaded(importedIn(files.assets[name], atOnce), all.add(name));
+  return all;
+};
+const weightOf = (names: string[]): number =>
+  [...loaded(names)].reduce((sum, name) => sum + Buffer.from(files.assets[name]?.gzip ?? '', 'base64').length, 0);
 
 describe('the page', () => {
-  it('weighs at most 120 KB of script and style', () => {
-    const weight = Object.values(files.assets).reduce((sum, { gzip }) => sum + Buffer.from(gzip, 'base64').length, 0);
-    expect(weight).toBeLessThan(120_000);
+  it('weighs at most 60 KB of script and style before the first view, and at most 90 KB with any', () => {
+    expect(weightOf(named(files.html))).toBeLessThan(60_000);
+    const views = [...new Set(Object.values(files.assets).flatMap((file) => importedIn(file, lazily)))];
+    expect(views.length).toBeGreaterThan(3);
+    for (const view of views) expect(weightOf([...named(files.html), view]), view).toBeLessThan(90_000);
+  });
+
+  it('names every script that loads with it, so that none waits for another', () => {
+    const inDocument = named(files.html);
+    expect(loaded(inDocument)).toEqual(new Set(inDocument));
   });
 
   it('names no other host in what it loads', () => {

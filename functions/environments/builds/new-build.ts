@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { environment as settings } from '../../environment.ts';
 import { getUser } from '../../people/accounts/users.ts';
 import { isOwner } from '../access.ts';
 import { created } from '../host/answers.ts';
@@ -85,12 +86,18 @@ const deedOf = (transition: Transition, id: string) => ({ type: 'workspace_build
 
 /** Its log has what providers send and get: owners may see that of any run. @throws {CoderError} */
 const checkLogLevel = async ({ principal }: Call, organization: string): Promise<void> => {
-  if (await isOwner(principal, organization)) return;
-  throw new CoderError(
-    400,
-    'Workspace builds with a custom log level are restricted to administrators only.',
-    'log_level: debug is for owners of the organization.',
-  );
+  if (!(await isOwner(principal, organization)))
+    throw new CoderError(
+      400,
+      'Workspace builds with a custom log level are restricted to administrators only.',
+      'log_level: debug is for owners of the organization.',
+    );
+  if (!settings.environmentsDebug)
+    throw new CoderError(
+      400,
+      'Terraform debug mode is disabled in the deployment configuration.',
+      'log_level: debug needs the setting environmentDebug (STEPFORM_ENVIRONMENT_DEBUG=true on one machine).',
+    );
 };
 
 export const postBuild = async (call: Call) => {

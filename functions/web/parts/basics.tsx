@@ -31,6 +31,18 @@ export const Notice = ({ kind = 'info', children }: { kind?: NoticeKind; childre
   </div>
 );
 
+/** Takes the room of what is loaded, so that nothing jumps. */
+export const Skeleton = ({ what }: { what: string }) => (
+  <div class="skeleton" role="status">
+    <span class="visually-hidden">Loading {what} …</span>
+    <i />
+    <i />
+    <i />
+    <i />
+    <i />
+  </div>
+);
+
 /** The value once it is there; until then that it is coming, or why not. */
 export const Loaded = <T,>({
   live,
@@ -43,11 +55,7 @@ export const Loaded = <T,>({
 }) => {
   if (live.value !== undefined) return <>{children(live.value)}</>;
   if (live.error === undefined) {
-    return (
-      <p class="soft" role="status">
-        Loading {what} …
-      </p>
-    );
+    return <Skeleton what={what} />;
   }
   if (live.status === 404) {
     return (

@@ -7,6 +7,7 @@ import { hrefOf } from '../location.ts';
 import { account, signedIn, signOut } from '../session.ts';
 import { showTone } from '../tab-icon.ts';
 import { PaletteButton } from './keys.tsx';
+import { NotificationsButton } from './notifications-button.tsx';
 import { ThemeButton } from './theme.tsx';
 
 export interface Crumb {
@@ -29,8 +30,8 @@ export const Mark = () => (
 );
 
 interface ShellProps {
-  /** The tab's. */
-  title: string;
+  /** The tab's; without one it stays. */
+  title?: string;
   /** How what is shown is getting on, where it is a run: in the tab's icon. */
   tone?: Tone;
   crumbs: Crumb[];
@@ -40,7 +41,7 @@ interface ShellProps {
 /** What surrounds every view. */
 export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
   useEffect(() => {
-    document.title = title ? `${title} · stepform` : 'stepform';
+    if (title !== undefined) document.title = title ? `${title} · stepform` : 'stepform';
   }, [title]);
   useEffect(() => {
     showTone(tone);
@@ -65,6 +66,7 @@ export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
             </ol>
           </nav>
           {signedIn.value && <PaletteButton />}
+          {signedIn.value && <NotificationsButton />}
           <ThemeButton />
           {signedIn.value && (
             <>

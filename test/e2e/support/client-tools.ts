@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { machineCache } from '../../../infra/local/machine-cache.ts';
-import { build, sourceOf } from './coder-tools.ts';
+import { goBuild, inScratch, sourceOf } from '../../support/go-build.ts';
 
 /**
  * Older command lines, built from source by way of the Go module proxy: `npm run clients` builds those that are missing and
@@ -39,14 +37,11 @@ export const isAtHand = ({ path }: Client): boolean => existsSync(path);
 
 const buildClient = async ({ engine, version, path }: Client): Promise<void> => {
   const { module, program } = sources[engine];
-  const scratch = await mkdtemp(join(tmpdir(), 'client-'));
-  try {
-    const source = await sourceOf(`${module}@v${version}`, scratch);
+  await inScratch(async (scratch) => {
+    const folder = await sourceOf(`${module}@v${version}`, scratch);
     // Without it, what is built calls itself a development version.
-    await build(source, ['-trimpath', '-ldflags', `-s -w -X ${module}/version.dev=no`, program], path);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+    await goBuild({ folder, program, target: path, variables: { [`${module}/version.dev`]: 'no' } });
+  });
 };
 
 if (import.meta.main) {

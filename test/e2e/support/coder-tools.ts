@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { machineCache } from '../../../infra/local/machine-cache.ts';
+import { goBuild, inScratch, sourceOf } from '../../support/go-build.ts';
 
 /**
  * The command line and the Terraform provider that environments are for, built from source for tests alone:
- * `npm run coder`. It takes some fifteen minutes, once.
+ * `npm run coder`, once for a machine.
  */
 
-const run = promisify(execFile);
 const cliVersion = '2.29.1';
 const providerVersion = '2.13.1';
 const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
@@ -30,15 +27,6 @@ export const coderAtHand = (): string | undefined => (existsSync(cli) && existsS
 
 export const howToHaveCoder = `no coder ${cliVersion} and provider ${providerVersion} on this machine; "npm run coder" builds them with Go`;
 
-/** Source of a Go module, to be changed and built in a scratch folder. */
-export const sourceOf = async (module: string, scratch: string): Promise<string> => {
-  const { stdout } = await run('go', ['mod', 'download', '-json', module], { cwd: scratch, maxBuffer: 1 << 26 });
-  const folder = join(scratch, module.replaceAll(/\W/g, '-'));
-  await cp((JSON.parse(stdout) as { Dir: string }).Dir, folder, { recursive: true });
-  await run('chmod', ['-R', 'u+w', folder]);
-  return folder;
-};
-
 /** One of its subcommands needs a module that public proxies lack. */
 const withoutBoundary = async (source: string): Promise<void> => {
   await writeFile(
@@ -50,37 +38,20 @@ const withoutBoundary = async (source: string): Promise<void> => {
   await writeFile(join(source, 'go.mod'), lines.join('\n'));
 };
 
-/** @param args of `go build`, the package last */
-export const build = async (source: string, args: string[], target: string): Promise<void> => {
-  const built = join(source, 'built');
-  const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '' };
-  await run('go', ['build', ...args.slice(0, -1), '-o', built, args.at(-1) ?? '.'], {
-    cwd: source,
-    env,
-    maxBuffer: 1 << 26,
-  });
-  await mkdir(dirname(target), { recursive: true });
-  await copyFile(built, target);
-};
-
-const buildAll = async (): Promise<void> => {
-  const scratch = await mkdtemp(join(tmpdir(), 'coder-'));
-  try {
+/** @returns the path of the command line; builds it and the provider if they are not there yet */
+export const provideCoder = async (): Promise<string> => {
+  await inScratch(async (scratch) => {
     if (!existsSync(provider)) {
-      const source = await sourceOf(`github.com/coder/terraform-provider-coder/v2@v${providerVersion}`, scratch);
-      await build(source, ['.'], provider);
+      const folder = await sourceOf(`github.com/coder/terraform-provider-coder/v2@v${providerVersion}`, scratch);
+      await goBuild({ folder, program: '.', target: provider });
     }
     if (existsSync(cli)) return;
-    const source = await sourceOf(`github.com/coder/coder/v2@v${cliVersion}`, scratch);
-    await withoutBoundary(source);
-    const flags = `-s -w -X github.com/coder/coder/v2/buildinfo.tag=${cliVersion}`;
-    await build(source, ['-mod=mod', '-tags', 'slim', '-ldflags', flags, './cmd/coder'], cli);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+    const folder = await sourceOf(`github.com/coder/coder/v2@v${cliVersion}`, scratch);
+    await withoutBoundary(folder);
+    const variables = { 'github.com/coder/coder/v2/buildinfo.tag': cliVersion };
+    await goBuild({ folder, program: './cmd/coder', target: cli, tags: ['slim'], variables });
+  });
+  return cli;
 };
 
-if (import.meta.main) {
-  await buildAll();
-  console.log(cli);
-}
+if (import.meta.main) console.log(await provideCoder());

@@ -68,6 +68,7 @@ export class PlatformProcess {
         ...(before > 1 ? {} : { PORT: '0', HTTPS_PORT: '0' }),
         // Tests side by side are one user.
         STEPFORM_REQUESTS_PER_SECOND: '1000',
+        STEPFORM_ENVIRONMENT_DEBUG: 'true',
         ...this.#env,
         STEPFORM_DATA: this.dataDir,
       },

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { copyFile, cp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { machineCache } from '../../../infra/local/machine-cache.ts';
+import { goBuild, inScratch } from '../../support/go-build.ts';
 
 /**
- * A real forge for tests: Gitea, built from source by way of the Go module proxy, whose checksums Go verifies. That takes
- * some ten minutes of two processors, once for a machine: `node test/version-control/gitea/binary.ts`.
+ * A real forge for tests: Gitea, built from source by way of the Go module proxy, whose checksums Go verifies, once for a
+ * machine: `npm run gitea`.
  */
 
 const run = promisify(execFile);
@@ -21,33 +21,28 @@ export const giteaStatic = join(machineCache, 'gitea', `static-${version}`);
 export const giteaBinary = (): string | undefined =>
   [process.env.STEPFORM_GITEA, kept].find((path) => path !== undefined && existsSync(path));
 
-const build = async (): Promise<void> => {
-  const scratch = await mkdtemp(join(tmpdir(), 'gitea-'));
-  try {
-    for (const file of ['go.mod', 'go.sum']) await copyFile(join(import.meta.dirname, file), join(scratch, file));
-    const flags = ['-mod=mod', '-trimpath', '-tags', 'sqlite sqlite_unlock_notify'];
-    const linking = ['-ldflags', `-s -w -X main.Version=${version}`];
-    await run('go', ['build', ...flags, ...linking, '-o', join(scratch, 'gitea'), 'code.gitea.io/gitea'], {
-      cwd: scratch,
-      env: { ...process.env, GOFLAGS: '-buildvcs=false' },
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    const { stdout } = await run('go', ['list', '-mod=mod', '-m', '-f', '{{.Dir}}', 'code.gitea.io/gitea'], {
-      cwd: scratch,
-    });
-    await mkdir(dirname(kept), { recursive: true });
-    for (const folder of ['templates', 'options']) {
-      await cp(join(stdout.trim(), folder), join(giteaStatic, folder), { recursive: true });
+/** @returns the path of the binary, built if it is not there yet */
+export const provideGitea = async (): Promise<string> => {
+  const atHand = giteaBinary();
+  if (atHand) return atHand;
+  await inScratch(async (folder) => {
+    for (const file of ['go.mod', 'go.sum']) await copyFile(join(import.meta.dirname, file), join(folder, file));
+    const { stdout } = await run('go', ['mod', 'download', '-json', 'code.gitea.io/gitea'], { cwd: folder });
+    const { Dir: source } = JSON.parse(stdout) as { Dir: string };
+    for (const part of ['templates', 'options']) {
+      await cp(join(source, part), join(giteaStatic, part), { recursive: true });
     }
     // Last: with it the rest is there.
-    await copyFile(join(scratch, 'gitea'), `${kept}.${process.pid}`);
-    await rename(`${kept}.${process.pid}`, kept);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+    await goBuild({
+      folder,
+      program: 'code.gitea.io/gitea',
+      target: kept,
+      tags: ['sqlite', 'sqlite_unlock_notify'],
+      variables: { 'main.Version': version },
+      cgo: true,
+    });
+  });
+  return kept;
 };
 
-if (import.meta.main) {
-  if (!giteaBinary()) await build();
-  console.log(giteaBinary());
-}
+if (import.meta.main) console.log(await provideGitea());

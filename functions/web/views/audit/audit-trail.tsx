@@ -4,7 +4,7 @@ import { exactTime } from '../../../client/text/time.ts';
 import { useLive } from '../../live.ts';
 import { hrefOf, useQuery } from '../../location.ts';
 import { organizationNow } from '../../organization.ts';
-import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
+import { Ago, Loaded, Notice, Skeleton } from '../../parts/basics.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { call, errorText } from '../../session.ts';
@@ -70,7 +70,7 @@ export const AuditTrail = ({ organization }: { organization: string }) => (
 
 const Allowed = ({ organization }: { organization: string }) => {
   const permissions = organizationNow(organization)?.attributes.permissions;
-  if (!permissions) return <p class="soft">Loading audit trail …</p>;
+  if (!permissions) return <Skeleton what="audit trail" />;
   if (permissions['can-read-audit-trail']) return <Trail organization={organization} />;
   return <Notice kind="warn">Only owners of {organization} can read its audit trail.</Notice>;
 };

@@ -11,6 +11,7 @@ import { DailyRuns, Sparkline } from '../../parts/run-charts.tsx';
 import { Status, since } from '../../parts/status.tsx';
 import { listAtLeast, related } from '../../session.ts';
 import { problemsOf } from '../../text/health.ts';
+import { mayDecide } from '../../text/needs.ts';
 import { type Day, dailyRuns, isStale, latestByWorkspace, median } from '../../text/run-history.ts';
 import type { Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
@@ -61,11 +62,7 @@ export const OrganizationHome = ({ organization }: { organization: string }) => 
   );
 };
 
-const mayDecide = ({ run }: Row): boolean => {
-  if (!run) return false;
-  const { actions, permissions } = run.attributes;
-  return actions['is-confirmable'] ? permissions['can-apply'] : permissions['can-override-policy-check'];
-};
+const isForReader = ({ run }: Row): boolean => run !== undefined && mayDecide(run);
 
 const Sections = ({ rows, runs, organization }: Home & { organization: string }) => {
   const now = clock.peek();
@@ -83,7 +80,7 @@ const Sections = ({ rows, runs, organization }: Home & { organization: string })
     );
   }
   const attention = rows.filter(({ group }) => group === 'attention');
-  const [mine, others] = [attention.filter(mayDecide), attention.filter((row) => !mayDecide(row))];
+  const [mine, others] = [attention.filter(isForReader), attention.filter((row) => !isForReader(row))];
   const groups: [title: string, none: string, rows: Row[]][] = [
     ['Waiting for you', 'Nothing waits for your decision.', mine],
     ['Waiting for others', '', others],

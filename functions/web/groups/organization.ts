@@ -1,0 +1,17 @@
+export { AgentPoolView } from '../views/agents/agent-pool.tsx';
+export { AgentPools } from '../views/agents/agent-pools.tsx';
+export { AuditTrail } from '../views/audit/audit-trail.tsx';
+export { Members } from '../views/people/members.tsx';
+export { NewOrganization } from '../views/people/new-organization.tsx';
+export { OrganizationSettings } from '../views/people/organization-settings.tsx';
+export { TeamView } from '../views/people/team.tsx';
+export { Teams } from '../views/people/teams.tsx';
+export { Tokens } from '../views/people/tokens.tsx';
+export { PolicySetView } from '../views/policies/policy-set.tsx';
+export { PolicySets } from '../views/policies/policy-sets.tsx';
+export { ProjectView } from '../views/projects/project.tsx';
+export { Projects } from '../views/projects/projects.tsx';
+export { RunTasks } from '../views/run-tasks/run-tasks.tsx';
+export { VariableSetView } from '../views/variables/variable-set.tsx';
+export { VariableSets } from '../views/variables/variable-sets.tsx';
+export { Connections } from '../views/version-control/connections.tsx';

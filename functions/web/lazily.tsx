@@ -1,0 +1,59 @@
+import { type Signal, signal } from '@preact/signals';
+import type { ComponentType, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { base, place } from './location.ts';
+import { Notice, Skeleton } from './parts/basics.tsx';
+import { Shell } from './parts/shell.tsx';
+
+/** Views whose scripts are loaded when they are first shown, in groups of those that people open after each other. */
+
+/** True when the platform now serves another version than the one that runs here: its scripts have other names. */
+const isOutdated = async (): Promise<boolean> => {
+  const name = document.querySelector<HTMLScriptElement>('script[type=module]')?.src.split('/').at(-1) ?? '';
+  const response = await fetch(`${base}/app`, { cache: 'no-store' });
+  return response.ok && !(await response.text()).includes(name);
+};
+
+/** Browsers remember that a script did not load; only a new document asks again. */
+const Missing = () => (
+  <Notice kind="bad">
+    <strong>Can’t load this page.</strong>
+    <p>Check your connection, then load the page again.</p>
+    <button type="button" onClick={() => location.reload()}>
+      Load again
+    </button>
+  </Notice>
+);
+
+const Waiting = ({ failed }: { failed: boolean }) => {
+  const at = place.value;
+  const crumbs = 'organization' in at ? [{ text: at.organization }] : [];
+  return <Shell crumbs={crumbs}>{failed ? <Missing /> : <Skeleton what="page" />}</Shell>;
+};
+
+/**
+ * A view of what `load` imports; until it is there, its frame. After an update of the platform the scripts of an open
+ * page are gone, and the page is loaded anew.
+ */
+export const lazily = <Group, Props extends object>(
+  load: () => Promise<Group>,
+  viewOf: (group: Group) => ComponentType<Props>,
+): ((props: Props) => JSX.Element) => {
+  const loaded: Signal<ComponentType<Props> | undefined> = signal(undefined);
+  const failed = signal(false);
+  const start = async () => {
+    try {
+      loaded.value = viewOf(await load());
+    } catch {
+      if (await isOutdated().catch(() => false)) location.reload();
+      else failed.value = true;
+    }
+  };
+  return (props) => {
+    const View = loaded.value;
+    useEffect(() => {
+      if (!loaded.peek()) void start();
+    }, []);
+    return View ? <View {...props} /> : <Waiting failed={failed.value} />;
+  };
+};

@@ -1,0 +1,46 @@
+import { localEnvironmentVariable } from '../environments.ts';
+import { localOrganizationVariable } from '../organizations.ts';
+import { localSharedProviderVariable } from '../shared-providers.ts';
+import { localSignInVariable } from '../sign-in.ts';
+import { localWarmRunnerVariable } from '../warm-runners.ts';
+
+/**
+ * What functions are told otherwise here than on AWS: environment variables by their name, for each function whose
+ * declaration has the variable (infra/variables.ts).
+ */
+export type FunctionSettings = Partial<
+  Record<
+    | 'ENVIRONMENTS_DEBUG'
+    | 'ORGANIZATION_RULES'
+    | 'REQUESTS_PER_SECOND'
+    | 'SHARED_PROVIDER_HOSTS'
+    | 'SIGN_IN'
+    | 'WARM_RUNNERS',
+    string
+  >
+>;
+
+/** Of a platform that is told nothing: what would reach beyond this machine, or cost its time, is off. */
+export const unset = { SHARED_PROVIDER_HOSTS: '', SIGN_IN: '', WARM_RUNNERS: '' } satisfies FunctionSettings;
+
+const requestsPerSecond = (text: string): string => {
+  // Terraform refuses to work with a lower one.
+  if (!/^\d+$/.test(text) || Number(text) < 10)
+    throw new Error(`STEPFORM_REQUESTS_PER_SECOND must be a number from 10 on; it is ${text}`);
+  return text;
+};
+
+/**
+ * From the environment that `npm start` has.
+ * @throws {Error} that names the variable that is wrong
+ */
+export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSettings => ({
+  ENVIRONMENTS_DEBUG: localEnvironmentVariable(environment),
+  ORGANIZATION_RULES: localOrganizationVariable(environment),
+  SHARED_PROVIDER_HOSTS: localSharedProviderVariable(environment),
+  SIGN_IN: localSignInVariable(environment),
+  WARM_RUNNERS: localWarmRunnerVariable(environment),
+  ...(environment.STEPFORM_REQUESTS_PER_SECOND
+    ? { REQUESTS_PER_SECOND: requestsPerSecond(environment.STEPFORM_REQUESTS_PER_SECOND) }
+    : {}),
+});

@@ -1,0 +1,84 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { organization, runPath, visit } from './support/reader.ts';
+
+/** What a view loads when it is the first, and what happens when a part of the page does not come. */
+
+/** Bytes as sent, in whichever encoding. */
+const loadedBytes = (page: Page): Promise<number> =>
+  page.evaluate(() =>
+    (performance.getEntriesByType('resource') as PerformanceResourceTiming[])
+      .filter(({ name }) => name.includes('/app/assets/'))
+      .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+  );
+
+const gone = { status: 404, contentType: 'text/plain', body: '' };
+const lazyPart = /\/app\/assets\/organization-[^/]*\.js$/;
+
+it('each view loads at most 90 KB of script and style', async () => {
+  const workspace = await newWorkspace();
+  const run = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'auto-apply': true });
+  await untilFinal(run);
+  const { name } = workspace.attributes;
+  const at = `/app/${organization}`;
+  const views: [path: string, heading: string][] = [
+    ['/', 'Organizations'],
+    [`${at}/overview`, 'Overview'],
+    [`${at}/workspaces`, 'Workspaces'],
+    [`${at}/runs`, 'Runs'],
+    [`${at}/projects`, 'Projects'],
+    [`${at}/templates`, 'Templates'],
+    [`${at}/settings/teams`, 'Teams'],
+    [`${at}/workspaces/${name}`, name],
+    [`${at}/workspaces/${name}/variables`, name],
+    [runPath(name, run.id), run.attributes.message],
+  ];
+  const page = await visit('/');
+  const over: string[] = [];
+  for (const [path, heading] of views) {
+    await page.goto(path);
+    await page.getByRole('heading', { name: heading, exact: true }).first().waitFor();
+    const bytes = await loadedBytes(page);
+    expect(bytes, path).toBeGreaterThan(30_000);
+    if (bytes > 90_000) over.push(`${path}: ${bytes}`);
+  }
+  expect(over).toEqual([]);
+});
+
+it('a part that does not come leaves a way to load it again', async () => {
+  const page = await visit('/');
+  await page.route(lazyPart, (route) => route.fulfill(gone));
+  await page.goto(`/app/${organization}/settings/teams`);
+  await page.getByText('Can’t load this page.').waitFor();
+  await page.unroute(lazyPart);
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await page.getByRole('heading', { name: 'Teams', exact: true }).waitFor();
+});
+
+it('a page that is older than the platform loads anew where it was going', async () => {
+  const page = await visit(`/app/${organization}/workspaces`);
+  // The scripts of this page were replaced, and the document names others.
+  await page.route(lazyPart, (route) => route.fulfill(gone));
+  await page.route(/\/app$/, (route) => route.fulfill({ contentType: 'text/html', body: 'page-NEW.js' }));
+  const reloaded = page.waitForEvent('domcontentloaded');
+  await page.getByRole('link', { name: 'Teams' }).click();
+  await reloaded;
+  await page.unroute(lazyPart);
+  await page.getByRole('heading', { name: 'Teams', exact: true }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/app/${organization}/settings/teams`);
+});
+
+it('what is not there yet has its place on the page', async () => {
+  const page = await visit(`/app/${organization}/workspaces`);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(lazyPart, async (route) => {
+    await promise;
+    await route.continue();
+  });
+  await page.getByRole('link', { name: 'Teams' }).click();
+  await page.locator('.skeleton').waitFor();
+  resolve();
+  await page.getByRole('heading', { name: 'Teams', exact: true }).waitFor();
+  expect(await page.locator('.skeleton').count()).toBeLessThanOrEqual(1);
+});

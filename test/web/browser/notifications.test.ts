@@ -1,0 +1,101 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { client, newWorkspace, resources, startRun } from '../../e2e/support/world.ts';
+import { wrongWith } from './support/accessibility.ts';
+import { newPage, organization, platform, seesStatus, signIn } from './support/reader.ts';
+
+/** Notifications of the browser: asked for on a click only, and shown for a run of one's own that needs a decision. */
+
+interface Shown {
+  title: string;
+  body: string;
+  tag: string;
+}
+type Recording = typeof window & { shown: Shown[]; asked: number; last: Notification | undefined };
+
+/** Notes what the page asks the browser for; the notifications are the browser's own. */
+const record = (allowed: boolean) => {
+  const real = window.Notification;
+  Object.assign(window, { shown: [], asked: 0 });
+  const noted = window as Recording;
+  class Noted extends real {
+    constructor(title: string, options: NotificationOptions = {}) {
+      super(title, options);
+      noted.shown.push({ title, body: options.body ?? '', tag: options.tag ?? '' });
+      noted.last = this;
+    }
+    // Without windows, Chromium says here that it is denied whatever it was told.
+    static override get permission(): NotificationPermission {
+      return allowed ? 'granted' : 'default';
+    }
+    static override requestPermission() {
+      noted.asked++;
+      return real.requestPermission();
+    }
+  }
+  window.Notification = Noted;
+};
+
+const visitRecorded = async (path: string, allowed: boolean): Promise<Page> => {
+  const page = await newPage();
+  if (allowed) await page.context().grantPermissions(['notifications']);
+  await page.addInitScript(record, allowed);
+  await page.goto(path);
+  await signIn(page, platform.token);
+  return page;
+};
+
+const shown = (page: Page): Promise<Shown[]> => page.evaluate(() => (window as Recording).shown);
+/** As after the network was away: what is due later is asked for now. */
+const askNow = (page: Page): Promise<boolean> => page.evaluate(() => dispatchEvent(new Event('online')));
+
+it('tells of a run of mine that needs me, and leads there', async () => {
+  const page = await visitRecorded(`/app/${organization}/projects`, true);
+  await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
+  expect(await page.evaluate(() => (window as Recording).asked)).toBe(0);
+  await page.getByRole('button', { name: 'Browser notifications: off' }).click();
+  const dialog = page.getByRole('dialog');
+  expect(await wrongWith(page, 'browser notifications')).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  const looked = page.waitForResponse(/non_final&include=workspace/);
+  await dialog.getByRole('button', { name: 'Turn on' }).click();
+  await looked;
+  await dialog.getByText('Notifications are on in this browser.').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  expect((await shown(page)).map(({ title }) => title)).toEqual(['Notifications are on']);
+
+  const workspace = await newWorkspace();
+  const run = await startRun(workspace, { 'main.tf': resources(['a']) });
+  await client.waitForRun(run.id, ({ attributes }) => attributes.actions['is-confirmable']);
+  await expect
+    .poll(async () => {
+      await askNow(page);
+      return shown(page);
+    })
+    .toContainEqual({
+      title: 'Needs Confirmation',
+      body: `${run.attributes.message}\n${workspace.attributes.name} in ${organization}`,
+      tag: run.id,
+    });
+  await askNow(page);
+  expect((await shown(page)).filter(({ tag }) => tag === run.id)).toHaveLength(1);
+  await page.evaluate(() => (window as Recording).last?.onclick?.(new Event('click')));
+  await seesStatus(page, 'Needs Confirmation');
+  expect(new URL(page.url()).pathname).toContain(run.id);
+
+  // The choice is kept, and ends with another click.
+  await page.reload();
+  await page.getByRole('button', { name: 'Browser notifications: on' }).click();
+  await dialog.getByRole('button', { name: 'Turn off' }).click();
+  await dialog.getByText('Notifications are off in this browser.').waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Browser notifications: off' }).waitFor();
+});
+
+it('says what to do when the browser blocks them', async () => {
+  const page = await visitRecorded(`/app/${organization}/projects`, false);
+  await page.getByRole('button', { name: 'Browser notifications: off' }).click();
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByRole('alert').getByText('Your browser blocks notifications').waitFor();
+  expect(await shown(page)).toEqual([]);
+});

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import type { Resource } from '../../../functions/client/client.ts';
+import { RunAlerts, startedBy } from '../../../functions/web/text/needs.ts';
+
+const run = (id: string, status: string, { confirmable = false, may = true, by = 'user-1' } = {}): Resource<'runs'> =>
+  ({
+    id,
+    type: 'runs',
+    attributes: {
+      status,
+      actions: { 'is-confirmable': confirmable },
+      permissions: { 'can-apply': may, 'can-override-policy-check': may },
+      'status-timestamps': {},
+    },
+    relationships: { 'created-by': { data: { type: 'users', id: by } } },
+  }) as unknown as Resource<'runs'>;
+
+const waiting = (id: string, more = {}) => run(id, 'planned', { confirmable: true, ...more });
+const none = async () => undefined;
+const idsOf = (alerts: { run: { id: string } }[]) => alerts.map(({ run: { id } }) => id);
+
+it('tells each run once, and nothing that was so at the first look', async () => {
+  const alerts = new RunAlerts();
+  expect(await alerts.look([waiting('a'), run('b', 'planning')], none)).toEqual([]);
+  expect(idsOf(await alerts.look([waiting('a'), waiting('b')], none))).toEqual(['b']);
+  expect(await alerts.look([waiting('a'), waiting('b')], none)).toEqual([]);
+});
+
+it('tells again when a run waits for another decision', async () => {
+  const alerts = new RunAlerts();
+  await alerts.look([], none);
+  expect(idsOf(await alerts.look([run('a', 'policy_override')], none))).toEqual(['a']);
+  await alerts.look([run('a', 'cost_estimating')], none);
+  expect((await alerts.look([waiting('a')], none)).map(({ status }) => status)).toEqual(['Needs Confirmation']);
+});
+
+it('tells of failures, not of other ends or decisions of others', async () => {
+  const alerts = new RunAlerts();
+  await alerts.look([run('a', 'planning'), run('b', 'planning'), run('c', 'planning')], none);
+  const ends: Record<string, string> = { a: 'errored', b: 'applied' };
+  const ended = async (id: string) => run(id, ends[id] ?? '');
+  const told = await alerts.look([waiting('c', { may: false })], ended);
+  expect(told.map(({ run: { id }, status }) => [id, status])).toEqual([['a', 'Plan Errored']]);
+});
+
+it('leaves out what others started', () => {
+  expect(
+    idsOf(startedBy([waiting('a'), waiting('b', { by: 'user-2' })], 'user-1').map((one) => ({ run: one }))),
+  ).toEqual(['a']);
+});
