@@ -10,7 +10,7 @@ export interface CostEstimatingTask extends CheckTask {
   error?: CaughtError;
 }
 
-/** Estimates what the plan costs. Whatever comes of it, the run goes on. */
+/** Estimates the plan's costs. The run goes on whatever the outcome. */
 export const handler = async ({ runId, error }: CostEstimatingTask): Promise<{ next: Next }> => {
   const run = await enterCheck(runId, 'CostEstimating');
   if (error) await abandonCosts(run, `Cost estimation failed (${error.Error}).`);

@@ -20,7 +20,7 @@ export interface RunTaskInput extends WaitingTask {
   taskResultId: string;
 }
 
-/** How often a task is asked that does not answer 200, and how long it is left alone before the first time again. */
+/** Maximum attempts for a task that does not answer 200, and the delay before the second one. */
 interface RetryPolicy {
   tries: number;
   pauseMs: number;
@@ -52,7 +52,7 @@ const isMoot = async ({ id, runId }: TaskResult): Promise<boolean> => {
   return result?.status !== 'pending' || isOver(run);
 };
 
-/** It cannot be asked: the result says why, and the wait ends at once. */
+/** The task cannot be called: the result says why, and the wait ends at once. */
 const giveUp = async ({ id }: TaskResult, reason: string): Promise<void> => {
   const result = await settleResult(id, 'errored', reason);
   if (result) await deliverResult(result);
@@ -84,7 +84,7 @@ const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage
   TaskState
 >;
 
-/** Waits for a run task's verdict: keeps the token, and asks the task until it has heard. */
+/** Waits for a run task's verdict: stores the token, and calls the task until it has accepted the request. */
 export const runTask = async (
   { runId, taskResultId, ...attempt }: RunTaskInput,
   patience = defaultRetryPolicy,
@@ -92,7 +92,7 @@ export const runTask = async (
   const awaited = await awaitResult(taskResultId, attempt);
   if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId} for this attempt`);
   const { result, accessToken } = awaited;
-  // A cancel that came before the token was there could not tell it.
+  // A cancel that was written before the token could not resume the execution.
   const run = await enterCheck(runId, stateOf[result.stage]);
   if (isOver(run)) {
     await cancelTaskWait(attempt.token, `run ${runId} was canceled`);
