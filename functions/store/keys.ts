@@ -5,7 +5,7 @@ export { padded } from './key.ts';
 export { objects } from './object-keys.ts';
 export type { Key };
 
-/** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay apart. */
+/** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay distinct. */
 const sortable = (name: string, owner?: string): string =>
   [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');
 
@@ -15,7 +15,7 @@ export const isPolicySet = (ownerId: string): boolean => ownerId.startsWith('pol
 const variableOwner = (ownerId: string): string =>
   `${isVariableSet(ownerId) ? 'VARSET' : isPolicySet(ownerId) ? 'POLSET' : 'WS'}#${ownerId}`;
 
-/** What policy sets apply to. */
+/** Scopes of policy sets. */
 export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
 const scopeKey = (scope: PolicyScope): string =>
   'organization' in scope
