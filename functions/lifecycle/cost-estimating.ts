@@ -1,9 +1,8 @@
 import { abandonCosts, estimateCosts } from '../costs/records.ts';
-import { enterCheck, nextOutput } from '../orchestration/progress.ts';
+import { type CheckTask, enterCheck, nextOutput } from '../orchestration/progress.ts';
 import type { CaughtError } from '../run/ending.ts';
 import type { Next } from '../run/lifecycle.ts';
 import { getRun } from '../runs/records.ts';
-import type { CheckTask } from './waiting.ts';
 
 export interface CostEstimatingTask extends CheckTask {
   /** The platform could not make the estimate. */

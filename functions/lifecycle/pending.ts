@@ -1,8 +1,7 @@
 import { notify } from '../orchestration/notifications.ts';
-import { enterState } from '../orchestration/progress.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 import { startNext } from '../orchestration/queue.ts';
 import { takesQueue } from '../run/machine-states.ts';
-import type { WaitingTask } from './waiting.ts';
 
 /** Waits until the run is first in the queue. Starts the queue itself, because nothing else does on a free workspace. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

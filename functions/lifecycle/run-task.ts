@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
-import { enterCheck } from '../orchestration/progress.ts';
-import { cancelTaskWait, deliverResult } from '../orchestration/task-tokens.ts';
+import { cancelTaskWait, deliverResult } from '../orchestration/execution.ts';
+import { enterCheck, type WaitingTask } from '../orchestration/progress.ts';
 import { askTask } from '../outbound/run-task.ts';
 import { getUser } from '../people/accounts/users.ts';
 import type { TaskStage } from '../run/check-record.ts';
@@ -14,7 +14,6 @@ import { isResultFinal } from '../run/task-stages.ts';
 import { getTask, openHmacKey } from '../run-tasks/records.ts';
 import { acknowledgeResult, awaitResult, getTaskResult, settleResult, type TaskResult } from '../run-tasks/results.ts';
 import { getRun } from '../runs/records.ts';
-import type { WaitingTask } from './waiting.ts';
 
 export interface RunTaskInput extends WaitingTask {
   taskResultId: string;

@@ -4,7 +4,7 @@ import { recordRunEvent } from '../runs/events.ts';
 import { updateRun } from '../runs/records.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, query, remove, update } from '../store/table.ts';
-import { newClaim } from './claims.ts';
+import { newClaim } from './phases.ts';
 
 /**
  * Queues of agent pools. An entry points to a run whose plan or apply waits for an agent. Which agent has the job is

@@ -11,7 +11,7 @@ import { updateRun } from '../runs/records.ts';
 import { directly } from '../store/direct-calls.ts';
 import { hashSecret } from '../store/id.ts';
 import { isOffered, offerJob } from './agent-jobs.ts';
-import { newClaim } from './claims.ts';
+import { newClaim } from './phases.ts';
 
 /**
  * Starts and stops the containers that Terraform runs in, or queues the phase for an agent. A container knows the

@@ -17,6 +17,12 @@ export interface Claimed {
   token: string;
 }
 
+/** A new claim, and the attributes to write: only the runner has the secret itself. */
+export const newClaim = (phase: PhaseName): { secret: string; set: Record<string, string> } => {
+  const secret = newSecret();
+  return { secret, set: { [`${phase}.claimHash`]: hashSecret(secret) } };
+};
+
 const newToken = (runId: string, phase: PhaseName): string => `${runId}.${phase}.${newSecret()}`;
 
 const same = (a: string | undefined, b: string): boolean =>

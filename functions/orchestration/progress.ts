@@ -9,6 +9,16 @@ import { deliver } from './execution.ts';
 
 /** Applies the machine's states to the run's item. */
 
+/** Input of a waiting state's function. */
+export interface WaitingTask extends Attempt {
+  runId: string;
+}
+
+/** Input of a function that does its state's work itself. */
+export interface CheckTask {
+  runId: string;
+}
+
 /** The machine and the run disagree, e.g. after a redrive of an ended run. The machine catches it and finishes the run. */
 export class RunNotInStateError extends Error {
   override name = 'RunNotInStateError';

@@ -16,7 +16,7 @@ import { getWorkspace } from '../workspaces/records.ts';
 import { lookAtHealth } from './assessment-timer.ts';
 import { lookAtAutoDestroy } from './auto-destroy.ts';
 import { completeWorkspaceEnd } from './deleted-workspaces.ts';
-import { deliver } from './execution.ts';
+import { deliver, deliverResult } from './execution.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
 import { awaitConfiguration } from './fetching.ts';
 import { RunnerStillStoppingError, release } from './finish.ts';
@@ -26,7 +26,6 @@ import { startNext } from './queue.ts';
 import { endHold } from './runner-stopped.ts';
 import { discardStale, isStale } from './saved-plans.ts';
 import { stopStrayRunners } from './stray-runners.ts';
-import { deliverResult } from './task-tokens.ts';
 import { queueTriggeredRuns } from './triggered-runs.ts';
 import { keepWarmRunners } from './warm-runners.ts';
 

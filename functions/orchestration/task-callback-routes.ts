@@ -11,7 +11,7 @@ import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from '../run-tasks/outcome
 import { changeTaskResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
 import { taskResultDocument } from '../run-tasks/stage-document.ts';
 import { authenticateTask } from './authenticate-task.ts';
-import { deliverResult, extendWait } from './task-tokens.ts';
+import { deliverResult, extendWait } from './execution.ts';
 
 /** The callbacks of run tasks. The request's access token names run and task. */
 
