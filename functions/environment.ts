@@ -32,6 +32,23 @@ export interface SignInSettings {
   groupsClaim?: string;
 }
 
+/** The platform's GitHub App; from the operator's settings (infra/github-app.ts). */
+export interface GithubAppSettings {
+  id: number;
+  /** Its name in addresses at GitHub. */
+  slug: string;
+  clientId: string;
+  /** Where people see GitHub, and where its API is; without a slash at the end. */
+  url: string;
+  apiUrl: string;
+  /** Names of SecureStrings of Parameter Store: private key (PEM), client secret, and secret of its webhook. */
+  parameters?: Record<GithubAppSecret, string>;
+  /** The secrets themselves: on one machine, where there is no Parameter Store. */
+  secrets?: Record<GithubAppSecret, string>;
+}
+
+export type GithubAppSecret = 'key' | 'clientSecret' | 'webhookSecret';
+
 /** Who may create organizations, and in which of them groups at the issuer stand for teams (infra/organizations.ts). */
 export interface OrganizationRules {
   creators: 'anyone' | 'owners' | 'operator';
@@ -92,6 +109,11 @@ export const environment = {
   get signIn(): SignInSettings | undefined {
     const text = process.env.SIGN_IN;
     return text ? (JSON.parse(text) as SignInSettings) : undefined;
+  },
+  /** Undefined where the operator set up none. */
+  get githubApp(): GithubAppSettings | undefined {
+    const text = process.env.GITHUB_APP;
+    return text ? (JSON.parse(text) as GithubAppSettings) : undefined;
   },
   get organizationRules(): OrganizationRules {
     const text = process.env.ORGANIZATION_RULES;

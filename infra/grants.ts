@@ -1,5 +1,7 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
+import type { GithubAppSecret } from '../functions/environment.ts';
+import { githubAppParameters } from './github-app.ts';
 import { type Parts, requirePart } from './variables.ts';
 
 /** What a function may do, beside writing its own log. Nothing else adds to a function's role. */
@@ -186,6 +188,11 @@ export const grants = (parts: Parts) => {
     /** Of the issuer that people sign in at, where there is one. */
     signInSecret: (): Permission[] =>
       settings.signInSecretParameter ? [readParameter(settings.signInSecretParameter)] : [],
+    /** Secrets of the GitHub App, where there is one: its key makes tokens of installations. */
+    githubApp: (...secrets: GithubAppSecret[]): Permission[] => {
+      const parameters = githubAppParameters(settings);
+      return parameters ? secrets.map((secret) => readParameter(parameters[secret])) : [];
+    },
     /** For a function whose failed events are kept. */
     keepLostEvents: (): Permission => ({ actions: ['sqs:SendMessage'], resources: [lostEvents.queueArn] }),
   };

@@ -2,6 +2,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { environmentVariable } from './environments.ts';
+import { githubAppVariable } from './github-app.ts';
 import type { IdentityKeys } from './identity.ts';
 import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
@@ -82,6 +83,8 @@ export const variableGroups = (parts: Parts) => {
     requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
     organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
     signIn: () => ({ SIGN_IN: signInVariable(settings) }),
+    /** Empty where there is no GitHub App. */
+    githubApp: () => ({ GITHUB_APP: githubAppVariable(settings) }),
     environments: () => ({
       ENVIRONMENTS_URL: parts.environmentsUrl,
       ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl,

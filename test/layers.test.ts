@@ -30,6 +30,7 @@ const order = [
     'orchestration',
     'states',
     'recovery',
+    'module-tests',
     'lifecycle',
     'runner-api',
     'agents',

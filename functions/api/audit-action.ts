@@ -19,6 +19,9 @@ export interface AuditAction {
   creates: boolean;
 }
 
+/** What stands after what something is done to, in place of what is created there. */
+const deeds = new Set(['actions', 'relationships', 'cancel', 'force-cancel']);
+
 /** @param path of a route, with its parameters in braces */
 export const auditActionOf = (method: string, path: string): AuditAction => {
   const parts = path.replace(/^\/(api\/v2\/)?/, '').split('/');
@@ -28,7 +31,7 @@ export const auditActionOf = (method: string, path: string): AuditAction => {
   const verb = verbs[method] ?? method;
   const [first, ...rest] = parts.slice(last < 0 ? 1 : last + 1);
   const deed = { type: owner, parameter, creates: false };
-  if (method === 'POST' && first !== 'actions' && first !== 'relationships') {
+  if (method === 'POST' && !deeds.has(first ?? '')) {
     const type = singular(parts.at(-1) ?? '');
     return {
       type: type === 'task' && owner === 'workspace' ? 'workspace_task' : type,

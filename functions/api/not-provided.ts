@@ -6,14 +6,7 @@ const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
   'IP allowlists': ['cidr-range-lists', 'cidr-ranges', 'organizations/*/cidr-range-lists'],
   'no-code provisioning': ['no-code-modules', 'organizations/*/no-code-modules'],
-  'tests of modules': ['organizations/*/tests'],
   'sharing the private registry between organizations': ['organizations/*/relationships/provider-producers'],
-  'GitHub App installations': [
-    'github-app',
-    'github-app-installations',
-    'users/*/github-app-oauth-tokens',
-    'organizations/*/github-app-installations',
-  ],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],
   'notification configurations of projects and teams': [

@@ -1,6 +1,7 @@
 import type { Command } from './arguments.ts';
 import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
+import { githubAppCommands } from './commands/github-app.ts';
 import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
 import { platformCommands } from './commands/platform.ts';
@@ -31,6 +32,7 @@ export const commands: Command[] = [
   open,
   agent,
   ...platformCommands,
+  ...githubAppCommands,
 ];
 
 export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));

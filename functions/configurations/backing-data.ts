@@ -1,6 +1,6 @@
 import { putObject } from '../store/bucket.ts';
-import { keys, objects } from '../store/keys.ts';
-import { update } from '../store/table.ts';
+import { type Key, keys, objects } from '../store/keys.ts';
+import { remove, update } from '../store/table.ts';
 import type { ConfigurationVersion } from './records.ts';
 
 /** What becomes of a configuration's content: archived, deleted for now, restored, gone. */
@@ -33,4 +33,14 @@ export const purgeConfiguration = async (id: string): Promise<ConfigurationVersi
   const held = purged ? [archive?.key ?? objects.configuration(id), uploadKey, readme?.key] : [];
   for (const key of held) if (key) await putObject(key, '');
   return purged;
+};
+
+/** @param pointer to it, in what it belongs to. 2 writes; its content expires with that of others. May be repeated. */
+export const deleteConfigurationVersion = async ({
+  pk,
+  sk,
+  configurationVersionId,
+}: Key & { configurationVersionId: string }): Promise<void> => {
+  await remove(keys.configurationVersion(configurationVersionId));
+  await remove({ pk, sk });
 };

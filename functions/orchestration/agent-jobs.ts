@@ -1,4 +1,5 @@
 import { jobState, queuedStatus } from '../run/agents.ts';
+import { isHidden } from '../run/hidden.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { recordRunEvent } from '../runs/events.ts';
 import { updateRun } from '../runs/records.ts';
@@ -29,8 +30,8 @@ export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   const { id, agentPool } = run;
   if (!agentPool) return;
   const at = run.statusTimestamps[phase === 'plan' ? 'plan-queued-at' : 'apply-queued-at'] ?? run.createdAt;
-  // Assessments come after all runs: their times sort behind any other.
-  await update(keys.agentJob(agentPool.id, run.assessment ? `A${at}` : at, id, phase), {
+  // Hidden runs come after all others: their times sort behind any other.
+  await update(keys.agentJob(agentPool.id, isHidden(run) ? `A${at}` : at, id, phase), {
     set: { runId: id, phase, expiresAt: Math.floor(Date.now() / 1000) + keptSeconds },
   });
   const description = `The ${phase} is waiting for an agent of pool ${agentPool.name}.`;

@@ -2,6 +2,7 @@ import { keepRunEvent } from '../audit/records.ts';
 import { agentGoneMs, endingMs, isAgentRunnerGone } from '../run/agents.ts';
 import { completed } from '../run/checks.ts';
 import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../run/ending.ts';
+import { isHidden } from '../run/hidden.ts';
 import type { Ending } from '../run/machine-states.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
@@ -11,6 +12,7 @@ import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { hasRunTriggers } from '../runs/triggers.ts';
 import { dueAttributes, dueIn } from '../store/due.ts';
 import { endAssessment } from './end-assessment.ts';
+import { endHidden } from './hidden-runs.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { recordedResources } from './lost-runners.ts';
 import { leaveQueue } from './queue.ts';
@@ -44,7 +46,10 @@ export const finishRun = async (
 };
 
 /** Call it after the final status was written. May be repeated. */
-export const release = (run: Run): Promise<void> => (run.assessment ? endAssessment(run) : leaveQueue(run));
+export const release = (run: Run): Promise<void> => {
+  if (run.assessment) return endAssessment(run);
+  return isHidden(run) ? endHidden(run) : leaveQueue(run);
+};
 
 const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {
   const reported = await ensureRunnerIsGone(run, ending);
@@ -88,7 +93,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
     ],
   });
   // The audit trail has a user's discard already.
-  if (run.assessment) return ended ?? (await getRun(run.id)) ?? latest;
+  if (isHidden(run)) return ended ?? (await getRun(run.id)) ?? latest;
   const isTold = status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
   await Promise.all([
     recordRunEvent(run, status, undefined, undefined, at),

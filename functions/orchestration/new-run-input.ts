@@ -41,7 +41,8 @@ const address = v.pipe(
 
 const addresses = v.pipe(v.array(address), v.maxLength(200, 'may have at most 200 addresses'));
 
-const variables = v.pipe(
+/** Each value is an HCL expression. */
+export const runVariables = v.pipe(
   v.array(
     v.object({
       key: v.pipe(
@@ -74,7 +75,7 @@ const attributes = {
   'target-addrs': setting(addresses),
   'replace-addrs': setting(addresses),
   'terraform-version': setting(text(50)),
-  variables: setting(variables),
+  variables: setting(runVariables),
 };
 
 const relationships = {

@@ -1,4 +1,5 @@
 import { getAgentPool } from '../agent-pools/records.ts';
+import { isHidden } from '../run/hidden.ts';
 import { takesQueue } from '../run/machine-states.ts';
 import { operationOf } from '../run/operation.ts';
 import type { Run, RunOptions } from '../run/run.ts';
@@ -11,6 +12,7 @@ import { create, get, put, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { startExecution } from './execution.ts';
+import { goingOn } from './hidden-runs.ts';
 import { yieldToRun } from './yield-to-run.ts';
 
 export interface NewRun extends RunOptions {
@@ -73,8 +75,14 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   return run;
 };
 
+/** The attributes of a workspace that a new run copies. */
+export type RunHome = Pick<
+  Workspace,
+  'id' | 'organization' | 'name' | 'executionMode' | 'agentPoolId' | 'engine' | 'workingDirectory'
+>;
+
 /** What a run copies from its workspace when it is created. 1 read for a workspace with agents. */
-export const pendingIn = async (workspace: Workspace, createdAt: string) => {
+export const pendingIn = async (workspace: RunHome, createdAt: string) => {
   const agentPool = await agentPoolOf(workspace);
   return {
     ...(agentPool ? { agentPool } : {}),
@@ -124,15 +132,15 @@ const countRun = async (workspaceId: string, id: string, { planOnly, move }: New
 };
 
 /** Id and name of the agent pool; messages show the name. 1 read for a workspace with agents. */
-const agentPoolOf = async ({ executionMode, agentPoolId }: Workspace): Promise<Run['agentPool']> => {
+const agentPoolOf = async ({ executionMode, agentPoolId }: RunHome): Promise<Run['agentPool']> => {
   if (executionMode !== 'agent' || !agentPoolId) return undefined;
   return { id: agentPoolId, name: (await getAgentPool(agentPoolId))?.name ?? agentPoolId };
 };
 
 /** Everything after the run item; each step may be repeated. */
 export const enqueue = async (run: Run): Promise<void> => {
-  if (run.assessment) {
-    await put({ ...keys.assessing(run.organization, run.id), runId: run.id, workspaceId: run.workspaceId });
+  if (isHidden(run)) {
+    await put({ ...goingOn(run), runId: run.id, workspaceId: run.workspaceId });
     return startExecution(run);
   }
   const pointer = { runId: run.id, workspaceId: run.workspaceId, operation: operationOf(run), source: run.source };

@@ -100,7 +100,7 @@ const lookAtTimer = async (key: Key, look: (key: Key) => Promise<void>): Promise
 };
 
 /** Sort keys of items that the version control function handles. */
-const ofVersionControl = new Set(['DELIVERY', 'ARCHIVE', 'COMMIT', 'REPO', 'OC', 'OT']);
+const ofVersionControl = new Set(['DELIVERY', 'ARCHIVE', 'COMMIT', 'REPO', 'OC', 'OT', 'GHAIN']);
 
 /** Much of it was delayed on purpose: no repair. */
 const haveSeenTo = async (key: Key): Promise<undefined> => {

@@ -1,9 +1,6 @@
-import { forceCancelCoolOffSeconds } from '../run/actions.ts';
 import { healthAssessment } from '../run/run.ts';
-import { updateRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
+import { requestCancel } from '../runs/cancel.ts';
 import { logError } from '../store/log.ts';
-import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { deliver } from './execution.ts';
 
@@ -13,12 +10,8 @@ import { deliver } from './execution.ts';
  */
 export const yieldToRun = async ({ assessing }: Pick<Workspace, 'assessing'>): Promise<void> => {
   if (!assessing) return;
-  const forceAvailableAt = new Date(Date.now() + forceCancelCoolOffSeconds * 1000).toISOString();
   try {
-    const canceled = await updateRun(assessing.runId, {
-      set: { cancel: { by: healthAssessment, at: now(), forceAvailableAt }, ...dueIn(assessing.runId, 60) },
-      condition: 'attribute_not_exists(cancel)',
-    });
+    const canceled = await requestCancel(assessing.runId, healthAssessment);
     if (canceled) await deliver(canceled);
   } catch (error) {
     logError('assessment not canceled', error, { run: assessing.runId });

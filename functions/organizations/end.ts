@@ -17,6 +17,7 @@ import { eachVariableSet } from '../variables/set-lists.ts';
 import { deleteVariableSet } from '../variables/set-records.ts';
 import { listClients } from '../version-control/connections.ts';
 import { endClient } from '../version-control/end.ts';
+import { listInstallations, unlinkInstallation } from '../version-control/github-app/installations.ts';
 import { type NameItem, namesOf, releaseName } from '../workspaces/names.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 
@@ -88,6 +89,7 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const policy of await getPolicies(idsOf(await listPolicyNames(name)))) await deletePolicy(policy);
   for (const task of await listTasks(name)) await deleteTask(task);
   for (const client of await listClients(name)) await endClient(client);
+  for (const installation of await listInstallations(name)) await unlinkInstallation(installation);
   await inPieces(await listSshKeys(name), deleteSshKey);
   await inPieces(await listReservedTagKeys(name), deleteReservedTagKey);
   for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);

@@ -68,6 +68,10 @@ export interface Job {
     debug: boolean;
     /** It only looks at the health of what there is; checks that fail are a finding. */
     assesses?: boolean;
+    /** It runs the tests of a module, and plans nothing. */
+    tests?: { filters: string[]; directory: string; verbose: boolean; parallelism?: number };
+    /** It looks for resources that are not managed yet, and plans nothing. */
+    queries?: { generatesConfiguration: boolean };
   };
   /** Terraform's JSON UI lines instead of text in the log. */
   structuredOutput: boolean;

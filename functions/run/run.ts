@@ -2,6 +2,7 @@ import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
 import type { Engine } from './engine.ts';
 import type { HealthFacts } from './health-record.ts';
+import type { ModuleTest, TestFacts } from './module-test.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
 
@@ -99,6 +100,10 @@ export interface Run extends RunOptions {
    * discarded.
    */
   assessment?: { stateId: string; outdated?: true };
+  /** It runs the tests of a module, whose id is in place of a workspace's; hidden like an assessment. */
+  test?: ModuleTest;
+  /** It looks for resources that are not managed yet (Terraform: query); hidden like an assessment. */
+  query?: { generatesConfiguration: boolean };
   /** It holds its workspace: set when it became the current run. */
   current?: boolean;
   /** Sort key of its place in the queue when that does not follow its number: confirmed late, or moved to the front. */
@@ -213,6 +218,8 @@ export interface PhaseReport {
   resourcesAfter?: number;
   /** Of an assessment. */
   health?: HealthFacts;
+  /** Of a test run whose Terraform came to an end. */
+  tests?: TestFacts;
 }
 
 /**

@@ -60,7 +60,11 @@ export const recordHeartbeat = async (
   if (run.cancel?.forced || isFinal(run.status)) return { signal: 'kill' };
   const { stop } = run[phase];
   if (stop) return { signal: endingSignal(stop, new Date().toISOString()) };
-  if (run.cancel) return { signal: 'interrupt' };
+  if (run.cancel) {
+    // A test run has something to destroy, which may take as long as it takes: it may be force-canceled.
+    if (wake && run.test && run.wait?.state === waitsFor[phase]) await heartbeat(run);
+    return { signal: 'interrupt' };
+  }
   if (wake && run.wait?.state === waitsFor[phase] && !(await heartbeat(run))) return { signal: 'interrupt' };
   return { signal: 'continue' };
 };

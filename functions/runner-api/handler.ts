@@ -20,7 +20,7 @@ import {
   type UploadsAnswer,
 } from '../protocols/runner.ts';
 import { isAboutToApply } from '../run/lifecycle.ts';
-import { type Artifact, artifacts, type Run } from '../run/run.ts';
+import { artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { appendLog, maxPieceBytes } from '../runs/logs.ts';
 import { getRun } from '../runs/records.ts';
@@ -33,18 +33,10 @@ import { artifactUrl, downloadSeconds, laterUrls, leftStateUrl, programUrl, stat
 import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
+import { report as reportBody, sha256, stateIdentity } from './report.ts';
 
 /** The runner protocol (protocols/runner.ts says what each call means). */
 
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
-const count = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
-type Checksums = Record<Artifact, typeof sha256>;
-const readable = (text: string): string => text.slice(0, 2000);
-const stateIdentity = v.object({
-  serial: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  lineage: v.pipe(v.string(), v.maxLength(200)),
-  md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
-});
 const bodies = {
   ready: v.object({
     claim: v.pipe(v.string(), v.regex(/^warm-[A-Za-z0-9]{16}\.[A-Za-z0-9_-]{43}$/, 'not the claim of a warm runner')),
@@ -68,33 +60,7 @@ const bodies = {
     intermediate: v.boolean(),
     content: v.optional(v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxInlineStateBytes / 3) * 4))),
   }),
-  report: v.object({
-    outcome: v.picklist(['finished', 'errored', 'canceled']),
-    message: v.optional(v.pipe(v.string(), v.transform(readable))),
-    hasChanges: v.optional(v.boolean()),
-    resourceAdditions: count,
-    resourceChanges: count,
-    resourceDestructions: count,
-    resourceImports: count,
-    generatedConfiguration: v.optional(v.boolean()),
-    artifacts: v.optional(v.array(v.picklist(artifacts))),
-    checksums: v.optional(v.partial(v.object(Object.fromEntries(artifacts.map((one) => [one, sha256])) as Checksums))),
-    timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
-    stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
-    stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
-    unsavedState: v.optional(stateIdentity),
-    resourcesAfter: count,
-    health: v.optional(
-      v.object({
-        resourcesDrifted: count,
-        resourcesUndrifted: count,
-        checksPassed: count,
-        checksFailed: count,
-        checksErrored: count,
-        checksUnknown: count,
-      }),
-    ),
-  }),
+  report: reportBody,
 };
 
 type Event = APIGatewayProxyEventV2;

@@ -45,22 +45,21 @@ export const buildJob = async (
   { handedOver }: { handedOver: boolean },
 ): Promise<Job> => {
   const [workspace, variables, archive] = await Promise.all([
-    getWorkspace(run.workspaceId),
+    run.test ? undefined : getWorkspace(run.workspaceId),
     openInputs(run),
     archiveOfRun(run),
   ]);
-  if (!workspace) throw new ProtocolError(410, 'the workspace was deleted');
-  if (phase === 'plan') await recordPlanBasis(run, workspace);
-  const slug = `${run.organization}/${run.workspaceName}`;
-  const { state } = workspace;
+  if (!workspace && !run.test) throw new ProtocolError(410, 'the workspace was deleted');
+  if (phase === 'plan' && workspace) await recordPlanBasis(run, workspace);
+  const state = run.query ? undefined : workspace?.state;
   const [configurationUrl, stateUrl, planUrl, erroredStateUrl, keptStateKey, identity, sshKey] = await Promise.all([
     downloadUrl(archive.key),
     state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
     phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
     phase === 'apply' ? leftStateUrl(run) : null,
     phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
-    identify(run, phase, workspace, variables),
-    workspace.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
+    workspace && identify(run, phase, workspace, variables),
+    workspace?.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
   ]);
   return {
     runId: run.id,
@@ -69,17 +68,8 @@ export const buildJob = async (
     organization: run.organization,
     workspace: { id: run.workspaceId, name: run.workspaceName, workingDirectory: run.workingDirectory },
     terraform: { engine: run.engine ?? environment.engine, version: run.terraformVersion },
-    operation: {
-      isDestroy: run.isDestroy,
-      refresh: run.refresh,
-      refreshOnly: run.refreshOnly,
-      targetAddrs: run.targetAddrs ?? [],
-      replaceAddrs: run.replaceAddrs ?? [],
-      allowConfigGeneration: run.allowConfigGeneration,
-      debug: run.debuggingMode,
-      ...(run.assessment ? { assesses: true } : {}),
-    },
-    structuredOutput: run.structuredOutput || appliesWithTimes(run, phase, workspace),
+    operation: operationOf(run),
+    structuredOutput: run.structuredOutput || (workspace !== undefined && appliesWithTimes(run, phase, workspace)),
     // Whoever builds an environment is shown what happens, never a plan.
     ...(run.environment === undefined ? {} : { withoutSchemas: true as const }),
     stateToken: stateTokenOf(run.id, phase, token),
@@ -95,7 +85,7 @@ export const buildJob = async (
     keptStateKey,
     variables,
     sshKey,
-    environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
+    environment: environmentOf(run),
     identity,
     ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
@@ -105,6 +95,29 @@ export const buildJob = async (
     limits,
   };
 };
+
+const operationOf = (run: Run): Job['operation'] => ({
+  isDestroy: run.isDestroy,
+  refresh: run.refresh,
+  refreshOnly: run.refreshOnly,
+  targetAddrs: run.targetAddrs ?? [],
+  replaceAddrs: run.replaceAddrs ?? [],
+  allowConfigGeneration: run.allowConfigGeneration,
+  debug: run.debuggingMode,
+  ...(run.assessment ? { assesses: true } : {}),
+  ...(run.test ? { tests: run.test } : {}),
+  ...(run.query ? { queries: run.query } : {}),
+});
+
+/** What Terraform and its providers may ask about where they run. */
+const environmentOf = ({ id, organization, workspaceName, test }: Run): Record<string, string> =>
+  test
+    ? { TFC_RUN_ID: id }
+    : {
+        TFC_RUN_ID: id,
+        TFC_WORKSPACE_NAME: workspaceName,
+        TFC_WORKSPACE_SLUG: `${organization}/${workspaceName}`,
+      };
 
 /**
  * An apply in JSON lines loses nothing of what the text says, and says when each resource began and ended. A plan in

@@ -120,13 +120,13 @@ const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
 };
 
 /** @throws {TerraformError} when a provider, a module or the configuration itself is at fault */
-export const initialize = async (phase: Phase, prepared: Prepared): Promise<void> => {
+export const initialize = async (phase: Phase, prepared: Prepared, flags: string[] = []): Promise<void> => {
   await offerProviders(phase, prepared);
   const shown = new InitOutput((bytes) => phase.log.write(bytes));
   const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => shown.push(bytes);
   const { code } = await withSshKey(phase, () =>
     // Clients print what is no JSON line as it is, also those that were told to show no colours.
-    phase.terraform(prepared, ['init', '-input=false', '-no-color'], 'init', [0], show),
+    phase.terraform(prepared, ['init', '-input=false', '-no-color', ...flags], 'init', [0], show),
   ).finally(() => shown.end());
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform init ended with ${code}.`);
 };

@@ -81,6 +81,8 @@ export class Runner {
     const phase = begin(job);
     phase.timings.ms.start = Math.round(process.uptime() * 1000 - this.#begunMs);
     if (job.phase === 'apply') return applied({ conclude, apply }, phase);
+    const work = await otherWork(phase);
+    if (work) return exitCode((await conclude(phase, work)).defect);
     const planned = await conclude(phase, () => plan(phase));
     const prepared = planned.result;
     const next = prepared && planned.next === 'hold' ? await this.#standBy(phase) : undefined;
@@ -122,6 +124,18 @@ export class Runner {
     return undefined;
   }
 }
+
+/** What a phase does that plans nothing; undefined for a plan. */
+const otherWork = async (phase: Phase): Promise<(() => Promise<void>) | undefined> => {
+  const { tests, queries } = phase.job.operation;
+  if (tests) {
+    const { test } = await import('./test.ts');
+    return () => test(phase);
+  }
+  if (!queries) return undefined;
+  const { query } = await import('./query.ts');
+  return () => query(phase);
+};
 
 const applied = async (
   { conclude, apply }: Pick<Modules, 'conclude' | 'apply'>,

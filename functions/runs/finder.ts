@@ -1,15 +1,16 @@
 import { inWorkspace, param } from '../api/finders.ts';
 import type { Finder } from '../api/route.ts';
+import { isHidden } from '../run/hidden.ts';
 import type { Run } from '../run/run.ts';
 import { applyId, planId, runIdOf } from '../store/id.ts';
 import { getRunWithEvents, type RunWithEvents, runOfComment, runOfEvent } from './events.ts';
 import { getRun as getAny } from './records.ts';
 import { getRunTrigger, type RunTrigger } from './triggers.ts';
 
-/** An assessment of health is no run to those who ask (functions/health/). */
-const unlessAssessment = <R extends Run>(run: R | undefined): R | undefined => (run?.assessment ? undefined : run);
+/** Assessments (functions/health/), test runs and queries are no runs to those who ask. */
+const unlessHidden = <R extends Run>(run: R | undefined): R | undefined => (run && isHidden(run) ? undefined : run);
 
-const getRun = async (id: string): Promise<Run | undefined> => unlessAssessment(await getAny(id));
+const getRun = async (id: string): Promise<Run | undefined> => unlessHidden(await getAny(id));
 
 export const runTrigger: Finder<RunTrigger> = {
   what: 'run trigger',
@@ -28,7 +29,7 @@ export const run: Finder<Run> = {
 /** The run that an answer shows by itself: lists do without the ids of events. */
 export const runWithEvents: Finder<RunWithEvents> = {
   ...run,
-  find: async (request) => unlessAssessment(await getRunWithEvents(param(request, 'run'))),
+  find: async (request) => unlessHidden(await getRunWithEvents(param(request, 'run'))),
   ...inWorkspace,
 };
 

@@ -24,6 +24,14 @@ const freeze = (variable: Variable): FrozenVariable => {
     : { ...common, value };
 };
 
+const ofRun = ({ key, value }: Run['variables'][number]): FrozenVariable => ({
+  key,
+  value,
+  category: 'terraform',
+  hcl: true,
+  sensitive: false,
+});
+
 type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
 
 export interface EffectiveVariable {
@@ -62,18 +70,27 @@ export const freezeVariables = async (
   const effective = (await effectiveVariables(workspace)).filter(
     ({ variable: { category, key } }) => category !== 'env' || !reserved?.test(key),
   );
-  const own = runVariables.map(
-    ({ key, value }): FrozenVariable => ({ key, value, category: 'terraform', hcl: true, sensitive: false }),
-  );
+  const own = runVariables.map(ofRun);
   const ranked = (from: number, to: number) =>
     effective.filter(({ rank }) => from <= rank && rank < to).map(({ variable }) => freeze(variable));
   const rising = [...ranked(0, runRank), ...own, ...ranked(runRank, Infinity), ...more];
-  const variables = [...new Map(rising.map((one) => [`${one.category} ${one.key}`, one])).values()];
+  return storeInputs(runId, [...new Map(rising.map((one) => [`${one.category} ${one.key}`, one])).values()]);
+};
+
+const storeInputs = async (runId: string, variables: FrozenVariable[]): Promise<string | undefined> => {
   if (variables.length === 0) return undefined;
   const objectKey = objects.inputs(runId);
   await putObject(objectKey, JSON.stringify({ variables }), 'application/json');
   return objectKey;
 };
+
+/** Fixes what a test run works with: the module's environment variables, and what was given to the run. */
+export const freezeTestVariables = async (
+  moduleId: string,
+  runId: string,
+  runVariables: Run['variables'],
+): Promise<string | undefined> =>
+  storeInputs(runId, [...(await listVariables(moduleId)).map(freeze), ...runVariables.map(ofRun)]);
 
 const readInputs = async (run: Pick<Run, 'id' | 'inputsKey'>): Promise<FrozenVariable[]> => {
   if (!run.inputsKey) return [];
@@ -108,8 +125,9 @@ const openFor = (
   { id, workspaceId }: Pick<Run, 'id' | 'workspaceId'>,
   { key, sealed, context }: { key: string; sealed: string; context: SecretContext },
 ): Promise<string> => {
-  if (context.workspace !== undefined && context.workspace !== workspaceId) {
-    throw new Error(`the value of ${key} in run ${id} belongs to workspace ${context.workspace}`);
+  const owner = context.workspace ?? context.module;
+  if (owner !== undefined && owner !== workspaceId) {
+    throw new Error(`the value of ${key} in run ${id} belongs to ${context.module ? 'module' : 'workspace'} ${owner}`);
   }
   return open(Buffer.from(sealed, 'base64'), context);
 };

@@ -1,19 +1,21 @@
-import { type Key, padded } from './key.ts';
+import { type Key, padded, sortable } from './key.ts';
+import { registryKeys } from './registry-keys.ts';
 import { versionControlKeys } from './version-control-keys.ts';
 
 export { padded } from './key.ts';
 export { objects } from './object-keys.ts';
 export type { Key };
 
-/** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay distinct. */
-const sortable = (name: string, owner?: string): string =>
-  [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');
-
-/** Workspaces and variable sets have variables; policy sets have parameters, which are the same. */
+/** Workspaces, variable sets and modules have variables; policy sets have parameters, which are the same. */
 export const isVariableSet = (ownerId: string): boolean => ownerId.startsWith('varset-');
 export const isPolicySet = (ownerId: string): boolean => ownerId.startsWith('polset-');
-const variableOwner = (ownerId: string): string =>
-  `${isVariableSet(ownerId) ? 'VARSET' : isPolicySet(ownerId) ? 'POLSET' : 'WS'}#${ownerId}`;
+/** Variables of its tests; a test run has the module in place of a workspace. */
+export const isModule = (ownerId: string): boolean => ownerId.startsWith('mod-');
+const variableOwner = (ownerId: string): string => {
+  if (isVariableSet(ownerId)) return `VARSET#${ownerId}`;
+  if (isPolicySet(ownerId)) return `POLSET#${ownerId}`;
+  return `${isModule(ownerId) ? 'MOD' : 'WS'}#${ownerId}`;
+};
 
 /** Scopes of policy sets. */
 export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
@@ -40,16 +42,13 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `MEMBER#<user id>` | → user id; who belongs to it, for lists |
  * | | `RUN#<created at>#<id>` | → run id; the organization's runs, for lists |
  * | | `OPEN#<created at>#<id>` | → run id; only while it is not over |
- * | | `ASSESSING#<run id>` | assessment of health that goes on |
+ * | | `ASSESSING#<run id>`, `TESTING#<run id>`, `QUERYING#<run id>` | assessment of health, test run or query run that goes on |
  * | | `VARSET#<case apart>#<project id, if it owns it>#<name>` | → variable set id; the uniqueness of names |
  * | | `GLOBALVARSET#<id>` | → variable set id; those applied to every workspace |
  * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
  * | | `APOOLNAME#<name>` | → agent pool id; the uniqueness of names |
  * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
  * | | `POLICY#<name>`, `POLSET#<name>` | → policy or policy set id; the uniqueness of names |
- * | | `MODNAME#<case apart>#<provider>#<registry>#<namespace>` | → module id; the uniqueness of addresses |
- * | | `PROVNAME#<registry>#<namespace>#<name>` | → provider id; the uniqueness of addresses |
- * | | `GPG#<key id>` | public key that its providers are signed with |
  * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `OC#<created at>#<id>` | → OAuth client, for lists |
@@ -82,6 +81,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `CHANGEREQUEST#<created at>#<id>` | → change request |
  * | | `HEALTH` | when to look whether its health is to be assessed |
  * | | `ASSESSMENT#<at>#<run id>` | result of an assessment |
+ * | | `QUERY#<created at>#<run id>` | → query run |
  * | | `VAR#<id>` | variable |
  * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
  * | | `VARSET#<id>` | → variable set that may be applied to it |
@@ -113,17 +113,13 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `VAR#<id>`, `VARKEY#…` | its parameters, as a workspace's variables |
  * | | `VERSION#<created at>#<id>` | → policy set version id |
  * | `POLSETVER#<id>` | `POLSETVER` | policy set version |
- * | `MOD#<id>` | `MOD` | module of the registry |
- * | | `V#<version>` | version of it |
- * | `PROV#<id>` | `PROV` | provider of the registry |
- * | | `V#<version>` | version of it, with its platforms |
  * | `SHAREDPROVIDER#<address>#<version>#<platform>` | `PACKAGE` | what a public registry has by that name |
  * | `SHAREDPROVIDERFETCHES#<of>#<day>` | `COUNT` | how many were fetched that day |
  * | `RT#<id>` | `RT` | run trigger |
  * | `NC#<id>` | `NC` | notification configuration, with the last answers it got |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
- * | | | what version control has: version-control-keys.ts |
+ * | | | what version control has: version-control-keys.ts; what the registry has: registry-keys.ts |
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
  * | | `<time>#<id>#FAILED` | that nothing came of it |
  * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
@@ -223,6 +219,11 @@ export const keys = {
     pk: `WS#${workspaceId}`,
     sk: `ASSESSMENT#${at}#${runId}`,
   }),
+  query: (workspaceId: string, createdAt: string, runId: string): Key => ({
+    pk: `WS#${workspaceId}`,
+    sk: `QUERY#${createdAt}#${runId}`,
+  }),
+  querying: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `QUERYING#${runId}` }),
   assessing: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `ASSESSING#${runId}` }),
   told: (id: string, what: string): Key => ({ pk: `${id.startsWith('ws-') ? 'WS' : 'RUN'}#${id}`, sk: `TOLD#${what}` }),
   sshKey: (id: string): Key => ({ pk: `SSHKEY#${id}`, sk: 'SSHKEY' }),
@@ -255,19 +256,7 @@ export const keys = {
     sk: `JOB#${queuedAt}#${runId}#${phase}`,
   }),
   task: (id: string): Key => ({ pk: `TASK#${id}`, sk: 'TASK' }),
-  moduleName: (organization: string, name: string, rest: string[]): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `MODNAME#${[sortable(name), ...rest].join('#')}`,
-  }),
-  module: (id: string): Key => ({ pk: `MOD#${id}`, sk: 'MOD' }),
-  moduleVersion: (moduleId: string, version: string): Key => ({ pk: `MOD#${moduleId}`, sk: `V#${version}` }),
-  providerName: (organization: string, registry: string, namespace: string, name: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `PROVNAME#${registry}#${namespace}#${name}`,
-  }),
-  provider: (id: string): Key => ({ pk: `PROV#${id}`, sk: 'PROV' }),
-  providerVersion: (providerId: string, version: string): Key => ({ pk: `PROV#${providerId}`, sk: `V#${version}` }),
-  gpgKey: (organization: string, keyId: string): Key => ({ pk: `ORG#${organization}`, sk: `GPG#${keyId}` }),
+  ...registryKeys,
   sharedProvider: (address: string, version: string, platform: string): Key => ({
     pk: `SHAREDPROVIDER#${address}#${version}#${platform}`,
     sk: 'PACKAGE',

@@ -1,13 +1,12 @@
 import { many, one, type Relationship } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
-import { isVariableSet } from '../store/keys.ts';
+import { isModule, isVariableSet } from '../store/keys.ts';
 import type { Variable } from './records.ts';
 import type { VariableSet } from './set-records.ts';
 
 /** `relationships`: what is known of the variable in one workspace. */
 export const variableDocument = (variable: Variable, relationships: Record<string, Relationship> = {}) => {
-  const inSet = isVariableSet(variable.ownerId);
-  const type = inSet ? 'varsets' : 'workspaces';
+  const { owner, type, self } = placeOf(variable);
   return {
     id: variable.id,
     type: 'vars',
@@ -23,15 +22,20 @@ export const variableDocument = (variable: Variable, relationships: Record<strin
     },
     relationships: {
       configurable: one(type, variable.ownerId),
-      [inSet ? 'varset' : 'workspace']: one(type, variable.ownerId),
+      [owner]: one(type, variable.ownerId),
       ...relationships,
     },
-    links: {
-      self: inSet
-        ? `/api/v2/varsets/${variable.ownerId}/relationships/vars/${variable.id}`
-        : `/api/v2/workspaces/${variable.ownerId}/vars/${variable.id}`,
-    },
+    links: { self },
   };
+};
+
+const placeOf = ({ ownerId, id }: Variable): { owner: string; type: string; self: string | null } => {
+  if (isVariableSet(ownerId)) {
+    return { owner: 'varset', type: 'varsets', self: `/api/v2/varsets/${ownerId}/relationships/vars/${id}` };
+  }
+  // Its path has the module's address.
+  if (isModule(ownerId)) return { owner: 'registry-module', type: 'registry-modules', self: null };
+  return { owner: 'workspace', type: 'workspaces', self: `/api/v2/workspaces/${ownerId}/vars/${id}` };
 };
 
 const ids = (set: Set<string> | undefined): string[] => [...(set ?? [])].sort();

@@ -1,6 +1,6 @@
 import type { Edited } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
-import { isPolicySet, isVariableSet, keys } from '../store/keys.ts';
+import { isModule, isPolicySet, isVariableSet, keys } from '../store/keys.ts';
 import { type SecretContext, seal } from '../store/secrets.ts';
 import { create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { addIds, removeIds } from './set-records.ts';
@@ -8,7 +8,7 @@ import { addIds, removeIds } from './set-records.ts';
 /** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
 export interface Variable extends Pick<Edited, 'edited'> {
   id: string;
-  /** Workspace, variable set or policy set. */
+  /** Workspace, variable set, policy set, or module for its tests. */
   ownerId: string;
   key: string;
   category: 'terraform' | 'env' | 'policy-set';
@@ -32,9 +32,15 @@ export const maxValueBytes = 256 * 1024;
 
 /** What a sealed value is bound to. */
 export const contextOf = ({ ownerId, id }: Pick<Variable, 'ownerId' | 'id'>): SecretContext => ({
-  [isVariableSet(ownerId) ? 'variable-set' : isPolicySet(ownerId) ? 'policy-set' : 'workspace']: ownerId,
+  [kindOf(ownerId)]: ownerId,
   variable: id,
 });
+
+const kindOf = (ownerId: string): string => {
+  if (isVariableSet(ownerId)) return 'variable-set';
+  if (isPolicySet(ownerId)) return 'policy-set';
+  return isModule(ownerId) ? 'module' : 'workspace';
+};
 
 const content = async (variable: Variable, value: string): Promise<Pick<Variable, 'value' | 'sealed'>> =>
   variable.sensitive ? { sealed: await seal(value, contextOf(variable)) } : { value };

@@ -2,10 +2,11 @@ import * as v from 'valibot';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
 import { versionGuard, withEtag } from '../api/guard.ts';
-import { wholeList } from '../api/pagination.ts';
+import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import type { Permission } from '../api/permissions/permissions.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
+import { isModule } from '../store/keys.ts';
 import { now } from '../store/time.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { buildVariable, checkUnmanaged } from '../workspaces/managed.ts';
@@ -25,7 +26,35 @@ import { maxOf, type VariableSet } from './set-records.ts';
 
 /** Variables of workspaces and of variable sets: the same, in two places. */
 
-type Owner = Workspace | VariableSet;
+/** A module of the registry, whose tests have environment variables and nothing else (HCP API: test variables). */
+interface TestedModule {
+  id: string;
+  organization: string;
+  name: string;
+  registry: string;
+}
+
+type Owner = Workspace | VariableSet | TestedModule;
+
+/** Which cloud a run shows itself to is bound to its workspace; a test run has none. */
+const asksForIdentity = /^TFC_(WORKLOAD_IDENTITY_|[A-Z]+_PROVIDER_AUTH|\w+_BACKED_[A-Z]+_AUTH)/;
+
+/** @throws {ApiError} 422 */
+const checkTestVariable = (owner: Owner, { key, category }: Pick<Variable, 'key' | 'category'>): void => {
+  if (!isModule(owner.id)) return;
+  if ('registry' in owner && owner.registry === 'public') {
+    throw unprocessable('/data', `${owner.name} is a public module: only private modules have tests`);
+  }
+  if (category !== 'env') {
+    throw unprocessable(
+      '/data/attributes/category',
+      'category: must be env; give values of Terraform variables to the test run',
+    );
+  }
+  if (asksForIdentity.test(key)) {
+    throw unprocessable('/data/attributes/key', `key: ${key} has no effect: tests have no workload identity`);
+  }
+};
 
 const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
 
@@ -45,6 +74,7 @@ const checkBuildVariable = (owner: Owner, { key, category }: Pick<Variable, 'key
 const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => {
   const values = readNewVariable(request);
   checkBuildVariable(subject, values);
+  checkTestVariable(subject, values);
   checkRoom(subject);
   const variable = await createVariable(subject.id, values);
   if (!variable) throw taken();
@@ -65,6 +95,7 @@ const update = async (context: Context<Owner>): Promise<Answer> => {
   const variable = await find(context);
   const change = (current: Variable) => readVariableChange(context.request, current);
   checkBuildVariable(context.subject, { ...variable, ...change(variable) });
+  checkTestVariable(context.subject, { ...variable, ...change(variable) });
   const updated = await updateVariable(variable, await versionGuard(context, variable, 'variable', change));
   if (!updated) throw taken();
   return shown(updated);
@@ -77,11 +108,12 @@ const remove = async (context: Context<Owner>): Promise<Answer> => {
 
 const byAge = (a: Variable, b: Variable): number => (a.createdAt < b.createdAt ? -1 : 1);
 
-export const listOwned = async ({ request, subject }: Pick<Context<Owner>, 'request' | 'subject'>): Promise<Answer> =>
-  wholeList(
-    request,
-    (await listVariables(subject.id)).sort(byAge).map((variable) => variableDocument(variable)),
-  );
+export const listOwned = async ({ request, subject }: Pick<Context<Owner>, 'request' | 'subject'>): Promise<Answer> => {
+  const documents = (await listVariables(subject.id)).sort(byAge).map((variable) => variableDocument(variable));
+  if (!isModule(subject.id)) return wholeList(request, documents);
+  const page = pageOf(request);
+  return list(request, page, documents.length, pageSlice(documents, page));
+};
 
 const maxAtOnce = 100;
 
@@ -113,7 +145,7 @@ const updateSome = async ({ request, subject, principal }: Context<Workspace>): 
   return noContent();
 };
 
-const variablesOf = <S extends Owner>(
+export const variablesOf = <S extends Owner>(
   base: `/${string}`,
   finder: Finder<S>,
   [reading, writing]: [Permission, Permission],

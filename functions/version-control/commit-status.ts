@@ -131,7 +131,7 @@ const post = async (record: CommitRecord, statuses: CommitStatus[]): Promise<Com
   if (fresh.length === 0 || (record.posts ?? 0) >= maxPosts) return record;
   const wait = Date.parse(record.lastPostAt ?? '') + spacingOf(record) - Date.now();
   if (wait > 0) await delay(Math.min(wait, leaseSeconds * 500));
-  const { forge, call } = await accessBy(record.tokenId, { patient: true });
+  const { forge, call } = await accessBy(record.tokenId, { patient: true, repository: record.identifier });
   const posted = { ...record.posted };
   for (const status of fresh) {
     await forge.postStatus(call, record.identifier, record.sha, status);

@@ -38,10 +38,10 @@ export const vcsRepoDocument = (vcsRepo: VcsRepo | null | undefined) =>
     ? {
         branch: vcsRepo.branch,
         'display-identifier': vcsRepo.identifier,
-        'github-app-installation-id': null,
+        'github-app-installation-id': vcsRepo.installationId ?? null,
         identifier: vcsRepo.identifier,
         'ingress-submodules': vcsRepo.ingressSubmodules,
-        'oauth-token-id': vcsRepo.oauthTokenId,
+        'oauth-token-id': vcsRepo.oauthTokenId ?? null,
         'repository-http-url': vcsRepo.httpUrl,
         'service-provider': vcsRepo.serviceProvider,
         'tags-regex': vcsRepo.tagsRegex,

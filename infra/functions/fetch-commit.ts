@@ -6,7 +6,7 @@ export const FetchCommit: Declaration = {
   // Unpacking and packing take a whole processor.
   timeoutSeconds: 600,
   memoryMiB: 1769,
-  environment: ['table', 'bucket', 'key', 'outbound'],
+  environment: ['table', 'bucket', 'key', 'outbound', 'githubApp'],
   rights: (may) => [
     may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
     may.key('Decrypt', 'GenerateDataKey'),
@@ -14,5 +14,6 @@ export const FetchCommit: Declaration = {
     may.readObjects('configurations', 'registry'),
     may.writeObjects('configurations', 'policies', 'registry'),
     may.seeMissingObjects(),
+    ...may.githubApp('key'),
   ],
 };

@@ -126,9 +126,11 @@ const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
   const { host: name } = new URL(httpsUrl);
   const credentials = (of: string) => `credentials "${of}" {\n  token = "${token}"\n}\n`;
   // Terraform takes no module from a host without a dot, as localhost is.
-  const services = ['modules', 'providers'].map(
-    (kind) => `    "${kind}.v1" = "${httpsUrl}/api/registry/v1/${kind}/"\n`,
-  );
+  const services = [
+    ...['modules', 'providers'].map((kind) => `    "${kind}.v1" = "${httpsUrl}/api/registry/v1/${kind}/"\n`),
+    // A module's tests are run where it is published.
+    `    "tfe.v2" = "${httpsUrl}/api/v2/"\n`,
+  ];
   const registry = `host "localterraform.com" {\n  services = {\n${services.join('')}  }\n}\n`;
   writePrivately(file, [credentials(name), credentials('localterraform.com'), registry].join(''));
   return file;

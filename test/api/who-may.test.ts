@@ -60,6 +60,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     agent: organization,
     'OAuth client': organization,
     'OAuth token': organization,
+    'GitHub App installation': organization,
     'organization membership': organization,
     project: onProject,
     team: onTeam,

@@ -85,7 +85,12 @@ const connectionOf = async (organization: string) => {
   const settings = { name: 'w', serviceProvider: 'github', dialect: 'github', key: null, rsaPublicKey: null } as const;
   const client = await createClient(organization, { ...settings, ...urls, organizationScoped: true });
   const token = await keepToken(client, { token: 'of the world' }, { id: '1', name: 'w' });
-  return { oauthClient: client.id, oauthToken: token.id };
+  const { derivedId } = await import('../../functions/store/id.ts');
+  const { linkInstallation } = await import('../../functions/version-control/github-app/installations.ts');
+  const installation = derivedId('ghain', organization);
+  const account = { id: '1', login: 'w', type: 'Organization', iconUrl: null };
+  await linkInstallation({ id: installation, installationId: 1, account, url: null }, organization, 'user-x');
+  return { oauthClient: client.id, oauthToken: token.id, installation };
 };
 
 /** Id of a tag that the workspace is given. */

@@ -17,6 +17,17 @@ const vcsRepoOf = ({ vcsRepo, tagPrefix }: Module) => {
   return document && { ...document, tags: true, 'tag-prefix': tagPrefix ?? '', 'source-directory': '' };
 };
 
+const testConfigOf = ({ id, tests }: Module) =>
+  tests
+    ? {
+        id: id.replace(/^mod-/, 'tconf-'),
+        'tests-enabled': tests.enabled,
+        'agent-execution-mode': 'remote',
+        'agent-pool-id': null,
+        'agent-pool-name': null,
+      }
+    : null;
+
 /** HCP API: registry modules. */
 export const moduleDocument = ({ module, versions }: Published, granted: Granted) => {
   const { id, organization, registry, namespace, name, provider, createdAt, updatedAt } = module;
@@ -31,19 +42,22 @@ export const moduleDocument = ({ module, versions }: Published, granted: Granted
       'registry-name': registry,
       status: statusOf({ module, versions }),
       'publishing-mechanism': module.vcsRepo ? 'git_tag' : 'non_vcs',
-      'no-code': false,
+      'no-code': module.noCode?.enabled ?? false,
       'version-statuses': versions.map(({ version, status, error }) => ({
         version,
         status,
         ...(error ? { error } : {}),
       })),
       'vcs-repo': vcsRepoOf(module),
-      'test-config': null,
+      'test-config': testConfigOf(module),
       permissions: { 'can-delete': write, 'can-resync': write, 'can-retry': write },
       'created-at': createdAt,
       'updated-at': updatedAt,
     },
-    relationships: { organization: one('organizations', organization), 'no-code-modules': many('no-code-modules', []) },
+    relationships: {
+      organization: one('organizations', organization),
+      'no-code-modules': many('no-code-modules', module.noCode ? [module.noCode.id] : []),
+    },
     links: {
       self: `/api/v2/organizations/${organization}/registry-modules/${registry}/${namespace}/${name}/${provider}`,
     },

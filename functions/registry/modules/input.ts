@@ -4,7 +4,7 @@ import type { OtherFields } from '../../api/known-attributes.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { readData, setting, text } from '../../api/validation.ts';
 import { moduleName, namespaceName, providerName, registryName, version } from '../names.ts';
-import type { ModuleAddress, ModuleVersion } from './records.ts';
+import type { Module, ModuleAddress, ModuleVersion } from './records.ts';
 
 /** What creating and changing modules may say (HCP API: registry modules). */
 
@@ -15,19 +15,31 @@ const moduleFields: OtherFields = {
   related: 'no-code-modules organization',
   lacking: {
     'vcs-repo': 'publish from version control with POST organizations/…/registry-modules/vcs',
-    'test-config': 'tests of modules are not supported',
     'tag-bindings': 'modules have no tags',
   },
 };
 
 const versionFields: OtherFields = { shown: 'created-at error source status updated-at', related: 'registry-module' };
 
+/** HCP API: `test-config`. */
+export const testConfig = v.strictObject({
+  id: v.nullish(v.string()),
+  'tests-enabled': setting(v.boolean()),
+  'agent-execution-mode': v.nullish(v.literal('remote', 'cannot be agent: tests run on the runners of the platform')),
+  'agent-pool-id': v.nullish(v.literal('', 'cannot be set: tests run on the runners of the platform')),
+  'agent-pool-name': v.nullish(v.string()),
+});
+
+const noCodeRemedy =
+  "is set at the module's no-code module: POST organizations/:organization/no-code-modules, PATCH no-code-modules/:id";
+export const noCodeSetting = setting(v.literal(false, noCodeRemedy));
+
 const newModule = {
   name: moduleName,
   provider: providerName,
   'registry-name': v.optional(registryName),
   namespace: v.optional(namespaceName),
-  'no-code': setting(v.literal(false, 'cannot be set: no-code provisioning is not supported')),
+  'no-code': noCodeSetting,
 };
 
 /** @throws {ApiError} 400 or 422 */
@@ -47,11 +59,18 @@ export const readNewModule = (request: ApiRequest, organization: string): Module
   return { organization, name, provider, registry, namespace: namespace ?? organization };
 };
 
-/** @throws {ApiError} 400 or 422 */
-export const checkModuleChange = (request: ApiRequest): void => {
+/** What is said of its tests. @throws {ApiError} 400 or 422 */
+export const readModuleChange = (request: ApiRequest, { registry, noCode }: Module): { tests?: boolean } => {
   const addressed = 'name namespace provider registry-name';
   const fields = { ...moduleFields, shown: `${moduleFields.shown} ${addressed}` };
-  readData(request, { 'no-code': newModule['no-code'] }, {}, fields);
+  // Documents are sent back whole.
+  const same = setting(v.union([v.literal(noCode?.enabled ?? false), v.literal(false)], noCodeRemedy));
+  const { attributes } = readData(request, { 'no-code': same, 'test-config': setting(testConfig) }, {}, fields);
+  const tests = attributes['test-config']?.['tests-enabled'] ?? undefined;
+  if (tests && registry === 'public') {
+    throw unprocessable(`${at}/test-config`, 'test-config: only private modules have tests');
+  }
+  return tests === undefined ? {} : { tests };
 };
 
 const newVersion = { version, 'commit-sha': setting(text(100)) };

@@ -3,7 +3,7 @@ import { newId } from '../../store/id.ts';
 import { type Key, keys, objects } from '../../store/keys.ts';
 import { create, get, query, queryAll, remove, update } from '../../store/table.ts';
 import { now } from '../../store/time.ts';
-import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { claimUnique } from '../../store/unique-names.ts';
 import type { VcsRepo } from '../../workspaces/records.ts';
 import { byVersion, type RegistryName } from '../names.ts';
 import { ingest } from './ingest.ts';
@@ -24,6 +24,10 @@ export interface Module {
   vcsRepo?: VcsRepo;
   /** Before the version in the names of tags. */
   tagPrefix?: string;
+  /** There once its tests were enabled (functions/module-tests/). */
+  tests?: { enabled: boolean };
+  /** How workspaces are made from it, if they are (functions/no-code/). */
+  noCode?: { id: string; enabled: boolean };
 }
 
 export type ModuleAddress = Pick<Module, 'organization' | 'namespace' | 'registry' | 'name' | 'provider'>;
@@ -62,7 +66,7 @@ interface Pointer extends Key {
   holder: string;
 }
 
-const nameKey = ({ organization, name, provider, registry, namespace }: ModuleAddress): Key =>
+export const nameKey = ({ organization, name, provider, registry, namespace }: ModuleAddress): Key =>
   keys.moduleName(organization, name, [provider, registry, namespace]);
 
 /** Clients know the URL by the words `/object/` in it. */
@@ -110,12 +114,11 @@ export const connectModule = async (module: Module, vcsRepo: VcsRepo, tagPrefix?
   return connected;
 };
 
-/** Versions are gone with it. May be repeated. */
-export const deleteModule = async (module: Module): Promise<void> => {
-  for (const { version } of await storedVersions(module.id)) await remove(keys.moduleVersion(module.id, version));
-  await remove(keys.module(module.id));
-  await releaseUnique(nameKey(module), module.id);
-};
+export const setTests = (module: Module, enabled: boolean): Promise<Module | undefined> =>
+  update<Module>(keys.module(module.id), {
+    set: { tests: { enabled }, updatedAt: now() },
+    condition: 'attribute_exists(pk)',
+  });
 
 const storedVersions = async (moduleId: string): Promise<ModuleVersion[]> =>
   (await query<ModuleVersion>({ pk: keys.module(moduleId).pk, prefix: 'V#' })).sort(byVersion);

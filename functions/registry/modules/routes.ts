@@ -1,24 +1,23 @@
 import { type Answer, created, json, noContent, ok } from '../../api/answer.ts';
 import { badRequest, notFound, unprocessable } from '../../api/errors.ts';
-import { inOrganization, param } from '../../api/finders.ts';
+import { param } from '../../api/finders.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../../api/route.ts';
 import { check } from '../../api/validation.ts';
 import { type InOrganization, organization } from '../../people/organizations/finder.ts';
-import { moduleName, providerName, type RegistryName } from '../names.ts';
+import { moduleName, providerName } from '../names.ts';
 import { addressOf, moduleDocument, moduleVersionDocument } from './document.ts';
-import { checkModuleChange, readDeprecation, readNewModule, readNewVersion } from './input.ts';
+import { moduleByAddress as byAddress, moduleById as byId, common } from './finder.ts';
+import { readDeprecation, readModuleChange, readNewModule, readNewVersion } from './input.ts';
 import {
   countModules,
   countVersions,
   createModule,
   createModuleVersion,
-  deleteModule,
   deleteModuleVersion,
   deprecate,
   findModule,
-  getModule,
   getModuleVersion,
   listModules,
   type Module,
@@ -27,31 +26,11 @@ import {
   maxModuleVersions,
   moduleUploadUrl,
   published,
+  setTests,
 } from './records.ts';
+import { deleteModule } from './removal.ts';
 
 /** Modules of the private registry (HCP API: registry modules). */
-
-const common = {
-  what: 'registry module',
-  parameter: 'moduleName',
-  visibleWith: 'registry:read',
-  scope: inOrganization,
-} as const;
-
-const byId: Finder<Module> = { ...common, parameter: 'module', find: (request) => getModule(param(request, 'module')) };
-
-const isRegistry = (name: string): name is RegistryName => name === 'private' || name === 'public';
-
-const byAddress: Finder<Module> = {
-  ...common,
-  find: async (request) => {
-    const registry = param(request, 'registry');
-    if (!isRegistry(registry)) return undefined;
-    const [name, provider] = [param(request, 'moduleName'), param(request, 'moduleProvider')];
-    const [of, namespace] = [param(request, 'organization'), param(request, 'namespace')];
-    return findModule({ organization: of, registry, namespace, name, provider });
-  },
-};
 
 /** As paths from before there were public modules name it. */
 const byOldAddress: Finder<Module> = {
@@ -129,8 +108,11 @@ const listAll = async ({ request, subject, granted }: Context<InOrganization>): 
 };
 
 const update = async (context: Context<Module>): Promise<Answer> => {
-  checkModuleChange(context.request);
-  return single(context);
+  const { tests } = readModuleChange(context.request, context.subject);
+  if (tests === undefined) return single(context);
+  const subject = await setTests(context.subject, tests);
+  if (!subject) throw notFound('The module was deleted at the same time.');
+  return single({ ...context, subject });
 };
 
 const createVersion = async ({ request, subject }: Context<Module>): Promise<Answer> => {

@@ -116,6 +116,7 @@ const credentials = (of: string, token: string): string => `credentials "${of}" 
 const registry = `host "${genericHost}" {
   services = {
     "modules.v1" = "https://${host}/api/registry/v1/modules/"
+    "tfe.v2"     = "https://${host}/api/v2/"
   }
 }
 `;

@@ -9,6 +9,7 @@ import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, call, create } from '../../session.ts';
 import { AccountLink } from './account-link.tsx';
+import { GithubApp } from './github-app.tsx';
 
 /** An organization's connections to version control, and the results of webhooks. */
 
@@ -49,6 +50,7 @@ export const Connections = ({ organization }: { organization: string }) => {
           )
         }
       </Loaded>
+      <GithubApp organization={organization} manages={manages} />
       {manages && <Events organization={organization} />}
       {adding.value && <NewConnection organization={organization} onClose={() => (adding.value = false)} />}
     </OrganizationShell>

@@ -1,0 +1,60 @@
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { requestCancel } from '../runs/cancel.ts';
+import { getRun, updateRun } from '../runs/records.ts';
+import { dueIn } from '../store/due.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { query, remove } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { deliver } from './execution.ts';
+
+/** What assessments, test runs and query runs have in common (run/hidden.ts): how many go on, and how they are stopped. */
+
+/** The mark of a hidden run that goes on, in its organization. */
+export const goingOn = ({ organization, id, test, query: asksForResources }: Run): Key => {
+  if (test) return keys.testing(organization, id);
+  return asksForResources ? keys.querying(organization, id) : keys.assessing(organization, id);
+};
+
+/** May be repeated. 1 write. */
+export const endHidden = async (run: Run): Promise<void> => void (await remove(goingOn(run)));
+
+/** So many test runs, and so many query runs, of an organization may go on at once. */
+export const hiddenAtOnce = 10;
+
+/** Whether the organization has as many going on as may be. 1 read. */
+export const isFull = async (organization: string, kind: 'TESTING#' | 'QUERYING#'): Promise<boolean> => {
+  const { pk } = keys.organization(organization);
+  return (await query({ pk, prefix: kind, limit: hiddenAtOnce })).length >= hiddenAtOnce;
+};
+
+/**
+ * Stops it in order, as Ctrl-C does. Terraform's command line asks for it twice where somebody presses twice, so a repeat is
+ * accepted; false once it is over.
+ */
+export const cancelHidden = async (run: Run, by: string): Promise<boolean> => {
+  const canceled = (await requestCancel(run.id, by)) ?? (await getRun(run.id));
+  if (!canceled || isFinal(canceled.status)) return false;
+  await deliver(canceled);
+  return true;
+};
+
+const forcedMessage = ({ test }: Run): string =>
+  test ? 'Force-canceled: resources that the tests had created may remain.' : 'Force-canceled.';
+
+/** Ends one that was canceled and does not stop; false while it may still stop by itself, or when it is over. */
+export const forceCancelHidden = async (run: Run): Promise<boolean> => {
+  const at = now();
+  const forced = await updateRun(run.id, {
+    set: {
+      'cancel.forced': true,
+      'plan.report': { outcome: 'canceled', message: forcedMessage(run) },
+      'statusTimestamps.force-canceled-at': at,
+      ...dueIn(run.id, 30),
+    },
+    condition: 'cancel.forceAvailableAt <= :now',
+    values: { ':now': at },
+  });
+  if (forced) await deliver(forced);
+  return forced !== undefined;
+};

@@ -1,0 +1,33 @@
+import { deleteConfigurationVersion } from '../../configurations/backing-data.ts';
+import { requestCancel } from '../../runs/cancel.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import { queryAll, remove } from '../../store/table.ts';
+import { releaseUnique } from '../../store/unique-names.ts';
+import { type Module, nameKey } from './records.ts';
+
+/** Who cancels the test runs of a deleted module, for people. */
+const removal = 'module-deleted';
+
+/**
+ * Versions, and the variables of its tests, are gone with it. Tests that go on are interrupted, so that they destroy what they
+ * created. May be repeated.
+ */
+export const deleteModule = async (module: Module): Promise<void> => {
+  const key = keys.module(module.id);
+  for (const { runId, pk, sk } of await queryAll<Key & { runId?: string }>({ pk: key.pk })) {
+    if (runId) await requestCancel(runId, removal);
+    if (sk !== key.sk) await remove({ pk, sk });
+  }
+  if (module.tests) await removeConfigurations(module.id);
+  if (module.noCode) await remove(keys.noCodeModule(module.noCode.id));
+  await remove(key);
+  await releaseUnique(nameKey(module), module.id);
+};
+
+/** What its tests were started with. */
+const removeConfigurations = async (moduleId: string): Promise<void> => {
+  const { pk } = keys.workspace(moduleId);
+  for (const one of await queryAll<Key & { configurationVersionId: string }>({ pk, prefix: 'CV#' })) {
+    await deleteConfigurationVersion(one);
+  }
+};

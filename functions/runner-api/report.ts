@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import { maxLeft, testVerdicts } from '../run/module-test.ts';
+import { type Artifact, artifacts } from '../run/run.ts';
+
+/** What a runner may report (protocols/runner.ts: PhaseReport). */
+
+export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const number = v.pipe(v.number(), v.integer(), v.minValue(0));
+const count = v.optional(number);
+type Checksums = Record<Artifact, typeof sha256>;
+const readable = (text: string): string => text.slice(0, 2000);
+export const stateIdentity = v.object({
+  serial: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  lineage: v.pipe(v.string(), v.maxLength(200)),
+  md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
+});
+export const report = v.object({
+  outcome: v.picklist(['finished', 'errored', 'canceled']),
+  message: v.optional(v.pipe(v.string(), v.transform(readable))),
+  hasChanges: v.optional(v.boolean()),
+  resourceAdditions: count,
+  resourceChanges: count,
+  resourceDestructions: count,
+  resourceImports: count,
+  generatedConfiguration: v.optional(v.boolean()),
+  artifacts: v.optional(v.array(v.picklist(artifacts))),
+  checksums: v.optional(v.partial(v.object(Object.fromEntries(artifacts.map((one) => [one, sha256])) as Checksums))),
+  timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
+  stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
+  stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
+  unsavedState: v.optional(stateIdentity),
+  resourcesAfter: count,
+  tests: v.optional(
+    v.object({
+      status: v.picklist(testVerdicts),
+      passed: number,
+      failed: number,
+      errored: number,
+      skipped: number,
+      left: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(300))), v.maxLength(maxLeft))),
+    }),
+  ),
+  health: v.optional(
+    v.object({
+      resourcesDrifted: count,
+      resourcesUndrifted: count,
+      checksPassed: count,
+      checksFailed: count,
+      checksErrored: count,
+      checksUnknown: count,
+    }),
+  ),
+});

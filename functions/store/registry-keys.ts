@@ -1,0 +1,42 @@
+import { type Key, sortable } from './key.ts';
+
+/**
+ * What the table (keys.ts) holds of the registry:
+ *
+ * | pk | sk | item |
+ * |---|---|---|
+ * | `ORG#<name>` | `MODNAME#<case apart>#<provider>#<registry>#<namespace>` | → module id; the uniqueness of addresses |
+ * | | `PROVNAME#<registry>#<namespace>#<name>` | → provider id; the uniqueness of addresses |
+ * | | `GPG#<key id>` | public key that its providers are signed with |
+ * | | `TESTING#<run id>` | test run that goes on |
+ * | `MOD#<id>` | `MOD` | module of the registry |
+ * | | `V#<version>` | version of it |
+ * | | `VAR#<id>`, `VARKEY#…` | environment variables of its tests, as a workspace's |
+ * | | `TEST#<created at>#<run id>` | → test run |
+ * | `NOCODE#<id>` | `NOCODE` | how workspaces are made from a module |
+ * | | `WS#<id>` | → workspace that was made from it |
+ * | `PROV#<id>` | `PROV` | provider of the registry |
+ * | | `V#<version>` | version of it, with its platforms |
+ */
+export const registryKeys = {
+  moduleName: (organization: string, name: string, rest: string[]): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `MODNAME#${[sortable(name), ...rest].join('#')}`,
+  }),
+  module: (id: string): Key => ({ pk: `MOD#${id}`, sk: 'MOD' }),
+  moduleVersion: (moduleId: string, version: string): Key => ({ pk: `MOD#${moduleId}`, sk: `V#${version}` }),
+  moduleTest: (moduleId: string, createdAt: string, runId: string): Key => ({
+    pk: `MOD#${moduleId}`,
+    sk: `TEST#${createdAt}#${runId}`,
+  }),
+  testing: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `TESTING#${runId}` }),
+  noCodeModule: (id: string): Key => ({ pk: `NOCODE#${id}`, sk: 'NOCODE' }),
+  noCodeWorkspace: (id: string, workspaceId: string): Key => ({ pk: `NOCODE#${id}`, sk: `WS#${workspaceId}` }),
+  providerName: (organization: string, registry: string, namespace: string, name: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `PROVNAME#${registry}#${namespace}#${name}`,
+  }),
+  provider: (id: string): Key => ({ pk: `PROV#${id}`, sk: 'PROV' }),
+  providerVersion: (providerId: string, version: string): Key => ({ pk: `PROV#${providerId}`, sk: `V#${version}` }),
+  gpgKey: (organization: string, keyId: string): Key => ({ pk: `ORG#${organization}`, sk: `GPG#${keyId}` }),
+};
