@@ -11,12 +11,12 @@ import { keys } from '../../store/keys.ts';
 import { open, type SecretContext, seal } from '../../store/secrets.ts';
 import { get, put } from '../../store/table.ts';
 import { now } from '../../store/time.ts';
-import { issuedFrom, oauthOptions, serverOf } from '../access.ts';
 import { keepLink } from '../account-links.ts';
 import { callerOf } from '../call.ts';
 import type { Account } from '../connections.ts';
 import type { Call } from '../forges/forge.ts';
 import { github } from '../forges/github.ts';
+import { issuedFrom, oauthOptions, serverOf } from '../oauth.ts';
 import { type Attempt, beginAttempt, endedCookie, takeAttempt } from '../oauth-attempts.ts';
 import { appClient, appSecret } from './app.ts';
 
