@@ -57,7 +57,7 @@ export interface OrganizationRules {
 }
 
 /** Services that are called without the AWS SDK; it reads the same variables for the others. */
-type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'EXECUTE_API';
+type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'SESV2' | 'EXECUTE_API';
 
 /** Getters, so that a function without, say, a bucket never trips over its absence. */
 export const environment = {
@@ -104,6 +104,10 @@ export const environment = {
   /** Ranges of inside addresses that people's URLs may lead to, beside the internet. */
   get outboundAllowedCidrs() {
     return (process.env.OUTBOUND_ALLOWED_CIDRS ?? '').split(',').filter(Boolean);
+  },
+  /** Address that e-mails come from; undefined where none are sent. */
+  get emailSender() {
+    return process.env.EMAIL_SENDER || undefined;
   },
   /** Undefined where people sign in with tokens only. */
   get signIn(): SignInSettings | undefined {

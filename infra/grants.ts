@@ -152,6 +152,16 @@ export const grants = (parts: Parts) => {
         (name) => requirePart(parts, name).functionArn,
       ),
     }),
+    /** Has people told of what is not a run's status. */
+    tellPeople: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [requirePart(parts, 'notify').functionArn],
+    }),
+    /**
+     * Sends e-mails from the operator's address, whose identity is the address or its domain (SES: identity authorization).
+     * None where the operator named no sender.
+     */
+    sendEmails: (): Permission[] => (settings.emailSender ? [sendFrom(settings.emailSender)] : []),
     /** Has environments looked at whose time has come. */
     sweepEnvironments: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
@@ -202,4 +212,12 @@ export const grants = (parts: Parts) => {
 const readParameter = (name: string): Permission => ({
   actions: ['ssm:GetParameter'],
   resources: [`arn:${Aws.PARTITION}:ssm:${Aws.REGION}:${Aws.ACCOUNT_ID}:parameter/${name.replace(/^\//, '')}`],
+});
+
+const sendFrom = (address: string): Permission => ({
+  actions: ['ses:SendEmail'],
+  resources: [address, address.split('@')[1] ?? ''].map(
+    (identity) => `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${identity}`,
+  ),
+  conditions: { StringEquals: { 'ses:FromAddress': address } },
 });

@@ -120,6 +120,8 @@ const schema = v.object({
   auditRetentionDays: v.optional(whole(1, 3653), 90),
   /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */
   requestsPerSecond: v.optional(whole(10, 2000), 30),
+  /** Address, or one of a domain, that SES may send from: notifications by e-mail come from it. None are sent without. */
+  emailSender: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
   /** Alarm recipient. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
 });

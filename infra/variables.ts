@@ -71,6 +71,9 @@ export const variableGroups = (parts: Parts) => {
       ENVIRONMENT_SETTLE_FUNCTION: requirePart(parts, 'environmentSettle').functionName,
       COMMIT_STATUS_FUNCTION: requirePart(parts, 'commitStatus').functionName,
     }),
+    tellPeople: () => ({ NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName }),
+    /** Empty where no e-mails are sent. */
+    email: () => ({ EMAIL_SENDER: settings.emailSender ?? '' }),
     commits: () => ({ FETCH_COMMIT_FUNCTION: requirePart(parts, 'fetchCommit').functionName }),
     sharedProviders: () => ({ SHARED_PROVIDER_HOSTS: settings.sharedProviderHosts.join(',') }),
     fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: requirePart(parts, 'fetchProvider').functionName }),

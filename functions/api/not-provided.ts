@@ -9,11 +9,6 @@ const features: Record<string, string[]> = {
   'sharing the private registry between organizations': ['organizations/*/relationships/provider-producers'],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],
-  'notification configurations of projects and teams': [
-    'projects/*/notification-configurations',
-    'teams/*/notification-configurations',
-  ],
-  'notifications by e-mail': ['email-recipient-statuses'],
   'provider sets': [
     'provider-sets',
     'organizations/*/provider-sets',

@@ -14,8 +14,10 @@ type Rule = 'text' | { one: readonly string[] } | { some: readonly string[] } | 
 /** Parameters without brackets. They are refused by routes that do not declare them. */
 const plainNames = [
   'archive',
+  'category',
   'identifier',
   'include',
+  'include_inactive',
   'module_version',
   'name',
   'oauth_token_id',
@@ -23,6 +25,7 @@ const plainNames = [
   'provider',
   'q',
   'scope',
+  'search',
   'show_only_configured',
   'since',
   'sort',

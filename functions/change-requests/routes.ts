@@ -4,8 +4,12 @@ import { inWorkspace, param } from '../api/finders.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { flag } from '../api/query-parameters.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { environment } from '../environment.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import type { ChangeRequestEvent } from '../run/change-request-notice.ts';
+import { invokeLater } from '../store/aws.ts';
 import { newId } from '../store/id.ts';
+import { logError } from '../store/log.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { changeRequestDocument } from './document.ts';
@@ -42,6 +46,18 @@ const archive = async ({ subject, principal }: Context<ChangeRequest>): Promise<
   ]);
 };
 
+/** A failure is logged: the change request is there all the same. */
+const notifyTeams = async ({ workspaceId, ...changeRequest }: ChangeRequest): Promise<void> => {
+  const { id, subject, message, createdAt, createdBy } = changeRequest;
+  // The same event for the same request, however often it is created.
+  const event: ChangeRequestEvent = { id, workspaceId, changeRequest: { id, subject, message, createdAt, createdBy } };
+  try {
+    await invokeLater(environment.notifyFunction, event);
+  } catch (error) {
+    logError('notification failed', error, { workspace: workspaceId, changeRequest: id });
+  }
+};
+
 /** For admins of each workspace; nothing is created unless all can be. */
 const createInBulk = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   const { workspaceIds, ...values } = readBulkAction(request);
@@ -57,7 +73,10 @@ const createInBulk = async ({ request, subject, principal }: Context<InOrganizat
     }
   }
   const id = newId('eba');
-  for (const target of targets) await createChangeRequest(target, id, { ...values, createdBy: principal.userId });
+  for (const target of targets) {
+    const changeRequest = await createChangeRequest(target, id, { ...values, createdBy: principal.userId });
+    if (subject.record.teamsNotified) await notifyTeams(changeRequest);
+  }
   return created({
     id,
     type: 'explorer_bulk_actions',

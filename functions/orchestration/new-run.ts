@@ -10,6 +10,7 @@ import { newId, newSecret } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { create, get, put, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import { isNotified } from '../workspaces/project-notifies.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { startExecution } from './execution.ts';
 import { goingOn } from './hidden-runs.ts';
@@ -60,7 +61,7 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   const run: Run = {
     ...rest,
     ...(await pendingIn(workspace, createdAt)),
-    ...(workspace.notifications ? { notifies: true } : {}),
+    ...(isNotified(workspace) ? { notifies: true } : {}),
     id,
     number: workspace.runCount,
     ...(rest.checks ? { verdicts: {}, overrides: {} } : {}),

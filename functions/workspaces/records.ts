@@ -139,6 +139,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   savedPlans?: Set<string>;
   /** Ids of its notification configurations. */
   notifications?: Set<string>;
+  /** Its project has notification configurations: its own copy, so that runs need not look (notifications/carry.ts). */
+  projectNotifies?: boolean;
   /** What its runs fetch modules with (ssh-keys/records.ts). */
   sshKeyId?: string;
   /** What teams may do with it. */
@@ -160,9 +162,11 @@ export interface Workspace extends WorkspaceSettings, Edited {
 export type AutoDestroyChange = Partial<
   Pick<Workspace, 'autoDestroyAt' | 'autoDestroyActivityDuration' | 'inheritsAutoDestroy' | 'autoDestroyStatus'>
 >;
+type OfProject = Pick<Workspace, 'projectNotifies'>;
 
 export type NewWorkspace = WorkspaceSettings &
   AutoDestroyChange &
+  OfProject &
   Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
@@ -213,6 +217,7 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
 export type WorkspaceChange = Partial<
   WorkspaceSettings &
     AutoDestroyChange &
+    OfProject &
     Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>
 >;
 

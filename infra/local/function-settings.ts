@@ -12,6 +12,7 @@ import { localWarmRunnerVariable } from '../warm-runners.ts';
 export type FunctionSettings = Partial<
   Record<
     | 'ENVIRONMENTS_DEBUG'
+    | 'EMAIL_SENDER'
     | 'GITHUB_APP'
     | 'ORGANIZATION_RULES'
     | 'REQUESTS_PER_SECOND'
@@ -24,11 +25,18 @@ export type FunctionSettings = Partial<
 
 /** Of a platform that is told nothing: what would reach beyond this machine, or cost its time, is off. */
 export const unset = {
+  EMAIL_SENDER: 'stepform@localhost',
   GITHUB_APP: '',
   SHARED_PROVIDER_HOSTS: '',
   SIGN_IN: '',
   WARM_RUNNERS: '',
 } satisfies FunctionSettings;
+
+const emailSender = (text: string): string => {
+  if (!/^[^\s@<>]+@[^\s@<>]+$/.test(text))
+    throw new Error(`STEPFORM_EMAIL_SENDER must be an e-mail address; it is ${text}`);
+  return text;
+};
 
 const requestsPerSecond = (text: string): string => {
   // Terraform refuses to work with a lower one.
@@ -48,6 +56,7 @@ export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSe
   SHARED_PROVIDER_HOSTS: localSharedProviderVariable(environment),
   SIGN_IN: localSignInVariable(environment),
   WARM_RUNNERS: localWarmRunnerVariable(environment),
+  ...(environment.STEPFORM_EMAIL_SENDER ? { EMAIL_SENDER: emailSender(environment.STEPFORM_EMAIL_SENDER) } : {}),
   ...(environment.STEPFORM_REQUESTS_PER_SECOND
     ? { REQUESTS_PER_SECOND: requestsPerSecond(environment.STEPFORM_REQUESTS_PER_SECOND) }
     : {}),

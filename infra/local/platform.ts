@@ -22,6 +22,8 @@ export interface StartOptions {
   tell?: (text: string) => void;
   /** What functions are told otherwise than on AWS. */
   functionSettings?: FunctionSettings;
+  /** URL of the mail server; e-mails become files of the data folder unless given. */
+  smtp?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
 }
@@ -57,6 +59,7 @@ export const startPlatform = async ({
   application,
   tell,
   functionSettings,
+  smtp,
   faults,
 }: StartOptions): Promise<Platform> => {
   const begun = performance.now();
@@ -77,6 +80,7 @@ export const startPlatform = async ({
     environmentsPort,
     runnerEnvironment: runnerEnvironment(dataDir, functionSettings?.SHARED_PROVIDER_HOSTS),
     functionSettings,
+    smtp,
     faults,
   });
   try {

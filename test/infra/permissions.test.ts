@@ -101,6 +101,7 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('GetObject', 'configurations', 'states'),
     ...objects('PutObject', 'configurations'),
     's3:ListBucket bucket',
+    'lambda:InvokeFunction NotifyFunction',
   ],
   Runs: [...createsRuns, ...table('DeleteItem'), ...objects('PutObject', 'uploads'), ...answers()],
   States: [
