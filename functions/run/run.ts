@@ -135,8 +135,10 @@ export interface Run extends RunOptions {
   commentCount?: number;
   /** Why the run ended as it did, for people. */
   endReason?: string;
-  /** When the sweep checks this run unless it has moved on by then; absent while nothing can get stuck. */
+  /** Place in the index of what the sweep looks at, at or before `checkAt`; absent while nothing can get stuck. */
   dueAt?: Timestamp;
+  /** When the sweep should look at this run unless it has moved on by then. */
+  checkAt?: Timestamp;
 }
 
 /** Options of a new run (HCP API: runs, create). Frozen for the life of the run. */
@@ -203,6 +205,8 @@ export interface PhaseReport {
   resourceDestructions?: number;
   resourceImports?: number;
   generatedConfiguration?: boolean;
+  /** Of the Terraform or OpenTofu that planned; the run may only have a constraint. */
+  terraformVersion?: string;
   /** Which artifacts were uploaded. */
   artifacts?: Artifact[];
   /** Hex SHA-256 of each, to verify that what is read later is what was reported. */
