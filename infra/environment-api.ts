@@ -6,6 +6,7 @@ import { Aws, Fn } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import type { PlatformFunction } from './function.ts';
+import { environmentFilePaths } from './functions/environment-files.ts';
 import { environmentGovernancePaths } from './functions/environment-governance.ts';
 import { templatePaths } from './functions/environment-templates.ts';
 import type { Settings } from './settings.ts';
@@ -37,6 +38,7 @@ const stageName = 'logs';
 interface Targets {
   target: lambda.IFunction;
   templates: lambda.IFunction;
+  files: lambda.IFunction;
   governance: lambda.IFunction;
   delivery: PlatformFunction;
 }
@@ -80,7 +82,7 @@ export class EnvironmentApi extends Construct {
     });
   }
 
-  connect({ target, templates, governance, delivery }: Targets): void {
+  connect({ target, templates, files, governance, delivery }: Targets): void {
     const route = this.#route(
       'HttpRoute',
       this.#apiId,
@@ -88,16 +90,9 @@ export class EnvironmentApi extends Construct {
       this.#integrate('Http', this.#apiId, target, '2.0'),
     );
     acknowledge(route, { APIG4: 'The function checks tokens itself; build info and the like are public by contract.' });
-    const integration = this.#integrate('Templates', this.#apiId, templates, '2.0');
-    for (const [n, path] of templatePaths.entries()) {
-      const one = this.#route(`TemplatesRoute${n}`, this.#apiId, `ANY /api/v2${path}`, integration);
-      acknowledge(one, { APIG4: 'The function checks tokens itself.' });
-    }
-    const governing = this.#integrate('Governance', this.#apiId, governance, '2.0');
-    for (const [n, path] of environmentGovernancePaths.entries()) {
-      const one = this.#route(`GovernanceRoute${n}`, this.#apiId, `ANY ${path}`, governing);
-      acknowledge(one, { APIG4: 'The function checks tokens itself.' });
-    }
+    this.#handOver('Templates', templates, templatePaths);
+    this.#handOver('Files', files, environmentFilePaths);
+    this.#handOver('Governance', governance, environmentGovernancePaths);
     const stage = new apigateway.CfnStage(this, 'HttpStage', {
       apiId: this.#apiId,
       stageName: '$default',
@@ -107,6 +102,14 @@ export class EnvironmentApi extends Construct {
     });
     stage.addResourceDependency(route);
     this.#connectSockets(delivery);
+  }
+
+  #handOver(name: string, target: lambda.IFunction, paths: string[]): void {
+    const integration = this.#integrate(name, this.#apiId, target, '2.0');
+    for (const [n, path] of paths.entries()) {
+      const route = this.#route(`${name}Route${n}`, this.#apiId, `ANY ${path}`, integration);
+      acknowledge(route, { APIG4: 'The function checks tokens itself.' });
+    }
   }
 
   #connectSockets(delivery: PlatformFunction): void {

@@ -11,6 +11,7 @@ import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
 import { DataRetention } from './functions/data-retention.ts';
+import { EnvironmentFiles } from './functions/environment-files.ts';
 import { EnvironmentGovernance } from './functions/environment-governance.ts';
 import { EnvironmentLogs } from './functions/environment-logs.ts';
 import { EnvironmentSettle } from './functions/environment-settle.ts';
@@ -122,6 +123,7 @@ const otherFunctions = {
   RunApplied,
   Sweep,
   Bootstrap,
+  EnvironmentFiles,
   EnvironmentGovernance,
   EnvironmentLogs,
   EnvironmentSettle,

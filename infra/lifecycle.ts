@@ -3,8 +3,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { resumeErrors } from '../functions/run/lifecycle.ts';
-import { nextStates } from '../functions/run/next-states.ts';
+import { nextStates, resumeErrors } from '../functions/run/lifecycle.ts';
 import { type LifecycleFunction, lifecycleFunctions } from './functions.ts';
 import { type Arns, builders, days, detour, missedHeartbeat, outcomes, timedOut } from './state-builders.ts';
 

@@ -87,6 +87,7 @@ export class Platform extends Stack {
     environments.connect({
       target: handlers.Environments.function,
       templates: handlers.EnvironmentTemplates.function,
+      files: handlers.EnvironmentFiles.function,
       governance: handlers.EnvironmentGovernance.function,
       delivery: handlers.EnvironmentLogs,
     });

@@ -1,7 +1,6 @@
 import { recheckAutomaticApply } from '../orchestration/automatic-apply.ts';
-import { enterState } from '../orchestration/progress.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 import { launchFirst } from '../orchestration/warm-offers.ts';
-import type { WaitingTask } from './waiting.ts';
 
 /** Minimum lease left for a standing-by runner to be offered the apply. */
 const marginMs = 3_000;

@@ -1,6 +1,5 @@
 import { notify } from '../orchestration/notifications.ts';
-import { enterState } from '../orchestration/progress.ts';
-import type { WaitingTask } from './waiting.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 
 /** Waits for the runner's report on the apply. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

@@ -1,6 +1,5 @@
-import { enterState } from '../orchestration/progress.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 import { joinQueue } from '../orchestration/queue.ts';
-import type { WaitingTask } from './waiting.ts';
 
 /** A confirmed saved plan goes to the end of its workspace's queue and waits for its turn. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

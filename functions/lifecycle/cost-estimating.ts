@@ -1,16 +1,15 @@
 import { abandonCosts, estimateCosts } from '../costs/records.ts';
-import { enterCheck, nextOutput } from '../orchestration/progress.ts';
+import { type CheckTask, enterCheck, nextOutput } from '../orchestration/progress.ts';
 import type { CaughtError } from '../run/ending.ts';
 import type { Next } from '../run/lifecycle.ts';
 import { getRun } from '../runs/records.ts';
-import type { CheckTask } from './waiting.ts';
 
 export interface CostEstimatingTask extends CheckTask {
   /** The platform could not make the estimate. */
   error?: CaughtError;
 }
 
-/** Estimates what the plan costs. Whatever comes of it, the run goes on. */
+/** Estimates the plan's costs. The run goes on whatever the outcome. */
 export const handler = async ({ runId, error }: CostEstimatingTask): Promise<{ next: Next }> => {
   const run = await enterCheck(runId, 'CostEstimating');
   if (error) await abandonCosts(run, `Cost estimation failed (${error.Error}).`);

@@ -1,6 +1,5 @@
 import { awaitConfiguration } from '../orchestration/fetching.ts';
-import { enterState } from '../orchestration/progress.ts';
-import type { WaitingTask } from './waiting.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 
 /** Waits for the upload of the configuration. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

@@ -1,6 +1,5 @@
 import { notify } from '../orchestration/notifications.ts';
-import { enterState } from '../orchestration/progress.ts';
-import type { WaitingTask } from './waiting.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 
 /** Shows the plan and waits for a person. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

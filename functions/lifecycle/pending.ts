@@ -1,9 +1,8 @@
 import { notify } from '../orchestration/notifications.ts';
-import { enterState } from '../orchestration/progress.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 import { leaveTurn, startNext, takeTurn } from '../orchestration/queue.ts';
 import { takesQueue } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';
-import type { WaitingTask } from './waiting.ts';
 
 const awaitsTurn = (run: Run): boolean => takesQueue(run) && !run.current && !run.cancel && !run.decision;
 

@@ -1,10 +1,9 @@
 import { environment } from '../environment.ts';
-import { newClaim } from '../orchestration/claims.ts';
 import { needsRunner, startRunner } from '../orchestration/launcher.ts';
-import { enterState } from '../orchestration/progress.ts';
+import { newClaim } from '../orchestration/phases.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 import { launchFirst } from '../orchestration/warm-offers.ts';
 import type { Run } from '../run/run.ts';
-import type { WaitingTask } from './waiting.ts';
 
 /**
  * Starts a runner or takes one that stands ready, or queues the plan for an agent, and waits for the claim. Exits early if

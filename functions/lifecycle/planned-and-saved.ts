@@ -1,6 +1,5 @@
-import { enterState } from '../orchestration/progress.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 import { keepSavedPlan } from '../orchestration/saved-plans.ts';
-import type { WaitingTask } from './waiting.ts';
 
 /** Keeps the plan until a person confirms or discards it, or the state changes under it. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

@@ -1,7 +1,6 @@
-import { enterCheck, nextOutput, recordVerdict } from '../orchestration/progress.ts';
+import { type CheckTask, enterCheck, nextOutput, recordVerdict } from '../orchestration/progress.ts';
 import { checkPolicies } from '../policies/engine/evaluate-run.ts';
 import type { Next } from '../run/lifecycle.ts';
-import type { CheckTask } from './waiting.ts';
 
 /** Checks the run's policy sets with three levels; what the plan costs is known by then. */
 export const handler = async ({ runId }: CheckTask): Promise<{ next: Next }> => {

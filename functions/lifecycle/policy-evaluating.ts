@@ -1,7 +1,6 @@
-import { enterCheck, nextOutput, recordVerdict } from '../orchestration/progress.ts';
+import { type CheckTask, enterCheck, nextOutput, recordVerdict } from '../orchestration/progress.ts';
 import { evaluatePolicies } from '../policies/engine/evaluate-run.ts';
 import type { Next } from '../run/lifecycle.ts';
-import type { CheckTask } from './waiting.ts';
 
 /** Lets OPA evaluate the run's policy sets. */
 export const handler = async ({ runId }: CheckTask): Promise<{ next: Next }> => {

@@ -1,6 +1,5 @@
 import { notify } from '../orchestration/notifications.ts';
-import { enterState } from '../orchestration/progress.ts';
-import type { WaitingTask } from './waiting.ts';
+import { enterState, type WaitingTask } from '../orchestration/progress.ts';
 
 /** Shows which mandatory policies failed, and waits for a person to let them pass or to discard the run. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

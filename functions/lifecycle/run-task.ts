@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
-import { enterCheck } from '../orchestration/progress.ts';
-import { cancelTaskWait, deliverResult } from '../orchestration/task-tokens.ts';
+import { cancelTaskWait, deliverResult } from '../orchestration/execution.ts';
+import { enterCheck, type WaitingTask } from '../orchestration/progress.ts';
 import { askTask } from '../outbound/run-task.ts';
 import { getUser } from '../people/accounts/users.ts';
 import type { TaskStage } from '../run/check-record.ts';
@@ -14,13 +14,12 @@ import { isResultFinal } from '../run/task-stages.ts';
 import { getTask, openHmacKey } from '../run-tasks/records.ts';
 import { acknowledgeResult, awaitResult, getTaskResult, settleResult, type TaskResult } from '../run-tasks/results.ts';
 import { getRun } from '../runs/records.ts';
-import type { WaitingTask } from './waiting.ts';
 
 export interface RunTaskInput extends WaitingTask {
   taskResultId: string;
 }
 
-/** How often a task is asked that does not answer 200, and how long it is left alone before the first time again. */
+/** Maximum attempts for a task that does not answer 200, and the delay before the second one. */
 interface RetryPolicy {
   tries: number;
   pauseMs: number;
@@ -52,7 +51,7 @@ const isMoot = async ({ id, runId }: TaskResult): Promise<boolean> => {
   return result?.status !== 'pending' || isOver(run);
 };
 
-/** It cannot be asked: the result says why, and the wait ends at once. */
+/** The task cannot be called: the result says why, and the wait ends at once. */
 const giveUp = async ({ id }: TaskResult, reason: string): Promise<void> => {
   const result = await settleResult(id, 'errored', reason);
   if (result) await deliverResult(result);
@@ -84,7 +83,7 @@ const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage
   TaskState
 >;
 
-/** Waits for a run task's verdict: keeps the token, and asks the task until it has heard. */
+/** Waits for a run task's verdict: stores the token, and calls the task until it has accepted the request. */
 export const runTask = async (
   { runId, taskResultId, ...attempt }: RunTaskInput,
   patience = defaultRetryPolicy,
@@ -92,7 +91,7 @@ export const runTask = async (
   const awaited = await awaitResult(taskResultId, attempt);
   if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId} for this attempt`);
   const { result, accessToken } = awaited;
-  // A cancel that came before the token was there could not tell it.
+  // A cancel that was written before the token could not resume the execution.
   const run = await enterCheck(runId, stateOf[result.stage]);
   if (isOver(run)) {
     await cancelTaskWait(attempt.token, `run ${runId} was canceled`);

@@ -4,14 +4,14 @@ import { getTaskResult, resultSeconds, settleResult, silenceSeconds, type TaskRe
 export interface TaskUnansweredInput {
   runId: string;
   taskResultId: string;
-  /** What Step Functions caught. */
+  /** The error that Step Functions caught. */
   error: CaughtError;
 }
 
-/** A beat that was missed and a time limit have the same name there; how long it waited makes the difference. */
+/** A missed heartbeat and a time limit have the same error name; the time that passed tells them apart. */
 const timedOut = ({ waitingSince }: TaskResult): string => {
   const waited = Date.now() - Date.parse(waitingSince ?? '');
-  // Both clocks begin a moment apart.
+  // The two clocks do not start at the same moment.
   return waited >= (resultSeconds - 60) * 1000
     ? `The run task timed out: it did not finish within ${resultSeconds / 60} minutes.`
     : `The run task timed out: it sent no callback for ${silenceSeconds / 60} minutes.`;
@@ -22,7 +22,7 @@ const messageOf = (result: TaskResult, { Error: name }: CaughtError): string =>
     ? timedOut(result)
     : `The platform could not call the run task (${name}). Start a new run; if it keeps failing, tell the operator of this platform.`;
 
-/** Records why a wait for a run task ended without its result. One that came at the last moment counts. */
+/** Records why a wait for a run task ended without a result. A result that arrives at the last moment counts. */
 export const handler = async ({ taskResultId, error }: TaskUnansweredInput): Promise<void> => {
   const result = await getTaskResult(taskResultId);
   if (!result) return;

@@ -27,7 +27,7 @@ const act =
 const checkNoBuild = ({ environment, workspaceName }: Run, deed: ManagedAction): void =>
   checkUnmanaged({ name: workspaceName, ...(environment ? { managedBy: 'an environment or a template' } : {}) }, deed);
 
-/** A saved plan that got stale is gone with its first confirmation, should it still be there. */
+/** A saved plan may be stale: its first confirmation discards it then. */
 const apply = async (context: Context<Run>): Promise<Answer> => {
   const { subject } = context;
   checkNoBuild(subject, 'confirm or discard a build');

@@ -5,11 +5,11 @@ import { recordRunEvent } from '../runs/events.ts';
 import { updateRun } from '../runs/records.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, query, remove, update } from '../store/table.ts';
-import { newClaim } from './claims.ts';
+import { newClaim } from './phases.ts';
 
 /**
- * Queues of agent pools: an entry leads to a run whose plan or apply waits for an agent. Who has it is written in the run
- * alone, so that one write decides; an entry that leads nowhere any more is removed by whoever comes across it.
+ * Queues of agent pools. An entry points to a run whose plan or apply waits for an agent. Which agent has the job is
+ * written in the run alone, so that one write decides; whoever reads an entry that is no longer valid removes it.
  */
 
 interface Job extends Key {
@@ -19,13 +19,13 @@ interface Job extends Key {
 
 const timestamp = 'agent-queued-at';
 
-/** Whether agents have been told of it. */
+/** Whether the job was offered to agents. */
 export const isOffered = (run: Run, phase: PhaseName): boolean => run[phase].statusTimestamps[timestamp] !== undefined;
 
 /** A run waits for an agent for an hour at most (infra/lifecycle.ts); then DynamoDB may remove its entry. */
 const keptSeconds = 24 * 3600;
 
-/** Puts the phase of a run into the queue of its pool, and says so in the run's timeline. 3 writes; may be repeated. */
+/** Queues a phase of a run in its pool, and records that in the run's timeline. 3 writes; may be repeated. */
 export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   const { id, agentPool } = run;
   if (!agentPool) return;

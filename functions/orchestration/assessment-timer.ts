@@ -7,7 +7,7 @@ import type { HealthTimer } from '../workspaces/health-timer.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { assess, isCrowded } from './assessments.ts';
 
-/** Scheduled assessments: the sweep calls this whenever the timer of a workspace is due. Every look may be repeated. */
+/** Scheduled assessments. The sweep calls this when the timer of a workspace is due. May be repeated. */
 
 const minutes = 60;
 const hours = 3600;
@@ -17,14 +17,14 @@ const toleranceMs = 1 * hours * 1000;
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
-/** Whoever set something anew meanwhile has another timer. */
+/** A concurrent change of the settings has set another timer. */
 const unchanged = ({ lookedAt }: HealthTimer) => ({ condition: 'lookedAt = :seen', values: { ':seen': lookedAt } });
 
 /** 1 read where the workspace itself does not say so. */
 const isWanted = async ({ assessmentsEnabled, organization }: Workspace): Promise<boolean> =>
   assessmentsEnabled || ((await getOrganization(organization))?.assessmentsEnforced ?? false);
 
-/** What a due look leads to, and when to look next. */
+/** What to do when the timer is due, and when to check next. */
 const look = async (workspace: Workspace): Promise<string> => {
   const due = nextAssessment(workspace.health, workspace.state);
   if (due && Date.parse(due) - Date.now() > toleranceMs) return due;
@@ -43,7 +43,7 @@ export const lookAtHealth = async (key: Key): Promise<void> => {
   await update(timerKey, { set: { lookedAt: now(), dueAt }, ...unchanged(timer) });
 };
 
-/** The schedule starts anew: somebody has asked for an assessment. */
+/** Restarts the schedule, because a user has started an assessment. */
 export const restartTimer = async (workspaceId: string): Promise<void> => {
   await update(keys.healthTimer(workspaceId), {
     set: { lookedAt: now(), dueAt: inSeconds(assessmentHours * hours) },

@@ -13,26 +13,26 @@ import { endAssessment } from './end-assessment.ts';
 import { enqueue, pendingIn } from './new-run.ts';
 
 /**
- * Assessments of health (HCP Terraform: drift detection and continuous validation). Each is a plan of its own by the
- * machine and the runners of runs, and nobody sees it as a run: it takes no number, no place in the queue and no lock, so
- * that no run ever waits for one. A run that takes its turn in the queue ends it.
+ * Health assessments (HCP Terraform: drift detection and continuous validation). Each is a hidden run: a plan of its
+ * own, by the same machine and runners. It takes no run number, no place in the queue and no lock, so that no run
+ * ever waits for one. A run that becomes current ends it.
  */
 
-/** Why a workspace cannot be assessed now, for people; `passes`: it may be otherwise soon. */
+/** Why a workspace cannot be assessed now, for people; `passes`: the reason may be gone soon. */
 export interface Obstacle {
   reason: string;
   passes: boolean;
 }
 
-/** So many of an organization go on at once, beside those that people ask for. */
+/** Maximum of scheduled assessments that an organization runs at once; those that users start do not count. */
 const assessmentsAtOnce = 10;
 
-/** Somebody who claimed a workspace for an assessment, and died before there was one. */
+/** After this, a claim for an assessment that was never created is void. */
 const claimSeconds = 300;
 
 const oldest = [0, 15, 4];
 
-/** Before it, Terraform did not tell of drift. Constraints and `latest` lead to newer ones. */
+/** Older versions of Terraform do not report drift. Constraints and `latest` resolve to newer ones. */
 const isTooOld = ({ engine, terraformVersion }: Workspace): boolean => {
   if (engine === 'tofu' || !/^\d+\.\d+\.\d+$/.test(terraformVersion)) return false;
   const parts = terraformVersion.split('.').map(Number);
@@ -43,7 +43,7 @@ const isTooOld = ({ engine, terraformVersion }: Workspace): boolean => {
 const lasting = (reason: string): Obstacle => ({ reason, passes: false });
 const passing = (reason: string): Obstacle => ({ reason, passes: true });
 
-/** The run whose configuration is what the infrastructure should be. 1–2 reads. */
+/** The run whose configuration the infrastructure should match. 1–2 reads. */
 const basisOf = async (workspace: Workspace): Promise<Run | Obstacle> => {
   const { executionMode, managedBy, state, lock, latestRunId } = workspace;
   if (executionMode === 'local') return lasting('its execution mode is local');
@@ -57,7 +57,7 @@ const basisOf = async (workspace: Workspace): Promise<Run | Obstacle> => {
   return passing(`its latest run ${run.id} is ${run.status}: apply a run first`);
 };
 
-/** Makes way for a new assessment where the last one was cut off. */
+/** Releases the claim of an assessment that was cut off. */
 const takeBack = async ({ id, assessing }: Workspace): Promise<void> => {
   if (!assessing) return;
   const run = await getRun(assessing.runId);
@@ -70,7 +70,7 @@ const takeBack = async ({ id, assessing }: Workspace): Promise<void> => {
   });
 };
 
-/** Starts an assessment, unless something is in the way. 5 reads, 4 writes, 1 StartExecution. */
+/** Starts an assessment, unless the workspace cannot be assessed now. 5 reads, 4 writes, 1 StartExecution. */
 export const assess = async (workspace: Workspace): Promise<Obstacle | undefined> => {
   const basis = await basisOf(workspace);
   if ('reason' in basis) return basis;
@@ -106,7 +106,7 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
   return undefined;
 };
 
-/** Whether the organization has as many going on as may be. 1 read. */
+/** Whether the organization already runs the maximum of scheduled assessments. 1 read. */
 export const isCrowded = async (organization: string): Promise<boolean> => {
   const { pk } = keys.organization(organization);
   return (await query({ pk, prefix: 'ASSESSING#', limit: assessmentsAtOnce })).length >= assessmentsAtOnce;

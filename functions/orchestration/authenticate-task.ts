@@ -7,7 +7,7 @@ import { findResultOfAccessToken, type TaskResult } from '../run-tasks/results.t
 import { getRun } from '../runs/records.ts';
 
 /**
- * The task result whose task calls, and its run.
+ * The task result that the caller's token is for, and its run.
  * @throws {ApiError} 401
  */
 export const authenticateTask = async (request: ApiRequest): Promise<{ result: TaskResult; run: Run }> => {

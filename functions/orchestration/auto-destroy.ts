@@ -14,8 +14,8 @@ import { defaultOptions, queueRun } from './create-run.ts';
 import { notifyAutoDestroy } from './notifications.ts';
 
 /**
- * Destroys workspaces whose time has come (HCP Terraform: ephemeral workspaces). The sweep calls this whenever the timer of
- * one is due; every look may be repeated, and goes by what the workspace says then.
+ * Destroys workspaces at their time (HCP Terraform: ephemeral workspaces). The sweep calls this when the timer of a
+ * workspace is due. May be repeated; it decides by the workspace as it is at that moment.
  */
 
 interface Look {
@@ -23,12 +23,12 @@ interface Look {
   timer: AutoDestroyTimer;
 }
 
-/** While its run goes on. */
+/** Seconds until the next check while the destroy run goes on. */
 const runningSeconds = 60;
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
-/** Whoever set something anew meanwhile has another timer. */
+/** A concurrent change of the settings has set another timer. */
 const unchanged = ({ lookedAt }: AutoDestroyTimer) => ({
   condition: 'lookedAt = :seen',
   values: { ':seen': lookedAt },
@@ -92,7 +92,7 @@ const destroy = async ({ workspace, timer }: Look): Promise<void> => {
   });
 };
 
-/** What the workspace says is in its way or refused by a person is not tried again by itself. */
+/** A run that a person or a failed check ended is not retried. */
 const isRefused = ({ status, failure }: Run): boolean =>
   status === 'discarded' || status === 'canceled' || failure !== undefined;
 
@@ -103,7 +103,7 @@ const follow = async (look: Look, runId: string): Promise<void> => {
   return failed(look, { run });
 };
 
-/** A duration counts on; a time is over. */
+/** A duration starts again; a fixed time has passed. */
 const destroyed = async ({ workspace, timer }: Look, run: Run): Promise<void> => {
   await notifyAutoDestroy(workspace, { kind: 'results', at: timer.lookedAt, run });
   const { autoDestroyAt: at } = workspace;

@@ -7,12 +7,12 @@ import { getRun, updateRun } from '../runs/records.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
- * Who may have a run applied without a person's confirmation: whoever may confirm it. That is everybody who determines what
- * it applies: its creator, and the uploader of its configuration. Of a run that an apply elsewhere sets off the creator does
- * not count: those who manage the workspace have decided that by its setting auto-apply-run-trigger (HCP Terraform: run
- * states, automatic apply; run triggers). A commit of the repository that a workspace follows has no author here: those who
- * connected the workspace have decided that, by its setting auto-apply; as those who manage it have who set when it is to be
- * destroyed.
+ * Who may have a run applied without a person's confirmation: whoever may confirm it. That is everybody who
+ * determines what it applies: its creator, and the uploader of its configuration. The creator does not count for a
+ * run that a run trigger queued: the managers of the workspace decided that with its setting auto-apply-run-trigger
+ * (HCP Terraform: run states, automatic apply; run triggers). A commit of the repository that a workspace follows has
+ * no author here: whoever connected the workspace decided that with its setting auto-apply. In the same way, whoever
+ * set the time at which a workspace is destroyed decided that.
  */
 export const authorsOf = (
   createdBy: string,
@@ -20,7 +20,10 @@ export const authorsOf = (
   trigger: Run['trigger'],
 ): string[] => [...new Set([...(trigger ? [] : [createdBy]), version.createdBy])].filter(isUser);
 
-/** @param known what some of them may do, where that is known already. At most 4 reads for each of the others. */
+/**
+ * @param known permissions of some of them, where the caller has read them already. At most 4 reads for each of the
+ * others.
+ */
 export const mayAllApply = async (
   userIds: readonly string[],
   { organization, workspace }: { organization: string; workspace: Workspace | string },
@@ -36,8 +39,8 @@ const reason =
   'Not applied automatically: the author of this run or of its configuration no longer has permission to apply runs in this workspace. Confirm it as a user with that permission.';
 
 /**
- * A run that is about to be applied without a confirmation, after its authors were looked at again: one of them may have lost
- * the permission since it was created. May be repeated.
+ * Checks the authors of a run once more before it is applied without a confirmation: one of them may have lost the
+ * permission since the run was created. May be repeated.
  */
 export const recheckAutomaticApply = async (run: Run): Promise<Run> => {
   const { id, organization, workspaceId, appliesFor, decision, status } = run;

@@ -6,7 +6,10 @@ type ObjectCreated = EventBridgeEvent<'Object Created', { object: { key: string 
 
 const form = /^uploads\/(cv-[A-Za-z0-9]+)\.tar\.gz$/;
 
-/** A configuration has come: settles its status and starts the run it is to start. Events come late, and twice. */
+/**
+ * Handles the upload of a configuration: settles its status and starts the run that it is for. S3 events can be late
+ * and can repeat.
+ */
 export const handler = async (event: ObjectCreated): Promise<void> => {
   const id = form.exec(event.detail.object.key)?.[1];
   const version = id && (await getConfigurationVersion(id));

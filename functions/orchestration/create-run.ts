@@ -36,25 +36,25 @@ export interface RunRequest {
   /** The run's own setting; missing: the workspace's. */
   autoApply?: boolean;
   createdBy: string;
-  /** To the creator. */
+  /** Permissions of the creator. */
   granted: Granted;
   source: string;
-  /** Its creator shows logs in Terraform's JSON UI lines; without, what `source` says. */
+  /** The client renders Terraform's JSON UI lines; if absent, `source` decides. */
   rendersLogs?: boolean;
   terraformVersion?: string;
   /** Makes creation idempotent: the same id gives the same run. Missing: a new run each time. */
   id?: string;
   /** Queued by a run trigger: applies automatically if the workspace has auto-apply-run-trigger. */
   trigger?: Run['trigger'];
-  /** Whose status it counts for. */
+  /** Commit whose status includes this run. */
   commit?: Run['commit'];
   /** It gives the workspace another version of the module that it was made from. */
   moduleUpgrade?: Run['moduleUpgrade'];
-  /** Which move of what the workspace follows it is of: after a newer one it is not created. */
+  /** Number of the branch's move that it is for; a run for an outdated move is not created. */
   move?: FollowedMove;
 }
 
-/** The run that an earlier request created. It is queued now if its creator stopped before that. */
+/** The run that an earlier request created; queues it now if that request stopped before that. */
 const repeated = async (id: string): Promise<Run | undefined> => {
   const run = await getRun(id);
   if (run?.status === 'pending' && !run.wait) await enqueue(run);
@@ -94,7 +94,7 @@ export const queueRun = async (request: RunRequest): Promise<Run> => {
     !planOnly &&
     !options.savePlan &&
     (await mayAllApply(appliesFor, { ...workspace, workspace }, trigger ? {} : { [createdBy]: granted }));
-  // A run that is started again counts for its commit; one that an apply elsewhere sets off says nothing of it.
+  // A repeated run counts for its commit; a triggered one does not.
   const commit = request.commit ?? (trigger ? undefined : version.commit);
   return createRun(workspace.id, {
     ...options,

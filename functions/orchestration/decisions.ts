@@ -8,13 +8,13 @@ import type { Change } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { deliver } from './execution.ts';
 
-/** Actions of users on a run. Each may be repeated. */
+/** Users' actions on a run. Each may be repeated. */
 
 const timeIn = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 export type ActionResult = 'accepted' | 'conflict';
 
-/** `isAccepted` of run/actions.ts, which documents report, as the condition of a write. */
+/** `isAccepted` of run/actions.ts, which documents report, as a write condition. */
 const mayNow = (action: RunAction, which?: Overridable): Required<Pick<Change, 'condition' | 'names' | 'values'>> => {
   const allowed = statusesFor(action).filter((status) => !which || statuses[status].overrides === which);
   const decided = afterConfirmation[action]
@@ -36,7 +36,7 @@ const mayNow = (action: RunAction, which?: Overridable): Required<Pick<Change, '
   };
 };
 
-/** @param isMine whether a run shows this very change: the SDK tries a write again whose answer was lost */
+/** @param isMine whether a run shows this very change: the SDK retries a write whose response was lost */
 const act = async (
   run: Run,
   action: string,
@@ -53,7 +53,7 @@ const act = async (
   return 'accepted';
 };
 
-/** A repeat by the same user: the first request may have stopped between its write and the delivery. */
+/** A repeat by the same user: the first request may have stopped between write and delivery. */
 const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<ActionResult> => {
   const current = await getRun(runId);
   if (!current || !isSame(current)) return 'conflict';
@@ -61,7 +61,9 @@ const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<A
   return 'accepted';
 };
 
-/** Confirms. The same user may repeat it (clients retry POSTs); `conflict` when the run awaits no confirmation. */
+/**
+ * Confirms a run. The same user may repeat it (clients retry POSTs); `conflict` when the run awaits no confirmation.
+ */
 export const applyRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
   const at = now();
   const result = await act(
@@ -82,7 +84,7 @@ export const applyRun = async (run: Run, userId: string, comment?: string): Prom
   return repeated(run.id, ({ decision }) => decision?.action === 'apply' && decision.by === userId);
 };
 
-/** The action too: the same user may send another one in the same millisecond. */
+/** Compares the action too: the same user may send another one in the same millisecond. */
 const isDecision =
   (action: 'apply' | 'discard', userId: string, at: string) =>
   ({ decision }: Run): boolean =>

@@ -6,11 +6,14 @@ import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { cancelRun, discardRun, forceCancelRun } from './decisions.ts';
 
-/** Whoever deletes a workspace with unfinished runs does not wait for them: they are stopped here. */
+/**
+ * Stops the unfinished runs of deleted workspaces in the background, so that the request that deletes a workspace
+ * does not wait for them.
+ */
 
 const comment = 'The workspace was deleted.';
 
-/** Nobody can reach the run any more, so one that does not stop is forced to. */
+/** Users can no longer reach the run, so one that does not stop is force-canceled. */
 const stop = async (run: Run, by: string): Promise<void> => {
   if (run.cancel) {
     if (new Date().toISOString() >= run.cancel.forceAvailableAt) await forceCancelRun(run, by, comment);
@@ -20,11 +23,11 @@ const stop = async (run: Run, by: string): Promise<void> => {
   else if (isAccepted('cancel', run)) await cancelRun(run, by, comment);
 };
 
-/** False when the workspace was not deleted. Looks again in a minute while runs go on. May be repeated. */
+/** False when the workspace was not deleted. Checks again in a minute while runs go on. May be repeated. */
 export const completeWorkspaceEnd = async (workspaceId: string): Promise<boolean> => {
   const workspace = await getEndedWorkspace(workspaceId);
   if (!workspace) return false;
-  // From the newest on: a run that ends starts the next in the queue.
+  // Newest first: a run that ends starts the next one in the queue.
   for (const run of await openRunsOf(workspace)) await stop(run, workspace.deletedBy ?? '');
   if (!(await completeDeletion(workspace))) {
     await update(keys.workspace(workspaceId), { set: dueIn(workspaceId, 60), condition: 'attribute_exists(pk)' });

@@ -22,7 +22,7 @@ const tell = async (workspace: Workspace, result: HealthEvent['result']): Promis
 
 const historySeconds = 90 * 24 * 3600;
 
-/** Keeps the result of an assessment that is over, and tells people of it. Once; may be repeated. */
+/** Stores the result of a finished assessment and sends its notifications, once. May be repeated. */
 export const endAssessment = async (run: Run): Promise<void> => {
   await remove(keys.assessing(run.organization, run.id));
   const workspace = await getWorkspace(run.workspaceId);

@@ -13,8 +13,8 @@ interface StatusChange {
 
 /**
  * An execution ended without reaching the finisher: stopped in the console, failed, or timed out. The run ends with
- * that reason all the same. Throws while its runner stops, so that the event is delivered again; should its deliveries
- * run out first, the sweep comes back to the run.
+ * that reason. Throws while its runner stops, so that EventBridge delivers the event again; if the deliveries run out
+ * first, the sweep finishes the run.
  */
 export const handler = async ({ detail }: StatusChange): Promise<void> => {
   const run = await getRun(detail.name);

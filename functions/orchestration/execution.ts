@@ -1,12 +1,24 @@
 // Through the AWS SDK on purpose (decisions/0005).
-import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import {
+  SendTaskFailureCommand,
+  SendTaskHeartbeatCommand,
+  SendTaskSuccessCommand,
+  SFNClient,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn';
 import { environment } from '../environment.ts';
-import { resume } from '../run/lifecycle.ts';
+import { type Resume, resume } from '../run/lifecycle.ts';
 import { phaseSeconds } from '../run/limits.ts';
 import type { Run } from '../run/run.ts';
+import { isResultFinal } from '../run/task-stages.ts';
+import type { TaskResult } from '../run-tasks/results.ts';
 import { openTaskTokens } from '../run-tasks/stages.ts';
 import { directly } from '../store/direct-calls.ts';
-import { answerWait, extendWait } from './task-tokens.ts';
+
+/**
+ * A run's execution: its start, and the answers to its waits. An execution waits with a task token for the run, or with one
+ * for each run task. Everything here may be repeated.
+ */
 
 const client = new SFNClient(directly('states'));
 
@@ -35,6 +47,39 @@ export const startExecution = async (run: Run): Promise<void> => {
     if ((error as Error).name !== 'ExecutionAlreadyExists') throw error;
   }
 };
+
+/** False when the token is no longer valid: it was answered, timed out, or its execution has ended. */
+const send = async (answer: Promise<unknown>): Promise<boolean> => {
+  try {
+    await answer;
+    return true;
+  } catch (error) {
+    if (['TaskTimedOut', 'TaskDoesNotExist', 'InvalidToken'].includes((error as Error).name)) return false;
+    throw error;
+  }
+};
+
+export const answerWait = (taskToken: string, answer: Resume): Promise<boolean> =>
+  send(
+    'output' in answer
+      ? client.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.output) }))
+      : client.send(new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) })),
+  );
+
+/**
+ * Resumes the execution that waits for a final result, which it reads from the record; false when none waits. May be
+ * repeated.
+ */
+export const deliverResult = async ({ status, token }: TaskResult): Promise<boolean> =>
+  !!token && isResultFinal(status) && answerWait(token, { output: {} });
+
+/** The run was canceled, so the result is not needed. */
+export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolean> =>
+  answerWait(taskToken, { error: 'Canceled', cause });
+
+/** Sends a heartbeat for a task that is still running. */
+export const extendWait = (taskToken: string): Promise<boolean> =>
+  send(client.send(new SendTaskHeartbeatCommand({ taskToken })));
 
 /** Resumes the waiting execution if the run item has an answer for it. May be repeated. */
 export const deliver = async (run: Run): Promise<boolean> => {

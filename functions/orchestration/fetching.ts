@@ -8,11 +8,11 @@ import { deliver } from './execution.ts';
 import { recordVerdict } from './progress.ts';
 
 /**
- * Runs that were created before their configuration was uploaded. Such a run enters its name in the configuration
- * version and then looks again; whoever settles the version afterwards finds the name.
+ * Runs created before their configuration was uploaded. Such a run adds its id to the configuration version and then
+ * reads the version again; whoever settles the version afterwards finds the id.
  */
 
-/** Called when the run's execution waits. May be repeated; resumes immediately if the version is settled. */
+/** Called when the run's execution waits. May be repeated; resumes at once if the version is settled. */
 export const awaitConfiguration = async (run: Run): Promise<void> => {
   const waiting = await update<ConfigurationVersion>(keys.configurationVersion(run.configurationVersionId), {
     add: { awaitedBy: new Set([run.id]) },
@@ -25,14 +25,14 @@ export const awaitConfiguration = async (run: Run): Promise<void> => {
 
 const isOpen = ({ status }: ConfigurationVersion): boolean => status === 'pending' || status === 'fetching';
 
-/** Whether the upload, or the commit, has come meanwhile. */
+/** Whether the upload, or the commit, has arrived meanwhile. */
 const look = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   if (!version.commitArchive) return checkUpload(version);
   const archive = await getArchive(version.commitArchive);
   return (archive && (await settleVersion(archive, version.id))) ?? version;
 };
 
-/** Tells every run that waits for it how the upload went. */
+/** Resumes every run that waits for the version, with the upload's outcome. */
 export const configurationSettled = async (version: ConfigurationVersion): Promise<void> => {
   if (isOpen(version)) return;
   await Promise.all(

@@ -20,7 +20,7 @@ import { leaveQueue } from './queue.ts';
 import { leaveSavedPlans } from './saved-plans.ts';
 import { findUnsaved } from './unsaved-states.ts';
 
-/** The runner was signalled and has not stopped yet. Retry soon. */
+/** The runner was told to stop and has not stopped yet. Retry soon. */
 export class RunnerStillStoppingError extends Error {
   override name = 'RunnerStillStoppingError';
 }
@@ -94,7 +94,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
       ]),
     ],
   });
-  // Whoever discarded it is in the trail already.
+  // The audit trail has a user's discard already.
   if (isHidden(run)) return ended ?? (await getRun(run.id)) ?? latest;
   const isTold = status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
   await Promise.all([
@@ -104,9 +104,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   return ended ?? (await getRun(run.id)) ?? latest;
 };
 
-/**
- * An agent's runner can only be told through its heartbeats to end. It gets as long for that as a container.
- */
+/** An agent's runner learns from its next heartbeat that it has to stop. It gets as much time as a container. */
 const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void> => {
   const { agent, claimNonce, stop } = run[phase];
   if (!claimNonce || isAgentRunnerGone(run[phase], new Date().toISOString())) return;

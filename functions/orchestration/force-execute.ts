@@ -10,8 +10,9 @@ import { moveToFront } from './queue.ts';
 export type ForceExecuteResult = 'accepted' | 'not pending' | 'not behind a run' | 'not discardable';
 
 /**
- * Discards the run that holds the workspace and waits for a person, so that this pending one is next. It goes to the front before the other is discarded: whoever starts the next run then finds it there. The same
- * user may repeat it.
+ * Discards the run that holds the workspace and waits for a person, so that this pending run is next. It moves to the
+ * front before the other is discarded, so that whoever starts the next run finds it there. The same user may repeat
+ * it.
  */
 export const forceExecuteRun = async (run: Run, userId: string, comment?: string): Promise<ForceExecuteResult> => {
   const workspace = await getWorkspace(run.workspaceId);

@@ -7,16 +7,19 @@ import type { Run, RunOptions } from '../run/run.ts';
 import { freezeTaskStages } from '../run-tasks/stages.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
-/** What decides what a run has to pass, beside its workspace. */
+/** Determines which checks a run has to pass, besides its workspace. */
 export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'> {
   id: string;
-  /** Workspace of the template that the run's is made of: what is attached to it applies too. */
+  /** The template's workspace that the run's workspace was made from: what is attached to it applies too. */
   templateWorkspaceId?: string | undefined;
   /** Its configuration version is not uploaded yet. */
   fetching: boolean;
 }
 
-/** What a run that is about to be created will pass, and how long it may take, fixed with it. 4 requests, and nothing written, when that is nothing. */
+/**
+ * The checks and time limits of a run that is about to be created, frozen with it. 4 requests, and no write when
+ * there are none.
+ */
 export const freezeChecks = async (
   workspace: Workspace,
   { id, planOnly, targetAddrs, fetching, templateWorkspaceId }: NewRunFacts,

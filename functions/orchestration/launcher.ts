@@ -11,7 +11,7 @@ import { updateRun } from '../runs/records.ts';
 import { directly } from '../store/direct-calls.ts';
 import { hashSecret } from '../store/id.ts';
 import { isOffered, offerJob } from './agent-jobs.ts';
-import { newClaim } from './claims.ts';
+import { newClaim } from './phases.ts';
 
 /**
  * Starts and stops the containers that Terraform runs in, or queues the phase for an agent. A container knows the
@@ -111,7 +111,7 @@ export const runContainer = async (startedBy: string, claim: string): Promise<st
   return taskArn;
 };
 
-/** Every container of a run that ECS still lists, also one whose ARN was never written. */
+/** All containers of a run that ECS lists, including one whose ARN was never stored. */
 export const runnersOf = async (runId: string): Promise<string[]> => {
   const lists = await Promise.all(
     (['RUNNING', 'STOPPED'] as const).map((desiredStatus) =>
@@ -127,7 +127,7 @@ export interface Container {
   createdAt?: string;
 }
 
-/** Running containers that were not told to stop. */
+/** The launcher may have stopped before it stored the container's ARN. */
 export const runningContainers = async (): Promise<Container[]> => {
   const found: Container[] = [];
   const cluster = environment.clusterArn;

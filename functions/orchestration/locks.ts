@@ -7,10 +7,10 @@ import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { startDue, startNext, takeFromEnded } from './queue.ts';
 
 /**
- * Who may write state and start runs. Besides people, and the run that is current, a run that has ended holds its
- * workspace while what its apply recorded is not the workspace's state: the next run would make everything once more.
- * Anybody who may lock takes the workspace over from it, as `terraform state push` does, and lets go of the queue by
- * having brought the state in; without that, the run holds it again. Or an admin decides by force to go on without.
+ * Who may write state and start runs. Besides users and the current run, an ended run holds its workspace's lock
+ * while the state of its apply is not saved: the next run would create everything again. Whoever may lock the
+ * workspace can take that lock over, as `terraform state push` does, and unlocks the queue by uploading the state;
+ * unlocking without an upload gives the lock back to the run. An admin can give the state up with a force-unlock.
  */
 
 /** Undefined when it is locked already. */
@@ -32,9 +32,9 @@ export const lockWorkspace = async (
 const tries = 4;
 
 /**
- * Takes a user's lock away, only that of `userId` if one is given, or by force the one that waits for a state; starts
- * the queue when that leaves the workspace free. Undefined when there is no such lock; the lock of a run that goes on
- * goes with the run only.
+ * Removes a user's lock (only that of `userId` if one is given), or by force the lock of a run with an unsaved state.
+ * Starts the queue when the workspace is free then. Undefined when there is no such lock; the lock of a running run
+ * cannot be removed.
  */
 export const unlockWorkspace = async (workspaceId: string, userId?: string): Promise<Workspace | undefined> => {
   for (let i = 0; i < tries; i++) {

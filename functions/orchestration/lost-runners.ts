@@ -4,12 +4,12 @@ import { updateRun } from '../runs/records.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { deliver } from './execution.ts';
 
-/** Instances of managed resources in the workspace's state. */
+/** Number of managed resource instances in the workspace's state. */
 export const recordedResources = async (workspaceId: string): Promise<number> =>
   (await getWorkspace(workspaceId))?.state?.resources ?? 0;
 
 /**
- * Ends the phase of a runner that is gone and has not reported, at once instead of at the next missed beat.
+ * Ends the phase of a runner that stopped without a report, at once instead of at the next missed heartbeat.
  * @param why for people, e.g. `exit code 1`
  */
 export const endPhase = async (run: Run, phase: PhaseName, why: string): Promise<void> => {

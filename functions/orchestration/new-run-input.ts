@@ -15,7 +15,7 @@ import { checkUnmanaged } from '../workspaces/managed.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
 
-/** What creating a run may say (HCP API: runs, create). */
+/** Input of a new run (HCP API: runs, create). */
 
 const otherFields: OtherFields = {
   shown: `actions canceled-at created-at end-reason force-cancel-available-at has-changes permissions
@@ -29,7 +29,9 @@ const otherFields: OtherFields = {
   },
 };
 
-/** Kept with the run, which is written some fifteen times; larger values belong into variables of the workspace. */
+/**
+ * Stored in the run's item, which is written some fifteen times; larger values belong in variables of the workspace.
+ */
 const maxVariablesBytes = 64 * 1024;
 
 const address = v.pipe(
@@ -126,7 +128,7 @@ export const findVersion = async (workspace: Workspace, id: string | undefined):
   }
   const checked = await acceptUpload(version);
   const { status, errorMessage = '' } = checked;
-  // The run fetches what is still on its way.
+  // The run waits for an upload that is still under way.
   if (status === 'uploaded' || status === 'fetching') return checked;
   if (status === 'pending' && mayStillBeUploaded(checked)) return checked;
   throw unprocessable(
@@ -135,7 +137,7 @@ export const findVersion = async (workspace: Workspace, id: string | undefined):
   );
 };
 
-/** Before 1.4, Terraform's `cloud` block prints a log as it is: JSON lines are not for people. */
+/** Before 1.4, Terraform's `cloud` block prints a log as it is, so those versions get text instead of JSON lines. */
 const rendersLogs = (request: ApiRequest): boolean =>
   !/^1\.[0-3]\.|^0\./.test(request.header('terraform-version') ?? '');
 
@@ -164,7 +166,7 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
     rendersLogs: rendersLogs(request),
     terraformVersion,
     autoApply: input.attributes['auto-apply'] ?? undefined,
-    // The command line makes a configuration version for one run, and repeats what was not answered.
+    // The command line makes a configuration version for one run, and retries requests without a response.
     ...(versionId !== undefined && fromTerraform && version.source === source ? { id: version.runId } : {}),
   };
 };

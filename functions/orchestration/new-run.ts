@@ -45,14 +45,14 @@ export interface FollowedMove {
   n: number;
 }
 
-/** The workspace has moved on: a newer commit was pushed, or it follows something else. */
+/** The run is outdated: a newer commit was pushed, or the workspace follows something else. */
 export class OutdatedCommitError extends Error {
   override name = 'OutdatedCommitError';
 }
 
 /**
- * Numbers, stores, queues and starts a run. If it dies on the way, the sweep finds the run by its due time and calls
- * {@link enqueue} again. 7 writes, 1 StartExecution, however long the queue is.
+ * Numbers, stores, queues and starts a run. If this stops on the way, the sweep finds the run by its due time and
+ * calls {@link enqueue} again. 7 writes, 1 StartExecution, however long the queue is.
  */
 export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
   const { id = newId('run'), move: _, ...rest } = options;
@@ -77,13 +77,13 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   return run;
 };
 
-/** What a run needs of where it belongs. */
+/** The attributes of a workspace that a new run copies. */
 export type RunHome = Pick<
   Workspace,
   'id' | 'organization' | 'name' | 'executionMode' | 'agentPoolId' | 'engine' | 'workingDirectory'
 >;
 
-/** What a run takes from its workspace, before anything has happened to it. 1 read where an agent is to do it. */
+/** What a run copies from its workspace when it is created. 1 read for a workspace with agents. */
 export const pendingIn = async (workspace: RunHome, createdAt: string) => {
   const agentPool = await agentPoolOf(workspace);
   return {
@@ -102,7 +102,7 @@ export const pendingIn = async (workspace: RunHome, createdAt: string) => {
   } satisfies Partial<Run>;
 };
 
-/** Nothing newer was pushed, and no pull request was applied that is not merged yet: a run would undo that. */
+/** No newer commit was pushed, and no pull request was applied that is not merged yet: a run would undo it. */
 const stillFollows =
   'vcsFollows = :follows AND vcsMoves = :n AND (attribute_not_exists(vcsPull) OR vcsPull.repository <> :repository)';
 const isNewest = ({ vcsFollows, vcsMoves, vcsPull }: Workspace, { follows, n, repository }: FollowedMove): boolean =>

@@ -10,8 +10,8 @@ import { isNotified } from '../workspaces/project-notifies.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
- * Has people and version control told that a run came to its status. Costs nothing when nobody configured either. A failure
- * is logged and does not delay the run.
+ * Notifies people and version control of the run's new status. Costs nothing when neither is configured. A failure is
+ * logged and does not delay the run.
  */
 export const notify = async (run: Run): Promise<void> => {
   await Promise.all([run.commit ? postStatus(run) : undefined, tellPeople(run)]);
@@ -26,7 +26,7 @@ const postStatus = async (run: Run): Promise<void> => {
   }
 };
 
-/** Has the function Notify send the notifications of the run's new status. */
+/** Has the function Notify send the notifications for the run's new status. */
 const tellPeople = async (run: Run): Promise<void> => {
   const notice = run.notifies && notificationOf(run);
   if (!notice) return;
@@ -38,7 +38,7 @@ const tellPeople = async (run: Run): Promise<void> => {
   }
 };
 
-/** What people are told of a workspace that is destroyed by itself. */
+/** Notifications of a workspace that is destroyed by its schedule. */
 export const notifyAutoDestroy = async (
   workspace: Workspace,
   { run, ...notice }: Omit<AutoDestroyNotice, 'run'> & { run?: Run },
@@ -54,7 +54,10 @@ export const notifyAutoDestroy = async (
   }
 };
 
-/** Has recorded what became of what the run was for; whoever looks at that, and the sweep, do so as well. */
+/**
+ * Records the outcome of the environment build, template import or dry run that the run was for; a reader of that,
+ * and the sweep, do the same.
+ */
 const settleEnvironment = async (run: Run): Promise<void> => {
   try {
     await invokeLater(environment.environmentSettleFunction, { runId: run.id });

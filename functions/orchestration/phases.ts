@@ -8,7 +8,7 @@ import { checkIn } from '../store/due.ts';
 import { hashSecret, newSecret } from '../store/id.ts';
 import { deliver } from './execution.ts';
 
-/** Requests of runners that change a run: claim, stand by, report. Each may be repeated. */
+/** Runners' requests that change a run: claim, stand by, report. Each may be repeated. */
 
 export interface Claimed {
   run: Run;
@@ -16,6 +16,12 @@ export interface Claimed {
   /** Valid for this run and phase until the phase ends. */
   token: string;
 }
+
+/** A new claim, and the attributes to write: only the runner has the secret itself. */
+export const newClaim = (phase: PhaseName): { secret: string; set: Record<string, string> } => {
+  const secret = newSecret();
+  return { secret, set: { [`${phase}.claimHash`]: hashSecret(secret) } };
+};
 
 const newToken = (runId: string, phase: PhaseName): string => `${runId}.${phase}.${newSecret()}`;
 
@@ -35,12 +41,12 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
   return take(run, name, nonce, {
     condition: `${name}.claimHash = :claim`,
     values: { ':claim': claimHash },
-    // One that stood ready was not started for this run: that it is the run's is written with its claim.
+    // A runner that stood ready was not started for this run; the claim records that it is the run's now.
     set: warm && warm.keyHash === claimHash ? { [`${name}.taskArn`]: warm.taskArn } : undefined,
   });
 };
 
-/** The runner of the plan takes the apply that it was offered; the plan's token identifies it. */
+/** The plan's runner accepts the apply that it was offered; the plan's token identifies it. */
 export const claimHeldApply = (run: Run, planToken: string): Promise<Claimed | undefined> =>
   take(run, 'apply', hashSecret(planToken), {
     condition: 'attribute_exists(apply.offeredAt) AND attribute_not_exists(apply.claimHash)',

@@ -7,7 +7,17 @@ import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { checkIn } from '../store/due.ts';
 import { deliver } from './execution.ts';
 
-/** How the states of the machine change the run's item. */
+/** Applies the machine's states to the run's item. */
+
+/** Input of a waiting state's function. */
+export interface WaitingTask extends Attempt {
+  runId: string;
+}
+
+/** Input of a function that does its state's work itself. */
+export interface CheckTask {
+  runId: string;
+}
 
 /** The machine and the run disagree, e.g. after a redrive of an ended run. The machine catches it and finishes the run. */
 export class RunNotInStateError extends Error {
@@ -20,7 +30,7 @@ export class RunNotInStateError extends Error {
 interface Entering {
   /** Attributes set together with the status. */
   extra?: (run: Run) => Record<string, unknown>;
-  /** Rechecks whether the run may enter the state. */
+  /** Checks again whether the run may enter the state. */
   recheck?: (run: Run) => Promise<Run>;
 }
 
@@ -43,7 +53,7 @@ const enter = async (
     status = before.status;
     const entry = entryOf(state, before);
     const repeat = status === entry.status;
-    // Each task of a stage enters it; the first one has changed the status.
+    // Every task of a stage enters it; the first one has changed the status.
     if (repeat && !attempt && before.wait?.state === state) return before;
     if (order && (before.wait?.order ?? '') > order) break;
     if (!repeat && !entry.from.includes(before.status)) break;
@@ -64,10 +74,10 @@ const enter = async (
 };
 
 /**
- * Enters a waiting state of the machine: status, timeline and token in one write; then resumes the execution if its answer
- * was there before the token. Entering again with a new token is a repeat. When the run may not enter the state yet, only
- * the token is written, and the answer names the state that comes first.
- * @throws {RunNotInStateError} when the run is elsewhere, or final, or another attempt has been made since
+ * Enters a waiting state: status, timeline and token in one write; then resumes the execution if its answer was there
+ * before the token. Entering again with a new token is a repeat. When the run may not enter the state yet, only the
+ * token is written, and the answer names the state that comes first.
+ * @throws {RunNotInStateError} when the run is in another state, final, or a later attempt exists
  */
 export const enterState = async (
   runId: string,

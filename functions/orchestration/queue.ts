@@ -9,13 +9,13 @@ import type { Workspace } from '../workspaces/records.ts';
 import { deliver } from './execution.ts';
 
 /**
- * Each workspace's queue. Entries lie in the workspace's partition in the order of run numbers; the workspace's `lock`
- * says who is current. No operation reads or writes more than a few items, however long the queue is, and each may be
- * repeated or cut off anywhere:
+ * Each workspace's queue. Entries lie in the workspace's partition, ordered by run number; the workspace's `lock`
+ * names the current run. No operation reads or writes more than a few items, however long the queue is, and each may
+ * be repeated or interrupted at any point:
  *
- * - A run becomes current by one conditional write of the lock, then its own item is marked current.
- * - A final run releases the lock *after* its final status was written. So a caller that takes the lock for a run and then
- *   finds the run not final can rely on the finisher.
+ * - A run becomes current by one conditional write of the lock; then its own item is marked current.
+ * - A final run releases the lock *after* its final status was written. So a caller that takes the lock for a run and
+ *   then finds the run not final can rely on the finisher.
  */
 
 interface Entry {
@@ -164,7 +164,7 @@ export const leaveQueue = async (run: Run): Promise<void> => {
 
 /**
  * Whether the next run may have to be started although no lock was released: the workspace is unlocked, or the caller
- * that locked it stopped before it marked the run current or resumed its execution, and is now retried.
+ * that locked it stopped before it marked the run current or resumed its execution, and is retried now.
  */
 const mayStart = async (workspaceId: string): Promise<boolean> => {
   const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;

@@ -10,8 +10,8 @@ interface Succeeded {
 }
 
 /**
- * A run's execution is through. One whose apply sets off runs elsewhere is still due, and stays so until they are
- * queued: should this event be lost, the sweep does the same a minute later.
+ * A run's execution succeeded. A run with run triggers stays due until the triggered runs are queued: if this event
+ * is lost, the sweep queues them a minute later.
  */
 export const handler = async ({ detail }: Succeeded): Promise<void> => {
   const run = await getRun(detail.name);

@@ -17,9 +17,9 @@ interface TaskStopped {
 }
 
 /**
- * A runner's container is gone. One that had reported is nothing new; one that stood by will apply nothing, so the
- * apply it was offered goes to another; one that was at work leaves its phase errored at once instead of at the next
- * missed beat.
+ * A runner's container stopped. If it had reported, nothing is to do. If it stood by, the apply that it was offered
+ * goes to another runner. If it was at work, its phase ends as errored at once instead of at the next missed
+ * heartbeat.
  */
 export const handler = async ({ detail }: TaskStopped): Promise<void> => {
   const { startedBy = '' } = detail;

@@ -9,19 +9,19 @@ import type { Workspace } from '../workspaces/records.ts';
 import { deliver } from './execution.ts';
 
 /**
- * Saved plans are good for the state that they were made from, and for no other. The workspace's item
- * names those that may still be applied, so that whoever gives it a new state knows them without looking:
- *
- * - A run notes the state that its runner was given, when the runner claims the plan.
- * - Once its plan is saved it enters its name, and reads the state in the same write: one that is newer discards it.
- * - Any newer state found later is the work of somebody who finds the name.
+ * A saved plan is valid only for the state that it was made from. The workspace's item lists the saved plans that may
+ * still be applied, so that whoever writes a new state finds them without a query:
+ * - A run stores the state that its runner got, when the runner claims the plan.
+ * - Once its plan is saved the run adds itself to the list, and reads the state in the same write: a newer one
+ *   discards it.
+ * - Whoever writes a newer state later finds the run in the list and discards it.
  */
 
 const noState = '';
 
 const basisOf = ({ state }: Pick<Workspace, 'state'>): string => state?.id ?? noState;
 
-/** What the plan is made from. 1 write, of runs that save their plans. */
+/** Stores which state the plan is made from. 1 write, only for runs that save their plans. */
 export const recordPlanBasis = async (run: Run, workspace: Workspace): Promise<void> => {
   if (run.savePlan) await updateRun(run.id, { set: { 'plan.basis': basisOf(workspace) } });
 };
@@ -29,7 +29,7 @@ export const recordPlanBasis = async (run: Run, workspace: Workspace): Promise<v
 export const isStale = ({ savePlan, plan, current }: Run, workspace: Workspace): boolean =>
   savePlan && !current && plan.basis !== undefined && plan.basis !== basisOf(workspace);
 
-/** Enters a run whose plan was saved. May be repeated. */
+/** Lists a run whose plan was saved. May be repeated. */
 export const keepSavedPlan = async (run: Run): Promise<void> => {
   const workspace = await update<Workspace>(keys.workspace(run.workspaceId), {
     add: { savedPlans: new Set([run.id]) },
@@ -38,7 +38,7 @@ export const keepSavedPlan = async (run: Run): Promise<void> => {
   if (workspace && isStale(run, workspace)) await discardStale(run.id);
 };
 
-/** The run is over: it takes its name out, and what it applied is the workspace's configuration from now on. */
+/** Removes an ended run from the list; what it applied is the workspace's configuration from now on. */
 export const leaveSavedPlans = async (run: Run, { applied }: { applied: boolean }): Promise<void> => {
   await forget(run.workspaceId, [run.id]);
   if (applied) await adoptConfigurationVersion(run.configurationVersionId);
@@ -50,13 +50,13 @@ const forget = (workspaceId: string, runIds: string[]) =>
     condition: 'attribute_exists(savedPlans)',
   });
 
-/** At once; a workspace can have any number. */
+/** Maximum of parallel discards: a workspace can have any number of saved plans. */
 const atOnce = 20;
 
 /**
  * Discards the plans made from an older state, on behalf of the platform. May be repeated.
- * @param workspace as it is since it has its new state
- * @param writer the run whose state that is
+ * @param workspace with its new state
+ * @param writer the run that wrote the state
  */
 export const discardStalePlans = async (workspace: Workspace, writer: string | undefined): Promise<void> => {
   const ids = [...(workspace.savedPlans ?? [])].filter((id) => id !== writer);
@@ -70,7 +70,7 @@ export const discardStalePlans = async (workspace: Workspace, writer: string | u
 const reason =
   'The workspace’s state has changed since this plan was saved, so it can no longer be applied. Plan again.';
 
-/** Also one that was confirmed and waits for its turn; not one whose turn has come. */
+/** Including a confirmed run that waits in the queue, but not one that is current already. */
 export const discardStale = async (runId: string): Promise<void> => {
   const at = new Date().toISOString();
   const discarded = await updateRun(runId, {
@@ -85,6 +85,6 @@ export const discardStale = async (runId: string): Promise<void> => {
   });
   if (discarded) await recordRunEvent(discarded, 'discarded', undefined, undefined, at);
   const run = discarded ?? (await getRun(runId));
-  // The first try may have died between its write and this.
+  // The first attempt may have stopped between its write and this.
   if (run?.decision?.action === 'discard') await deliver(run);
 };

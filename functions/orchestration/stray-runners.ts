@@ -7,17 +7,17 @@ import { type Container, runningContainers, stopRunner } from './launcher.ts';
 import { getWarmRunners, isWarmRunner, type WarmRunner } from './warm-runners.ts';
 
 /**
- * Containers that nobody waits for: a runner goes by itself when its work is done, unless it hangs, and then it costs until
- * somebody looks. ECS is asked, and not the table, so that those are found too that nobody wrote down.
+ * Containers that no run needs: a runner exits when its work is done, unless it hangs, and then it costs money until
+ * it is stopped. This asks ECS instead of the table, to find containers that were never recorded as well.
  */
 
-/** What a runner may still have to do when all is reported (runner/deferred-uploads.ts), and more. */
+/** Longer than a runner needs after its report (runner/deferred-uploads.ts). */
 const graceMs = 5 * 60_000;
 const atOnce = 100;
 
 const before = (time: string | undefined, now: number): boolean => !!time && Date.parse(time) < now - graceMs;
 
-/** Also one that stood by after the plan, and was offered nothing. */
+/** Including a runner that stood by after the plan and was offered nothing. */
 const isStray = ({ arn, createdAt }: Container, run: Run | undefined, now: number): boolean => {
   if (!run) return before(createdAt, now);
   if (isFinal(run.status)) return before(run.statusTimestamps[timestampKey(run.status)], now);
@@ -25,7 +25,7 @@ const isStray = ({ arn, createdAt }: Container, run: Run | undefined, now: numbe
   return !!plan.report && plan.taskArn === arn && apply.taskArn !== arn && before(plan.heldUntil, now);
 };
 
-/** One that stands ready goes by itself once it is retired; one that its run never took does so too. */
+/** A retired ready runner exits by itself; so does one whose run never claimed it. */
 const isWarmStray = (container: Container, warm: WarmRunner, run: Run | undefined, now: number): boolean => {
   const { reserved, retiredAt } = warm;
   if (!reserved) return retiredAt ? before(retiredAt, now) : !environment.warmRunners && before(warm.startedAt, now);
@@ -33,7 +33,10 @@ const isWarmStray = (container: Container, warm: WarmRunner, run: Run | undefine
   return before(reserved.at, now) && (!isTaken || isStray(container, run, now));
 };
 
-/** Asks them to go. 1 request to ECS when there is no container at all. @returns what each was started for */
+/**
+ * Stops them. 1 request to ECS when there is no container at all.
+ * @returns what each was started for
+ */
 export const stopStrayRunners = async (now = Date.now()): Promise<string[]> => {
   const stopped: string[] = [];
   const containers = await runningContainers();

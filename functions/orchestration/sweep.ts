@@ -16,7 +16,7 @@ import { getWorkspace } from '../workspaces/records.ts';
 import { lookAtHealth } from './assessment-timer.ts';
 import { lookAtAutoDestroy } from './auto-destroy.ts';
 import { completeWorkspaceEnd } from './deleted-workspaces.ts';
-import { deliver } from './execution.ts';
+import { deliver, deliverResult } from './execution.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
 import { awaitConfiguration } from './fetching.ts';
 import { RunnerStillStoppingError, release } from './finish.ts';
@@ -26,21 +26,20 @@ import { startNext } from './queue.ts';
 import { endHold } from './runner-stopped.ts';
 import { discardStale, isStale } from './saved-plans.ts';
 import { stopStrayRunners } from './stray-runners.ts';
-import { deliverResult } from './task-tokens.ts';
 import { queueTriggeredRuns } from './triggered-runs.ts';
 import { keepWarmRunners } from './warm-runners.ts';
 
 /**
- * Repair without people, every minute: looks at exactly those items whose time has come without their having moved on.
- * Events are best effort, and a handler can die between two writes; whatever that leaves behind is completed here.
- * In a healthy system it reads eight empty index partitions, and asks ECS what runs.
+ * Repairs, every minute: reads exactly those items whose due time passed without progress. Events are best effort,
+ * and a handler can stop between two writes; this completes whatever that leaves behind. In a healthy system it reads
+ * eight empty index partitions, and lists ECS's tasks.
  */
 
 const client = new SFNClient(directly('states'));
 const perShard = 100;
 /** One invocation builds as many environments at most. */
 const perList = 50;
-/** At most so often at a run that is well. */
+/** Minimum interval between checks of a healthy run. */
 const wellSeconds = 5 * 60;
 
 export const handler = async (): Promise<{ looked: number; repaired: number }> => {
@@ -72,7 +71,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
   return { looked: items.length, repaired };
 };
 
-/** Operators see it, and an alarm counts it (infra/operations.ts). */
+/** In operators' logs; an alarm counts it (infra/operations.ts). */
 const logRepair = (repair: string, item: string): void => logWarning('repaired', { repair, item });
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
@@ -85,34 +84,37 @@ const lookAt = async (key: Key): Promise<string | undefined> => {
   return lookAtWorkspace(key);
 };
 
-/** Sort keys of environments, and of templates that have pools of them. */
+/** Sort keys of environments, and of templates with prebuilt pools. */
 const ofEnvironments = new Set(['ENV', 'TPL']);
 
 /**
- * Starts and stops on schedule, which are no repairs, or builds that were cut off. They stay due until they were looked at.
- * One invocation for each part of the index: that bounds how many are built at once.
+ * Scheduled starts and stops, which are no repairs, or builds that were cut off. They stay due until they were
+ * handled. One invocation for each part of the index, which bounds how many builds start at once.
  */
 const lookAtEnvironments = async (keys: Key[]): Promise<void> => {
   const due = keys.map(({ pk, sk }): Key => ({ pk, sk }));
   if (due.length) await invokeLater(environment.environmentSweepFunction, { due: due.slice(0, perList) });
 };
 
-/** Of a workspace that is destroyed or assessed by itself: no repair. */
+/** Schedules of workspaces (auto-destroy, assessments): no repair. */
 const lookAtTimer = async (key: Key, look: (key: Key) => Promise<void>): Promise<undefined> => {
   await look(key);
   return undefined;
 };
 
-/** Sort keys of what is handled by the function for version control. */
+/** Sort keys of items that the version control function handles. */
 const ofVersionControl = new Set(['DELIVERY', 'ARCHIVE', 'COMMIT', 'REPO', 'OC', 'OT', 'GHAIN']);
 
-/** Much of it was put off on purpose: no repair. */
+/** Much of it was delayed on purpose: no repair. */
 const haveSeenTo = async (key: Key): Promise<undefined> => {
   await invokeLater(environment.versionControlEventFunction, { due: key });
   return undefined;
 };
 
-/** A deleted workspace, which is not a repair; or one that was released by a caller that then stopped. */
+/**
+ * A deleted workspace, which is no repair; or a workspace that was released by a caller that stopped before it
+ * started the queue.
+ */
 const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
   const id = key.pk.replace('WS#', '');
   if (await completeWorkspaceEnd(id)) return undefined;
@@ -155,7 +157,7 @@ const isEarly = async ({ id, checkAt, dueAt }: Run): Promise<boolean> => {
   return true;
 };
 
-/** An ended run whose finisher was cut off before the queue moved, or whose followers are not queued yet. */
+/** An ended run whose finisher stopped before it released the queue, or whose triggered runs are not queued yet. */
 const repairEndedRun = async (run: Run): Promise<string> => {
   await release(run);
   await queueTriggeredRuns(run);
@@ -163,14 +165,14 @@ const repairEndedRun = async (run: Run): Promise<string> => {
   return 'queue left';
 };
 
-/** What may be wrong with a run whose execution lives. */
+/** Repairs of a run whose execution is running. */
 const repairActiveRun = async (run: Run): Promise<string | undefined> => {
   if (await deliver(run)) return 'answer delivered';
   if (run.wait?.state === 'ApplyQueued' && run.apply.offeredAt && !run.apply.claimNonce) {
     await endHold(run);
     return 'offer withdrawn';
   }
-  // Whoever withdrew an offer may have died before it started a runner, or found no room for one.
+  // Whoever withdrew an offer may have stopped before it started a runner, or ECS had no capacity.
   if (run.wait?.state === 'ApplyQueued' && needsRunner(run, 'apply')) {
     await launchRunner(run, 'apply');
     return 'runner started';
@@ -178,22 +180,22 @@ const repairActiveRun = async (run: Run): Promise<string | undefined> => {
   if (run.savePlan && (await discardIfStale(run))) return 'stale plan discarded';
   if (run.wait?.state === 'Pending') await startNext(run.workspaceId);
   if (hasOpenTasks(run) && (await deliverResults(run))) return 'verdict delivered';
-  // S3 tells of an upload, as a rule.
+  // Usually the S3 event does this.
   if (run.wait?.state === 'Fetching') await awaitConfiguration(run);
   return undefined;
 };
 
-/** As often as when the state was entered. */
+/** The same interval as when the state was entered. */
 const checkIntervalOf = (run: Run): number =>
   run.wait ? entryOf(run.wait.state as RunState, run).lookAfterSeconds : 0;
 
 const hasOpenTasks = ({ wait }: Run): boolean => wait !== undefined && wait.state in taskStates;
 
-/** Whoever recorded a run task's verdict may have died before telling. */
+/** Whoever stored a run task's verdict may have stopped before resuming the execution. */
 const deliverResults = async (run: Run): Promise<boolean> =>
   (await Promise.all((await listTaskResults(run)).map(deliverResult))).includes(true);
 
-/** Whoever gave the workspace its new state may have died before the plans that it made stale were discarded. */
+/** Whoever wrote a new state may have stopped before discarding the plans that it made stale. */
 const discardIfStale = async (run: Run): Promise<boolean> => {
   const workspace = await getWorkspace(run.workspaceId);
   const saved = run.wait?.state === 'PlannedAndSaved' || run.wait?.state === 'Confirmed';

@@ -11,13 +11,13 @@ import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from '../run-tasks/outcome
 import { changeTaskResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
 import { taskResultDocument } from '../run-tasks/stage-document.ts';
 import { authenticateTask } from './authenticate-task.ts';
-import { deliverResult, extendWait } from './task-tokens.ts';
+import { deliverResult, extendWait } from './execution.ts';
 
-/** Where run tasks say what they found. Who calls, the request's access token says. */
+/** The callbacks of run tasks. The request's access token names run and task. */
 
 const pointer = '/data/relationships/outcomes/data';
 
-/** What is written of it, with its outcomes put away first. */
+/** The attributes to write; outcomes are stored first. */
 const changeOf = async (result: TaskResult, { message, url, outcomes }: TaskCallback) => {
   if (outcomes.length === 0) return { message, url };
   const stored = await keepOutcomes(result, outcomes);
@@ -33,7 +33,7 @@ const changeOf = async (result: TaskResult, { message, url, outcomes }: TaskCall
   return { message, url, ...stored };
 };
 
-/** Two callbacks at once, or one and a time limit, may come in each other's way; a few tries are plenty. */
+/** Two callbacks at once, or one and a time limit, can conflict; a few retries are enough. */
 const maxTries = 10;
 
 const record = async (id: string, run: Run | undefined, callback: TaskCallback): Promise<TaskResult> => {
@@ -60,7 +60,7 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
   if (request.params.result !== result.id) throw unauthorized();
   const recorded = await record(result.id, run, readCallback(request));
   if (recorded.status === 'running' && recorded.token) await extendWait(recorded.token);
-  // The first try may have died between its write and this. Nobody waits for one that is unreachable.
+  // The first attempt may have stopped between its write and this. An unreachable task's result resumes nothing.
   else if (recorded.status !== 'unreachable') await deliverResult(recorded);
   return ok(taskResultDocument(recorded, run));
 };

@@ -7,15 +7,15 @@ import { derivedId } from '../store/id.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { defaultOptions, queueRun } from './create-run.ts';
 
-/** Applies that set off runs elsewhere (HCP Terraform: run triggers). */
+/** Queues the runs that an apply triggers in other workspaces (HCP Terraform: run triggers). */
 
 /** Runs are created this many at a time. */
 const atOnce = 10;
 
 /**
- * Queues a run in every workspace behind a run that was applied. It may be called as often as one likes: each pair of
- * run and workspace has one run, whose id follows from the two.
- * @throws what the last failed creation threw, after all were tried
+ * Queues a run in every workspace that the applied run triggers. May be repeated: each pair of run and workspace has
+ * one run, whose id is derived from both.
+ * @throws the error of the last failed creation, after all were tried
  */
 export const queueTriggeredRuns = async (run: Run): Promise<void> => {
   if (run.status !== 'applied') return;

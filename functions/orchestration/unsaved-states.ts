@@ -5,8 +5,9 @@ import { objects } from '../store/keys.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 
 /**
- * States of applies that could not become their workspaces'. A runner leaves one in a place that nobody reads from;
- * when it is known to be gone, what lies there then is taken to where people find it. What comes later has no effect.
+ * States of applies that could not be saved as state versions. A runner uploads such a state to a place that nobody
+ * reads from; once the runner is known to be gone, what lies there is copied to where users find it. A later upload
+ * has no effect.
  */
 
 /** Terraform writes serial and lineage before anything that can be long. */
@@ -19,8 +20,8 @@ const identify = (head: string): Omit<UnsavedState, 'runId'> | undefined => {
 };
 
 /**
- * What a run's apply recorded and its workspace does not know. To be called when its runner is gone. May be repeated.
- * 2 reads, and 1 copy when there is something.
+ * Keeps the state that a run's apply recorded and that the workspace does not have. Call it when the run's runner is
+ * gone. May be repeated. 2 reads, and 1 copy when there is such a state.
  */
 export const findUnsaved = async ({ id, workspaceId, apply }: Run): Promise<Run['unsaved']> => {
   const left = objects.leftState(id);

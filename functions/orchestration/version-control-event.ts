@@ -17,7 +17,7 @@ import { applyRun, cancelRun, discardRun } from './decisions.ts';
 import { OutdatedCommitError } from './new-run.ts';
 import { discardStale, isStale } from './saved-plans.ts';
 
-/** What happens at version control, and what is left to do there. */
+/** Handles what happened at version control, and what is due there. */
 
 const doings: Orchestration = {
   queueRun: async ({ message, planOnly, savePlan = false, by, ...request }) => {
@@ -38,7 +38,7 @@ const doings: Orchestration = {
   cancelOutdated: async (runId, why) => {
     const run = await getRun(runId);
     if (!run?.ingress?.pullRequest || !(run.planOnly || run.savePlan) || isFinal(run.status)) return;
-    // What is being applied goes on.
+    // Runs that are being applied go on.
     if (run.decision) return;
     if (run.status === 'planned_and_saved') await discardRun(run, versionControl, `Discarded automatically: ${why}`);
     else await cancelRun(run, versionControl, `Canceled automatically: ${why}`);
@@ -54,11 +54,11 @@ const doings: Orchestration = {
 };
 
 interface DueEvent {
-  /** What the sweep found due. */
+  /** Handles an item that the sweep found due. */
   due: Key;
 }
 
-/** Long enough for what is being done not to be found again meanwhile. */
+/** Long enough that the sweep does not find the item again while it is being handled. */
 const heldSeconds = 360;
 
 const completeDue = async (key: Key): Promise<void> => {

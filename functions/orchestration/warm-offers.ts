@@ -18,13 +18,13 @@ import {
 } from './warm-runners.ts';
 
 /**
- * How a phase of a run and a runner that stands ready find each other. The runner chose a key when it registered, which only
- * its process knows; the run's claim is that key. So nothing secret is handed over, and the key is good for one run.
+ * How a phase of a run and a ready runner find each other. The runner chose a key when it registered, which only its
+ * process knows; the run's claim is that key. So no secret is handed over, and the key is good for one run.
  */
 
-/** A ready runner that has not claimed by then is given up, and a container started. */
+/** A ready runner that has not claimed by then is given up, and a container is started. */
 const pickUpMs = 5000;
-/** The offer stands in the run's item until then, or never will. */
+/** The offer must be written to the run's item by then. */
 const offerMs = 2 * pickUpMs;
 const firstPauseMs = 20;
 const maxPauseMs = 250;
@@ -36,7 +36,7 @@ export const launchFirst = async (run: Run, phase: PhaseName): Promise<void> => 
   if (!environment.warmRunners || run.agentPool || !(await isTaken(run, phase))) await launchRunner(run, phase);
 };
 
-/** @returns whether the phase has a runner, or needs none any more */
+/** @returns whether the phase has a runner, or no longer needs one */
 const isTaken = async (run: Run, phase: PhaseName): Promise<boolean> => {
   for (const { id } of await readyRunners()) {
     const runner = await reserve(id, run.id, phase);
@@ -80,16 +80,16 @@ const offer = async (run: Run, phase: PhaseName, { keyHash, taskArn }: WarmRunne
   return withdrawn === undefined;
 };
 
-/** Lease of a ready runner, which it renews by asking. */
+/** Lease of a ready runner, which it renews with each poll. */
 const leaseMs = 10_000;
 const leaseEnd = (): string => new Date(Date.now() + leaseMs).toISOString();
 
 /**
- * What a runner that stands ready is to do. The first time it names its key, and from then on its secret, which the container's
- * environment shows to operators, is good for nothing without it.
+ * What a ready runner is to do. At its first poll it names its key; from then on the secret that it was started with,
+ * which the container's environment shows to operators, is worthless without the key.
  *
  * @param claim `<id>.<secret>` that it was started with
- * @returns undefined when it is none of ours, or was registered with another key
+ * @returns undefined when there is no such runner, or it registered with another key
  */
 export const answerWarmRunner = async (claim: string, key: string): Promise<ReadyAnswer | undefined> => {
   const [id = '', secret = ''] = claim.split('.');
@@ -119,7 +119,7 @@ const answerReserved = async (
   keyHash: string,
 ): Promise<ReadyAnswer> => {
   const run = await getRun(runId);
-  // Also when it has claimed already, and its answer was lost: the same runner may claim again.
+  // Also when it has claimed already and the response was lost: the same runner may claim again.
   if (run?.[phase].claimHash === keyHash) return { action: 'claim', claim: `${runId}.${phase}` };
   return Date.now() < Date.parse(at) + offerMs ? { action: 'wait', afterMs: firstPauseMs } : { action: 'exit' };
 };

@@ -8,27 +8,27 @@ import { batchGet, create, get, update } from '../store/table.ts';
 import { CapacityUnavailableError, runContainer } from './launcher.ts';
 
 /**
- * Runners that are started before a run needs them, because a container takes most of a minute to start. Each has an item;
- * which of them are idle is a set in one item, whose size bounds their number in every write that adds to it.
+ * Runners that are started before a run needs them, because a container takes most of a minute to start. Each has an
+ * item; the idle ones are a set in one item, whose size bounds their number in every write that adds to it.
  *
  * | a runner is | until |
  * |---|---|
  * | starting | it has registered, which makes its one-time secret worthless |
  * | ready, while it renews its lease | a phase of a run reserves it (warm-offers.ts), or it is retired |
  * | reserved | it has claimed the phase: then it is that run's runner like any other, and never another run's |
- * | retired | it asks the next time, and is told to exit; or the sweep stops it |
+ * | retired | its next poll, which tells it to exit; or the sweep stops it |
  */
 export interface WarmRunner extends Key {
   id: string;
   /** SHA-256 of the secret that it was started with. */
   secretHash: string;
-  /** What it was started from: one of a former version is given no run. */
+  /** Version that it was started from: no run gets a runner of a former version. */
   version: string;
   startedAt: string;
   taskArn?: string;
   /** SHA-256 of what it chose as its key when it registered: the run's claim. */
   keyHash?: string;
-  /** It lives: asked not long ago. */
+  /** Time of its last poll. */
   readyUntil?: string;
   reserved?: { runId: string; phase: PhaseName; at: string };
   retiredAt?: string;
@@ -40,9 +40,9 @@ interface Pool extends Key {
 
 export const isWarmRunner = (startedBy: string): boolean => startedBy.startsWith('warm-');
 
-/** A started container has so long to register; Fargate takes a minute. */
+/** Time limit to register; Fargate takes a minute to start a container. */
 const startMs = 5 * 60_000;
-/** Missed leases until another takes its place. */
+/** Missed leases before it is replaced. */
 const graceMs = 60_000;
 /** Longer than a run lives after its plan has begun: then DynamoDB may remove the item. */
 const keptSeconds = 30 * 24 * 3600;
@@ -55,11 +55,11 @@ export const getWarmRunner = (id: string): Promise<WarmRunner | undefined> => ge
 
 export const getWarmRunners = (ids: string[]): Promise<WarmRunner[]> => batchGet<WarmRunner>(ids.map(keys.warmRunner));
 
-/** It counts no more as idle; another may be started in its place. */
+/** Removes it from the idle ones; another may be started in its place. */
 export const leavePool = (id: string): Promise<unknown> =>
   update(keys.warmPool, { delete: { idle: new Set([id]) }, condition: 'contains(idle, :id)', values: { ':id': id } });
 
-/** From now on no run gets it. False when one has. */
+/** Retires it, so that no run gets it. False when a run already has. */
 export const retire = async (id: string): Promise<boolean> => {
   const retired = await update(keys.warmRunner(id), {
     set: { retiredAt: new Date().toISOString(), ...removableLater() },
@@ -83,13 +83,13 @@ const idleRunners = async (): Promise<{ idle: string[]; runners: WarmRunner[] }>
   return { idle, runners: idle.length ? await getWarmRunners(idle) : [] };
 };
 
-/** Those that a run may have at once, the longest waiting first. */
+/** The ready ones of this version, the longest waiting first. */
 export const readyRunners = async (): Promise<WarmRunner[]> =>
   (await idleRunners()).runners.filter(isReady).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 
 /**
- * Starts one more unless there are as many as there are to be now. ECS without capacity is no failure: runs have containers
- * of their own, and the sweep tries again.
+ * Starts one more unless the wanted number is reached. A lack of ECS capacity is no failure: runs have containers of
+ * their own, and the sweep tries again.
  */
 export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
   const target = targetCount(environment.warmRunners, now.getTime());
@@ -119,15 +119,15 @@ export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
 const before = (time: string | undefined, ms: number, now: Date): boolean =>
   time !== undefined && Date.parse(time) < now.getTime() - ms;
 
-/** Dead, of a former version, or of no use: its place is for another. */
+/** Lost, of a former version, or superfluous: it is replaced. */
 const isLost = (runner: WarmRunner, now: Date): boolean =>
   runner.retiredAt !== undefined ||
   runner.version !== currentVersion() ||
   before(runner.keyHash ? runner.readyUntil : runner.startedAt, runner.keyHash ? graceMs : startMs, now);
 
 /**
- * Keeps as many ready as the operator wants at this hour: retires those that are lost, too old or too many, and starts what is
- * missing. Nothing is read where none are wanted; what runs then is a stray container.
+ * Keeps as many ready as the operator wants at this hour: retires those that are lost, too old or too many, and
+ * starts missing ones. Nothing is read when none are wanted; any that still run count as stray containers then.
  */
 export const keepWarmRunners = async (now = new Date()): Promise<void> => {
   if (!environment.warmRunners) return;
@@ -136,7 +136,7 @@ export const keepWarmRunners = async (now = new Date()): Promise<void> => {
   let ready = 0;
   for (const id of idle) {
     const runner = runners.find((one) => one.id === id);
-    // Whoever reserved or created it died before the next write.
+    // Whoever reserved or created it stopped before the next write.
     if (!runner || runner.reserved) await leavePool(id);
     else if (isLost(runner, now) || ready >= target) await retire(id);
     else ready++;

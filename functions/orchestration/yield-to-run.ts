@@ -5,8 +5,8 @@ import type { Workspace } from '../workspaces/records.ts';
 import { deliver } from './execution.ts';
 
 /**
- * Ends the assessment of health that goes on in a workspace, because a run comes first: it is about to change what is being
- * looked at. The run waits for nothing, whatever comes of this. Nothing happens in a workspace that is not being assessed.
+ * Ends the running health assessment of a workspace, because a run is about to change what it looks at. The run does
+ * not wait for that. Does nothing in a workspace that is not being assessed.
  */
 export const yieldToRun = async ({ assessing }: Pick<Workspace, 'assessing'>): Promise<void> => {
   if (!assessing) return;

@@ -1,7 +1,7 @@
 import type { Phase, PhaseName, Run } from './run.ts';
 import { isFinal, type RunStatus, type Timestamp } from './status.ts';
 
-/** Runs that agents do: how an agent is, and what has become of a job in its pool's queue. Pure. */
+/** Runs on agents: the status of an agent, and the state of a job in its pool's queue. Pure. */
 
 export type AgentStatus = 'idle' | 'busy' | 'unknown' | 'errored' | 'exited';
 
@@ -9,13 +9,13 @@ export interface AgentFacts {
   lastPingAt: Timestamp;
   /** What it works on. */
   job?: { runId: string; phase: PhaseName };
-  /** How it said that it ends. */
+  /** How its process ended, as it reported. */
   ended?: 'exited' | 'errored';
 }
 
-/** Agents ping so often. */
+/** Interval of an agent's pings. */
 export const pingSeconds = 30;
-/** Who has not pinged for so long has missed some, and may be gone. */
+/** Without a ping for this long, an agent counts as unknown. */
 export const silentMs = 4 * pingSeconds * 1000;
 
 /** @param heardSince {@link silentMs} ago */
@@ -46,15 +46,15 @@ export const jobState = (
   return (run[phase].takenUntil ?? '') > now ? 'taken' : 'free';
 };
 
-/** A runner of an agent that is told to end has so long for it (runner/control.ts), then Terraform is killed. */
+/** Time that an agent's runner has to end in order (runner/control.ts); then Terraform is killed. */
 export const endingMs = 85_000;
-/** Then nothing of it runs any more: one that hears nothing of this ends by itself (runner/conclude.ts). */
+/** Then nothing of it runs any more: a runner that is not told this ends by itself (runner/conclude.ts). */
 export const agentGoneMs = 130_000;
 
 /** The signal for a runner that was told to stop. */
 export const endingSignal = ({ killAt }: NonNullable<Phase['stop']>, now: Timestamp): 'interrupt' | 'kill' =>
   now > killAt ? 'kill' : 'interrupt';
 
-/** Whether whatever an agent has started for the phase is gone, as far as can be known from afar. */
+/** Whether everything that an agent started for the phase has ended, as far as the platform can know. */
 export const isAgentRunnerGone = ({ report, stop }: Phase, now: Timestamp): boolean =>
   report !== undefined || (stop !== undefined && now > stop.goneAt);

@@ -1,20 +1,20 @@
 import type { RunStatus, Timestamp } from './status.ts';
 
-/** What people are told of workspaces that are destroyed by themselves (HCP API: notification configurations). Pure. */
+/** Notifications of workspaces that are destroyed by their schedule (HCP API: notification configurations). Pure. */
 
 export const workspaceTriggers = ['workspace:auto_destroy_reminder', 'workspace:auto_destroy_run_results'] as const;
 export type WorkspaceTrigger = (typeof workspaceTriggers)[number];
 
 export interface AutoDestroyNotice {
   kind: 'reminder' | 'results';
-  /** When it is to be destroyed, or was. Each pair of kind and time is told once. */
+  /** When it is to be destroyed, or was. Each pair of kind and time is sent once. */
   at: Timestamp;
   run?: { id: string; status: RunStatus; createdAt: Timestamp };
-  /** Why there is no run. */
+  /** Why no run was created. */
   obstacle?: string;
 }
 
-/** What the function Notify is given. `id` stays the same however often the event is delivered. */
+/** Input of the function Notify. `id` stays the same however often the event is delivered. */
 export interface WorkspaceEvent {
   id: string;
   workspaceId: string;

@@ -1,32 +1,37 @@
-/** When workspaces are destroyed by themselves (HCP API: workspaces, auto-destroy). Pure. Times are UTC ISO 8601. */
+/**
+ * When workspaces are destroyed by their schedule (HCP API: workspaces, auto-destroy). Pure. Times are UTC ISO 8601.
+ */
 
 /** `14d`, `12h`: up to 4 digits, not 0. */
 const durationForm = /^(\d{1,4})([dh])$/;
 
 const hourMs = 3_600_000;
 
-/** In ms; undefined for what is no duration. */
+/** In ms; undefined for anything that is no duration. */
 export const activityMs = (duration: string): number | undefined => {
   const [, count = '', unit] = durationForm.exec(duration) ?? [];
   return Number(count) > 0 ? Number(count) * (unit === 'd' ? 24 : 1) * hourMs : undefined;
 };
 
-/** Whichever of the two is set; at most one is. */
+/** At most one of the two is set. */
 export interface AutoDestroySettings {
   autoDestroyAt?: string | null;
   /** After the last change of the state. */
   autoDestroyActivityDuration?: string | null;
 }
 
-/** How far the platform has come with destroying a workspace. */
+/** Progress of destroying a workspace. */
 export interface AutoDestroyProgress {
-  /** When it last looked at the workspace; reminders that were due before are not sent. */
+  /** Time of the last check; reminders that were due before it are not sent. */
   lookedAt: string;
   /** The run that destroys it. */
   runId?: string;
-  /** How many tries have failed, or more than there are where nobody wants another. */
+  /** Number of failed attempts; above the maximum after a person refused the run. */
   failures?: number;
-  /** State version that the run began with, or that the last failure left. A later one is somebody's work. */
+  /**
+   * State version that the run began with, or that the last failure left. A later one means that somebody used the
+   * workspace.
+   */
   basis?: string;
 }
 
@@ -39,7 +44,7 @@ interface Resources {
 // biome-ignore lint/style/noRestrictedGlobals: arithmetic with times that are given, not the clock
 const later = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 
-/** When it is to be destroyed; undefined when nothing says so, or there is nothing that could be. */
+/** When it is to be destroyed; undefined without a schedule, or without anything to destroy. */
 export const destroyTime = (
   { autoDestroyAt, autoDestroyActivityDuration: duration }: AutoDestroySettings,
   state: Resources | undefined,
@@ -49,16 +54,16 @@ export const destroyTime = (
   return ms !== undefined && state?.resources ? later(state.at, ms) : undefined;
 };
 
-/** Before the time, people are reminded. */
+/** Reminders before that time. */
 const reminders = [24 * hourMs, 12 * hourMs];
 
-/** After each failure but the last, another try. */
+/** Delays before the next attempt, one for each failure but the last. */
 const retries = [hourMs, 4 * hourMs, 12 * hourMs];
 
-/** No try follows so many. */
+/** Number of failures without a next attempt. */
 export const finalFailures = retries.length + 1;
 
-/** When the platform looks again after a failure; undefined for never. */
+/** Time of the next attempt after a failure; undefined for none. */
 export const timeAfterFailure = (
   { autoDestroyActivityDuration: duration }: AutoDestroySettings,
   failures: number,
@@ -70,18 +75,18 @@ export const timeAfterFailure = (
 
 export type AutoDestroyStep =
   | { do: 'nothing' }
-  /** `reminds`: of the time to come. */
+  /** `reminds`: the time that the reminder is about. */
   | { do: 'wait'; until: string; reminds?: string }
   | { do: 'destroy'; due: string };
 
-/** What a look at a workspace at some time comes to. */
+/** What to do with a workspace at a given time. */
 export const nextStep = (
   settings: AutoDestroySettings,
   { state, progress, now }: { state: Resources | undefined; progress: AutoDestroyProgress; now: string },
 ): AutoDestroyStep => {
   const { autoDestroyActivityDuration: duration } = settings;
   const due = destroyTime(settings, state);
-  // A state that comes after this look is due no sooner than this.
+  // A state that is uploaded after this check cannot be due sooner.
   const idle = duration ? ({ do: 'wait', until: later(now, activityMs(duration) ?? hourMs) } as const) : nothing;
   if (due === undefined || (due <= now && !state?.resources)) return idle;
   if (due > now) {
@@ -91,7 +96,7 @@ export const nextStep = (
     return { do: 'wait', until, ...(passed && state?.resources ? { reminds: due } : {}) };
   }
   if (!progress.failures) return { do: 'destroy', due };
-  // Nothing is destroyed that somebody made after the time had come.
+  // Resources that were created after the due time are not destroyed.
   if (progress.basis !== state?.id) return duration ? { do: 'destroy', due } : nothing;
   return progress.failures >= finalFailures ? idle : { do: 'destroy', due };
 };

@@ -13,7 +13,7 @@ export interface FrozenTaskStage {
 
 export type FrozenTaskStages = Partial<Record<TaskStage, FrozenTaskStage>>;
 
-/** What a run passes beside plan, confirmation and apply; the cost estimate is on the run itself. */
+/** The checks of a run besides plan, confirmation and apply; the cost estimate is on the run itself. */
 export interface Checks {
   /** Its configuration version was not uploaded yet. */
   fetching?: true;
@@ -25,7 +25,7 @@ export interface Checks {
   policyCheck?: true;
 }
 
-/** How each went, once it is over. */
+/** The result of each, once it is over. */
 export interface Verdicts extends Partial<Record<TaskStage, 'passed' | 'failed'>> {
   fetching?: 'passed' | 'failed';
   /** `overridable`: mandatory policies failed, and every set they are in may be overridden. */

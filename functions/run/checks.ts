@@ -4,16 +4,16 @@ import type { Run } from './run.ts';
 import type { RunStatus } from './status.ts';
 
 /**
- * What may stand between a configuration and its apply: fetching, run tasks, policies, cost estimates. Which of them a
- * run has is fixed when it is created; one that is not configured leaves no trace. Pure.
+ * The steps between a configuration and its apply: fetching, run tasks, policies, cost estimates. A run's steps are
+ * fixed when it is created; a step that is not configured leaves no trace. Pure.
  */
 
 type Facts = Pick<Run, 'checks' | 'verdicts' | 'overrides' | 'costEstimate'>;
 
-/** What has to be done before a state may do its work. */
+/** The state that has to come before a state may do its work. */
 export type Detour = 'Fetching' | 'PrePlanTasks' | 'PreApplyTasks' | 'PostApplyTasks';
 
-/** Which detour comes before a state; the state is entered again after it. */
+/** Which detour precedes a state; the state is entered again after it. */
 export const detourBefore = (
   state: 'PlanQueued' | 'ApplyQueued' | 'Applied',
   { checks = {}, verdicts = {} }: Facts,
@@ -25,7 +25,7 @@ export const detourBefore = (
   return open('pre_plan') ? 'PrePlanTasks' : undefined;
 };
 
-/** What a finished plan has to pass yet, or why it cannot; undefined when every check has been passed. */
+/** The next check of a finished plan, or why it fails; undefined when every check has been passed. */
 export const nextCheck = (run: Facts & Pick<Run, 'planOnly'>) => {
   const { checks = {}, verdicts = {}, overrides = {}, planOnly } = run;
   if (checks.tasks?.post_plan && !verdicts.post_plan) return 'PostPlanTasks';
@@ -33,7 +33,7 @@ export const nextCheck = (run: Facts & Pick<Run, 'planOnly'>) => {
   if (checks.policyEvaluation && !verdicts.policyEvaluation) return 'PolicyEvaluating';
   if (verdicts.policyEvaluation === 'failed') return 'PlanErrored';
   if (verdicts.policyEvaluation === 'overridable' && !overrides.policyEvaluation) {
-    // Nobody is asked to let a plan pass that will not be applied.
+    // No override is requested for a plan that will not be applied.
     return planOnly ? 'PlanErrored' : 'PostPlanAwaitingDecision';
   }
   if (awaitsCostEstimate(run)) return 'CostEstimating';
@@ -52,11 +52,11 @@ const postPlanPassed = ({ checks = {}, verdicts = {}, overrides = {} }: Facts): 
   return !checks.policyEvaluation || verdicts.policyEvaluation === 'passed' || overrides.policyEvaluation !== undefined;
 };
 
-/** An estimate that errored is over like any other: it never fails a run. */
+/** An errored estimate is over like any other: it never fails a run. */
 const isCostEstimated = ({ costEstimate }: Facts): boolean =>
   costEstimate?.status === 'finished' || costEstimate?.status === 'errored';
 
-/** Statuses that tell of something completed, in their order: the timeline stamps each with the write that follows. */
+/** Statuses that mark a completed step, in their order: the timeline stamps each with the write that follows. */
 export const completed = (run: Facts & Pick<Run, 'plan'>): RunStatus[] => {
   const { verdicts = {}, overrides = {} } = run;
   const all: [RunStatus, boolean][] = [

@@ -2,9 +2,12 @@ import type { CostEstimate } from './cost-record.ts';
 import type { Run, RunOptions } from './run.ts';
 import { isFinal, type Timestamp } from './status.ts';
 
-/** What a plan would cost (HCP API: cost-estimates). Part of its run, as plan and apply are; it never fails a run. */
+/**
+ * The cost estimate of a plan (HCP API: cost-estimates). Part of its run, as plan and apply are; it never fails a
+ * run.
+ */
 
-/** What a run whose organization has cost estimates begins with. With `-target` there is none to be made. */
+/** The estimate of a new run in an organization with cost estimates. With `-target` none is made. */
 export const newCostEstimate = ({ targetAddrs }: Pick<RunOptions, 'targetAddrs'>, at: Timestamp): CostEstimate =>
   targetAddrs?.length
     ? { status: 'skipped_due_to_targeting', statusTimestamps: { 'skipped-due-to-targeting-at': at } }
@@ -17,8 +20,8 @@ export const awaitsCostEstimate = ({ costEstimate }: Pick<Run, 'costEstimate'>):
 type Facts = Pick<Run, 'costEstimate' | 'status' | 'statusTimestamps'>;
 
 /**
- * The estimate as the run's status makes it: queued while the stage runs, and over with a run that ended before it, so
- * that nobody who waits for it waits for ever. Undefined for a run without one.
+ * The estimate by the run's status: queued while the stage runs, and over once the run has ended, so that clients do
+ * not wait for it forever. Undefined for a run without one.
  */
 export const shownCostEstimate = ({ costEstimate, status, statusTimestamps }: Facts): CostEstimate | undefined => {
   if (costEstimate?.status !== 'pending') return costEstimate;
@@ -41,8 +44,8 @@ export type CostInput = {
 };
 
 /**
- * What policies see of it (Sentinel import tfrun: `cost_estimate`); undefined unless it is finished: a policy must not
- * take "not known" for "costs nothing".
+ * The estimate that policies see (Sentinel import tfrun: `cost_estimate`); undefined unless it is finished: a policy
+ * must not take "not known" for "costs nothing".
  */
 export const costInput = (estimate: CostEstimate | undefined): CostInput | undefined => {
   if (estimate?.status !== 'finished') return undefined;

@@ -2,7 +2,7 @@ import { type Ending, endings } from './machine-states.ts';
 import type { PhaseName, Run } from './run.ts';
 import type { FinalStatus, PhaseStatus } from './status.ts';
 
-/** How a run ends: why, and what becomes of its plan and apply. Pure. */
+/** How a run ends: the reason, and the final statuses of its plan and apply. Pure. */
 
 /** What Step Functions caught, e.g. `{Error: 'States.HeartbeatTimeout', Cause: ''}`. */
 export interface CaughtError {
@@ -11,8 +11,8 @@ export interface CaughtError {
 }
 
 /**
- * Why a run ended so, in plain words; undefined when its status says it all.
- * @param recorded  instances of managed resources in the workspace's state, where that is known
+ * The reason in plain words; undefined when the status says it all.
+ * @param recorded instances of managed resources in the workspace's state, if known
  */
 export const endReason = (
   run: Run,
@@ -29,7 +29,7 @@ export const endReason = (
   return withErroredState(whyErrored(run, error, recorded), run);
 };
 
-/** What has to be done before anything else is applied, unless the runner could still say it itself. */
+/** What a person has to do before anything else is applied, unless the runner's report says it. */
 const withErroredState = (reason: string | undefined, { unsaved, apply }: Run): string | undefined => {
   if (!unsaved || (apply.report?.unsavedState && reason)) return reason;
   return [reason, leftNote(unsaved)].filter(Boolean).join(' ');
@@ -68,7 +68,7 @@ const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined):
   }
 };
 
-/** What an apply that was cut off had come to, and what to do about it. */
+/** How far an interrupted apply had got, and what to do about it. */
 export const stateNote = (run: Run, recorded?: number): string => {
   if (run.apply.status !== 'running' && run.apply.status !== 'errored') return 'The state is unchanged.';
   const planned = run.plan.report?.resourcesAfter;
@@ -79,15 +79,15 @@ export const stateNote = (run: Run, recorded?: number): string => {
   );
 };
 
-/** Only a runner that reports has seen Terraform end in order. */
+/** Only a runner that reports knows that Terraform ended in order. */
 const canceledNote = (run: Run, recorded?: number): string | undefined =>
   run.apply.status === 'running' && (!run.apply.report || run.cancel?.forced)
     ? `The apply was interrupted. ${stateNote(run, recorded)}`
     : undefined;
 
 /**
- * A run that somebody canceled or discarded before it came to its apply is that, whatever else ended it meanwhile:
- * nothing was changed, and that is what was asked for.
+ * A run that was canceled or discarded before its apply began ends as that, whatever else ended it meanwhile: nothing
+ * was changed, as the user asked.
  */
 export const statusAtEnd = (run: Run, ending: Ending): FinalStatus => {
   if (ending !== 'PlanErrored') return endings[ending];

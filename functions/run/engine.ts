@@ -2,10 +2,10 @@
 export const engines = ['terraform', 'tofu'] as const;
 export type Engine = (typeof engines)[number];
 
-/** The first OpenTofu, which went on from Terraform 1.5: https://opentofu.org/docs/intro/whats-new/ of 1.6. */
+/** The first release of OpenTofu, a fork of Terraform 1.5: https://opentofu.org/docs/intro/whats-new/ of 1.6. */
 const firstTofu = [1, 6] as const;
 
-/** For people: why the engine has no such version. Only an exact one says so; undefined when there may be one. */
+/** For people: why the engine has no such version. Checks exact versions only; undefined when there may be one. */
 export const versionProblem = (engine: Engine | undefined, version: string): string | undefined => {
   const [, major, minor] = /^\s*=?\s*v?(\d+)\.(\d+)(?:\.\d+)?(?:-[\w.-]+)?\s*$/.exec(version) ?? [];
   if (engine !== 'tofu' || major === undefined) return undefined;

@@ -1,12 +1,12 @@
 import { allChecksSucceeded, isDrifted } from './health.ts';
 import type { HealthResult } from './health-record.ts';
 
-/** What people are told of health assessments (HCP API: notification configurations). Pure. */
+/** Notifications of health assessments (HCP API: notification configurations). Pure. */
 
 export const healthTriggers = ['assessment:drifted', 'assessment:check_failure', 'assessment:failed'] as const;
 export type HealthTrigger = (typeof healthTriggers)[number];
 
-/** What the function Notify is given. `id` stays the same however often the event is delivered. */
+/** Input of the function Notify. `id` stays the same however often the event is delivered. */
 export interface HealthEvent {
   id: string;
   workspaceId: string;
@@ -14,7 +14,7 @@ export interface HealthEvent {
   prior?: HealthResult;
 }
 
-/** Those that a result sets off. */
+/** The triggers that a result sets off. */
 export const healthTriggersOf = (result: HealthResult): HealthTrigger[] => {
   if (!result.succeeded) return ['assessment:failed'];
   return [

@@ -2,7 +2,7 @@ import type { Timestamp } from './status.ts';
 
 /** What is stored of a health assessment (HCP API: assessment results). */
 
-/** Facts of an assessment, as the runner reads them from the plan; absent for what it could not tell. */
+/** Facts of an assessment, as the runner reads them from the plan; absent if unknown. */
 export interface HealthFacts {
   resourcesDrifted?: number;
   resourcesUndrifted?: number;
@@ -12,15 +12,15 @@ export interface HealthFacts {
   checksUnknown?: number;
 }
 
-/** The result of an assessment that was carried through. The workspace's item has the newest. */
+/** The result of an assessment. The workspace's item has the newest. */
 export interface HealthResult extends HealthFacts {
   runId: string;
   /** When it ended. */
   at: Timestamp;
-  /** It ran; what it found is another matter. */
+  /** The assessment ran, whatever it found. */
   succeeded: boolean;
-  /** Why it did not. */
+  /** Why it did not run. */
   message?: string;
-  /** Which of the artifacts that can be read there are. */
+  /** Artifacts that can be read. */
   hasPlan?: true;
 }

@@ -2,11 +2,14 @@ import type { HealthFacts, HealthResult } from './health-record.ts';
 import type { PhaseReport, Run } from './run.ts';
 import { isFinal } from './status.ts';
 
-/** What a health assessment has found (HCP API: assessment results). Pure. */
+/** Results of a health assessment (HCP API: assessment results). Pure. */
 
 const longestMessage = 300;
 
-/** Undefined for a run that is no assessment, has not ended, was canceled, or looked at a state that is no longer current. */
+/**
+ * Undefined for a run that is no assessment, has not ended, was canceled, or looked at a state that is no longer
+ * current.
+ */
 export const healthOf = (run: Run): HealthResult | undefined => {
   const { assessment, status, statusTimestamps, plan, endReason, id } = run;
   if (!assessment || assessment.outdated || !isFinal(status) || status === 'canceled') return undefined;
@@ -26,7 +29,7 @@ export const isDrifted = ({ resourcesDrifted }: HealthFacts): boolean | undefine
 export const allChecksSucceeded = ({ checksFailed, checksErrored }: HealthFacts): boolean | undefined =>
   checksFailed === undefined ? undefined : checksFailed + (checksErrored ?? 0) === 0;
 
-/** How often workspaces are assessed by themselves (HCP Terraform: health assessments). */
+/** Interval of scheduled assessments (HCP Terraform: health assessments). */
 export const assessmentHours = 24;
 
 // biome-ignore lint/style/noRestrictedGlobals: arithmetic with times that are given, not the clock
@@ -34,7 +37,9 @@ const later = (at: string, ms: number): string => new Date(Date.parse(at) + ms).
 
 const hourMs = 3_600_000;
 
-/** When the next scheduled assessment is due: so long after the last one, and after the last change of the state. */
+/**
+ * When the next scheduled assessment is due: one interval after the last one, and after the last change of the state.
+ */
 export const nextAssessment = (
   health: Pick<HealthResult, 'at'> | undefined,
   state: { at: string } | undefined,

@@ -10,7 +10,7 @@ import { statuses } from './status.ts';
 /** What resumes a waiting execution: facts for a Choice, or a named error for a Catch. */
 export type Resume = { output: Record<string, unknown> } | { error: ResumeError; cause: string };
 
-/** Errors by which a waiting state is left: for an ending, or for a state that comes first. */
+/** Errors that leave a waiting state: for an ending, or for a state that comes first. */
 export const resumeErrors = [
   'Canceled',
   'Discarded',
@@ -46,7 +46,7 @@ export type Next = Extract<
 /** Whether the finished plan is applied without a confirmation: auto-apply is on, and the run's authors may apply. */
 export const appliesAutomatically = (run: Run): boolean => {
   const { planOnly, savePlan, appliesFor, environment, plan, autoApply, allowEmptyApply } = run;
-  // Whoever may build an environment may have it applied.
+  // Whoever may build an environment may apply its runs.
   const isAllowed = !!appliesFor?.length || environment !== undefined;
   return !planOnly && !savePlan && isAllowed && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
 };
@@ -69,7 +69,7 @@ export const mayApply = (run: Run): boolean => {
   return !!run.plan.report.hasChanges || (run.allowEmptyApply && !run.savePlan);
 };
 
-/** Whether the machine is on its way to the apply with nothing left to wait for. */
+/** Whether the machine is about to apply with nothing left to wait for. */
 export const isAboutToApply = (run: Run): boolean => {
   const state = run.wait?.state;
   if (state === 'ApplyQueued') return !exitOnEntry(state, run);
@@ -105,7 +105,7 @@ const withoutPermission = (run: Run): Resume | undefined => {
   return { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
 };
 
-/** Why a state is left at once, without work: another state comes first, or has failed. */
+/** Why a state is left at once, without work: another state comes first, or a check has failed. */
 export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
   if (state !== 'PlanQueued' && state !== 'ApplyQueued') return undefined;
   const { verdicts = {}, failure = '' } = run;
@@ -155,7 +155,7 @@ export const resume = (run: Run): Resume | undefined => {
       return afterPhase(run, 'plan');
     case 'PostPlanAwaitingDecision':
     case 'PolicyOverride': {
-      // Accepted on the way here, when the way on had been decided already; so below.
+      // Accepted before this state was entered, after the next state had been decided; so below.
       if (run.cancel) return canceled(run);
       if (run.decision?.action === 'discard') return discarded(run);
       const override = statuses[run.status].overrides;
@@ -180,3 +180,23 @@ export const resume = (run: Run): Resume | undefined => {
       return undefined;
   }
 };
+
+const resting = ['PlannedAndFinished', 'PlannedAndSaved', 'NeedsConfirmation', 'ApplyQueued'] as const satisfies Next[];
+
+/** States that may follow a plan or a check. Each list is in the order of the lifecycle and never leads back. */
+export const nextStates = {
+  Planning: ['PostPlanTasks', 'PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting],
+  PostPlanTasks: ['PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting, 'PlanErrored', 'Canceled'],
+  PolicyEvaluating: [
+    'PostPlanAwaitingDecision',
+    'CostEstimating',
+    'PolicyChecking',
+    ...resting,
+    'PlanErrored',
+    'Canceled',
+  ],
+  PostPlanAwaitingDecision: ['CostEstimating', 'PolicyChecking', ...resting],
+  CostEstimating: ['PolicyChecking', ...resting, 'Canceled'],
+  PolicyChecking: ['PolicyOverride', ...resting, 'PolicySoftFailed', 'PlanErrored', 'Canceled'],
+  PolicyOverride: resting,
+} as const satisfies Record<string, readonly Next[]>;

@@ -49,7 +49,7 @@ export type Ending = keyof typeof endings;
 /** What the finisher answers when the apply sets off runs elsewhere. */
 export const startsRuns = 'StartsRuns';
 
-/** Plan-only and unconfirmed saved-plan runs pass the queue and the lock by. */
+/** Plan-only and unconfirmed saved-plan runs bypass the queue and the lock. */
 export const takesQueue = (run: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean => !run.planOnly && !run.savePlan;
 
 export type RunState = WaitingState | TaskState | CheckState;
@@ -60,9 +60,9 @@ export interface Entry {
   status: RunStatus;
   plan?: PhaseStatus;
   apply?: PhaseStatus;
-  /** Statuses completed on the way, which the timeline shall show too. */
+  /** Statuses completed before this state, which the timeline shows too. */
   passed: readonly RunStatus[];
-  /** Seconds until the sweep should look, if nothing has happened by then. */
+  /** Seconds until the sweep checks the run, unless something happens first. */
   lookAfterSeconds: number;
 }
 
@@ -70,7 +70,7 @@ const minutes = 60;
 const hours = 3600;
 
 const beforePlan = ['pending', 'fetching', 'pre_plan_running'] as const satisfies RunStatus[];
-/** A finished plan is in one of these until it waits for a person, or goes on. */
+/** Statuses of a finished plan until it waits for a person, or goes on. */
 const checking = [
   'planning',
   'post_plan_running',
@@ -115,7 +115,7 @@ const settings: Record<RunState, Settings> = {
   },
   PolicyOverride: { from: ['policy_checking'], status: 'policy_override', lookAfterSeconds: 1 * hours },
   NeedsConfirmation: {
-    // A permission to apply can be lost while run tasks look at the plan.
+    // A permission to apply can be lost while run tasks check the plan.
     from: [...checking, 'pre_apply_running'],
     status: restingStatus,
     plan: 'finished',
@@ -127,7 +127,7 @@ const settings: Record<RunState, Settings> = {
     plan: 'finished',
     lookAfterSeconds: 1 * hours,
   },
-  // A confirmed saved plan waits for its turn, which may take as long as people do.
+  // A confirmed saved plan waits in the queue, which can take as long as other runs wait for people.
   Confirmed: { from: ['confirmed'], status: 'confirmed', lookAfterSeconds: 1 * hours },
   PreApplyTasks: {
     from: [...checking, 'confirmed'],

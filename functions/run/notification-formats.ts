@@ -3,7 +3,7 @@ import type { ChangeRequestPayload } from './change-request-notice.ts';
 import type { HealthPayload } from './health-notice.ts';
 import type { NotificationPayload, UrlDestinationType } from './notifications.ts';
 
-/** The same notification as each kind of destination reads it. Pure. */
+/** A notification in the format of each kind of destination. Pure. */
 
 /** On one line: a line break would end a link, or begin a quotation. */
 const line = (text: string, most = 300): string => {
@@ -11,7 +11,7 @@ const line = (text: string, most = 300): string => {
   return flat.length > most ? `${flat.slice(0, most - 1)}…` : flat;
 };
 
-/** `&`, `<` and `>` have a meaning: mentions and links are made of them (Slack: formatting text; MessageCard: HTML). */
+/** Escapes `&`, `<` and `>`, which make mentions and links (Slack: formatting text; MessageCard: HTML). */
 const escaped = (text: string, most?: number): string =>
   line(text, most).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
@@ -33,7 +33,7 @@ const healthFacts = ({ details }: HealthPayload): Fact[] => {
   ]);
 };
 
-/** What is said beside the message, by name; nothing in a verification. */
+/** The fields besides the message, by name; none in a verification. */
 const facts = (payload: Payload): Fact[] => {
   if ('details' in payload) {
     if (payload.trigger_scope === 'assessment') return healthFacts(payload);

@@ -32,7 +32,7 @@ export const notificationOf = (
 ): Notification | undefined => {
   const { notifies: trigger } = statuses[run.status];
   if (run.planOnly || trigger === null) return undefined;
-  // Somebody decided on the way here.
+  // A decision was made before the state was entered.
   if (trigger === 'run:needs_attention' && !waitsForPerson(run)) return undefined;
   return { trigger, status: run.status };
 };
@@ -66,7 +66,7 @@ const changes = (
 const planned = ({ plan: { report } }: Run): string =>
   report?.hasChanges ? `: ${changes(report, ['to add', 'to change', 'to destroy'])}` : '';
 
-/** What a person reads first. Counts only: names and values of resources stay where the run's readers are. */
+/** The message. Counts only: names and values of resources stay where the run's readers are. */
 const messageOf = (run: Run, { status }: Notification): string => {
   const { apply } = run;
   switch (status) {
@@ -159,7 +159,7 @@ export const verificationPayload = (configurationId: string, name: string): Noti
   ],
 });
 
-/** What the function Notify is given. `id` stays the same however often the event is delivered. */
+/** Input of the function Notify. `id` stays the same however often the event is delivered. */
 export interface NotificationEvent extends Notification {
   id: string;
   runId: string;

@@ -1,6 +1,6 @@
 import type { RunOptions } from './run.ts';
 
-/** What a run does, in one word. */
+/** The kind of run, in one word. */
 export const runOperations = [
   'plan_and_apply',
   'plan_only',

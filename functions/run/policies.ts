@@ -1,28 +1,29 @@
 /**
- * What policies say of a run, and what follows from it. Pure. Sets of kind `opa` are evaluated at post-plan as policy
- * evaluations (advisory, mandatory); sets of kind `sentinel` make up the policy check (advisory, soft-, hard-mandatory).
+ * Results of a run's policies, and what follows from them. Pure. Sets of kind `opa` are evaluated at post-plan as
+ * policy evaluations (advisory, mandatory); sets of kind `sentinel` make up the policy check (advisory, soft-,
+ * hard-mandatory).
  */
 
 export const policyKinds = ['opa', 'sentinel'] as const;
 export type PolicyKind = (typeof policyKinds)[number];
 
-/** The levels a policy of each kind may have; the first is what it has when nothing is said (HCP API: policies). */
+/** The enforcement levels of each kind; the first is the default (HCP API: policies). */
 export const enforcementLevels = {
   opa: ['advisory', 'mandatory'],
   sentinel: ['advisory', 'soft-mandatory', 'hard-mandatory'],
 } as const satisfies Record<PolicyKind, readonly string[]>;
 export type EnforcementLevel = (typeof enforcementLevels)[PolicyKind][number];
 
-/** What one policy said. `output` is what it returned: messages for people, or objects with them. */
+/** Result of one policy. `output` is what it returned: messages for people, or objects with them. */
 export interface PolicyOutcome {
   policyName: string;
   description: string;
-  /** What was asked of OPA; absent of Sentinel. */
+  /** The query for OPA; absent for Sentinel. */
   query?: string;
   enforcementLevel: EnforcementLevel;
   status: 'passed' | 'failed' | 'errored';
   output: unknown[];
-  /** Why it could not be judged, when `status` is errored: it counts as failed then. */
+  /** Why it could not be evaluated, when `status` is errored: it counts as failed then. */
   error?: string;
 }
 
@@ -35,7 +36,7 @@ export interface PolicySetOutcome {
   /** Version of the engine, e.g. `1.19.0`; empty when there was none. */
   policyToolVersion: string;
   outcomes: PolicyOutcome[];
-  /** Why none of its policies could be judged: the set counts as failed then. */
+  /** Why none of its policies could be evaluated: the set counts as failed then. */
   error?: string;
   warnings: string[];
 }
@@ -109,7 +110,7 @@ export interface CheckCount {
   'hard-failed': number;
 }
 
-/** What errored counts at its level; a set of which nothing could be judged, as hard. */
+/** An errored policy counts at its level; a set that could not be evaluated, as hard-mandatory. */
 export const checkCount = (sets: PolicySetOutcome[]): CheckCount => {
   const all = sets.flatMap(({ outcomes }) => outcomes);
   const at = (level: EnforcementLevel) => all.filter((one) => bad(one) && one.enforcementLevel === level).length;

@@ -2,8 +2,8 @@ import type { Run } from './run.ts';
 import { isFinal, type Timestamp } from './status.ts';
 
 /**
- * How a run's policy check and policy evaluation are shown. A result shows with the status that follows it, never before:
- * clients act on the run as soon as they have read it. One that will never be is final too. Pure.
+ * How a run's policy check and policy evaluation are shown. A result becomes visible with the status that follows it,
+ * never before: clients act on the run as soon as they have read it. One that will never run is final too. Pure.
  */
 
 type Facts = Pick<Run, 'status' | 'statusTimestamps' | 'checks' | 'verdicts' | 'overrides'>;
@@ -29,7 +29,7 @@ export type PolicyEvaluationStatus =
   | 'canceled'
   | 'unreachable';
 
-/** Of a run that ended without a result. */
+/** Status of a run that ended without a result. */
 const unjudged = ({ status, statusTimestamps }: Facts, begun: string): 'errored' | 'canceled' | 'unreachable' => {
   if (!statusTimestamps[begun]) return 'unreachable';
   return status === 'errored' ? 'errored' : 'canceled';
@@ -44,14 +44,14 @@ export const policyCheckStatus = (run: Facts): PolicyCheckStatus => {
   return overrides?.policyCheck ? 'overridden' : verdicts.policyCheck;
 };
 
-/** Policy evaluations are part of the post-plan stage, and are shown to be over with it. HCP API: policy evaluations. */
+/** Policy evaluations are part of the post-plan stage, and are shown as over with it. HCP API: policy evaluations. */
 export const policyEvaluationStatus = (run: Facts): PolicyEvaluationStatus => {
   const { status, verdicts, overrides } = run;
   const open = !isFinal(status);
   if (open && status === 'post_plan_running') return 'running';
   if (!verdicts?.policyEvaluation) {
     if (open) return 'pending';
-    // The stage ended with its run tasks, before any policy was asked.
+    // The stage ended with its run tasks, before any policy was evaluated.
     return verdicts?.post_plan === 'failed' ? 'unreachable' : unjudged(run, 'post-plan-running-at');
   }
   if (verdicts.policyEvaluation === 'passed') return 'passed';
@@ -62,7 +62,7 @@ export const policyEvaluationStatus = (run: Facts): PolicyEvaluationStatus => {
 export const isJudged = (status: PolicyCheckStatus | PolicyEvaluationStatus): boolean =>
   !['pending', 'queued', 'running', 'errored', 'canceled', 'unreachable'].includes(status);
 
-/** Stamps by API key: when it began, what it came to at `at`, and when that was overridden. */
+/** Timestamps by API key: when it began, when it got its result, and when that was overridden. */
 export const policyTimestamps = (
   run: Facts,
   status: PolicyCheckStatus | PolicyEvaluationStatus,

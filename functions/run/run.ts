@@ -18,7 +18,7 @@ export interface Ingress {
   identifier: string | null;
   cloneUrl: string | null;
   senderUsername: string | null;
-  /** By a connection to version control; the rest is known of those only. */
+  /** Set only for commits from a connection to version control, like all that follows. */
   fromForge?: true;
   compareUrl?: string;
   onDefaultBranch?: boolean;
@@ -28,13 +28,13 @@ export interface Ingress {
   senderHtmlUrl?: string;
 }
 
-/** Creator of runs that version control starts: no user of the platform. */
+/** Creator of runs that version control starts: not a user of the platform. */
 export const versionControl = 'vcs';
 
-/** Who creates runs that destroy a workspace whose time has come (auto-destroy.ts). */
+/** Creator of runs that destroy a workspace by its schedule (auto-destroy.ts). */
 export const autoDestroy = 'auto-destroy';
 
-/** Who creates runs that assess the health of a workspace (health.ts). */
+/** Creator of runs that assess the health of a workspace (health.ts). */
 export const healthAssessment = 'health-assessment';
 
 const others = [versionControl, autoDestroy, healthAssessment];
@@ -52,12 +52,12 @@ export interface Run extends RunOptions {
   organization: string;
   workspaceId: string;
   workspaceName: string;
-  /** Dense and rising within the workspace: the order of the queue and of lists. */
+  /** Consecutive within the workspace: the order of the queue and of lists. */
   number: number;
   configurationVersionId: string;
-  /** That configuration as it was when the run was created; absent when it had not come yet. */
+  /** That configuration as it was when the run was created; absent when it was not uploaded yet. */
   archive?: { key: string; sha256?: string };
-  /** Of its configuration; absent when that came without. */
+  /** Of its configuration, if that has any. */
   ingress?: Ingress;
   status: RunStatus;
   statusTimestamps: Record<string, Timestamp>;
@@ -65,9 +65,9 @@ export interface Run extends RunOptions {
   createdBy: string;
   /** API `source`: `tfe-api`, `tfe-ui`, `tfe-configuration-version`, `terraform+cloud`, `terraform`, `tfe-infrastructure-lifecycle`. */
   source: string;
-  /** Set off by an apply elsewhere; `via` has the ids of all workspaces that led here, the first first. */
+  /** Queued by a run trigger; `via` has the ids of all workspaces that led here, the first first. */
   trigger?: { runId: string; workspaceId: string; workspaceName: string; via: string[] };
-  /** Of its workspace, when it was created; absent: the platform's. */
+  /** The workspace's version when it was created; absent: the platform's default. */
   engine?: Engine;
   terraformVersion: string;
   workingDirectory: string;
@@ -82,32 +82,35 @@ export interface Run extends RunOptions {
    * the task results of the stage. `order`: which attempt wrote it.
    */
   wait?: { state: string; token?: string; order?: string };
-  /** Whose agents do its plan and apply, on machines of their owners; absent where the platform's own runners do. */
+  /** Pool of the agents that execute its plan and apply; absent for the platform's own runners. */
   agentPool?: { id: string; name: string };
-  /** The commit that gets its status: the connection's token, repository and id of the commit; absent for others. */
+  /** The commit whose status it sets: the connection's token, repository and id of the commit; absent for others. */
   commit?: { tokenId: string; identifier: string; sha: string };
   /** Its workspace has notification configurations. */
   notifies?: true;
-  /** In seconds, where its organization has limits of its own. */
+  /** Time limits in seconds, where its organization has its own. */
   timeLimits?: Partial<Record<PhaseName, number>>;
-  /** What of an environment or a template it is for (functions/environments/): `build <id>`, `version <id>`. */
+  /**
+   * The environment build or template version that it is for (functions/environments/): `build <id>`, `version <id>`.
+   */
   environment?: string;
   /**
-   * It assesses the health of its workspace: nobody sees it as a run, and it takes neither number nor queue. `stateId`: of
-   * the state version it looks at, empty for none. `outdated`: another one came meanwhile, and the result was thrown away.
+   * It is a hidden run that assesses the health of its workspace, without number or place in the queue. `stateId`: of
+   * the state version it looks at, empty for none. `outdated`: another one was uploaded meanwhile, and the result was
+   * discarded.
    */
   assessment?: { stateId: string; outdated?: true };
-  /** It runs the tests of a module, whose id is in place of a workspace's: no more a run for people than an assessment. */
+  /** It runs the tests of a module, whose id is in place of a workspace's; hidden like an assessment. */
   test?: ModuleTest;
   /** It looks for resources that are not managed yet (Terraform: query); hidden like an assessment. */
   query?: { generatesConfiguration: boolean };
   /** Gives its workspace this version of the module that it was made from, once it has ended well. */
   moduleUpgrade?: { version: string };
-  /** It holds its workspace: set when its turn in the queue came. */
+  /** It holds its workspace: set when it became the current run. */
   current?: boolean;
-  /** Sort key of its place in the queue when that is not the one of its number: confirmed late, or sent to the front. */
+  /** Sort key of its place in the queue when that does not follow its number: confirmed late, or moved to the front. */
   queueKey?: string;
-  /** Without `by` it is the platform's own, which gives a `reason` for people. */
+  /** Without `by` it is the platform's decision, with a `reason` for people. */
   decision?: { action: 'apply' | 'discard'; by?: string; at: Timestamp; reason?: string };
   /** `forceAvailableAt`: when a run that does not stop may be force-canceled. */
   cancel?: { by: string; at: Timestamp; forceAvailableAt: Timestamp; forced?: boolean };
@@ -115,17 +118,17 @@ export interface Run extends RunOptions {
   apply: Phase;
   /** Absent when the organization had no cost estimates as the run was created. */
   costEstimate?: CostEstimate;
-  /** What it passes beside plan, confirmation and apply; fixed when it was created. Absent: nothing. */
+  /** Its checks besides plan, confirmation and apply; fixed when it was created. Absent: none. */
   checks?: Checks;
-  /** How each of its checks went; there once it has checks. */
+  /** Results of its checks; present once it has checks. */
   verdicts?: Verdicts;
   overrides?: Overrides;
   /** Which check failed it, and why, for people. */
   failure?: string;
   /**
-   * What its apply recorded last and its workspace does not know, found when its runner was gone: nothing else is applied
-   * until somebody has decided what becomes of it. `stored`: people can have it (HCP API: applies, errored state), by
-   * its `copy` and with the SHA-256 that has.
+   * The last state that its apply recorded and its workspace does not have, found after its runner had stopped:
+   * nothing else is applied until a person decides about it. `stored`: users can download it (HCP API: applies,
+   * errored state), by its `copy` and with its SHA-256.
    */
   unsaved?: UnsavedState & { stored: boolean; copy?: string; sha256?: string };
   /** Users by whose permission to apply it may be applied without a confirmation; absent: a person has to confirm. */
@@ -140,7 +143,7 @@ export interface Run extends RunOptions {
   checkAt?: Timestamp;
 }
 
-/** What the create call may set (HCP API: runs, create). Frozen for the life of the run. */
+/** Options of a new run (HCP API: runs, create). Frozen for the life of the run. */
 export interface RunOptions {
   message: string;
   isDestroy: boolean;
@@ -148,7 +151,7 @@ export interface RunOptions {
   refreshOnly: boolean;
   planOnly: boolean;
   savePlan: boolean;
-  /** The run's own setting, else the workspace's; false where a person has to confirm all the same. */
+  /** The run's own setting, else the workspace's; false where a person has to confirm anyway. */
   autoApply: boolean;
   allowEmptyApply: boolean;
   allowConfigGeneration: boolean;
@@ -165,20 +168,20 @@ export interface Phase {
   statusTimestamps: Record<string, Timestamp>;
   /** SHA-256 of the single-use claim a runner starts with. */
   claimHash?: string;
-  /** What the runner that claimed it said of itself; the same nonce may claim again. */
+  /** Nonce of the runner that claimed it; the same nonce may claim again. */
   claimNonce?: string;
   /** SHA-256 of the phase's token. Gone when the phase is over. */
   tokenHash?: string;
-  /** SHA-256 of the token that Terraform shows to the public API (runs/state-tokens.ts). */
+  /** SHA-256 of the token that Terraform sends to the public API (runs/state-tokens.ts). */
   stateTokenHash?: string;
-  /** The runner that stood ready and was offered it: its key, as a claim, and its ECS task. */
+  /** The ready runner that it was offered to: its key, as a claim, and its ECS task. */
   warm?: { keyHash: string; taskArn: string };
   /** ECS task that works on it. */
   taskArn?: string;
-  /** Agent that took it from its pool's queue, and until when it may be expected to begin. */
+  /** Agent that took it from its pool's queue, and the deadline for its first request. */
   agent?: { id: string; name: string };
   takenUntil?: Timestamp;
-  /** The agent's runner was told to end: when it is told to kill Terraform, and when it is gone in any case. */
+  /** The agent's runner was told to stop: when it is told to kill Terraform, and when it is gone in any case. */
   stop?: { killAt: Timestamp; goneAt: Timestamp };
   /** Until then the runner of the plan stands by with an initialized directory. */
   heldUntil?: Timestamp;
@@ -186,11 +189,11 @@ export interface Phase {
   basis?: string;
   /** The apply was offered to the runner that made the plan. */
   offeredAt?: Timestamp;
-  /** Log and artifacts are out of reach, or gone for good (HCP API: plans, backing data). */
+  /** Log and artifacts are hidden, or deleted (HCP API: plans, backing data). */
   content?: 'soft_deleted' | 'permanently_deleted';
   /** What the runner reported; shown only once `status` is final. */
   report?: PhaseReport;
-  /** The whole log is one object in the bucket, although no runner put it there. */
+  /** The whole log is one object in the bucket that the platform put there, not a runner. */
   logStored?: boolean;
 }
 
@@ -208,12 +211,12 @@ export interface PhaseReport {
   terraformVersion?: string;
   /** Which artifacts were uploaded. */
   artifacts?: Artifact[];
-  /** Hex SHA-256 of each: what is read later must be what was reported. */
+  /** Hex SHA-256 of each, to verify that what is read later is what was reported. */
   checksums?: Partial<Record<Artifact, string>>;
   /** Milliseconds by step, e.g. `{download, init, plan, show, upload}`. */
   timings?: Record<string, number>;
   stateVersionId?: string;
-  /** For people: why an apply's newest state is not the workspace's, and where it is. */
+  /** For people: why the newest state of an apply is not the workspace's, and where it is. */
   stateProblem?: string;
   /** That state. */
   unsavedState?: Omit<UnsavedState, 'runId'>;

@@ -8,11 +8,11 @@ import {
   timestampKey,
 } from './status.ts';
 
-/** A run's stages as a line of progress, from what its timeline has stamped. */
+/** A run's stages as a line of progress, from the timestamps of its statuses. */
 
 export type { StageName } from './status.ts';
 
-/** `skipped` was never reached and never will be; `ahead` may still come. */
+/** `skipped` was never reached and never will be; `ahead` may still be reached. */
 export type StageState = 'done' | 'current' | 'failed' | 'stopped' | 'ahead' | 'skipped';
 
 export interface Stage {
@@ -35,10 +35,10 @@ const rows = Object.values(statuses);
 const stampsOf = (name: StageName): string[] =>
   rows.filter(({ stage }) => stage === name).map(({ timestamp }) => timestamp);
 
-/** In the order of life, where a stage with several statuses stands where its last one does. */
+/** In the order of the lifecycle; a stage with several statuses is where its last one is. */
 const inOrder = [...new Set(rows.flatMap(({ stage }) => stage ?? []).reverse())].reverse();
 
-/** The stamps that begin a stage: the first one, but of confirmation the last, when nothing is left to check. */
+/** The timestamps that begin a stage: the first one; for confirmation the last, when all checks have passed. */
 const begins = inOrder.map((name): [StageName, string[]] => [
   name,
   name === 'Confirmation' ? stampsOf(name).reverse() : stampsOf(name),
@@ -49,7 +49,7 @@ const always: readonly StageName[] = ['Pending', 'Plan', 'Confirmation', 'Apply'
 
 const endOf = (status: FinalStatus): StageState => statuses[status].final as 'done';
 
-/** Nobody was or will be asked when a plan leads on, or to the end, by itself. */
+/** Whether a person decides about the plan: not when it goes on, or ends, by itself. */
 const asksPerson = ({ status, confirmable, autoApply, planOnly, statusTimestamps: at }: StageFacts): boolean => {
   if (confirmable || 'confirmed-at' in at) return true;
   if (planOnly) return false;
@@ -64,7 +64,7 @@ export const stagesOf = (facts: StageFacts): Stage[] => {
   const shown = begins.flatMap(([name, keys]) => {
     if (name === 'Confirmation' && !asks) return [];
     if (planOnly && name === 'Apply') return [];
-    // While it goes on, "planned" may still be followed by checks: then confirmation has not begun.
+    // While the run goes on, "planned" may still be followed by checks: then confirmation has not begun.
     const early = name === 'Confirmation' && !final && !facts.confirmable && !('confirmed-at' in at);
     const from = early ? undefined : keys.map((key) => at[key]).find((stamp) => stamp !== undefined);
     return from || always.includes(name) ? [{ name, from }] : [];
@@ -80,6 +80,6 @@ export const stagesOf = (facts: StageFacts): Stage[] => {
   });
 };
 
-/** Where a stage's own end is stamped; else it lasts until the next one begins. */
+/** The timestamp of a stage's own end; a stage without one lasts until the next one begins. */
 const stageEnd = (name: StageName, at: Record<string, Timestamp>): Timestamp | undefined =>
   name === 'Plan' ? at['planned-at'] : name === 'Confirmation' ? at['confirmed-at'] : undefined;

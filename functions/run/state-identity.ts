@@ -1,4 +1,4 @@
-/** What a new state version is checked against. */
+/** The identity of a state, which a new state version is checked against. */
 
 export interface StateIdentity {
   serial: number;
@@ -7,23 +7,21 @@ export interface StateIdentity {
   md5: string;
 }
 
-/** A state that an apply left and that could not become its workspace's. */
+/** A state of an apply that could not be saved as a state version. */
 export interface UnsavedState {
   runId: string;
   serial: number;
   lineage: string;
-  /** Hex; absent when its runner did not live to say it. */
+  /** Hex; absent when its runner stopped before it could report it. */
   md5?: string;
 }
 
-/**
- * True when the workspace's state is that one, or one that came after it: whoever brought it in has what the apply did.
- */
+/** True when the workspace's state is that one, or a later one: then whoever uploaded it has the apply's changes. */
 export const covers = (current: StateIdentity | undefined, { serial, lineage, md5 }: UnsavedState): boolean =>
   current?.lineage === lineage &&
   (current.serial > serial || (current.serial === serial && (md5 === undefined || current.md5 === md5)));
 
-/** True when it is the current version once more. */
+/** True when it is identical to the current version. */
 export const isSameState = (current: StateIdentity | undefined, next: StateIdentity): boolean =>
   current?.serial === next.serial && current.md5 === next.md5 && current.lineage === next.lineage;
 

@@ -1,10 +1,10 @@
 /**
- * The one table of run statuses, as the API spells them (HCP API: runs), in the order of a run's life. Whatever depends on
- * a status is a column: what people may do, what is shown, who is notified. A new status is a new row, and the compiler
- * names each cell that it lacks.
+ * The one table of run statuses, as the API spells them (HCP API: runs), in the order of the lifecycle. Whatever
+ * depends on a status is a column: allowed actions, display, notifications. A new status is a new row, and the
+ * compiler names each cell that it lacks.
  */
 
-/** What people may do with a run because of its status; each is one route of the API. */
+/** Actions of people on a run that depend on its status; each is one route of the API. */
 export const runActions = ['confirm', 'discard', 'cancel', 'override'] as const;
 export type RunAction = (typeof runActions)[number];
 
@@ -54,19 +54,19 @@ export type NotificationTrigger = (typeof notificationTriggers)[number];
 interface Row {
   label: string;
   tone: Tone;
-  /** How a run ends in it: then it never changes again and holds nothing. False: it is not over. */
+  /** How a run ends in this status: then it never changes again and holds nothing. False: it is not over. */
   final: false | 'done' | 'failed' | 'stopped';
   waitsFor: WaitReason;
   /** The actions that are accepted, unless the run was decided or canceled already (actions.ts). */
   actions: readonly RunAction[];
-  /** What the action `override` lets pass. */
+  /** Which policies the action `override` overrides. */
   overrides: Overridable | null;
   /** The stage of the line of progress that its timestamp belongs to. */
   stage: StageName | null;
   /** The key in `status-timestamps`; stamped once. */
   timestamp: `${string}-at`;
   notifies: NotificationTrigger | null;
-  /** Whether a run that takes its turn in the queue is its workspace's current run meanwhile. */
+  /** Whether a run in this status that the queue reaches becomes its workspace's current run. */
   holdsWorkspace: boolean;
 }
 
@@ -120,7 +120,7 @@ const table = {
   post_apply_completed: { ...running, label: 'Post-apply completed', waitsFor: 'nothing', actions: [], stage: 'Post-apply', timestamp: 'post-apply-completed-at' },
   applied: { ...over, label: 'Applied', tone: 'good', final: 'done', timestamp: 'applied-at', notifies: 'run:completed' },
   discarded: { ...over, label: 'Discarded', tone: 'neutral', final: 'stopped', timestamp: 'discarded-at', notifies: 'run:errored' },
-  // Which of plan and apply it was, its timeline tells (display.ts).
+  // The timeline tells which of plan and apply it was (display.ts).
   errored: { ...over, label: 'Errored', tone: 'bad', final: 'failed', timestamp: 'errored-at', notifies: 'run:errored' },
   canceled: { ...over, label: 'Canceled', tone: 'neutral', final: 'stopped', timestamp: 'canceled-at', notifies: 'run:errored' },
 } as const satisfies Record<string, Row>;

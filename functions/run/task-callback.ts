@@ -1,8 +1,8 @@
 import { isResultFinal, type ReportedStatus, type TaskResultStatus } from './task-stages.ts';
 
 /**
- * What becomes of what a run task says. `record`: it counts. `repeat`: it was said before, and
- * changes nothing. `unreachable`: the run was canceled or is over, so it is noted and resumes nothing. `conflict`: the
+ * How a run task's callback is handled. `record`: it is stored. `repeat`: it repeats an earlier one, and changes
+ * nothing. `unreachable`: the run was canceled or is over, so it is stored and resumes nothing. `conflict`: the
  * result is final. Pure.
  */
 export type CallbackDecision = 'record' | 'repeat' | 'unreachable' | 'conflict';

@@ -2,7 +2,7 @@ import type { TaskStage } from './check-record.ts';
 import type { Run } from './run.ts';
 import type { EnforcementLevel } from './task-stages.ts';
 
-/** What a run task is sent. Pure. */
+/** The request to a run task. Pure. */
 
 interface Common {
   payload_version: 1;
@@ -98,10 +98,10 @@ export const taskPayload = ({ run, result, ...facts }: PayloadFacts): TaskPayloa
   };
 };
 
-/** Which integrations know a request by that only asks whether they are there. */
+/** By this, integrations recognize a request that only verifies their URL. */
 const verificationToken = 'test-token';
 
-/** All fields, none of them of anything there is. `now` as UTC ISO 8601. */
+/** All fields, with example values only. `now` as UTC ISO 8601. */
 export const verificationPayload = (organization: string, baseUrl: string, now: string): TaskPayload =>
   taskPayload({
     run: {

@@ -3,15 +3,16 @@ import type { Run } from './run.ts';
 import { isFinal, type RunStatus, type Timestamp } from './status.ts';
 
 /**
- * Run tasks of a stage: what they add up to, and how stage and results are shown. A stage has no record of its own: it is
- * what the run says it passed, so that it changes in the same write as the run's status, on which clients depend. Pure.
+ * Run tasks of a stage: their combined result, and how stage and results are shown. A stage has no record of its own:
+ * it is derived from the run, so that it changes in the same write as the run's status, on which clients depend.
+ * Pure.
  */
 
 export const enforcementLevels = ['advisory', 'mandatory'] as const;
 
 export type EnforcementLevel = (typeof enforcementLevels)[number];
 
-/** What a run task may say of its result. */
+/** Statuses that a run task may report. */
 export const reportedStatuses = ['running', 'passed', 'failed'] as const;
 
 export type ReportedStatus = (typeof reportedStatuses)[number];
@@ -20,7 +21,7 @@ export type TaskResultStatus = 'pending' | ReportedStatus | 'errored' | 'cancele
 
 export type TaskStageStatus = TaskResultStatus | 'awaiting_override';
 
-/** Nothing more is expected of it. */
+/** Final statuses. */
 export const isResultFinal = (status: TaskResultStatus): boolean => status !== 'pending' && status !== 'running';
 
 /** Levels of an outcome's tags; all but `none` are shown with a color and an icon. */
@@ -37,15 +38,15 @@ export interface ResultFacts {
 
 export interface StageVerdict {
   verdict: 'passed' | 'failed';
-  /** Why it failed, or what to be warned of although it passed; one sentence for people. */
+  /** Why it failed, or a warning although it passed; one sentence for people. */
   message?: string;
 }
 
 const named = (results: ResultFacts[]): string => results.map(({ taskName }) => `"${taskName}"`).join(', ');
 
 /**
- * What the final results of one stage add up to: the most restrictive wins. A result that is not
- * `passed` has failed, whatever the reason. Tasks after an apply can only warn.
+ * The combined result of one stage: the most restrictive wins. Any result other than `passed` has failed. Tasks after
+ * an apply can only warn.
  */
 export const stageVerdict = (results: ResultFacts[]): StageVerdict => {
   const failed = results.filter(({ status }) => status !== 'passed');
@@ -64,20 +65,23 @@ export const stageVerdict = (results: ResultFacts[]): StageVerdict => {
   return { verdict: 'passed', message: `${tasks} ${named(failed)} did not succeed, but the run continues` };
 };
 
-/** What of a run its task stages are read from. */
+/** The attributes of a run that its task stages are derived from. */
 export interface StageFacts extends Pick<Run, 'id' | 'status' | 'statusTimestamps'> {
   checks?: { tasks?: FrozenTaskStages; policyEvaluation?: true };
   verdicts?: Partial<Record<TaskStage, 'passed' | 'failed'>> & { policyEvaluation?: string };
 }
 
-/** Those the run was created with. OPA policies are evaluated in the post-plan stage, which is there for them alone too. */
+/**
+ * The stages the run was created with. OPA policies are evaluated in the post-plan stage, which exists for them alone
+ * too.
+ */
 export const stagesOf = ({ checks }: Pick<StageFacts, 'checks'>): TaskStage[] =>
   taskStages.filter((stage) => checks?.tasks?.[stage] || (stage === 'post_plan' && checks?.policyEvaluation));
 
 const stamp = (run: StageFacts, stage: TaskStage, what: 'running' | 'completed'): Timestamp | undefined =>
   run.statusTimestamps[`${stage.replace('_', '-')}-${what}-at`];
 
-/** How a begun stage of a run that is over ended. */
+/** Status of a begun stage in a run that is over. */
 const endOf = (status: RunStatus, failed: boolean): TaskStageStatus => {
   if (failed) return 'failed';
   return status === 'errored' ? 'errored' : 'canceled';
@@ -94,7 +98,7 @@ export const taskStageStatus = (run: StageFacts, stage: TaskStage): TaskStageSta
   return endOf(status, verdicts[stage] === 'failed' || policies === 'failed' || policies === 'overridable');
 };
 
-/** When the stage got its status; absent while it is pending. */
+/** Time of the stage's status; absent while it is pending. */
 export const taskStageTimestamps = (run: StageFacts, stage: TaskStage): Record<string, Timestamp> => {
   const status = taskStageStatus(run, stage);
   const running = stamp(run, stage, 'running');
@@ -119,7 +123,7 @@ const form = /^ts-([A-Za-z0-9]{16})([1-4])$/;
 export const taskStageId = (runId: string, stage: TaskStage): string =>
   `${runId.replace(/^run-/, 'ts-')}${digitOf(stage)}`;
 
-/** The run and stage an id can only be of. */
+/** Run and stage that an id belongs to. */
 export const readTaskStageId = (id: string): { runId: string; stage: TaskStage } | undefined => {
   const [, characters, digit] = form.exec(id) ?? [];
   const stage = taskStages[Number(digit) - 1];

@@ -1,6 +1,6 @@
 /**
- * Whose value a variable has when several give it one (HCP Terraform: variable precedence). What is from files and from
- * the command line's own environment is Terraform's business and not ranked here.
+ * Which value a variable has when several are set (HCP Terraform: variable precedence). Values from files and from
+ * the command line's own environment are up to Terraform and not ranked here.
  */
 
 export type VariableScope = 'workspace' | 'project' | 'global';
@@ -10,11 +10,11 @@ export interface SetFacts {
   priority: boolean;
   /** Owned by a project; else by the organization. */
   projectOwned: boolean;
-  /** By which ways it reaches the workspace. */
+  /** How it applies to the workspace. */
   scopes: readonly VariableScope[];
 }
 
-/** Lowest first; `priority` before, `project:` and `organization:` say whose set it is. */
+/** Lowest first; `priority` before, `project:` and `organization:` name the set's owner. */
 const ranks = [
   'organization:global',
   'organization:project',
@@ -36,7 +36,7 @@ const rank = (name: string): number => (ranks as readonly string[]).indexOf(name
 export const ownRank = rank('own');
 export const runRank = rank('run');
 
-/** A set that reaches a workspace in several ways counts by the strongest. */
+/** A set that applies to a workspace in several ways counts by the strongest. */
 export const rankOf = ({ priority, projectOwned, scopes }: SetFacts): number =>
   Math.max(
     ...scopes.map((scope) =>

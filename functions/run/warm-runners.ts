@@ -1,8 +1,8 @@
-/** When how many runners stand ready before a run needs them. Pure: also what reads the operator's setting. */
+/** How many runners stand ready, and when. Pure; also reads the operator's setting. */
 
 /** A daily window, in a time zone of the IANA database. One that ends before it begins ends on the next day. */
 export interface Hours {
-  /** 0 = Sunday; those on which a window begins. */
+  /** 0 = Sunday; days on which a window begins. */
   days: number[];
   /** Minutes after midnight. */
   from: number;
@@ -14,7 +14,7 @@ export interface WarmRunners {
   count: number;
   /** All the time when absent. */
   hours?: Hours;
-  /** Pause between two requests of a ready runner. */
+  /** Interval of a ready runner's polls. */
   pollMs: number;
   /** What runners are started from, where the task definition does not tell. */
   version?: string;
@@ -76,7 +76,10 @@ const isWithin = ({ days, from, to, timeZone }: Hours, at: number): boolean => {
   return (days.includes(day) && minute >= from) || (days.includes((day + 6) % 7) && minute < to);
 };
 
-/** How many runners are to stand ready. @param at milliseconds since 1970 */
+/**
+ * How many runners should stand ready.
+ * @param at milliseconds since 1970
+ */
 export const targetCount = (setting: WarmRunners | undefined, at: number): number => {
   if (!setting) return 0;
   return !setting.hours || isWithin(setting.hours, at) ? setting.count : 0;

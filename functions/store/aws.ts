@@ -12,7 +12,7 @@ import { type DirectCall, directCall } from './direct-calls.ts';
 
 /** Derived signing keys, by day and service; aws4fetch fills it. */
 const signingKeys = new Map<string, ArrayBuffer>();
-/** Without a limit on idle time: a Lambda is asked again after seconds, and a dead connection is repeated. */
+/** No limit on idle time: a Lambda is invoked again after seconds, and a request on a dead connection is repeated. */
 const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
 const defaultTimeoutMs = 20_000;
 
@@ -25,10 +25,10 @@ export interface Call {
 export interface SendOptions {
   /** Larger bodies are not read. */
   maxBytes?: number;
-  /** Whose name is in the signature; missing: the function's own. */
+  /** Region of the signature; missing: the function's own. */
   region?: string;
   timeoutMs?: number;
-  /** How often it is tried at most. */
+  /** Maximum attempts. */
   tries?: number;
 }
 
@@ -104,13 +104,13 @@ const attemptDirectly = async (
 
 const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** tries);
 
-/** Worth another try; S3 answers 400 to a body that did not come in time (S3: error responses). */
+/** Worth a retry; S3 answers 400 to a body that did not arrive in time (S3: error responses). */
 const isPassing = ({ status, body }: AwsResponse): boolean =>
   status >= 500 || status === 429 || (status === 400 && body.includes('<Code>RequestTimeout</Code>'));
 
 /**
- * One request, repeated after a connection error or a passing refusal (Lambda thaws with dead connections, S3 asks to
- * slow down). The last reply is returned whatever its status.
+ * One request, repeated after a connection error or a temporary refusal (Lambda thaws with dead connections, S3 asks
+ * to slow down). The last response is returned whatever its status.
  */
 export const send = async (
   service: string,
@@ -148,7 +148,7 @@ export const presign = async (
   return String(signed);
 };
 
-/** What an AWS service refused; `name` is its error code, e.g. `AccessDeniedException`. */
+/** A refusal of an AWS service; `name` is its error code, e.g. `AccessDeniedException`. */
 class AwsCallError extends Error {
   constructor(name: string, message: string) {
     super(message);

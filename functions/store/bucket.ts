@@ -8,11 +8,11 @@ import { type AwsResponse, type Call, dnsSuffix, presign, send } from './aws.ts'
 import { objects } from './keys.ts';
 
 /**
- * The one bucket, by keys of keys.ts `objects`. Encryption is the bucket's default. Nothing here decides anything:
- * order and existence of records are the table's business.
+ * The one bucket, by keys of keys.ts `objects`. Encryption is the bucket's default. Order and existence of records
+ * are decided by the table, not here.
  */
 
-/** The bucket did not do what it was asked. */
+/** The bucket refused a request, or failed. */
 export class BucketError extends Error {
   override name = 'BucketError';
 }
@@ -20,7 +20,7 @@ export class BucketError extends Error {
 export interface ByteRange {
   /** Offset of the first byte. */
   from: number;
-  /** Number of bytes; fewer are answered at the end of the object. */
+  /** Number of bytes; fewer are returned at the end of the object. */
   length: number;
 }
 
@@ -44,11 +44,11 @@ const failed = (action: string, key: string, { status, body }: AwsResponse): Buc
   new BucketError(`${action} ${key}: HTTP ${status} ${body.toString('utf8').slice(0, 500)}`);
 
 const noSuchKey = 404;
-/** S3 answers this to any range of an empty object, and to one that begins behind the end. */
+/** S3's answer to any range of an empty object, and to one that begins after the end. */
 const rangeNotSatisfiable = 416;
 
 /**
- * The object or the asked part of it; empty when the part begins behind its end; undefined when there is none.
+ * The object or the requested part of it; empty when the part begins after its end; undefined when there is none.
  * @throws {BucketError}
  */
 export const getObject = async (key: string, range?: ByteRange): Promise<Buffer | undefined> => {
@@ -217,13 +217,13 @@ export const presignGet = (key: string, expiresSeconds: number, bucket?: string)
   presign('s3', objectUrl(key, bucket), 'GET', expiresSeconds);
 
 /**
- * Who has a URL for uploads can use it as often as they like until it expires, so that no content anybody reads lies
- * under such a URL. There are three kinds, and no others:
+ * A URL for uploads can be used any number of times until it expires, so that no content anybody reads may lie under
+ * such a URL. There are three kinds, and no others:
  *
- * - {@link presignUpload}: any content, into `uploads/`; it counts when it is accepted, and that takes a copy. So does
+ * - {@link presignUpload}: any content, into `uploads/`; it counts when it is accepted, which copies it. So does
  *   {@link presignLeftState}, into a place of its own beside the run's content, with which it expires.
  * - {@link presignOnce}: any content, once: storage refuses when there is an object.
- * - {@link presignContent}: that very content.
+ * - {@link presignContent}: only content with the given checksum.
  */
 export const presignUpload = (name: string, expiresSeconds: number): Promise<string> =>
   presign('s3', objectUrl(objects.upload(name)), 'PUT', expiresSeconds);
@@ -252,7 +252,7 @@ export const putFile = (key: string, path: string, size: number, sha256: string)
   putStream(key, createReadStream(path), { size, sha256, type: 'application/gzip' });
 
 /**
- * What comes from elsewhere, as an object, without keeping it meanwhile.
+ * A stream as an object, without buffering it.
  * @param sha256 hex; storage refuses other content
  * @throws {BucketError}
  */

@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A change and the record of who makes it (decisions/0014): the record is sent right before the first write, and neither
- * does the change go on nor is it answered before both are kept.
+ * A change and its audit record (decisions/0014): the record is sent right before the first write, and neither does
+ * the change go on nor is it answered before both are stored.
  */
 export interface ChangeRecord {
-  /** Keeps the record. Called once, when there is something to record. */
+  /** Stores the record. Called once, when there is something to record. */
   keep(): Promise<void>;
   kept?: Promise<void>;
-  /** Made meanwhile, in order: the first is what is created. */
+  /** Ids created meanwhile, in order: the first is the created resource's. */
   ids: string[];
 }
 
@@ -16,7 +16,7 @@ const current = new AsyncLocalStorage<ChangeRecord | undefined>();
 
 export const recorded = <T>(record: ChangeRecord, work: () => Promise<T>): Promise<T> => current.run(record, work);
 
-/** Outside of it: a record is a write as well. */
+/** Without a record: storing a record is a write as well. */
 export const keepRecord = (record: ChangeRecord): Promise<void> => {
   record.kept ??= current.run(undefined, () => record.keep());
   return record.kept;

@@ -1,4 +1,4 @@
-/** What lies in storage is not what was recorded; the message is for people. */
+/** Stored content does not match its record; the message is for people. */
 export class DamagedContentError extends Error {
   override name = 'DamagedContentError';
 }

@@ -1,6 +1,7 @@
 /**
- * Requests to AWS in one process: a host that runs functions beside the services they call takes requests as they are,
- * without signature and connection. It knows which function it gave this to. Lambda offers nothing of the kind.
+ * Calls to AWS services in the same process: the local platform runs functions beside the services they call, and
+ * takes requests without signature and connection. It knows which function it gave this to. Lambda offers nothing of
+ * the kind.
  */
 
 export interface DirectRequest {
@@ -11,7 +12,7 @@ export interface DirectRequest {
   path: string;
   headers: Record<string, string>;
   body?: string | Uint8Array;
-  /** Without an answer for so long, the call has failed. */
+  /** Time limit of the call. */
   timeoutMs?: number;
 }
 
@@ -22,7 +23,7 @@ export interface DirectReply {
   body: Buffer;
 }
 
-/** Rejects as a connection does that ends without an answer. */
+/** Rejects like a connection that ends without a response. */
 export type DirectCall = (request: DirectRequest) => Promise<DirectReply>;
 
 /** Undefined where requests are signed and sent. */

@@ -13,7 +13,7 @@ export const derivedId = (prefix: string, origin: string): string => {
   return `${prefix}-${Array.from(hash.subarray(0, 16), (byte) => alphabet[byte % alphabet.length]).join('')}`;
 };
 
-/** Ids of a run's parts share its characters, so that finding the run costs nothing. */
+/** Ids of a run's parts share its characters, so that finding the run takes no read. */
 export const planId = (runId: string): string => runId.replace(/^run-/, 'plan-');
 export const applyId = (runId: string): string => runId.replace(/^run-/, 'apply-');
 export const costEstimateId = (runId: string): string => runId.replace(/^run-/, 'ce-');

@@ -19,7 +19,7 @@ const variableOwner = (ownerId: string): string => {
   return `${isModule(ownerId) ? 'MOD' : 'WS'}#${ownerId}`;
 };
 
-/** What policy sets apply to. */
+/** Scopes of policy sets. */
 export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
 const scopeKey = (scope: PolicyScope): string =>
   'organization' in scope

@@ -11,7 +11,7 @@ const details = (error: unknown): Fields =>
       }
     : { error: String(error) };
 
-/** Tokens of forges by their form, should an error of a library or a server repeat one. */
+/** Tokens of forges by their form, in case an error of a library or a server contains one. */
 const tokens = /\b(gh[opsur]_|github_pat_|glpat-|glrt-|gto_)[\w.-]{10,}|(?<=Bearer )[\w.~+/-]{10,}/g;
 
 const line = (fields: Fields): string => JSON.stringify(fields).replaceAll(tokens, '(token)');

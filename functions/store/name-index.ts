@@ -4,12 +4,12 @@ import { query, update } from './table.ts';
 
 /**
  * Indexes of names: an organization's workspaces, projects and variable sets, and a project's workspaces. An entry's
- * sort key goes on with the name, case apart, so that a list is read in the order of names and a page of it is about
- * that many entries.
+ * sort key ends with the name, case-insensitively, so that a list is read in the order of names and a page reads
+ * about as many entries as it shows.
  */
 export type Kind = 'workspace' | 'project' | 'variableSet';
 
-/** What an organization knows of its names: how many, how often that changed, and when it last did. */
+/** Totals of an organization's names: how many, how often that changed, and when it last did. */
 export type NameCounts = { [K in `${Kind}Count` | `${Kind}Changes`]?: number } & {
   [K in `${Kind}ChangedAt`]?: string;
 };
@@ -17,8 +17,8 @@ export type NameCounts = { [K in `${Kind}Count` | `${Kind}Changes`]?: number } &
 type Organization = NameCounts & { name: string };
 
 /**
- * Counts names that came or went; 0 for one that was changed. Whoever dies before this leaves a wrong total, which the
- * next to see the end of the list puts right ({@link countAgain}).
+ * Counts added or removed names; 0 for a changed one. An interruption before this leaves a wrong total, which the
+ * next reader of the end of the list corrects ({@link countAgain}).
  */
 export const countNames = async (organization: string, kind: Kind, more: 1 | 0 | -1): Promise<void> => {
   await update(keys.organization(organization), {
@@ -66,9 +66,9 @@ export const findNames = <E extends Key, R>(
 ): Promise<ScanResult<R>> => scan({ ...filter, read: reader<E>(names) }, paging);
 
 /**
- * Sort keys after which pages begin, by list and page, as this instance saw them: whoever goes through a list page by
- * page reads each entry once. Good until a name changes, and not for long, lest a change that was never counted hides
- * one for ever.
+ * Sort keys after which pages begin, by list and page, cached in this instance: whoever reads a list page by page
+ * reads each entry once. Valid until a name changes, and not for long, because a change that was never counted would
+ * hide one forever.
  */
 const bookmarks = new Map<string, { changes: number; at: number; starts: Map<number, string> }>();
 const maxBookmarks = 500;
@@ -86,7 +86,7 @@ const bookmarksOf = ({ pk, prefix, descending }: Names, size: number, changes: n
 
 const largestPiece = 1000;
 
-/** A page of all names of the organization; its total is counted as names come and go. */
+/** A page of all names of the organization; its total is kept up to date with each name. */
 export const pageOfNames = async <E extends Key>(
   organization: Organization,
   kind: Kind,
@@ -115,7 +115,7 @@ export const pageOfNames = async <E extends Key>(
   return { items: entries.slice(from, from + size), total, more: !ended };
 };
 
-/** All that begin so, piece by piece. For what has to reach every one of them. */
+/** All names that begin so, in batches. For callers that have to reach every one of them. */
 export async function* eachName<E extends Key>(names: Names): AsyncGenerator<E[]> {
   const read = reader<E>(names);
   for (let ended = false; !ended; ) {

@@ -1,13 +1,13 @@
-/** Where content lies in the bucket. The first part of a key is what the functions' permissions are cut by. */
+/** Keys of objects in the bucket. The functions' permissions go by the first part of a key. */
 export const objects = {
   /** Uploads by clients; read once, to accept them (bucket.ts `presignUpload`). */
   upload: (name: string) => `uploads/${name}`,
   /** Of the explorer, for as long as uploads are kept. */
   exported: (id: string) => `uploads/${id}.csv`,
-  /** @param copy tells apart what was accepted at the same time; missing: as it was before uploads were copied */
+  /** @param copy tells uploads apart that were accepted at the same time; missing: stored before uploads were copied */
   configuration: (configurationVersionId: string, copy?: string) =>
     `configurations/${configurationVersionId}${copy === undefined ? '' : `/${copy}`}.tar.gz`,
-  /** A commit as a configuration, for all who follow its repository. */
+  /** A commit as a configuration, for all followers of its repository. */
   commit: (repository: string, sha: string, sha256: string) =>
     `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,
   moduleArchive: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.tar.gz`,
@@ -27,15 +27,18 @@ export const objects = {
   outcomes: (runId: string, taskResultId: string, version: string) =>
     `outcomes/${runId}/${taskResultId}/${version}.json`,
   costEstimate: (runId: string) => `runs/${runId}/cost-estimate.json`,
-  /** @param sha256 of the content; missing: as it was before states were stored by it */
+  /** @param sha256 of the content; missing: stored before states were keyed by it */
   state: (workspaceId: string, stateVersionId: string, sha256?: string) =>
     `states/${workspaceId}/${stateVersionId}${sha256 === undefined ? '' : `/${sha256}`}.tfstate`,
   /** @param copy of an upload; missing: where a runner puts it, once */
   jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
     `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
-  /** Where a runner leaves a state that could not become its workspace's; for nobody to read (orchestration/unsaved-states.ts). */
+  /**
+   * Where a runner leaves a state that could not be saved as a state version; nobody reads it there
+   * (orchestration/unsaved-states.ts).
+   */
   leftState: (runId: string) => `runs/${runId}/apply/left-state`,
-  /** Beside the states, because it is one, although never a version: it expires as little as they do. */
+  /** Beside the states, although never a version: it does not expire either. */
   erroredState: (workspaceId: string, runId: string, copy?: string) =>
     `states/${workspaceId}/${runId}${copy === undefined ? '' : `.${copy}`}.errored.tfstate`,
   outputs: (workspaceId: string, stateVersionId: string, sha256?: string) =>

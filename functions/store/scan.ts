@@ -1,4 +1,7 @@
-/** Pages of lists that are read by pointers, which tell what a filter wants to know as far as it never changes. */
+/**
+ * Pages of filtered lists. Pointers have the attributes that never change, so that a filter reads records only when
+ * it needs more.
+ */
 export interface Paging {
   /** From 1. */
   page: number;
@@ -7,30 +10,30 @@ export interface Paging {
 
 export interface ScanResult<R> {
   items: R[];
-  /** How many fit among those looked at, which are all of them unless `more`. */
+  /** How many match among those that were read, which are all of them unless `more`. */
   total: number;
   more: boolean;
 }
 
 export interface Scan<P, R> {
-  /** The next pointers in the list's order, at most so many; fewer only where it ends. */
+  /** The next pointers in the list's order, at most `limit`; fewer only at the end. */
   read(limit: number): Promise<P[]>;
-  /** Those that may fit, as far as pointers tell. */
+  /** Pointers that may match. */
   narrow(pointers: P[]): P[] | Promise<P[]>;
-  /** Their records; those that are not there are left out. */
+  /** Their records; missing ones are left out. */
   records(pointers: P[]): Promise<R[]>;
-  /** Missing: the pointer tells it all. */
+  /** Missing: the pointer is enough. */
   fits?(record: R): boolean;
 }
 
-/** How far a list looks, in records it has to read, and in pointers alone. */
+/** How many records, and how many pointers, one request reads at most. */
 const maxRecords = 2000;
 const maxPointers = 20_000;
-/** Pieces grow, so that neither a full page nor a rare match costs many reads. Pointers are some 200 bytes each. */
+/** Batches grow, so that neither a full page nor a rare match costs many reads. Pointers are some 200 bytes each. */
 const smallestPiece = { records: 20, pointers: 100 };
 const largestPiece = 500;
 
-/** A filter that fits so little that the page could not be filled from all that one request looks at. */
+/** The filter matches so rarely that one request could not fill the page within its limits. */
 export class FilterTooWideError extends Error {
   override name = 'FilterTooWideError';
   readonly looked: number;
@@ -42,8 +45,8 @@ export class FilterTooWideError extends Error {
 }
 
 /**
- * Looks on until the page is full and one more is known of.
- * @throws {FilterTooWideError} what lies beyond is not left out without a word
+ * Reads on until the page is full and one more match is known.
+ * @throws {FilterTooWideError} instead of leaving out matches silently
  */
 export const scan = async <P, R>(
   { read, narrow, records, fits }: Scan<P, R>,

@@ -3,9 +3,9 @@ import { environment } from '../environment.ts';
 import { callKms } from './aws.ts';
 
 /**
- * Envelope encryption of what the table or an object must never hold in the clear: a data key of KMS for each value,
- * AES-256-GCM with it here, so that values can be larger than KMS takes (4 KB). The record a value belongs to is bound
- * in twice, as KMS encryption context (also in CloudTrail) and as additional data: moved elsewhere it does not open.
+ * Envelope encryption of secrets in the table and in objects: a KMS data key for each value, and AES-256-GCM with it
+ * here, so that values can be larger than KMS takes (4 KB). Each value is bound to its record twice, as KMS
+ * encryption context (also in CloudTrail) and as additional data: copied to another record it cannot be decrypted.
  */
 
 /** Identity of the record, e.g. `{workspace: 'ws-…', variable: 'var-…'}`. Not secret. */
@@ -19,7 +19,8 @@ const additionalData = (context: SecretContext): Buffer =>
   Buffer.from(JSON.stringify(Object.entries(context).sort(([a], [b]) => (a < b ? -1 : 1))));
 
 /**
- * A data key for whoever may not ask KMS, and the same as only {@link openDataKey} opens it; both base64. One KMS request.
+ * A data key for a program without access to KMS, and its sealed form that only {@link openDataKey} opens; both
+ * base64. One KMS request.
  */
 export const newDataKey = async (context: SecretContext): Promise<{ key: string; sealed: string }> => {
   const { CiphertextBlob, Plaintext } = await callKms<{ CiphertextBlob: string; Plaintext: string }>(

@@ -19,7 +19,7 @@ import type { Key } from './keys.ts';
  * `false`), never an exception, because the caller always has something to do about it.
  */
 
-/** One that has no `info`: for its usual one the SDK makes a copy of every answer, 0.2 ms each, and throws it away. */
+/** A logger without `info`: for the default one the SDK copies every response, 0.2 ms each, for nothing. */
 const nothing = () => {};
 const logger = { trace: nothing, debug: nothing, warn: console.warn, error: nothing } as DynamoDBClientConfig['logger'];
 
@@ -31,7 +31,7 @@ type Item = Record<string, unknown>;
 
 const reads = new AsyncLocalStorage<{ count: number }>();
 
-/** Counts the requests that read, of each call by itself. */
+/** Counts the reads within each call. */
 export const countingReads =
   <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
   (...args: A): Promise<R> =>
@@ -48,9 +48,9 @@ export interface Change {
   /** Paths with dots reach into maps: `{'plan.status': 'running'}`. Undefined values are left out. */
   set?: Item;
   remove?: string[];
-  /** To a number; or members to a set, which is made when it is not there. */
+  /** To a number; or members to a set, which is created if missing. */
   add?: Record<string, number | Set<string>>;
-  /** Members of a set; without any it is gone. */
+  /** Members of a set; an empty set is removed. */
   delete?: Record<string, Set<string>>;
   /**
    * Condition with attribute paths as they are (`plan.claimHash = :hash`; reserved words are taken care of), values as
@@ -75,7 +75,7 @@ const aliased = (path: string, names: Record<string, string>): string =>
     })
     .join('.');
 
-/** A condition with every attribute path aliased; functions, operators and values stay. */
+/** A condition with every attribute path aliased; functions, operators and values stay as they are. */
 const conditionOf = (condition: string | undefined, names: Record<string, string>): string | undefined =>
   condition?.replaceAll(/:\w+|#?[A-Za-z_][\w.#]*(?!\w*\s*\()/g, (word) =>
     word.startsWith(':') || operators.has(word) ? word : aliased(word, names),

@@ -1,7 +1,7 @@
 import type { Key } from './keys.ts';
 import { create, get, put, remove } from './table.ts';
 
-/** Names that only one record may bear: an item of the name says which. */
+/** Unique names: an item for each name points to the record that has it. */
 
 interface Holder {
   holder: string;
@@ -9,7 +9,7 @@ interface Holder {
 
 /**
  * True when the record may have the name: it is free, or its claimant stopped before creating its record.
- * @param bears whether the record of that id is there and bears the name
+ * @param bears whether the record of that id exists and has the name
  */
 export const claimUnique = async (
   key: Key,
@@ -33,8 +33,8 @@ interface Reservation extends Holder {
 }
 
 /**
- * As {@link claimUnique}, for names that several may want at once: whoever claims one has it for that long before somebody
- * may find that there is no record of theirs.
+ * Like {@link claimUnique}, for names that several may claim at once: a claim is valid for that long before others
+ * may check whether its record exists.
  */
 export const reserveUnique = async (
   key: Key,

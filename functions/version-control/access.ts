@@ -1,6 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import * as oauth from 'oauth4webapi';
-import { guardedFetch } from '../outbound/fetch.ts';
 import { keys } from '../store/keys.ts';
 import { get, update } from '../store/table.ts';
 import { type Connection, callerOf } from './call.ts';
@@ -9,7 +7,6 @@ import {
   getEndedClient,
   getEndedToken,
   getToken,
-  type IssuedToken,
   keepRefreshed,
   type OauthClient,
   type OauthToken,
@@ -24,6 +21,7 @@ import { forges } from './forges/forges.ts';
 import { connectionByInstallation, type Reach } from './github-app/installation-token.ts';
 import { isInstallation } from './github-app/installations.ts';
 import { botId, installedRepositories } from './github-app/repositories.ts';
+import { RefreshRefusedError, refreshToken } from './refresh.ts';
 import { providerOf } from './service-providers.ts';
 
 /** A connection that can be called: its forge, and its token as it is good now. */
@@ -42,25 +40,6 @@ export interface Access extends Connection {
 const refreshBeforeMs = 120_000;
 const leaseMs = 10_000;
 const patienceMs = 5_000;
-
-/** Metadata by hand: nothing is discovered at an address that somebody has given. */
-export const serverOf = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>, forge: Forge): oauth.AuthorizationServer => ({
-  issuer: httpUrl,
-  authorization_endpoint: `${httpUrl}${forge.oauth.authorize}`,
-  token_endpoint: `${httpUrl}${forge.oauth.token}`,
-});
-
-export const oauthOptions = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>) => ({
-  [oauth.customFetch]: guardedFetch as never,
-  [oauth.allowInsecureRequests]: httpUrl.startsWith('http:'),
-  headers: new Headers({ accept: 'application/json' }),
-});
-
-export const issuedFrom = (answer: oauth.TokenEndpointResponse): IssuedToken => ({
-  token: answer.access_token,
-  ...(answer.refresh_token ? { refreshToken: answer.refresh_token } : {}),
-  ...(answer.expires_in ? { expiresAt: new Date(Date.now() + answer.expires_in * 1000).toISOString() } : {}),
-});
 
 const isFresh = ({ expiresAt, sealedRefreshToken }: OauthToken): boolean =>
   !expiresAt || !sealedRefreshToken || Date.parse(expiresAt) - Date.now() > refreshBeforeMs;
@@ -87,20 +66,20 @@ const refreshed = async (client: OauthClient, token: OauthToken): Promise<OauthT
 const refreshNow = async (client: OauthClient, token: OauthToken): Promise<OauthToken> => {
   const forge = forges[client.dialect ?? 'github'];
   const { name } = providerOf(client.serviceProvider);
-  const [secret, refreshToken] = await Promise.all([openClientSecret(client), openRefreshToken(token)]);
-  const application = { client_id: client.key ?? '' };
-  const server = serverOf(client, forge);
+  const [secret, current] = await Promise.all([openClientSecret(client), openRefreshToken(token)]);
   try {
-    const by = oauth.ClientSecretPost(secret ?? '');
-    const options = oauthOptions(client);
-    const answer = await oauth.refreshTokenGrantRequest(server, application, by, refreshToken ?? '', options);
-    const issued = issuedFrom(await oauth.processRefreshTokenResponse(server, application, answer));
+    const issued = await refreshToken({
+      tokenEndpoint: `${client.httpUrl}${forge.oauth.token}`,
+      clientId: client.key ?? '',
+      clientSecret: secret ?? '',
+      refreshToken: current ?? '',
+    });
     return (await keepRefreshed(token, issued)) ?? (await getToken(token.id)) ?? token;
   } catch (error) {
-    if (!(error instanceof oauth.ResponseBodyError)) {
+    if (!(error instanceof RefreshRefusedError)) {
       throw new ForgeError('unreachable', `${name} could not be asked for a new token`);
     }
-    const broken = `${name} does not issue a new token (${error.error.slice(0, 50)}). Authorize the connection again`;
+    const broken = `${name} does not issue a new token (${error.message.slice(0, 50)}). Authorize the connection again`;
     await recordTokenProblem(token, { broken });
     throw new ForgeError('refused', broken);
   }

@@ -4,12 +4,12 @@ import { type Answer, json, redirect } from '../api/answer.ts';
 import { unprocessable } from '../api/errors.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, openRoute, type Route, route } from '../api/route.ts';
-import { issuedFrom, oauthOptions, serverOf } from './access.ts';
 import { callerOf } from './call.ts';
 import { getClient, keepToken, type OauthClient, openClientSecret } from './connections.ts';
 import { callbackPath } from './document.ts';
 import { oauthClient } from './finder.ts';
 import { forges } from './forges/forges.ts';
+import { issuedFrom, oauthOptions, serverOf } from './oauth.ts';
 import { type Attempt, beginAttempt, endedCookie, takeAttempt } from './oauth-attempts.ts';
 
 /** A connection is authorized by a person at the forge, whose account its token is of. */

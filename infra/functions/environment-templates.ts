@@ -2,26 +2,24 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 /** Routes of the environments' API (infra/environment-api.ts) that are for it. */
 export const templatePaths = [
-  '/files',
-  '/files/{proxy+}',
-  '/templates',
-  '/templates/{proxy+}',
-  '/templateversions/{proxy+}',
-  '/organizations/{organization}/templates',
-  '/organizations/{organization}/templates/{proxy+}',
-  '/organizations/{organization}/templateversions',
+  '/api/v2/templates',
+  '/api/v2/templates/{proxy+}',
+  '/api/v2/templateversions/{proxy+}',
+  '/api/v2/organizations/{organization}/templates',
+  '/api/v2/organizations/{organization}/templates/{proxy+}',
+  '/api/v2/organizations/{organization}/templateversions',
 ];
 
 export const EnvironmentTemplates: HttpDeclaration = {
   entry: 'functions/environments/templates/handler.ts',
-  description: "Templates of environments (Coder's API): files, versions, imports and dry runs",
+  description: "Templates of environments (Coder's API): versions, imports and dry runs",
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'key', 'machine', 'requestLimit', 'environments'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
     may.readObjects('configurations', 'policies', 'runs', 'uploads'),
-    may.writeObjects('configurations', 'inputs', 'policies'),
+    may.writeObjects('inputs', 'policies'),
     may.seeMissingObjects(),
     may.startExecutions(),
     may.answerExecutions(),

@@ -34,6 +34,8 @@ export const startEnvironments = async () => {
   const { handler: environments } = await import('../../functions/environments/handler.ts');
   const { handler: ofTemplates } = await import('../../functions/environments/templates/handler.ts');
   const { handler: ofGovernance } = await import('../../functions/environments/governance-handler.ts');
+  const { handler: ofFiles } = await import('../../functions/environments/templates/files-handler.ts');
+  const { environmentFilePaths } = await import('../../infra/functions/environment-files.ts');
   const { environmentGovernancePaths } = await import('../../infra/functions/environment-governance.ts');
   const { templatePaths } = await import('../../infra/functions/environment-templates.ts');
   const templates = await import('../../functions/environments/templates/records.ts');
@@ -55,12 +57,8 @@ export const startEnvironments = async () => {
   /** As the API's routes have it. */
   const handlerOf = (path: string) => {
     if (isOneOf(environmentGovernancePaths, path)) return ofGovernance;
-    return isOneOf(
-      templatePaths.map((one) => `/api/v2${one}`),
-      path,
-    )
-      ? ofTemplates
-      : environments;
+    if (isOneOf(environmentFilePaths, path)) return ofFiles;
+    return isOneOf(templatePaths, path) ? ofTemplates : environments;
   };
 
   const call = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {

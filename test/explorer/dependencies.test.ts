@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { zipOf } from '../../functions/environments/templates/archive.ts';
+import { zipOf } from '../../functions/environments/templates/zip.ts';
 import { dependenciesIn, modulesIn, providersIn } from '../../functions/explorer/dependencies.ts';
 import { writePlanArchive } from '../../functions/runner/plan-archive.ts';
 

@@ -87,7 +87,7 @@ const templates = [
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
   ...objects('GetObject', 'configurations', 'policies', 'runs', 'uploads'),
-  ...objects('PutObject', 'configurations', 'inputs', 'policies'),
+  ...objects('PutObject', 'inputs', 'policies'),
   's3:ListBucket bucket',
   ...start,
   ...answers(),
@@ -259,6 +259,14 @@ const expected: Record<FunctionId, string[]> = {
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
   Environments: environments,
   EnvironmentTemplates: templates,
+  EnvironmentFiles: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+    ...objects('GetObject', 'configurations'),
+    ...objects('PutObject', 'configurations'),
+    's3:ListBucket bucket',
+  ],
   EnvironmentGovernance: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   EnvironmentSweep: environments,
   DataRetention: [

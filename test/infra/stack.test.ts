@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import aslValidator from 'asl-validator';
 import { describe, expect, it } from 'vitest';
+import { environmentFilePaths } from '../../infra/functions/environment-files.ts';
 import { environmentGovernancePaths } from '../../infra/functions/environment-governance.ts';
 import { templatePaths } from '../../infra/functions/environment-templates.ts';
 import { functionIds } from '../../infra/functions.ts';
@@ -190,14 +191,15 @@ const mainStage = () => resources('AWS::ApiGatewayV2::Stage').find(ofMainApi) as
 describe('the environments’ API', () => {
   const own = (type: string) => resources(type).filter(({ id }) => id.startsWith('EnvironmentApi'));
 
-  it('hands templates and what organizations watch to functions of their own, and connections to the one that sends logs', () => {
+  it('hands templates, files and what organizations watch to functions of their own, and connections to the one that sends logs', () => {
     const targets = own('AWS::ApiGatewayV2::Integration').map(({ Properties }) => readable(Properties.IntegrationUri));
     expect(targets.filter((uri) => uri === 'EnvironmentsFunction')).toHaveLength(1);
     expect(targets.filter((uri) => uri.includes('EnvironmentLogsFunction'))).toHaveLength(1);
     const keys = own('AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
-    const templates = templatePaths.map((path) => `ANY /api/v2${path}`);
+    const templates = templatePaths.map((path) => `ANY ${path}`);
     const governance = environmentGovernancePaths.map((path) => `ANY ${path}`);
-    expect(keys.sort()).toEqual(['$connect', '$default', ...templates, ...governance].sort());
+    const files = environmentFilePaths.map((path) => `ANY ${path}`);
+    expect(keys.sort()).toEqual(['$connect', '$default', ...templates, ...files, ...governance].sort());
   });
 
   it('keeps tokens and tickets, which are in queries, out of the access logs', () => {
@@ -279,6 +281,7 @@ describe('the HTTP API', () => {
     expect(limited.sort()).toEqual([
       'Access',
       'Api',
+      'EnvironmentFiles',
       'EnvironmentGovernance',
       'EnvironmentTemplates',
       'Environments',

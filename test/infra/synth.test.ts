@@ -63,7 +63,8 @@ describe('synthesis', () => {
 });
 
 describe('bundles', () => {
-  const limits = { wanted: 300_000, allowed: 350_000 };
+  /** The function Web has the page's files in it. */
+  const limits = { wanted: 300_000, allowed: 340_000, page: 360_000 };
 
   it('stay within the size limit', async () => {
     const { bundles } = await synthesize();
@@ -73,7 +74,7 @@ describe('bundles', () => {
         .map(([id, bytes]) => `${id} ${Math.round(bytes / 1000)} KB${bytes > limits.wanted ? ' (wanted: 300)' : ''}`)
         .join('\n'),
     );
-    for (const [id, bytes] of sizes) expect(bytes, id).toBeLessThan(limits.allowed);
+    for (const [id, bytes] of sizes) expect(bytes, id).toBeLessThan(id === 'Web' ? limits.page : limits.allowed);
   });
 
   it.each(functionIds)('%s exports a handler', async (id) => {

@@ -2,7 +2,7 @@ import type { CompleteTask } from '../../functions/lifecycle/complete.ts';
 import type { RunTaskInput } from '../../functions/lifecycle/run-task.ts';
 import type { TaskStageDone } from '../../functions/lifecycle/task-stage-done.ts';
 import type { TaskUnansweredInput } from '../../functions/lifecycle/task-unanswered.ts';
-import type { CheckTask, WaitingTask } from '../../functions/lifecycle/waiting.ts';
+import type { CheckTask, WaitingTask } from '../../functions/orchestration/progress.ts';
 import { taskStages } from '../../functions/run/check-record.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { lifecycleFunctions } from '../../infra/functions.ts';
@@ -31,7 +31,6 @@ const load = async () => ({
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   ...(await import('../../functions/run-tasks/results.ts')),
-  ...(await import('../../functions/orchestration/task-tokens.ts')),
   ...(await import('../../functions/run-tasks/stages.ts')),
   ...(await import('../../functions/run-tasks/records.ts')),
   ...(await import('../../functions/run-tasks/workspace-tasks.ts')),

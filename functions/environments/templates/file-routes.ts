@@ -1,13 +1,13 @@
-import { update } from '../../store/table.ts';
 import { rightsIn } from '../access.ts';
 import { bytes, json } from '../host/answers.ts';
 import { CoderError, notFound } from '../host/errors.ts';
 import { audited, type Call, type Route, route } from '../host/route.ts';
 import { uuidIn } from '../host/uuid.ts';
-import { keys } from '../keys.ts';
 import { organizationsOf } from '../people/users.ts';
-import { filesInTar, filesInZip, tarOf, zipOf } from './archive.ts';
-import { type File, getFile, readFileContent, storeFile } from './files.ts';
+import { filesInTar, tarOf } from './archive.ts';
+import { readableFile } from './file-access.ts';
+import { readFileContent, storeFile } from './files.ts';
+import { filesInZip, zipOf } from './zip.ts';
 
 /** As much as gets to a function (api/limits.ts). */
 const maxBytes = 4_500_000;
@@ -37,27 +37,6 @@ const upload = async (call: Call) => {
     const { file, isNew } = await storeFile(principal.userId, tar);
     return json(isNew ? 201 : 200, { hash: file.id });
   });
-};
-
-/** Where versions have been made of it, as `organization project`. */
-type Used = File & { homes?: Set<string> };
-
-export const noteUse = async (file: File, { organization, projectId }: { organization: string; projectId: string }) => {
-  await update(keys.file(file.id), {
-    add: { homes: new Set([`${organization} ${projectId}`]) },
-    condition: 'attribute_exists(pk)',
-  });
-};
-
-/** Who uploaded it, and who sees a template that has it. */
-export const readableFile = async ({ principal }: Call, id: string): Promise<File | undefined> => {
-  const file = (await getFile(id)) as Used | undefined;
-  if (!file || file.createdBy === principal.userId) return file;
-  for (const home of file.homes ?? []) {
-    const [organization = '', projectId = ''] = home.split(' ');
-    if ((await rightsIn(principal, { organization, projectId })).read) return file;
-  }
-  return undefined;
 };
 
 const download = async (call: Call) => {

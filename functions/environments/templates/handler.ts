@@ -1,15 +1,8 @@
 import { serve } from '../host/serve.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
-import { fileRoutes } from './file-routes.ts';
 import { templateRoutes } from './template-routes.ts';
 import { templateVersionRoutes } from './template-version-routes.ts';
 import { versionRoutes } from './version-routes.ts';
 
-/** Templates and their files on the environments' host, apart from what is built of them (decisions/0041). */
-export const handler = serve([
-  ...fileRoutes,
-  ...templateVersionRoutes,
-  ...versionRoutes,
-  ...dryRunRoutes,
-  ...templateRoutes,
-]);
+/** Templates on the environments' host, apart from what is built of them (decisions/0041). */
+export const handler = serve([...templateVersionRoutes, ...versionRoutes, ...dryRunRoutes, ...templateRoutes]);

@@ -11,7 +11,7 @@ import { audited, type Call, refused } from '../host/route.ts';
 import { given, newUuid } from '../host/uuid.ts';
 import { findOrganization } from '../people/users.ts';
 import { type ArchiveFile, filesInTar } from './archive.ts';
-import { noteUse, readableFile } from './file-routes.ts';
+import { noteUse, readableFile } from './file-access.ts';
 import { type File, readFileContent } from './files.ts';
 import { importWorkspace, runsOf, startImport } from './import.ts';
 import { randomName } from './names.ts';

@@ -11,14 +11,15 @@ import { keys } from '../../store/keys.ts';
 import { open, type SecretContext, seal } from '../../store/secrets.ts';
 import { get, put } from '../../store/table.ts';
 import { now } from '../../store/time.ts';
-import { issuedFrom, oauthOptions, serverOf } from '../access.ts';
 import { keepLink } from '../account-links.ts';
 import { callerOf } from '../call.ts';
 import type { Account } from '../connections.ts';
 import type { Call } from '../forges/forge.ts';
 import { github } from '../forges/github.ts';
+import { issuedFrom, oauthOptions, serverOf } from '../oauth.ts';
 import { type Attempt, beginAttempt, endedCookie, takeAttempt } from '../oauth-attempts.ts';
 import { appClient, appSecret } from './app.ts';
+import { appLinks } from './installations.ts';
 
 /**
  * A person's own authorization of the GitHub App: it proves which account at GitHub is theirs, and for an hour lets the platform
@@ -57,9 +58,6 @@ export const requireApp = (): GithubAppSettings => {
 };
 
 const callbackPath = '/auth/github-app/callback';
-/** Stands for the app among OAuth clients. */
-export const appLinks = 'github-app';
-
 const authorize = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   checkPerson(principal);
   const app = requireApp();

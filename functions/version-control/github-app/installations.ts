@@ -34,6 +34,9 @@ export interface Installation extends InstallationFacts {
 
 const prefix = 'ghain-';
 
+/** Stands for the app among OAuth clients. */
+export const appLinks = 'github-app';
+
 /** Whether what a follower is connected by is an installation; otherwise it is an OAuth token. */
 export const isInstallation = (id: string): boolean => id.startsWith(prefix);
 

@@ -1,0 +1,27 @@
+import { update } from '../../store/table.ts';
+import { rightsIn } from '../access.ts';
+import type { Call } from '../host/route.ts';
+import { keys } from '../keys.ts';
+import { type File, getFile } from './files.ts';
+
+/** Who may read a file: whoever uploaded it, and whoever sees a template that was made of it. */
+
+/** Where versions have been made of it, as `organization project`. */
+type Used = File & { homes?: Set<string> };
+
+export const noteUse = async (file: File, { organization, projectId }: { organization: string; projectId: string }) => {
+  await update(keys.file(file.id), {
+    add: { homes: new Set([`${organization} ${projectId}`]) },
+    condition: 'attribute_exists(pk)',
+  });
+};
+
+export const readableFile = async ({ principal }: Call, id: string): Promise<File | undefined> => {
+  const file = (await getFile(id)) as Used | undefined;
+  if (!file || file.createdBy === principal.userId) return file;
+  for (const home of file.homes ?? []) {
+    const [organization = '', projectId = ''] = home.split(' ');
+    if ((await rightsIn(principal, { organization, projectId })).read) return file;
+  }
+  return undefined;
+};
