@@ -28,6 +28,7 @@ export const round = (value: number, digits = 0): number => Number(value.toFixed
 /** What the local endpoint counted for a run, in units AWS bills. */
 export const usageOf = async (platform: Local, runId: string) =>
   (await (await fetch(`${platform.awsEndpointUrl}/_usage?run=${runId}`)).json()) as {
+    calls: { service: string; action: string; count: number }[];
     totals: Record<string, number>;
     price: { usd: number; usdWithoutFargate: number };
   };

@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { PlatformProcess } from '../e2e/support/platform.ts';
 import { bundles } from './bundles.ts';
 import { cancel } from './cancel.ts';
+import { coldStarts } from './cold-starts.ts';
 import { drain } from './drain.ts';
 import type { Figure, Section } from './figures.ts';
 import { init } from './init.ts';
@@ -34,6 +35,7 @@ const sections: Record<string, Section> = {
   recovery,
   page,
   bundles,
+  'cold-starts': coldStarts,
 };
 
 const requested = process.argv.slice(2);
