@@ -25,6 +25,7 @@ import { Fetching } from './functions/fetching.ts';
 import { Governance } from './functions/governance.ts';
 import { Identity } from './functions/identity.ts';
 import { Logs } from './functions/logs.ts';
+import { Modules } from './functions/modules.ts';
 import { NeedsConfirmation } from './functions/needs-confirmation.ts';
 import { Notify } from './functions/notify.ts';
 import { Organizations } from './functions/organizations.ts';
@@ -71,6 +72,7 @@ export const httpFunctions = {
   Explorer,
   Policies,
   Registry,
+  Modules,
   VersionControl,
   Webhooks,
   Logs,

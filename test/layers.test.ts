@@ -34,6 +34,8 @@ const order = [
     'explorer',
     'recovery',
     'module-tests',
+    'queries',
+    'no-code',
     'lifecycle',
     'runner-api',
     'agents',

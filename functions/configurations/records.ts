@@ -12,6 +12,7 @@ export type Source =
   | 'terraform'
   | 'terraform+cloud'
   | 'tfe-configuration-version'
+  | 'tfe-module'
   | 'github'
   | 'gitlab'
   | 'gitea'
@@ -166,7 +167,7 @@ export const getConfigurationVersion = (id: string): Promise<ConfigurationVersio
   get<ConfigurationVersion>(keys.configurationVersion(id));
 
 /** The workspace's, unless that has one that was created later. May be repeated. */
-const becomeCurrent = async ({ id, workspaceId, createdAt: at }: ConfigurationVersion): Promise<void> => {
+export const becomeCurrent = async ({ id, workspaceId, createdAt: at }: ConfigurationVersion): Promise<void> => {
   await update(keys.workspace(workspaceId), {
     set: { configuration: { id, at } },
     condition: 'attribute_exists(pk) AND (attribute_not_exists(configuration) OR configuration.at < :at)',

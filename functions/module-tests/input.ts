@@ -4,7 +4,7 @@ import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text, toOne } from '../api/validation.ts';
 import { runVariables } from '../orchestration/new-run-input.ts';
-import type { ModuleTest } from '../run/module-test.ts';
+import type { ModuleTest } from '../run/module-test-record.ts';
 import type { Run } from '../run/run.ts';
 
 /** What creating a test run may say (HCP API: test runs). */
@@ -34,6 +34,12 @@ const attributes = {
     v.pipe(v.number(), v.integer(), v.minValue(1, 'must be at least 1'), v.maxValue(256, 'may be at most 256')),
   ),
   variables: setting(runVariables),
+};
+
+/** Of what is uploaded nothing can be chosen; most clients send no body. @throws {ApiError} 400 or 422 */
+export const checkNewConfiguration = (request: ApiRequest): void => {
+  const shown = 'auto-queue-runs provisional source speculative status upload-url';
+  if (request.bytes > 0) readData(request, {}, {}, { shown });
 };
 
 const usualDirectory = 'tests';

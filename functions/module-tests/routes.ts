@@ -17,7 +17,7 @@ import { addressOf } from '../registry/modules/document.ts';
 import { moduleByAddress } from '../registry/modules/finder.ts';
 import type { Module } from '../registry/modules/records.ts';
 import { type TestRun, testRunDocument, testRunId } from './document.ts';
-import { readNewTestRun } from './input.ts';
+import { checkNewConfiguration, readNewTestRun } from './input.ts';
 import { createTestRun, getTestRun, listTestRuns } from './records.ts';
 
 /** Test runs of the registry's modules (HCP API: test runs; Terraform: `terraform test -cloud-run`). */
@@ -51,8 +51,9 @@ const checkTested = (module: Module): void => {
   );
 };
 
-const createVersion = async ({ subject, principal }: Context<Module>): Promise<Answer> => {
+const createVersion = async ({ request, subject, principal }: Context<Module>): Promise<Answer> => {
   checkTested(subject);
+  checkNewConfiguration(request);
   const version = await createConfigurationVersion({
     organization: subject.organization,
     workspaceId: subject.id,

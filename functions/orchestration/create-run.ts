@@ -48,6 +48,8 @@ export interface RunRequest {
   trigger?: Run['trigger'];
   /** Whose status it counts for. */
   commit?: Run['commit'];
+  /** It gives the workspace another version of the module that it was made from. */
+  moduleUpgrade?: Run['moduleUpgrade'];
   /** Which move of what the workspace follows it is of: after a newer one it is not created. */
   move?: FollowedMove;
 }
@@ -103,6 +105,7 @@ export const queueRun = async (request: RunRequest): Promise<Run> => {
     trigger,
     commit,
     move: request.move,
+    ...(request.moduleUpgrade ? { moduleUpgrade: request.moduleUpgrade } : {}),
     configurationVersionId: version.id,
     archive: version.archive,
     ingress: version.ingress,

@@ -15,6 +15,7 @@ import { endAssessment } from './end-assessment.ts';
 import { endHidden } from './hidden-runs.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { recordedResources } from './lost-runners.ts';
+import { completeUpgrade } from './module-upgrades.ts';
 import { leaveQueue } from './queue.ts';
 import { leaveSavedPlans } from './saved-plans.ts';
 import { findUnsaved } from './unsaved-states.ts';
@@ -46,7 +47,8 @@ export const finishRun = async (
 };
 
 /** Call it after the final status was written. May be repeated. */
-export const release = (run: Run): Promise<void> => {
+export const release = async (run: Run): Promise<void> => {
+  if (run.moduleUpgrade) await completeUpgrade(run);
   if (run.assessment) return endAssessment(run);
   return isHidden(run) ? endHidden(run) : leaveQueue(run);
 };

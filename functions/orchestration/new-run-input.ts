@@ -110,7 +110,8 @@ const checkTogether = (workspace: Workspace, options: Omit<RunOptions, 'autoAppl
 
 const versionPointer = '/data/relationships/configuration-version';
 
-const findVersion = async (workspace: Workspace, id: string | undefined): Promise<ConfigurationVersion> => {
+/** The one that is named, else the workspace's newest. @throws {ApiError} 422 */
+export const findVersion = async (workspace: Workspace, id: string | undefined): Promise<ConfigurationVersion> => {
   if (id === undefined) {
     const latest = await latestConfigurationVersion(workspace.id);
     if (latest) return latest;

@@ -34,6 +34,7 @@ export interface NewRun extends RunOptions {
   timeLimits?: Run['timeLimits'];
   environment?: string;
   commit?: Run['commit'];
+  moduleUpgrade?: Run['moduleUpgrade'];
   move?: FollowedMove;
 }
 

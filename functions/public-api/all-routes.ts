@@ -3,6 +3,7 @@ import { accessRoutes } from './access-routes.ts';
 import { coreRoutes } from './core-routes.ts';
 import { explorerFunctionRoutes } from './explorer-routes.ts';
 import { governanceRoutes } from './governance-routes.ts';
+import { modulesRoutes } from './modules-routes.ts';
 import { allOrganizationRoutes } from './organizations-routes.ts';
 import { allPolicyRoutes } from './policies-routes.ts';
 import { registryRoutes } from './registry-routes.ts';
@@ -26,6 +27,7 @@ export const routes: Route[] = [
   ...explorerFunctionRoutes,
   ...allPolicyRoutes,
   ...registryRoutes,
+  ...modulesRoutes,
   ...versionControlRoutes,
   ...allSignInRoutes,
 ];

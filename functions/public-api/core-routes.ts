@@ -2,6 +2,7 @@ import { discoveryRoutes, generalRoutes, ipRangeRoutes } from '../api/general-ro
 import { type Route, versioned } from '../api/route.ts';
 import { changeRequestRoutes } from '../change-requests/routes.ts';
 import { relatedToWorkspaces } from '../includes/workspaces.ts';
+import { upgradable } from '../no-code/upgrades.ts';
 import { entitlementRoutes } from '../organizations/entitlement-routes.ts';
 import { getRuns } from '../runs/lists.ts';
 import { listVariables } from '../variables/records.ts';
@@ -16,7 +17,7 @@ export const coreRoutes: Route[] = [
   ...versioned([
     ...generalRoutes,
     ...entitlementRoutes,
-    ...workspaceRoutes({ related: relatedToWorkspaces, getRuns, variableIds }),
+    ...workspaceRoutes({ related: relatedToWorkspaces, getRuns, variableIds, upgradable }),
     ...changeRequestRoutes,
   ]),
 ];

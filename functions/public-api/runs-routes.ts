@@ -1,8 +1,6 @@
 import { type Route, versioned } from '../api/route.ts';
 import { configurationVersionRoutes } from '../configurations/routes.ts';
 import { relatedToRuns } from '../includes/runs.ts';
-import { testRunRoutes } from '../module-tests/routes.ts';
-import { testVariableRoutes } from '../module-tests/variable-routes.ts';
 import { runActionRoutes } from '../orchestration/action-routes.ts';
 import { assessRoutes } from '../orchestration/assess-routes.ts';
 import { acceptUpload } from '../orchestration/create-run.ts';
@@ -10,7 +8,7 @@ import { newRunRoutes } from '../orchestration/new-run-routes.ts';
 import { runEventRoutes } from '../runs/event-routes.ts';
 import { runRoutes } from '../runs/routes.ts';
 
-/** What the function Runs answers: the way from a configuration to an apply, and test runs of modules. */
+/** What the function Runs answers: the way from a configuration to an apply. */
 export const allRunRoutes: Route[] = versioned([
   ...configurationVersionRoutes(acceptUpload),
   ...newRunRoutes,
@@ -18,6 +16,4 @@ export const allRunRoutes: Route[] = versioned([
   ...runActionRoutes,
   ...runEventRoutes,
   ...assessRoutes,
-  ...testRunRoutes,
-  ...testVariableRoutes,
 ]);

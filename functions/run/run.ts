@@ -2,7 +2,7 @@ import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
 import type { Engine } from './engine.ts';
 import type { HealthFacts } from './health-record.ts';
-import type { ModuleTest, TestFacts } from './module-test.ts';
+import type { ModuleTest, TestFacts } from './module-test-record.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
 
@@ -101,6 +101,8 @@ export interface Run extends RunOptions {
   test?: ModuleTest;
   /** It looks for resources that are not managed yet (Terraform: query); hidden like an assessment. */
   query?: { generatesConfiguration: boolean };
+  /** Gives its workspace this version of the module that it was made from, once it has ended well. */
+  moduleUpgrade?: { version: string };
   /** It holds its workspace: set when its turn in the queue came. */
   current?: boolean;
   /** Sort key of its place in the queue when that is not the one of its number: confirmed late, or sent to the front. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { maxLeft, testVerdicts } from '../run/module-test.ts';
+import { maxLeft, testVerdicts } from '../run/module-test-record.ts';
 import { type Artifact, artifacts } from '../run/run.ts';
 
 /** What a runner may report (protocols/runner.ts: PhaseReport). */

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { maxLeft, type TestFacts, testVerdicts } from '../run/module-test.ts';
+import { maxLeft, type TestFacts, testVerdicts } from '../run/module-test-record.ts';
 
 /** Reads what Terraform's tests came to (Terraform: machine-readable UI, messages of `terraform test`). */
 

@@ -14,7 +14,6 @@ import { type Key, sortable } from './key.ts';
  * | | `VAR#<id>`, `VARKEY#…` | environment variables of its tests, as a workspace's |
  * | | `TEST#<created at>#<run id>` | → test run |
  * | `NOCODE#<id>` | `NOCODE` | how workspaces are made from a module |
- * | | `WS#<id>` | → workspace that was made from it |
  * | `PROV#<id>` | `PROV` | provider of the registry |
  * | | `V#<version>` | version of it, with its platforms |
  */
@@ -31,7 +30,6 @@ export const registryKeys = {
   }),
   testing: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `TESTING#${runId}` }),
   noCodeModule: (id: string): Key => ({ pk: `NOCODE#${id}`, sk: 'NOCODE' }),
-  noCodeWorkspace: (id: string, workspaceId: string): Key => ({ pk: `NOCODE#${id}`, sk: `WS#${workspaceId}` }),
   providerName: (organization: string, registry: string, namespace: string, name: string): Key => ({
     pk: `ORG#${organization}`,
     sk: `PROVNAME#${registry}#${namespace}#${name}`,

@@ -117,10 +117,12 @@ export const workspaceDocument = (
     'assessment-started-at': workspace.assessing?.at ?? null,
     /** Ours: the environment or template that it belongs to, `environment <owner>/<name>`. */
     'managed-by': workspace.managedBy ?? null,
-    source: 'tfe-api',
+    source: workspace.sourceModule ? 'tfe-module' : 'tfe-api',
     'source-name': workspace.sourceName,
     'source-url': workspace.sourceUrl,
-    'source-module-id': null,
+    'source-module-id': workspace.sourceModule
+      ? `${workspace.sourceModule.address}/${workspace.sourceModule.version}`
+      : null,
     'no-code-upgrade-available': false,
     'effective-state-version-retention-desc': null,
     'effective-run-data-retention-desc': null,

@@ -10,7 +10,7 @@ import { currentRunId, workspaceDocument } from './document.ts';
 import { readWorkspaceFilter } from './filter.ts';
 import { findWorkspaces, listWorkspaces } from './lists.ts';
 import type { Workspace } from './records.ts';
-import { type WorkspaceDependencies, withRelated } from './related.ts';
+import { type WorkspaceDependencies, withRelated, withUpgrade } from './related.ts';
 
 const runsOf = async ({ getRuns }: WorkspaceDependencies, workspaces: Workspace[]): Promise<Map<string, Run>> => {
   const ids = workspaces.map(currentRunId).filter((id) => id !== undefined);
@@ -111,9 +111,12 @@ export const answerWorkspaces =
     const { page, total, workspaces } = await select(above, context);
     const granted = await principal.onWorkspaces(subject.organization, workspaces);
     const shown = workspaces.map((workspace) => ({ workspace, runId: currentRunId(workspace) }));
-    const related = await above.related(context, shown, granted);
+    const [related, upgradable] = await Promise.all([
+      above.related(context, shown, granted),
+      above.upgradable(workspaces),
+    ]);
     const data = workspaces.map((workspace) =>
-      withRelated(workspaceDocument(workspace, granted(workspace.id)), related),
+      withRelated(withUpgrade(workspaceDocument(workspace, granted(workspace.id)), upgradable), related),
     );
     return list(request, page, total, data, related?.included);
   };

@@ -16,6 +16,7 @@ import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
 import type { MergeRequirement } from './merge-requirements.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
+import type { SourceModule } from './source-module.ts';
 import type { VcsRepo } from './vcs-repo-record.ts';
 
 /** What users set (HCP API: workspaces). */
@@ -157,6 +158,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   vcsMoves?: number;
   /** Of which pull request something was applied that is not merged yet: pushes start no run (version-control/merge-locks.ts). */
   vcsPull?: { repository: string; number: number; by: string; at: string };
+  /** The no-code module that it was made from, and which version of the module it has (functions/no-code/). */
+  sourceModule?: SourceModule;
   /** It is being deleted (end.ts): for everybody else it is gone. */
   deletedAt?: string;
   deletedBy?: string;
@@ -168,7 +171,7 @@ export type AutoDestroyChange = Partial<
 
 export type NewWorkspace = WorkspaceSettings &
   AutoDestroyChange &
-  Pick<Workspace, 'projectNotifies'> &
+  Pick<Workspace, 'projectNotifies' | 'sourceModule'> &
   Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>

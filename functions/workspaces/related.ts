@@ -76,4 +76,12 @@ export interface WorkspaceDependencies {
   variableIds(workspaceId: string): Promise<string[]>;
   related: RelatedToWorkspaces;
   getRuns(ids: string[]): Promise<Run[]>;
+  /** Ids of those that were made from a module which has another version by now (no-code/upgrades.ts). */
+  upgradable(workspaces: Workspace[]): Promise<Set<string>>;
 }
+
+/** Says in the document that there is an upgrade. */
+export const withUpgrade = <D extends { id: string; attributes: object }>(document: D, upgradable: Set<string>): D =>
+  upgradable.has(document.id)
+    ? { ...document, attributes: { ...document.attributes, 'no-code-upgrade-available': true } }
+    : document;

@@ -7,7 +7,7 @@ import { workspaceFilter } from './filter.ts';
 import { sharedWorkspace, sharedWorkspaceByName } from './finder.ts';
 import { answerWorkspaces } from './list-route.ts';
 import { firstQueued, type Workspace } from './records.ts';
-import { workspaceIncludes as include, type WorkspaceDependencies, withRelated } from './related.ts';
+import { workspaceIncludes as include, type WorkspaceDependencies, withRelated, withUpgrade } from './related.ts';
 
 /** Workspaces as they are read; what they are set up with is changed in settings-routes.ts. */
 
@@ -16,15 +16,16 @@ const shownRunId = async (subject: Workspace): Promise<string | undefined> =>
   (subject.lock?.kind === 'user' ? await firstQueued(subject.id) : undefined) ?? currentRunId(subject);
 
 const read =
-  ({ related, variableIds }: WorkspaceDependencies) =>
+  ({ related, variableIds, upgradable }: WorkspaceDependencies) =>
   async (context: Context<Workspace>): Promise<Answer> => {
     const { subject, granted } = context;
     const runId = await shownRunId(subject);
-    const [above, ids] = await Promise.all([
+    const [above, ids, upgrades] = await Promise.all([
       related(context, [{ workspace: subject, runId }], () => granted),
       granted.has('variable:read') ? variableIds(subject.id) : undefined,
+      upgradable([subject]),
     ]);
-    const document = workspaceDocument(subject, granted, runId);
+    const document = withUpgrade(workspaceDocument(subject, granted, runId), upgrades);
     const answer = withRelated(ids ? withVariables(document, ids) : document, above);
     return withEtag(ok(answer, above?.included), subject);
   };

@@ -347,6 +347,9 @@ const resources: Record<string, Resource> = {
 /** Routes that change something, whose attributes are not above: why. */
 const elsewhere: Record<string, string> = {
   'account/update': 'test/people/accounts',
+  'no-code-modules/{noCode}': 'test/no-code',
+  'organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/vars/{variable}':
+    'as of workspaces; environment variables only: test/module-tests',
   'oauth-clients/{oauthClient}': 'needs a forge: test/version-control',
   'oauth-tokens/{oauthToken}': 'needs a forge: test/version-control',
   'organizations/{organization}/explorer/views/{view}': 'a query: test/explorer',

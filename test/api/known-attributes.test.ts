@@ -31,6 +31,11 @@ const withoutAttributes = [
   'POST /api/v2/policy-sets/{policySet}/versions',
   // A list of plain objects.
   'POST /api/v2/policy-sets/{policySet}/tag-selectors',
+  ...['cancel', 'force-cancel'].map(
+    (verb) =>
+      `POST /api/v2/organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/test-runs/{testRun}/${verb}`,
+  ),
+  'POST /api/v2/no-code-modules/{noCode}/workspaces/{workspace}/upgrade/{run}',
 ];
 
 const pointers = (body: { errors?: { source?: { pointer: string } }[] }) =>
@@ -49,7 +54,7 @@ it.each(['attributes', 'relationships'] as const)('rejects unknown %s by name on
     const { body } = namedIn(world);
     const { workspace, project, plan } = body.data.relationships;
     const named = {
-      ...(/\/(runs|team-workspaces)$/.test(path) ? { workspace } : {}),
+      ...(/\/(runs|queries|team-workspaces)$/.test(path) ? { workspace } : {}),
       ...(/\/team-projects$/.test(path) ? { project } : {}),
       ...(/\/plan-exports$/.test(path) ? { plan } : {}),
     };

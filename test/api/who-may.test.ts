@@ -29,6 +29,8 @@ const ofRegistry = [
   'module',
   'provider',
   'GPG key',
+  'test run',
+  'no-code module',
 ];
 
 /** What a route's subject is to somebody, by the table alone. */
@@ -69,7 +71,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
   };
   return ({ method, path, finder }) => {
     // The body names the project that the new workspace is to be in.
-    if (method === 'POST' && path.endsWith('/{organization}/workspaces')) return onProject;
+    if (method === 'POST' && /\/\{(organization|noCode)\}\/workspaces$/.test(path)) return onProject;
     if (path.includes('/team-projects/')) return onProject;
     return byWhat[finder?.what ?? ''] ?? onWorkspace;
   };

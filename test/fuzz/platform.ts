@@ -56,6 +56,7 @@ export const startPlatform = async (): Promise<Platform> => {
     Settings: await imported(import('../../functions/public-api/settings.ts')),
     Governance: await imported(import('../../functions/public-api/governance.ts')),
     Registry: await imported(import('../../functions/public-api/registry.ts')),
+    Modules: await imported(import('../../functions/public-api/modules.ts')),
     VersionControl: await imported(import('../../functions/public-api/version-control.ts')),
     Webhooks: await imported(import('../../functions/public-api/webhooks.ts')),
     Identity: await imported(import('../../functions/workload-identity/handler.ts')),

@@ -187,6 +187,13 @@ const expected: Record<FunctionId, string[]> = {
     's3:ListBucket bucket',
     'lambda:InvokeFunction NotifyFunction',
   ],
+  Modules: [
+    ...createsRuns,
+    ...table('DeleteItem'),
+    ...objects('GetObject', 'registry', 'runs'),
+    ...objects('PutObject', 'registry', 'uploads'),
+    ...answers(),
+  ],
   Registry: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     ...objects('GetObject', 'uploads', 'registry'),

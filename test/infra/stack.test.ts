@@ -229,7 +229,7 @@ describe('the HTTP API', () => {
     const apart = routes.filter(
       ([key, to]) =>
         /^\w+ \/api\/v2\//.test(key ?? '') &&
-        /^(Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|VersionControl)Function$/.test(
+        /^(Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|Modules|VersionControl)Function$/.test(
           to ?? '',
         ),
     );
@@ -284,6 +284,7 @@ describe('the HTTP API', () => {
       'Environments',
       'Explorer',
       'Governance',
+      'Modules',
       'Organizations',
       'Policies',
       'Registry',

@@ -92,6 +92,7 @@ export const startApi = async (): Promise<Api> => {
   const { handler: governance } = await import('../../functions/public-api/governance.ts');
   const { handler: explorer } = await import('../../functions/public-api/explorer.ts');
   const { handler: registry } = await import('../../functions/public-api/registry.ts');
+  const { handler: modules } = await import('../../functions/public-api/modules.ts');
   const { handler: versionControl } = await import('../../functions/public-api/version-control.ts');
   const { handler: webhooks } = await import('../../functions/public-api/webhooks.ts');
   const { handler: agent } = await import('../../functions/agents/handler.ts');
@@ -107,6 +108,7 @@ export const startApi = async (): Promise<Api> => {
     Governance: governance,
     Explorer: explorer,
     Registry: registry,
+    Modules: modules,
     VersionControl: versionControl,
     Webhooks: webhooks,
     Agent: agent,

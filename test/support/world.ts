@@ -82,6 +82,47 @@ const planExportOf = async (workspaceId: string, organization: string): Promise<
   return id;
 };
 
+/** A test run, a query run, and a no-code module that the workspace was made from and its run upgrades. */
+const hiddenThings = async (things: Record<string, string>) => {
+  const { workspace = '', module: moduleId = '', run = '', organization = '' } = things;
+  const { newId } = await import('../../functions/store/id.ts');
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { create, update } = await import('../../functions/store/table.ts');
+  const { createNoCodeModule } = await import('../../functions/no-code/records.ts');
+  const { getModule, setTests } = await import('../../functions/registry/modules/records.ts');
+  const module = await getModule(moduleId);
+  const tested = module && (await setTests(module, true));
+  const noCode = tested && (await createNoCodeModule(tested, { enabled: true, options: [] }));
+  if (!noCode) throw new Error('no no-code module');
+  const sourceModule = { noCodeId: noCode.id, address: 'private/w', version: '0.9.0' };
+  await update(keys.workspace(workspace), { set: { sourceModule } });
+  await update(keys.run(run), { set: { moduleUpgrade: { version: '1.0.0' } } });
+  const at = new Date().toISOString();
+  const hidden = async (what: object, workspaceId: string): Promise<string> => {
+    const id = newId('run');
+    await create({
+      ...keys.run(id),
+      ...{ id, organization, workspaceId, createdAt: at, createdBy: things.user, logSecret: 'of the world' },
+      ...{ status: 'planned_and_finished', statusTimestamps: { 'planned-and-finished-at': at }, variables: [] },
+      ...{ configurationVersionId: things['configuration-versions'], source: 'tfe-api', terraformVersion: 'latest' },
+      plan: { status: 'finished', statusTimestamps: {} },
+      apply: { status: 'unreachable', statusTimestamps: {} },
+      ...what,
+    });
+    return id;
+  };
+  const { createVariable } = await import('../../functions/variables/records.ts');
+  const values = { key: 'A', value: '1', category: 'env', hcl: false, sensitive: false, description: null } as const;
+  const ofTests = await createVariable(moduleId, values);
+  const test = { moduleId, filters: [], directory: 'tests', verbose: false };
+  return {
+    noCode: noCode.id,
+    'variable of the tests': ofTests?.id ?? '',
+    testRun: (await hidden({ test }, moduleId)).replace('run-', 'trun-'),
+    query: (await hidden({ query: { generatesConfiguration: false } }, workspace)).replace('run-', 'query-'),
+  };
+};
+
 const changeRequestOf = async (api: Api, workspaceId: string, organization: string): Promise<string> => {
   const action = { action_type: 'change_requests', action_inputs: { subject: 's' }, target_ids: [workspaceId] };
   await api.post(`organizations/${organization}/explorer/bulk-actions`, action);
@@ -182,7 +223,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     (await api.post(type, { access: 'read' }, { ...access, ...on })).body.data.id as string;
   const notification = { name: 'n', 'destination-type': 'generic', url: 'https://example.test/' };
   const pool = (await api.post(`organizations/${organization}/agent-pools`, { name: uniqueName('pool') })).body.data.id;
-  return {
+  const things: Record<string, string> = {
     // Before the organization, whose name is in it.
     subscription: `sub-${organization}`,
     organization,
@@ -217,7 +258,8 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     'state-versions': state.id,
     'team-workspaces': await givenOn('team-workspaces', { workspace: ref('workspaces', workspace) }),
     'team-projects': await givenOn('team-projects', { project: ref('projects', project) }),
-  } as Record<string, string>;
+  };
+  return { ...things, ...(await hiddenThings(things)) } as Record<string, string>;
 };
 
 export type World = Awaited<ReturnType<typeof makeWorld>>;
@@ -225,6 +267,7 @@ export type World = Awaited<ReturnType<typeof makeWorld>>;
 /** The path with what there is of each kind; parameters whose kind is told by what is before them are named so. */
 export const fillPath = (path: string, world: World): string =>
   path
+    .replace(/(\/tests\/.*)\{variable\}/, (_, before: string) => `${before}${world['variable of the tests']}`)
     .replace(/(varsets\/.*)\{variable\}/, (_, before: string) => `${before}${world['variable of the set']}`)
     .replace(/([\w-]+)\/\{(version|grant)\}/, (_, kind: string) => `${kind}/${world[kind]}`)
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(world[name] ?? 'unknown'));

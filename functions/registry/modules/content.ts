@@ -9,6 +9,9 @@ export interface Input {
   /** HCL text; empty when the input is required. */
   default: string;
   required: boolean;
+  /** Absent in what was read before there were these. */
+  sensitive?: boolean;
+  ephemeral?: boolean;
 }
 
 export interface ModuleContent {
@@ -17,7 +20,7 @@ export interface ModuleContent {
   readme: string;
   empty: boolean;
   inputs: Input[];
-  outputs: { name: string; description: string }[];
+  outputs: { name: string; description: string; sensitive?: boolean; ephemeral?: boolean }[];
   dependencies: { name: string; source: string; version: string }[];
   provider_dependencies: { name: string; namespace: string; source: string; version: string }[];
   resources: { name: string; type: string }[];
@@ -95,6 +98,11 @@ const providersOf = (body: Body): ModuleContent['provider_dependencies'] =>
       }),
     );
 
+const marksOf = ({ sensitive, ephemeral }: Record<string, string>): Pick<Input, 'sensitive' | 'ephemeral'> => ({
+  ...(sensitive === 'true' ? { sensitive: true } : {}),
+  ...(ephemeral === 'true' ? { ephemeral: true } : {}),
+});
+
 /** @param files by name, of one folder */
 export const contentOfFolder = (path: string, name: string, files: Map<string, string>): ModuleContent => {
   const bodies = [...files].flatMap(([file, text]) => (/\.tf(\.json)?$/.test(file) ? (bodyOf(file, text) ?? []) : []));
@@ -112,10 +120,12 @@ export const contentOfFolder = (path: string, name: string, files: Map<string, s
       description: unquoted(attributes.description),
       default: attributes.default ?? '',
       required: attributes.default === undefined,
+      ...marksOf(attributes),
     })),
     outputs: named('output').map(({ labels, attributes }) => ({
       name: labels[0] as string,
       description: unquoted(attributes.description),
+      ...marksOf(attributes),
     })),
     dependencies: named('module').map(({ labels, attributes }) => ({
       name: labels[0] as string,

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { machineCache } from '../../../infra/local/machine-cache.ts';
@@ -33,24 +34,43 @@ export const clients: Client[] = [
   ...['1.6.3', '1.8.11', '1.9.4', '1.12.6'].map((version) => client('tofu', version)),
 ];
 
+/** The first with `terraform query`. */
+export const queryClient = client('terraform', '1.14.0');
+
 export const isAtHand = ({ path }: Client): boolean => existsSync(path);
+
+/** Backends that are modules of their own since 1.14, which the proxy's archive of Terraform does not have. */
+const withoutBackends = async (source: string): Promise<void> => {
+  const registry = join(source, 'internal/backend/init/init.go');
+  const imports =
+    /\n\t(\w+) "github\.com\/hashicorp\/terraform\/internal\/backend\/remote-state\/(?!http|inmem)[^"]+"/g;
+  let text = await readFile(registry, 'utf8');
+  for (const [line, alias] of [...text.matchAll(imports)]) {
+    text = text.replace(line, '').replaceAll(new RegExp(`\\n[^\\n]*${alias}\\.New\\(\\)[^\\n]*`, 'g'), '');
+  }
+  await writeFile(registry, text);
+  const manifest = join(source, 'go.mod');
+  const lines = (await readFile(manifest, 'utf8')).split('\n');
+  await writeFile(manifest, lines.filter((line) => !/internal\/(backend\/remote-state|legacy)/.test(line)).join('\n'));
+};
 
 const buildClient = async ({ engine, version, path }: Client): Promise<void> => {
   const { module, program } = sources[engine];
   await inScratch(async (scratch) => {
     const folder = await sourceOf(`${module}@v${version}`, scratch);
+    if (path === queryClient.path) await withoutBackends(folder);
     // Without it, what is built calls itself a development version.
     await goBuild({ folder, program, target: path, variables: { [`${module}/version.dev`]: 'no' } });
   });
 };
 
 if (import.meta.main) {
-  for (const one of clients) {
+  for (const one of [...clients, queryClient]) {
     if (isAtHand(one)) continue;
     console.log(`building ${one.engine} ${one.version} …`);
     await buildClient(one);
   }
-  const tests = ['test/api/clients.test.ts', 'test/e2e/cli/clients.test.ts'];
+  const tests = ['test/api/clients.test.ts', 'test/e2e/cli/clients.test.ts', 'test/e2e/cli/queries.test.ts'];
   const { status } = spawnSync('npx', ['vitest', 'run', '--config', 'test/vitest.config.ts', ...tests], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
     stdio: 'inherit',

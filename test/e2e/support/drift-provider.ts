@@ -7,29 +7,42 @@ import { promisify } from 'node:util';
 import { packFolder } from '../../../functions/cli/archive.ts';
 import { zipOf } from './zip-of.ts';
 
-/** A provider whose resource is a file anywhere, so that a test can change by hand what Terraform manages. */
+/** Providers that are built for tests: Terraform finds them in the configuration itself. */
 
 const run = promisify(execFile);
-const source = join(import.meta.dirname, 'drift-provider');
-const built = join(import.meta.dirname, '../../../.build/drift-provider/terraform-provider-drift');
+const here = import.meta.dirname;
 
 const platform = `${process.platform === 'darwin' ? 'darwin' : 'linux'}_${process.arch === 'arm64' ? 'arm64' : 'amd64'}`;
 
 export const hasGo = spawnSync('go', ['version']).status === 0;
 
-/** A configuration's archive with the provider where `terraform init` finds it. Builds it when it is not there yet. */
-export const withDriftProvider = async (main: string): Promise<Buffer> => {
+/** Puts the provider where `terraform init` in that folder finds it. Builds it when it is not there yet. */
+const providerIn = async (folder: string, name: string, source: string): Promise<void> => {
+  const built = join(here, `../../../.build/${source}/terraform-provider-${name}`);
   if (!existsSync(built)) {
     await mkdir(dirname(built), { recursive: true });
     const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
-    await run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', built, '.'], { cwd: source, env });
+    await run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', built, '.'], { cwd: join(here, source), env });
   }
-  const folder = await mkdtemp(join(tmpdir(), 'drift-provider-'));
-  const plugins = join(folder, 'terraform.d/plugins/example.com/test/drift');
+  const plugins = join(folder, `terraform.d/plugins/example.com/test/${name}`);
   await mkdir(plugins, { recursive: true });
-  const zip = zipOf('terraform-provider-drift_v1.0.0', await readFile(built));
-  await writeFile(join(plugins, `terraform-provider-drift_1.0.0_${platform}.zip`), zip);
-  const needs = 'terraform {\n  required_providers {\n    drift = { source = "example.com/test/drift" }\n  }\n}\n';
-  await writeFile(join(folder, 'main.tf'), needs + main);
+  const zip = zipOf(`terraform-provider-${name}_v1.0.0`, await readFile(built));
+  await writeFile(join(plugins, `terraform-provider-${name}_1.0.0_${platform}.zip`), zip);
+};
+
+const needs = (name: string): string =>
+  `terraform {\n  required_providers {\n    ${name} = { source = "example.com/test/${name}" }\n  }\n}\n`;
+
+/** A configuration's archive with a provider whose resource is a file anywhere, which a test can change by hand. */
+export const withDriftProvider = async (main: string): Promise<Buffer> => {
+  const folder = await mkdtemp(join(tmpdir(), 'drift-provider-'));
+  await providerIn(folder, 'drift', 'drift-provider');
+  await writeFile(join(folder, 'main.tf'), needs('drift') + main);
   return packFolder(folder);
+};
+
+/** Puts a provider that lists the files of a folder, for `terraform query`, into a configuration's folder. */
+export const withQueryProvider = async (folder: string): Promise<void> => {
+  await providerIn(folder, 'listed', 'query-provider');
+  await writeFile(join(folder, 'provider.tf'), needs('listed'));
 };

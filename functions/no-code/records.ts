@@ -1,0 +1,93 @@
+import { getModule, type Module } from '../registry/modules/records.ts';
+import { newId } from '../store/id.ts';
+import { keys } from '../store/keys.ts';
+import { create, get, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+
+/** How people make workspaces from a module of the registry without writing configuration (HCP API: no-code modules). */
+
+export interface VariableOption {
+  id: string;
+  name: string;
+  /** As the module declares it: `string`, `number` or `bool`. */
+  type: string;
+  /** The values that a workspace may have; none: any. */
+  options: string[];
+}
+
+export interface NoCodeModule {
+  id: string;
+  organization: string;
+  moduleId: string;
+  enabled: boolean;
+  /** A version, or `latest`; absent: the newest too. */
+  versionPin?: string;
+  options: VariableOption[];
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type NoCodeSettings = Pick<NoCodeModule, 'enabled' | 'versionPin' | 'options'>;
+
+/** 1 read. */
+export const getNoCodeModule = (id: string): Promise<NoCodeModule | undefined> =>
+  get<NoCodeModule>(keys.noCodeModule(id));
+
+/** The module names it: that is what makes it the only one. Undefined when there is another. 2 writes. */
+export const createNoCodeModule = async (
+  module: Module,
+  settings: NoCodeSettings,
+): Promise<NoCodeModule | undefined> => {
+  const at = now();
+  const { organization, id: moduleId } = module;
+  const noCode: NoCodeModule = {
+    ...settings,
+    id: newId('nocode'),
+    organization,
+    moduleId,
+    createdAt: at,
+    updatedAt: at,
+  };
+  // Whoever claimed it before may have stopped before there was one.
+  const stale = module.noCode && !(await getNoCodeModule(module.noCode.id)) ? module.noCode.id : '';
+  const claimed = await update<Module>(keys.module(moduleId), {
+    set: { noCode: { id: noCode.id, enabled: noCode.enabled } },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(noCode) OR noCode.id = :stale)',
+    values: { ':stale': stale },
+  });
+  if (!claimed) return undefined;
+  await create({ ...keys.noCodeModule(noCode.id), ...noCode });
+  return noCode;
+};
+
+/** Undefined when it was deleted. 2 writes. */
+export const updateNoCodeModule = async (
+  { id, moduleId }: NoCodeModule,
+  change: Partial<NoCodeSettings>,
+): Promise<NoCodeModule | undefined> => {
+  const updated = await update<NoCodeModule>(keys.noCodeModule(id), {
+    set: { ...change, updatedAt: now() },
+    condition: 'attribute_exists(pk)',
+  });
+  if (updated && change.enabled !== undefined) {
+    await update(keys.module(moduleId), {
+      set: { 'noCode.enabled': change.enabled },
+      condition: 'noCode.id = :id',
+      values: { ':id': id },
+    });
+  }
+  return updated;
+};
+
+/** Workspaces that were made from it stay. May be repeated. */
+export const deleteNoCodeModule = async ({ id, moduleId }: NoCodeModule): Promise<void> => {
+  await remove(keys.noCodeModule(id));
+  await update(keys.module(moduleId), { remove: ['noCode'], condition: 'noCode.id = :id', values: { ':id': id } });
+};
+
+/** @throws {Error} when it was deleted, and this with it */
+export const moduleOf = async ({ moduleId }: NoCodeModule): Promise<Module> => {
+  const module = await getModule(moduleId);
+  if (!module) throw new Error(`module ${moduleId} was deleted`);
+  return module;
+};

@@ -1,0 +1,132 @@
+import { type Answer, created, json, noContent } from '../api/answer.ts';
+import { notFound, unprocessable } from '../api/errors.ts';
+import { inOrganization, param } from '../api/finders.ts';
+import { includable } from '../api/include.ts';
+import { wholeList } from '../api/pagination.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { addressOf } from '../registry/modules/document.ts';
+import { getModule, type Module } from '../registry/modules/records.ts';
+import { effectiveVariables } from '../runs/inputs.ts';
+import { derivedId } from '../store/id.ts';
+import { noCodeDocument, optionDocument } from './document.ts';
+import { checkOptions, readNoCode } from './input.ts';
+import {
+  createNoCodeModule,
+  deleteNoCodeModule,
+  getNoCodeModule,
+  moduleOf,
+  type NoCodeModule,
+  updateNoCodeModule,
+} from './records.ts';
+import { checkPin, currentRelease, releaseOf } from './versions.ts';
+
+/** Enables, changes and reads no-code provisioning of modules; workspace-routes.ts makes workspaces. */
+
+const include = includable('variable_options');
+
+export const noCodeModule: Finder<NoCodeModule> = {
+  what: 'no-code module',
+  parameter: 'noCode',
+  find: (request) => getNoCodeModule(param(request, 'noCode')),
+  visibleWith: 'registry:read',
+  scope: inOrganization,
+};
+
+const modulePointer = '/data/relationships/registry-module';
+
+/** @throws {ApiError} 422 */
+const moduleIn = async (organizationName: string, id: string | undefined): Promise<Module> => {
+  if (id === undefined) throw unprocessable(modulePointer, 'registry-module: is missing');
+  const module = await getModule(id);
+  if (module?.organization !== organizationName) {
+    throw unprocessable(modulePointer, `registry-module: ${id} not found in ${organizationName}`);
+  }
+  if (module.registry === 'public') {
+    throw unprocessable(
+      modulePointer,
+      `registry-module: ${addressOf(module)} is not published here; use a private one`,
+    );
+  }
+  return module;
+};
+
+const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const { moduleId, enabled = true, options = [], versionPin } = readNoCode(request);
+  const module = await moduleIn(subject.organization, moduleId);
+  await checkPin(module, versionPin);
+  const settings = { enabled, options, ...(versionPin ? { versionPin } : {}) };
+  if (options.length > 0) checkOptions(options, await currentRelease(module, settings));
+  const noCode = await createNoCodeModule(module, settings);
+  if (!noCode) {
+    throw unprocessable(modulePointer, `registry-module: ${addressOf(module)} has a no-code module already`);
+  }
+  return created(noCodeDocument(noCode));
+};
+
+const shown = ({ request }: Pick<Context<NoCodeModule>, 'request'>, noCode: NoCodeModule): Answer => {
+  const included = include.of(request).has('variable_options')
+    ? { included: noCode.options.map((one) => optionDocument(noCode.id, one)) }
+    : {};
+  return json(200, { data: noCodeDocument(noCode), ...included });
+};
+
+const update = async (context: Context<NoCodeModule>): Promise<Answer> => {
+  const { subject } = context;
+  const { moduleId, ...change } = readNoCode(context.request);
+  if (moduleId !== undefined && moduleId !== subject.moduleId) {
+    throw unprocessable(modulePointer, 'registry-module: of a no-code module cannot be changed; create another one');
+  }
+  const next = { ...subject, ...change };
+  if (change.versionPin !== undefined || change.options) {
+    const module = await moduleOf(subject);
+    await checkPin(module, change.versionPin);
+    if (next.options.length > 0) checkOptions(next.options, await currentRelease(module, next));
+  }
+  const updated = Object.keys(change).length > 0 ? await updateNoCodeModule(subject, change) : subject;
+  if (!updated) throw notFound('The no-code module was deleted at the same time.');
+  return shown(context, updated);
+};
+
+const remove = async ({ subject }: Context<NoCodeModule>): Promise<Answer> => {
+  await deleteNoCodeModule(subject);
+  return noContent();
+};
+
+/** Variables that sets give to every workspace of the organization. */
+const globalKeys = async (of: string): Promise<Set<string>> => {
+  const effective = await effectiveVariables({ id: 'none', organization: of, projectId: 'none' });
+  return new Set(effective.flatMap(({ variable: { category, key } }) => (category === 'terraform' ? [key] : [])));
+};
+
+const variables = async ({ request, subject }: Context<NoCodeModule>): Promise<Answer> => {
+  const version = param(request, 'moduleVersion');
+  const module = await moduleOf(subject);
+  const release = await releaseOf(module, version);
+  if (!release) throw notFound(`Version ${version.slice(0, 100)} of ${addressOf(module)} not found.`);
+  const everywhere = await globalKeys(subject.organization);
+  const documents = release.root.inputs.map(({ name, type, description, required, sensitive = false }) => ({
+    id: derivedId('modvar', `${module.id} ${version} ${name}`),
+    type: 'registry-module-variables',
+    attributes: {
+      name,
+      type,
+      description,
+      required,
+      sensitive,
+      options: subject.options.find((one) => one.name === name)?.options ?? [],
+      'has-global': everywhere.has(name),
+    },
+  }));
+  return wholeList(request, documents);
+};
+
+const one = '/no-code-modules/{noCode}';
+
+export const noCodeRoutes: Route[] = [
+  route('POST', '/organizations/{organization}/no-code-modules', 'registry:write-modules', organization, create),
+  route('GET', one, 'registry:read', noCodeModule, async (context) => shown(context, context.subject), { include }),
+  route('PATCH', one, 'registry:write-modules', noCodeModule, update, { include }),
+  route('DELETE', one, 'registry:write-modules', noCodeModule, remove),
+  route('GET', `${one}/versions/{moduleVersion}/module-variables`, 'registry:read', noCodeModule, variables),
+];

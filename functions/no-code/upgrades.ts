@@ -1,0 +1,29 @@
+import type { ModuleVersion } from '../registry/modules/records.ts';
+import { newestStable } from '../registry/names.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, query } from '../store/table.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import type { NoCodeModule } from './records.ts';
+
+const newestOf = async ({ moduleId, versionPin }: NoCodeModule): Promise<string | undefined> => {
+  if (versionPin !== undefined && versionPin !== 'latest') return versionPin;
+  const versions = await query<ModuleVersion>({ pk: keys.module(moduleId).pk, prefix: 'V#' });
+  return newestStable(versions.filter(({ status }) => status === 'ok'))?.version;
+};
+
+/**
+ * Ids of those whose no-code module makes workspaces of another version by now. Nothing is read for workspaces that were not
+ * made from a module; else 1 read, and 1 query for each module without a pin.
+ */
+export const upgradable = async (workspaces: Pick<Workspace, 'id' | 'sourceModule'>[]): Promise<Set<string>> => {
+  const ids = [...new Set(workspaces.flatMap(({ sourceModule }) => sourceModule?.noCodeId ?? []))];
+  if (ids.length === 0) return new Set();
+  const noCode = (await batchGet<NoCodeModule & Key>(ids.map(keys.noCodeModule))).filter(({ enabled }) => enabled);
+  const newest = new Map(await Promise.all(noCode.map(async (one) => [one.id, await newestOf(one)] as const)));
+  return new Set(
+    workspaces.flatMap(({ id, sourceModule }) => {
+      const version = sourceModule && newest.get(sourceModule.noCodeId);
+      return version !== undefined && version !== sourceModule?.version ? [id] : [];
+    }),
+  );
+};

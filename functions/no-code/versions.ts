@@ -1,0 +1,58 @@
+import { unprocessable } from '../api/errors.ts';
+import type { Input } from '../registry/modules/content.ts';
+import { addressOf } from '../registry/modules/document.ts';
+import type { Details } from '../registry/modules/ingest.ts';
+import { getModuleVersion, type Module, type ModuleVersion, published } from '../registry/modules/records.ts';
+import { newestStable } from '../registry/names.ts';
+import { getObject } from '../store/bucket.ts';
+import type { NoCodeModule } from './records.ts';
+
+/** Which version of its module a no-code module makes workspaces of, and what that declares. */
+
+export const latest = 'latest';
+
+export const isPinned = ({ versionPin }: Pick<NoCodeModule, 'versionPin'>): boolean =>
+  versionPin !== undefined && versionPin !== latest;
+
+export interface Release {
+  version: string;
+  root: Details['root'];
+}
+
+const failed = ['reg_ingress_failed', 'clone_failed'];
+
+/** A pin that can become usable: HCP Terraform takes versions that are awaited. @throws {ApiError} 422 */
+export const checkPin = async (module: Module, pin: string | undefined): Promise<void> => {
+  if (pin === undefined || pin === latest) return;
+  const version = await getModuleVersion(module, pin);
+  if (version && !failed.includes(version.status)) return;
+  throw unprocessable(
+    '/data/attributes/version-pin',
+    `version-pin: is neither "latest" nor an existing version of ${addressOf(module)}`,
+  );
+};
+
+const detailsOf = async ({ version, detailsKey }: ModuleVersion): Promise<Release | undefined> => {
+  const content = detailsKey && (await getObject(detailsKey));
+  return content ? { version, root: (JSON.parse(content.toString('utf8')) as Details).root } : undefined;
+};
+
+/** What is published of a version; undefined while nothing is. */
+export const releaseOf = async (module: Module, version: string): Promise<Release | undefined> => {
+  const one = await getModuleVersion(module, version);
+  return one?.status === 'ok' ? detailsOf(one) : undefined;
+};
+
+/** The version that workspaces are made of now; undefined while nothing is published. */
+export const currentRelease = async (
+  module: Module,
+  pin: Pick<NoCodeModule, 'versionPin'>,
+): Promise<Release | undefined> => {
+  if (isPinned(pin)) return releaseOf(module, pin.versionPin as string);
+  const usable = (await published(module)).versions.filter(({ status }) => status === 'ok');
+  const newest = newestStable(usable);
+  return newest && detailsOf(newest);
+};
+
+/** Versions of before there was this do not say what is sensitive. */
+export type KnownInput = Input & { sensitive?: boolean };

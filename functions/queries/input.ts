@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
+import { type ApiRequest, sourceOf } from '../api/request.ts';
+import { readData, setting, text, toOne } from '../api/validation.ts';
+import type { ConfigurationVersion } from '../configurations/records.ts';
+import { findVersion, runVariables } from '../orchestration/new-run-input.ts';
+import type { Run } from '../run/run.ts';
+import { checkUnmanaged } from '../workspaces/managed.ts';
+import type { Workspace } from '../workspaces/records.ts';
+
+/** What creating a query run may say (HCP API: query runs). */
+
+const otherFields: OtherFields = {
+  shown: 'actions created-at end-reason log-read-url status status-timestamps updated-at',
+  related: 'canceled-by created-by',
+};
+
+const attributes = {
+  source: setting(text(50)),
+  'terraform-version': setting(text(50)),
+  'generate-config-out': setting(v.boolean()),
+  variables: setting(runVariables),
+};
+
+const relationships = {
+  workspace: toOne('workspaces'),
+  'configuration-version': v.optional(toOne('configuration-versions')),
+};
+
+const workspacePointer = '/data/relationships/workspace';
+
+/** `1.13.3`, not a constraint: what that leads to, the runner finds out. */
+const isTooOld = (version: string): boolean => {
+  const [, major, minor] = /^(\d+)\.(\d+)\.\d+(-[\w.]+)?$/.exec(version.trim()) ?? [];
+  return major !== undefined && (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 14));
+};
+
+/** @throws {ApiError} 422 */
+const checkEngine = ({ engine, name }: Workspace, version: string, pointer: string): void => {
+  if (engine === 'tofu') {
+    throw unprocessable(workspacePointer, `workspace: ${name} runs OpenTofu, which has no queries`);
+  }
+  if (isTooOld(version)) {
+    throw unprocessable(pointer, `terraform-version: queries need Terraform 1.14 or newer, not ${version}`);
+  }
+};
+
+export interface NewQuery extends Pick<Run, 'variables' | 'terraformVersion' | 'source'> {
+  version: ConfigurationVersion;
+  generatesConfiguration: boolean;
+}
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewQuery = async (request: ApiRequest, workspace: Workspace): Promise<NewQuery> => {
+  const input = readData(request, attributes, relationships, otherFields);
+  const { 'terraform-version': chosen, variables, 'generate-config-out': generates } = input.attributes;
+  checkUnmanaged(workspace, 'start a run');
+  if (workspace.executionMode === 'local') {
+    throw unprocessable(
+      workspacePointer,
+      `workspace: ${workspace.name} runs Terraform locally; set its execution-mode to "remote" to query here`,
+    );
+  }
+  const terraformVersion = chosen ?? workspace.terraformVersion;
+  checkEngine(workspace, terraformVersion, chosen ? '/data/attributes/terraform-version' : workspacePointer);
+  const version = await findVersion(workspace, input.relationships['configuration-version']?.data?.id);
+  if (version.status !== 'uploaded') {
+    throw unprocessable(
+      '/data/relationships/configuration-version',
+      `configuration-version: ${version.id} is ${version.status}, not uploaded`,
+    );
+  }
+  return {
+    version,
+    terraformVersion,
+    variables: variables ?? [],
+    generatesConfiguration: generates ?? true,
+    source: sourceOf(request),
+  };
+};

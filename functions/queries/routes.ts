@@ -1,0 +1,116 @@
+import { type Answer, accepted, created, json, type Resource } from '../api/answer.ts';
+import { conflict, notFound } from '../api/errors.ts';
+import { inWorkspace, param } from '../api/finders.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf } from '../api/pagination.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
+import { requiredIn } from '../api/validation.ts';
+import { configurationVersionDocument } from '../configurations/document.ts';
+import { getConfigurationVersion } from '../configurations/records.ts';
+import { cancelHidden, forceCancelHidden, hiddenAtOnce, isFull } from '../orchestration/hidden-runs.ts';
+import { userDocument } from '../people/accounts/user-document.ts';
+import { getUser } from '../people/accounts/users.ts';
+import { linkToArtifact } from '../runs/plan-routes.ts';
+import { workspace } from '../workspaces/finder.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { type QueryRun, queryRunDocument, queryRunId } from './document.ts';
+import { readNewQuery } from './input.ts';
+import { createQueryRun, getQueryRun, listQueryRuns } from './records.ts';
+
+/** Runs of `terraform query` (HCP API: query runs). */
+
+const include = includable('created_by', 'configuration_version');
+
+const queryRun: Finder<QueryRun> = {
+  what: 'query run',
+  parameter: 'query',
+  find: (request) => getQueryRun(param(request, 'query')),
+  ...inWorkspace,
+};
+
+/** The workspace of a new query, named in the body. */
+const workspaceOfNewQuery: Finder<Workspace> = {
+  ...workspace,
+  parameter: 'workspace',
+  find: async (request) => getWorkspace(requiredIn(request, 'workspace', 'workspaces')),
+};
+
+const included = async ({ request }: Context<Subject>, runs: QueryRun[]): Promise<Resource[] | undefined> => {
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
+  const some = async <T>(
+    of: 'created_by' | 'configuration_version',
+    ids: string[],
+    read: (id: string) => Promise<T>,
+  ) => (asked.has(of) ? Promise.all([...new Set(ids)].map(read)) : []);
+  const [users, versions] = await Promise.all([
+    some(
+      'created_by',
+      runs.map(({ createdBy }) => createdBy),
+      getUser,
+    ),
+    some(
+      'configuration_version',
+      runs.map(({ configurationVersionId }) => configurationVersionId),
+      getConfigurationVersion,
+    ),
+  ]);
+  return [
+    ...users.flatMap((one) => (one ? [userDocument(one)] : [])),
+    ...versions.flatMap((one) => (one ? [configurationVersionDocument(one)] : [])),
+  ];
+};
+
+const create = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
+  const wanted = await readNewQuery(request, subject);
+  if (await isFull(subject.organization, 'QUERYING#')) {
+    throw conflict(
+      `${hiddenAtOnce} query runs of ${subject.organization} are in progress, the maximum. Wait for one to end.`,
+    );
+  }
+  return created(queryRunDocument(await createQueryRun(subject, wanted, principal.userId), request.baseUrl));
+};
+
+const single = async (context: Context<QueryRun>): Promise<Answer> => {
+  const { request, subject } = context;
+  const more = await included(context, [subject]);
+  return json(200, { data: queryRunDocument(subject, request.baseUrl), ...(more ? { included: more } : {}) });
+};
+
+const listAll = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject } = context;
+  const page = pageOf(request);
+  const { items, total } = await listQueryRuns(subject.id, page);
+  const documents = items.map((one) => queryRunDocument(one, request.baseUrl));
+  return list(request, page, total, documents, await included(context, items));
+};
+
+const refused = ({ id, status }: QueryRun, verb: string) =>
+  conflict(`Query run ${queryRunId(id)} is ${status} and cannot be ${verb} now.`, 'transition not allowed');
+
+const cancel = async ({ subject, principal }: Context<QueryRun>): Promise<Answer> => {
+  if (!(await cancelHidden(subject, principal.userId))) throw refused(subject, 'canceled');
+  return accepted();
+};
+
+const forceCancel = async ({ subject }: Context<QueryRun>): Promise<Answer> => {
+  if (!(await forceCancelHidden(subject))) throw refused(subject, 'force-canceled');
+  return accepted();
+};
+
+/** Ours: what the query generated for resources that it found. */
+const generated = async ({ subject }: Context<QueryRun>): Promise<Answer> => {
+  if (subject.plan.report?.generatedConfiguration) return linkToArtifact(subject, 'generated-configuration');
+  throw notFound(`Query run ${queryRunId(subject.id)} has generated no configuration.`);
+};
+
+const one = '/queries/{query}';
+
+export const queryRoutes: Route[] = [
+  route('POST', '/queries', 'run:plan', workspaceOfNewQuery, create),
+  route('GET', '/workspaces/{workspace}/queries', 'run:read', workspace, listAll, { include }),
+  route('GET', one, 'run:read', queryRun, single, { include }),
+  route('GET', `${one}/generated-configuration`, 'run:read', queryRun, generated),
+  route('POST', `${one}/actions/cancel`, 'run:plan', queryRun, cancel),
+  route('POST', `${one}/actions/force-cancel`, 'run:force-cancel', queryRun, forceCancel),
+];

@@ -1,0 +1,7 @@
+/** What a workspace was made from (functions/no-code/). */
+export interface SourceModule {
+  noCodeId: string;
+  /** `private/<organization>/<name>/<provider>`. */
+  address: string;
+  version: string;
+}

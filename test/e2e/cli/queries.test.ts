@@ -1,0 +1,45 @@
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isAtHand, queryClient } from '../support/client-tools.ts';
+import { hasGo, withQueryProvider } from '../support/drift-provider.ts';
+import { cloud, Terraform } from '../support/terraform.ts';
+import { client, newWorkspace } from '../support/world.ts';
+
+/** `terraform query` of the first release that has it, in a workspace (`npm run clients` builds it). */
+describe.skipIf(!isAtHand(queryClient) || !hasGo)('terraform query', () => {
+  it('finds resources in a workspace, without a run, a lock or a state', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'listed-'));
+    chmodSync(folder, 0o755);
+    for (const name of ['one.txt', 'two.txt']) writeFileSync(join(folder, name), '');
+    const workspace = await newWorkspace({ 'terraform-version': queryClient.version });
+    await client.setVariable(workspace.id, { key: 'folder', value: folder });
+    const here = new Terraform({ program: queryClient.path });
+    await withQueryProvider(here.directory);
+    here.write('cloud.tf', cloud(`name = "${workspace.attributes.name}"`));
+    here.write('main.tf', 'variable "folder" {\n  type = string\n}\n');
+    here.write(
+      'all.tfquery.hcl',
+      'list "listed_file" "all" {\n  provider = listed\n  config {\n    folder = var.folder\n  }\n}\n',
+    );
+    await here.succeed('init -input=false');
+    const text = await here.succeed('query');
+    expect(text).toContain('list.listed_file.all');
+    expect(text).toMatch(/one\.txt[\s\S]*two\.txt/);
+    const [query] = await client.list(`/workspaces/${workspace.id}/queries`);
+    expect(query?.attributes).toMatchObject({ status: 'finished', 'generate-config-out': true });
+    expect(text).toContain(`/search/${query?.id}`);
+    expect(await client.list(`/workspaces/${workspace.id}/runs`)).toEqual([]);
+    const shown = await client.get(`/workspaces/${workspace.id}`);
+    expect([shown.attributes.locked, shown.relationships?.['current-state-version']]).toEqual([false, { data: null }]);
+  });
+
+  it('that Terraform of the workspace does not know is refused', async () => {
+    const workspace = await newWorkspace({ 'terraform-version': '1.11.4' });
+    const here = new Terraform({ program: queryClient.path });
+    here.write('cloud.tf', cloud(`name = "${workspace.attributes.name}"`));
+    await here.succeed('init -input=false');
+    expect(await here.fail('query')).toMatch(/1\.14/);
+  });
+});
