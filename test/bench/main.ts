@@ -4,6 +4,7 @@ import { PlatformProcess } from '../e2e/support/platform.ts';
 import { budget } from './budget.ts';
 import { bundles } from './bundles.ts';
 import { cancel } from './cancel.ts';
+import { coldStarts } from './cold-starts.ts';
 import { drain } from './drain.ts';
 import type { Figure, Section } from './figures.ts';
 import { init } from './init.ts';
@@ -36,6 +37,7 @@ const sections: Record<string, Section> = {
   recovery,
   page,
   bundles,
+  'cold-starts': coldStarts,
 };
 
 const requested = process.argv.slice(2);

@@ -61,5 +61,5 @@ it('gives up when time is up', async () => {
 it('finds the tests of each program', () => {
   const files = Object.fromEntries(programs.map((one) => [one.name, testsOf(one)]));
   expect(files.coder).toContain('test/e2e/environments-session.test.ts');
-  expect(files.gitea).toEqual(['test/version-control/e2e/gitea.test.ts']);
+  expect(files.gitea).toContain('test/version-control/e2e/gitea.test.ts');
 });
