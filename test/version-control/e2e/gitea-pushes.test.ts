@@ -1,4 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { client, newName, type Resource, resources } from '../../e2e/support/world.ts';
@@ -72,8 +74,22 @@ describe.skipIf(!binary)('a push', () => {
     const [hook] = await following.gitea.call('GET', `/repos/${identifier}/hooks`);
     const active = (on: boolean) =>
       following.gitea.call('PATCH', `/repos/${identifier}/hooks/${hook.id}`, { active: on, events: hook.events });
+    // A webhook of the test tells when the lost push was gone through.
+    const told: string[] = [];
+    const server = createServer((request, response) => {
+      told.push(String(request.headers['x-gitea-event']));
+      request.resume();
+      response.end();
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const config = { url, content_type: 'json' };
+    const mine = { type: 'gitea', active: true, events: ['push'], config };
+    await following.gitea.call('POST', `/repos/${identifier}/hooks`, mine);
     await active(false);
     await following.gitea.push(identifier, { 'a/main.tf': resources(['a', 'lost']) }, 'Nobody is told of this');
+    await expect.poll(() => told, { timeout: 60_000 }).toEqual(['push']);
+    server.close();
     await active(true);
     const newest = await following.gitea.push(identifier, { 'b/main.tf': '# b' }, 'Touches b');
     await following.runOf(workspace, newest);
@@ -123,5 +139,23 @@ describe.skipIf(!binary)('a push', () => {
     await following.runOf(workspace, sha);
     const { attributes } = await client.get(`/workspaces/${workspace.id}`);
     expect(attributes['vcs-repo'].branch).toBe('side');
+  });
+
+  it('is taken after the webhook got another secret, which this forge only takes with another webhook', async () => {
+    const [identifier, workspace] = await followed();
+    const base = `/oauth-clients/${following.oauthClient.id}/repositories`;
+    const repositories = await client.list(base);
+    const id = repositories.find(({ attributes }) => attributes.identifier === identifier)?.id;
+    for (let n = 1; n <= 2; n++) {
+      // What was accepted before the first time is not accepted after the second.
+      await client.call('POST', `${base}/${id}/actions/rotate-secret`, {});
+    }
+    expect(await following.gitea.call('GET', `/repos/${identifier}/hooks`)).toHaveLength(1);
+    const sha = await following.gitea.push(
+      identifier,
+      { 'main.tf': resources(['a', 'rotated']) },
+      'After the rotation',
+    );
+    await following.runOf(workspace, sha);
   });
 });
