@@ -60,6 +60,7 @@ describe('deliveries of a pull request', () => {
     const { aws } = followed.api;
     let done = 0;
     for (let n = 1; n <= 60 && done < 2; n++) {
+      followed.toNextSecond();
       followed.pull = followed.request(n);
       // As many a second as are taken.
       const deliver = () => followed.deliver(hook, 'pull_request', { action: 'synchronize', number: 7 });

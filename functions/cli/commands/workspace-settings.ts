@@ -19,6 +19,7 @@ const settings = [
   'apply-before-merge-requirements',
 ] as const;
 
+const switchWords = ['on', 'off'] as const;
 const requirements = ['approved', 'mergeable'];
 
 /** @throws {CommandError} */
@@ -69,16 +70,25 @@ const set: Command = {
     ...ofList,
     name: { about: 'new name', value: 'name' },
     description: { about: 'description of the workspace', value: 'text' },
-    'auto-apply': { about: 'apply runs without confirmation', value: 'on|off' },
+    'auto-apply': { about: 'apply runs without confirmation', value: 'on|off', choices: switchWords },
     'apply-before-merge': {
       about: 'let comments on pull requests apply their plans before the merge',
       value: 'on|off',
+      choices: switchWords,
     },
     'apply-requires': { about: 'what that asks of the pull request: approved, mergeable, or none', value: 'words' },
     'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
     'working-directory': { about: 'folder of the configuration to run Terraform in', value: 'path' },
-    'execution-mode': { about: 'where Terraform runs: remote, local or agent', value: 'mode' },
-    'structured-output': { about: 'applies log JSON lines, which the page draws', value: 'on|off' },
+    'execution-mode': {
+      about: 'where Terraform runs: remote, local or agent',
+      value: 'mode',
+      choices: ['remote', 'local', 'agent'],
+    },
+    'structured-output': {
+      about: 'applies log JSON lines, which the page draws',
+      value: 'on|off',
+      choices: switchWords,
+    },
     project: { about: 'move it to this project', value: 'name' },
   },
   run: async (call, session) => {
