@@ -25,7 +25,9 @@ const open = async (hook: string, n: number, number = 7): Promise<void> => {
 };
 const close = async (hook: string, number = 7): Promise<void> => {
   followed.pull = followed.request(10, { number, state: 'closed' });
-  await followed.deliver(hook, 'pull_request', { action: 'closed', number });
+  // As many a second as are taken.
+  const deliver = () => followed.deliver(hook, 'pull_request', { action: 'closed', number });
+  await expect.poll(async () => (await deliver()).status).toBe(202);
 };
 const plansOf = async (workspace: Json): Promise<Json[]> =>
   (await followed.runsOf(workspace)).filter(({ ingress }) => ingress.pullRequest);

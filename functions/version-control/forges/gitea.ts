@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Forge } from './forge.ts';
-import { ensureHook, found, github, missing, repo, tagsOf } from './github.ts';
+import { found, github, hook, missing, repo, tagsOf } from './github.ts';
 
 /** Gitea and Forgejo: GitHub's shapes, with paths, limits and events of their own (Gitea API v1). */
 
@@ -64,6 +64,15 @@ export const gitea: Forge = {
     return [...new Set(commits.flatMap(({ files }) => (files ?? []).map(({ filename }) => filename)))];
   },
   archivePath: (identifier, sha) => `${repo(identifier)}/archive/${sha}.tar.gz`,
-  createHook: (call, identifier, wanted) =>
-    ensureHook(call, identifier, wanted, { type: 'gitea', events: hookEvents, branch_filter: '*' }),
+  createHook: async (call, identifier, { url, secret }) => {
+    const path = `${repo(identifier)}/hooks`;
+    const { body: existing } = await call({ method: 'GET', path, query: { limit: pageSize } });
+    const former = v.parse(v.array(hook), existing).filter(({ config }) => config?.url === url);
+    const config = { url, content_type: 'json', secret };
+    const body = { type: 'gitea', active: true, events: hookEvents, branch_filter: '*', config };
+    const created = v.parse(hook, (await call({ method: 'POST', path, body })).body).id;
+    // A webhook that is there keeps its secret, whatever it is changed to. Meanwhile both deliver, which does no harm.
+    for (const { id } of former) await call({ method: 'DELETE', path: `${path}/${id}`, accept: [404] });
+    return created;
+  },
 };

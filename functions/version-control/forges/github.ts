@@ -35,13 +35,13 @@ export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: nu
   return undefined;
 };
 
-const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
+export const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
 
 const hookEvents = ['push', 'pull_request', 'issue_comment', 'merge_group'];
 /** GitHub Enterprise Server knows no merge queue before 3.12. */
 const olderHookEvents = hookEvents.filter((name) => name !== 'merge_group');
 
-export const ensureHook = async (
+const ensureHook = async (
   call: Call,
   identifier: string,
   { url, secret }: { url: string; secret: string },

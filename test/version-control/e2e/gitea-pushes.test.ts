@@ -67,18 +67,6 @@ describe.skipIf(!binary)('a push', () => {
       .toEqual([first, second]);
   });
 
-  it('after one whose delivery was lost runs the newest commit, and what both of them concern', async () => {
-    const [identifier, workspace] = await followed({ 'working-directory': 'a' });
-    const [hook] = await following.gitea.call('GET', `/repos/${identifier}/hooks`);
-    const active = (on: boolean) =>
-      following.gitea.call('PATCH', `/repos/${identifier}/hooks/${hook.id}`, { active: on, events: hook.events });
-    await active(false);
-    await following.gitea.push(identifier, { 'a/main.tf': resources(['a', 'lost']) }, 'Nobody is told of this');
-    await active(true);
-    const newest = await following.gitea.push(identifier, { 'b/main.tf': '# b' }, 'Touches b');
-    await following.runOf(workspace, newest);
-  });
-
   it('of tags, lightweight and annotated, runs the commit that they are of; deleting one and branches run nothing', async () => {
     const [identifier, workspace] = await followed({}, { 'tags-regex': 'release-\\d+' });
     const { tags, pushed } = await following.inClone(identifier, async (git, folder) => {
@@ -123,5 +111,23 @@ describe.skipIf(!binary)('a push', () => {
     await following.runOf(workspace, sha);
     const { attributes } = await client.get(`/workspaces/${workspace.id}`);
     expect(attributes['vcs-repo'].branch).toBe('side');
+  });
+
+  it('is taken after the webhook got another secret, which this forge only takes with another webhook', async () => {
+    const [identifier, workspace] = await followed();
+    const base = `/oauth-clients/${following.oauthClient.id}/repositories`;
+    const repositories = await client.list(base);
+    const id = repositories.find(({ attributes }) => attributes.identifier === identifier)?.id;
+    for (let n = 1; n <= 2; n++) {
+      // What was accepted before the first time is not accepted after the second.
+      await client.call('POST', `${base}/${id}/actions/rotate-secret`, {});
+    }
+    expect(await following.gitea.call('GET', `/repos/${identifier}/hooks`)).toHaveLength(1);
+    const sha = await following.gitea.push(
+      identifier,
+      { 'main.tf': resources(['a', 'rotated']) },
+      'After the rotation',
+    );
+    await following.runOf(workspace, sha);
   });
 });
