@@ -10,6 +10,7 @@ import { Complete } from './functions/complete.ts';
 import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
+import { DataRetention } from './functions/data-retention.ts';
 import { EnvironmentGovernance } from './functions/environment-governance.ts';
 import { EnvironmentLogs } from './functions/environment-logs.ts';
 import { EnvironmentSettle } from './functions/environment-settle.ts';
@@ -17,6 +18,7 @@ import { EnvironmentSweep } from './functions/environment-sweep.ts';
 import { EnvironmentTemplates } from './functions/environment-templates.ts';
 import { Environments } from './functions/environments.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
+import { Explorer } from './functions/explorer.ts';
 import { FetchCommit } from './functions/fetch-commit.ts';
 import { FetchProvider } from './functions/fetch-provider.ts';
 import { Fetching } from './functions/fetching.ts';
@@ -66,6 +68,7 @@ export const httpFunctions = {
   Workspaces,
   Settings,
   Governance,
+  Explorer,
   Policies,
   Registry,
   VersionControl,
@@ -121,6 +124,7 @@ const otherFunctions = {
   EnvironmentLogs,
   EnvironmentSettle,
   EnvironmentSweep,
+  DataRetention,
   Recover,
 } satisfies Record<string, Declaration>;
 

@@ -15,13 +15,8 @@ const features: Record<string, string[]> = {
     'projects/*/provider-sets',
     'workspaces/*/provider-sets',
   ],
-  'data retention policies': [
-    'organizations/*/relationships/data-retention-policy',
-    'workspaces/*/relationships/data-retention-policy',
-  ],
   'recovering deleted resources': ['recoverable-items', 'organizations/*/recoverable-items'],
   'moving workspaces between organizations': ['workspace-transfers'],
-  'plan exports': ['plan-exports'],
   'HYOK (hold your own key)': [
     'hyok-configurations',
     'hyok-customer-key-versions',
@@ -31,7 +26,6 @@ const features: Record<string, string[]> = {
     'organizations/*/oidc-configurations',
   ],
   invoices: ['organizations/*/invoices'],
-  'the explorer': ['organizations/*/explorer/', 'organizations/*/explorer/export', 'organizations/*/explorer/views'],
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
   // They are listed and read: any released version can be used without being added.

@@ -11,7 +11,7 @@ import { objects } from '../store/keys.ts';
 import { keptStateContext, newDataKey } from '../store/secrets.ts';
 import { identify } from '../workload-identity/identify.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { downloadUrl, leftStateUrl } from './addresses.ts';
+import { artifactUrls, downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
 
 const mebibyte = 1024 * 1024;
@@ -52,15 +52,17 @@ export const buildJob = async (
   if (!workspace && !run.test) throw new ProtocolError(410, 'the workspace was deleted');
   if (phase === 'plan' && workspace) await recordPlanBasis(run, workspace);
   const state = run.query ? undefined : workspace?.state;
-  const [configurationUrl, stateUrl, planUrl, erroredStateUrl, keptStateKey, identity, sshKey] = await Promise.all([
-    downloadUrl(archive.key),
-    state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
-    phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
-    phase === 'apply' ? leftStateUrl(run) : null,
-    phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
-    workspace && identify(run, phase, workspace, variables),
-    workspace?.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
-  ]);
+  const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
+    await Promise.all([
+      downloadUrl(archive.key),
+      state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
+      phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
+      artifactUrls(run.id, phase),
+      phase === 'apply' ? leftStateUrl(run) : null,
+      phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
+      workspace && identify(run, phase, workspace, variables),
+      workspace?.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
+    ]);
   return {
     runId: run.id,
     phase,
@@ -81,6 +83,7 @@ export const buildJob = async (
       state: state && stateChecksum(state),
       plan: sha256Checksum(run.plan.report?.checksums?.plan),
     },
+    uploadUrls,
     erroredStateUrl,
     keptStateKey,
     variables,

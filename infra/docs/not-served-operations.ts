@@ -75,31 +75,9 @@ export const notServed: NotServed[] = [
     ],
   },
   {
-    feature: 'GitHub App',
-    why: 'connections use OAuth or personal access tokens',
-    operations: [
-      'GET /users/{}/github-app-oauth-tokens',
-      'GET /github-app-installations',
-      'GET /github-app-installations/{}/repos',
-      'GET /github-app/installation/{}',
-      'GET /github-app/installations',
-      'GET /organizations/{}/github-app-installations',
-      'GET /organizations/{}/github-app-installations/{}/repos',
-      'POST /organizations/{}/github-app-installations/{}/link-account',
-    ],
-  },
-  {
     feature: 'Azure DevOps organizations of a connection',
     why: 'connections to Azure DevOps are not supported',
     operations: ['GET /oauth-tokens/{}/vcs-organizations'],
-  },
-  {
-    feature: 'data retention policies',
-    why: 'retention is a setting of the platform',
-    operations: [
-      ...each('GET POST PATCH DELETE', '/organizations/{}/relationships/data-retention-policy'),
-      ...each('GET PATCH DELETE', '/workspaces/{}/relationships/data-retention-policy'),
-    ],
   },
   {
     feature: 'workspace transfers',
@@ -110,11 +88,6 @@ export const notServed: NotServed[] = [
       `POST ${transfer}/actions/resume`,
       `POST ${transfer}/actions/cancel`,
     ],
-  },
-  {
-    feature: 'plan exports',
-    why: 'mock data for Sentinel, which is closed source',
-    operations: ['POST /plan-exports', ...each('GET DELETE', '/plan-exports/{}'), 'GET /plan-exports/{}/download'],
   },
   {
     feature: 'recoverable items',

@@ -100,6 +100,7 @@ beforeAll(async () => {
     team: { path: `${settings}/teams/${team.id}`, ready: 'such as your CI', open: 'New token' },
     'agent pools': { path: `${settings}/agent-pools`, ready: pool.attributes.name, open: 'New agent pool' },
     'agent pool': { path: `${settings}/agent-pools/${pool.id}`, ready: 'No agents connected', open: 'New token' },
+    explorer: { path: `/app/${organization}/explorer`, ready: 'rows' },
     'audit trail': { path: `${settings}/audit-trail`, ready: 'team: created' },
     members: { path: `${settings}/members`, ready: 'owners', open: 'Invite' },
     'organization settings': { path: `${settings}/general`, ready: 'No token yet' },
