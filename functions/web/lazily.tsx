@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentType, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { base, place } from './location.ts';
+import { base, enter, place } from './location.ts';
 import { Notice, Skeleton } from './parts/basics.tsx';
 import { Shell } from './parts/shell.tsx';
 
@@ -43,7 +43,11 @@ export const lazily = <Group, Props extends object>(
   const failed = signal(false);
   const start = async () => {
     try {
-      loaded.value = viewOf(await load());
+      const view = viewOf(await load());
+      // The frame that had the focus is replaced by the view's own.
+      const wasEntered = document.activeElement?.id === 'content';
+      loaded.value = view;
+      if (wasEntered) requestAnimationFrame(enter);
     } catch {
       if (await isOutdated().catch(() => false)) location.reload();
       else failed.value = true;

@@ -66,7 +66,7 @@ export const go = (to: Place, { replace = false, part = '' } = {}): void => {
 };
 
 /** Whoever hears the page goes on in the new view when what they were at is gone with the former. */
-const enter = (): void => {
+export const enter = (): void => {
   if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true });
 };
 

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { exit } from '../../functions/cli/exit.ts';
 import { exitCodeOf } from '../../functions/cli/outcome.ts';
@@ -42,6 +43,10 @@ class Platform {
       this.away = false;
       return { status: 503, body: {} };
     }
+    if (path.endsWith('/plans/plan/json-output-redacted')) {
+      const change = { actions: ['create'], before: null, after: { name: 'x' } };
+      return { status: 200, body: { resource_changes: [{ address: 'a.b', change }] } };
+    }
     if (path.includes('/policy-checks/')) return { status: 200, body: { data: this.#check() } };
     // Each look finds it one further, except where a person has to decide; once nobody answers.
     if (this.looks++ > 0 && stamps[this.at]?.[0] !== 'policy_override')
@@ -51,7 +56,8 @@ class Platform {
   }
 
   #log(path: string): string {
-    const text = `\x02${path.includes('plan') ? 'planned' : '{"@message":"made","@level":"info","type":"apply_complete"}'}\n\x03`;
+    const [message, type] = path.includes('plan') ? ['planned', 'planned_change'] : ['made', 'apply_complete'];
+    const text = `\x02${JSON.stringify({ '@message': message, '@level': 'info', type })}\n\x03`;
     return text.slice(Number(new URL(path, 'http://x').searchParams.get('offset')));
   }
 
@@ -124,7 +130,7 @@ it("prints each stage's output, then its result; asks once; and waits while the 
   const told: string[] = [];
   const overrides: (string | undefined)[] = [];
   const snapshot = await watchRun(new Client(platform.url, 'token'), 'run-1', {
-    emit: (event) => told.push(brief(event).replace('\x1b[32m', '').replace('\x1b[0m', '')),
+    emit: (event) => told.push(stripVTControlCharacters(brief(event))),
     decide: async ({ override, policyFailed }) => {
       overrides.push(override);
       expect(policyFailed).toBe(true);
@@ -137,6 +143,11 @@ it("prints each stage's output, then its result; asks once; and waits while the 
     'run',
     'stage Pending done 1',
     'log plan planned',
+    // Lines of JSON have no changes: these are read from the plan.
+    'log plan ',
+    'log plan   # a.b will be created',
+    'log plan   +   a.b',
+    'log plan       + name = "x"',
     'stage Plan done 1',
     'policies soft_failed few: too many',
     'policies overridden few: too many',

@@ -62,7 +62,7 @@ it('the overview says in the tab how many runs wait for me', async () => {
   const run = await startRun(workspace, { 'main.tf': resources(['a']) });
   await client.waitForRun(run.id, ({ attributes }) => attributes.actions['is-confirmable']);
   const page = await visit(`/app/${organization}/overview`);
-  await page.getByRole('list', { name: 'Waiting for you' }).getByText(workspace.attributes.name).waitFor();
+  await page.getByRole('list', { name: 'Waiting for you' }).getByRole('listitem').first().waitFor();
   await expect.poll(() => page.title()).toMatch(new RegExp(`^\\(\\d+\\) ${organization} · `));
   expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/\.svg#attention$/);
 });
