@@ -26,7 +26,6 @@ const features: Record<string, string[]> = {
     'organizations/*/oidc-configurations',
   ],
   invoices: ['organizations/*/invoices'],
-  'the explorer': ['organizations/*/explorer/', 'organizations/*/explorer/export', 'organizations/*/explorer/views'],
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
   // They are listed and read: any released version can be used without being added.

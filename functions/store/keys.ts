@@ -1,3 +1,4 @@
+import { explorerKeys } from './explorer-keys.ts';
 import { type Key, padded, sortable } from './key.ts';
 import { notificationKeys } from './notification-keys.ts';
 import { registryKeys } from './registry-keys.ts';
@@ -79,7 +80,6 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that a group at the issuer stands for |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
  * | | `AUTODESTROY` | when to look whether it is to be destroyed |
- * | | `CHANGEREQUEST#<created at>#<id>` | → change request |
  * | | `HEALTH` | when to look whether its health is to be assessed |
  * | | `RETENTION` | when to look whether data of it is to be deleted; beside an organization, of its workspaces |
  * | | `ASSESSMENT#<at>#<run id>` | result of an assessment |
@@ -95,7 +95,6 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `TRIGGEROUT#<workspace id>` | → run trigger that an apply here may set off |
  * | | `CV#<created at>#<id>` | → configuration version id |
  * | | `SV#<serial>#<id>` | → state version id |
- * | `CHANGEREQUEST#<id>` | `CHANGEREQUEST` | change request |
  * | `RUN#<id>` | `RUN` | run with its plan and apply |
  * | | `EVENT#<rest of its id>` | run event; its id goes on with the time |
  * | | `COMMENT#<number>` | comment |
@@ -210,11 +209,6 @@ export const keys = {
   }),
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
   autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),
-  changeRequest: (id: string): Key => ({ pk: `CHANGEREQUEST#${id}`, sk: 'CHANGEREQUEST' }),
-  changeRequestOf: (workspaceId: string, createdAt: string, id: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `CHANGEREQUEST#${createdAt}#${id}`,
-  }),
   workspaceRetention: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'RETENTION' }),
   organizationRetention: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'RETENTION' }),
   healthTimer: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'HEALTH' }),
@@ -272,6 +266,7 @@ export const keys = {
   workspaceTask: (workspaceId: string, id: string): Key => ({ pk: `WS#${workspaceId}`, sk: `WSTASK#${id}` }),
   ...notificationKeys,
   ...versionControlKeys,
+  ...explorerKeys,
   configurationVersion: (id: string): Key => ({ pk: `CV#${id}`, sk: 'CV' }),
   workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string): Key => ({
     pk: `WS#${workspaceId}`,

@@ -5,7 +5,7 @@ export const Api: HttpDeclaration = {
   description: 'The public API (HCP Terraform API v2): discovery, reading workspaces, change requests',
   // API Gateway gives up after 30 s; the function answers before.
   timeoutSeconds: 29,
-  environment: ['table', 'bucket', 'requestLimit', 'tellPeople', 'ipRanges'],
+  environment: ['table', 'bucket', 'requestLimit', 'ipRanges'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
     // A workspace's readme is in its configuration, its outputs are in its state.
@@ -13,8 +13,6 @@ export const Api: HttpDeclaration = {
     may.writeObjects('configurations'),
     may.storageKey('GenerateDataKey', 'Decrypt'),
     may.seeMissingObjects(),
-    // Teams are told of change requests.
-    may.tellPeople(),
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/core-routes.ts')).coreRoutes,

@@ -349,6 +349,7 @@ const elsewhere: Record<string, string> = {
   'account/update': 'test/people/accounts',
   'oauth-clients/{oauthClient}': 'needs a forge: test/version-control',
   'oauth-tokens/{oauthToken}': 'needs a forge: test/version-control',
+  'organizations/{organization}/explorer/views/{view}': 'a query: test/explorer',
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}': 'test/registry',
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/{moduleVersion}':
     'test/registry',

@@ -56,6 +56,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'agent pool': organization,
     'SSH key': organization,
     'reserved tag key': organization,
+    view: organization,
     ...Object.fromEntries(ofRegistry.map((what) => [what, organization])),
     agent: organization,
     'OAuth client': organization,

@@ -101,7 +101,6 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('GetObject', 'configurations', 'states'),
     ...objects('PutObject', 'configurations'),
     's3:ListBucket bucket',
-    'lambda:InvokeFunction NotifyFunction',
   ],
   Runs: [...createsRuns, ...table('DeleteItem'), ...objects('PutObject', 'uploads'), ...answers()],
   States: [
@@ -179,6 +178,14 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
+  ],
+  Explorer: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    ...objects('GetObject', 'states', 'runs', 'uploads'),
+    ...objects('PutObject', 'uploads'),
+    ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    's3:ListBucket bucket',
+    'lambda:InvokeFunction NotifyFunction',
   ],
   Registry: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),

@@ -90,6 +90,7 @@ export const startApi = async (): Promise<Api> => {
   const { handler: access } = await import('../../functions/public-api/access.ts');
   const { handler: settings } = await import('../../functions/public-api/settings.ts');
   const { handler: governance } = await import('../../functions/public-api/governance.ts');
+  const { handler: explorer } = await import('../../functions/public-api/explorer.ts');
   const { handler: registry } = await import('../../functions/public-api/registry.ts');
   const { handler: versionControl } = await import('../../functions/public-api/version-control.ts');
   const { handler: webhooks } = await import('../../functions/public-api/webhooks.ts');
@@ -104,6 +105,7 @@ export const startApi = async (): Promise<Api> => {
     SignIn: signIn,
     Settings: settings,
     Governance: governance,
+    Explorer: explorer,
     Registry: registry,
     VersionControl: versionControl,
     Webhooks: webhooks,

@@ -96,6 +96,11 @@ const changeRequestOf = async (api: Api, workspaceId: string, organization: stri
   return (await api.get(`workspaces/${workspaceId}/change-requests`)).body.data[0].id;
 };
 
+const viewOf = async (api: Api, organization: string): Promise<string> => {
+  const attributes = { name: 'v', query: { type: 'workspaces' } };
+  return (await api.post(`organizations/${organization}/explorer/views`, attributes)).body.data.id;
+};
+
 /** A connection with a token, whose forge nobody calls. */
 const connectionOf = async (organization: string) => {
   const { createClient, keepToken } = await import('../../functions/version-control/connections.ts');
@@ -210,6 +215,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     tag: await tagOf(api, workspace),
     token: 'at-unknown',
     planExport: await planExportOf(workspace, organization),
+    view: await viewOf(api, organization),
     changeRequest: await changeRequestOf(api, workspace, organization),
     ...(await assessmentOf(workspace, organization)),
     ...(await registryThings(organization)),
