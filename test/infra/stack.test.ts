@@ -238,6 +238,7 @@ describe('the HTTP API', () => {
     expect(Object.fromEntries(routes.filter((route) => !apart.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
       'GET /.well-known/{proxy+}': 'ApiFunction',
+      'ANY /api/meta/{proxy+}': 'ApiFunction',
       'GET /.well-known/openid-configuration': 'IdentityFunction',
       'GET /.well-known/jwks': 'IdentityFunction',
       'ANY /oauth/{proxy+}': 'SignInFunction',

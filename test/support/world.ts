@@ -123,6 +123,14 @@ const hiddenThings = async (things: Record<string, string>) => {
   };
 };
 
+/** Policies that keep everything: of a workspace and of its organization. */
+const keepData = async (api: Api, workspaceId: string, organization: string): Promise<void> => {
+  const body = { data: { type: 'data-retention-policy-dont-deletes' } };
+  for (const owner of [`workspaces/${workspaceId}`, `organizations/${organization}`]) {
+    await api.call('POST', `${owner}/relationships/data-retention-policy`, { body });
+  }
+};
+
 const changeRequestOf = async (api: Api, workspaceId: string, organization: string): Promise<string> => {
   const action = { action_type: 'change_requests', action_inputs: { subject: 's' }, target_ids: [workspaceId] };
   await api.post(`organizations/${organization}/explorer/bulk-actions`, action);
@@ -221,6 +229,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
   const access = { team: ref('teams', team) };
   const givenOn = async (type: string, on: object) =>
     (await api.post(type, { access: 'read' }, { ...access, ...on })).body.data.id as string;
+  await keepData(api, workspace, organization);
   const notification = { name: 'n', 'destination-type': 'generic', url: 'https://example.test/' };
   const pool = (await api.post(`organizations/${organization}/agent-pools`, { name: uniqueName('pool') })).body.data.id;
   const things: Record<string, string> = {
