@@ -4,7 +4,7 @@ import type { PhaseName } from '../run/run.ts';
 import { logError } from '../store/log.ts';
 import { opensLog } from './log-links.ts';
 import { readLog } from './logs.ts';
-import { getRun } from './records.ts';
+import { getRunEventually } from './records.ts';
 
 /**
  * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log. The last part of the path is all
@@ -39,7 +39,8 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> =>
   const [, runId, phase, secret] = form.exec(event.rawPath) ?? [];
   if (!runId || !phase || !secret) return bytesAnswer(404);
   try {
-    const run = await getRun(runId);
+    // Whoever reads a log that grows asks again in a moment.
+    const run = await getRunEventually(runId);
     if (!run || !opensLog(run, phase as PhaseName, secret)) return bytesAnswer(404);
     const limit = Math.min(maxBytes, Math.max(1, numberIn(event, 'limit', usualBytes)));
     return bytesAnswer(200, await readLog(run, phase as PhaseName, numberIn(event, 'offset', 0), limit));
