@@ -161,12 +161,13 @@ const expected: Record<FunctionId, string[]> = {
     ...tells,
   ],
   FetchCommit: [
-    ...table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
+    ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
     ...objects('GetObject', 'configurations', 'registry'),
     ...objects('PutObject', 'configurations', 'policies', 'registry'),
     's3:ListBucket bucket',
+    'lambda:InvokeFunction CommitStatusFunction',
     ...answers(),
   ],
   FetchProvider: [
