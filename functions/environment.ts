@@ -32,6 +32,23 @@ export interface SignInSettings {
   groupsClaim?: string;
 }
 
+/** The platform's GitHub App; from the operator's settings (infra/github-app.ts). */
+export interface GithubAppSettings {
+  id: number;
+  /** Its name in addresses at GitHub. */
+  slug: string;
+  clientId: string;
+  /** Where people see GitHub, and where its API is; without a slash at the end. */
+  url: string;
+  apiUrl: string;
+  /** Names of SecureStrings of Parameter Store: private key (PEM), client secret, and secret of its webhook. */
+  parameters?: Record<GithubAppSecret, string>;
+  /** The secrets themselves: on one machine, where there is no Parameter Store. */
+  secrets?: Record<GithubAppSecret, string>;
+}
+
+export type GithubAppSecret = 'key' | 'clientSecret' | 'webhookSecret';
+
 /** Who may create organizations, and in which of them groups at the issuer stand for teams (infra/organizations.ts). */
 export interface OrganizationRules {
   creators: 'anyone' | 'owners' | 'operator';
@@ -40,7 +57,7 @@ export interface OrganizationRules {
 }
 
 /** Services that are called without the AWS SDK; it reads the same variables for the others. */
-type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'EXECUTE_API';
+type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'SESV2' | 'EXECUTE_API';
 
 /** Getters, so that a function without, say, a bucket never trips over its absence. */
 export const environment = {
@@ -88,10 +105,19 @@ export const environment = {
   get outboundAllowedCidrs() {
     return (process.env.OUTBOUND_ALLOWED_CIDRS ?? '').split(',').filter(Boolean);
   },
+  /** Address that e-mails come from; undefined where none are sent. */
+  get emailSender() {
+    return process.env.EMAIL_SENDER || undefined;
+  },
   /** Undefined where people sign in with tokens only. */
   get signIn(): SignInSettings | undefined {
     const text = process.env.SIGN_IN;
     return text ? (JSON.parse(text) as SignInSettings) : undefined;
+  },
+  /** Undefined where the operator set up none. */
+  get githubApp(): GithubAppSettings | undefined {
+    const text = process.env.GITHUB_APP;
+    return text ? (JSON.parse(text) as GithubAppSettings) : undefined;
   },
   get organizationRules(): OrganizationRules {
     const text = process.env.ORGANIZATION_RULES;

@@ -17,6 +17,7 @@ import { EnvironmentSweep } from './functions/environment-sweep.ts';
 import { EnvironmentTemplates } from './functions/environment-templates.ts';
 import { Environments } from './functions/environments.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
+import { Explorer } from './functions/explorer.ts';
 import { FetchCommit } from './functions/fetch-commit.ts';
 import { FetchProvider } from './functions/fetch-provider.ts';
 import { Fetching } from './functions/fetching.ts';
@@ -67,6 +68,7 @@ export const httpFunctions = {
   Workspaces,
   Settings,
   Governance,
+  Explorer,
   Policies,
   Registry,
   Modules,

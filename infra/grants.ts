@@ -1,5 +1,7 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
+import type { GithubAppSecret } from '../functions/environment.ts';
+import { githubAppParameters } from './github-app.ts';
 import { type Parts, requirePart } from './variables.ts';
 
 /** What a function may do, beside writing its own log. Nothing else adds to a function's role. */
@@ -150,10 +152,24 @@ export const grants = (parts: Parts) => {
         (name) => requirePart(parts, name).functionArn,
       ),
     }),
+    /** Has people told of what is not a run's status. */
+    tellPeople: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [requirePart(parts, 'notify').functionArn],
+    }),
+    /**
+     * Sends e-mails from the operator's address, whose identity is the address or its domain (SES: identity authorization).
+     * None where the operator named no sender.
+     */
+    sendEmails: (): Permission[] => (settings.emailSender ? [sendFrom(settings.emailSender)] : []),
     /** Has environments looked at whose time has come. */
     sweepEnvironments: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
       resources: [requirePart(parts, 'environmentSweep').functionArn],
+    }),
+    postStatuses: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [requirePart(parts, 'commitStatus').functionArn],
     }),
     fetchCommits: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
@@ -186,6 +202,11 @@ export const grants = (parts: Parts) => {
     /** Of the issuer that people sign in at, where there is one. */
     signInSecret: (): Permission[] =>
       settings.signInSecretParameter ? [readParameter(settings.signInSecretParameter)] : [],
+    /** Secrets of the GitHub App, where there is one: its key makes tokens of installations. */
+    githubApp: (...secrets: GithubAppSecret[]): Permission[] => {
+      const parameters = githubAppParameters(settings);
+      return parameters ? secrets.map((secret) => readParameter(parameters[secret])) : [];
+    },
     /** For a function whose failed events are kept. */
     keepLostEvents: (): Permission => ({ actions: ['sqs:SendMessage'], resources: [lostEvents.queueArn] }),
   };
@@ -195,4 +216,12 @@ export const grants = (parts: Parts) => {
 const readParameter = (name: string): Permission => ({
   actions: ['ssm:GetParameter'],
   resources: [`arn:${Aws.PARTITION}:ssm:${Aws.REGION}:${Aws.ACCOUNT_ID}:parameter/${name.replace(/^\//, '')}`],
+});
+
+const sendFrom = (address: string): Permission => ({
+  actions: ['ses:SendEmail'],
+  resources: [address, address.split('@')[1] ?? ''].map(
+    (identity) => `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${identity}`,
+  ),
+  conditions: { StringEquals: { 'ses:FromAddress': address } },
 });

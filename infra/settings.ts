@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { readCidr } from '../functions/outbound/addresses.ts';
 import { shortestRetentionDays } from '../functions/run/retention.ts';
 import { environmentEntries } from './environments.ts';
+import { githubAppEntries, githubAppProblems } from './github-app.ts';
 import { organizationEntries, organizationProblems } from './organizations.ts';
 import { sharedProviderEntries } from './shared-providers.ts';
 import { signInEntries, signInProblems } from './sign-in.ts';
@@ -112,12 +113,15 @@ const schema = v.object({
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
   ...warmRunnerEntries,
   ...signInEntries,
+  ...githubAppEntries,
   ...organizationEntries,
   ...environmentEntries,
   /** How long the audit trail is kept; HCP Terraform has 14 days. */
   auditRetentionDays: v.optional(whole(1, 3653), 90),
   /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */
   requestsPerSecond: v.optional(whole(10, 2000), 30),
+  /** Address, or one of a domain, that SES may send from: notifications by e-mail come from it. None are sent without. */
+  emailSender: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
   /** Alarm recipient. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
 });
@@ -156,7 +160,12 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
   if ('vpcId' in ours !== 'subnetIds' in ours)
     problems.push('vpcId, subnetIds: give both, or neither for a new network');
-  problems.push(...signInProblems(ours), ...organizationProblems(ours), ...warmRunnerProblems(ours));
+  problems.push(
+    ...signInProblems(ours),
+    ...githubAppProblems(ours),
+    ...organizationProblems(ours),
+    ...warmRunnerProblems(ours),
+  );
   if (problems.length || !result.success)
     throw new SettingsError(
       `Settings in cdk.json ("context") or -c options:\n${problems.map((p) => `  ${p}`).join('\n')}`,

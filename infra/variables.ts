@@ -2,6 +2,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { environmentVariable } from './environments.ts';
+import { githubAppVariable } from './github-app.ts';
 import type { IdentityKeys } from './identity.ts';
 import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
@@ -70,6 +71,11 @@ export const variableGroups = (parts: Parts) => {
       ENVIRONMENT_SETTLE_FUNCTION: requirePart(parts, 'environmentSettle').functionName,
       COMMIT_STATUS_FUNCTION: requirePart(parts, 'commitStatus').functionName,
     }),
+    tellPeople: () => ({ NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName }),
+    /** Empty where no e-mails are sent. */
+    email: () => ({ EMAIL_SENDER: settings.emailSender ?? '' }),
+    /** For functions that have statuses of commits posted, and do nothing else to runs. */
+    statuses: () => ({ COMMIT_STATUS_FUNCTION: requirePart(parts, 'commitStatus').functionName }),
     commits: () => ({ FETCH_COMMIT_FUNCTION: requirePart(parts, 'fetchCommit').functionName }),
     sharedProviders: () => ({ SHARED_PROVIDER_HOSTS: settings.sharedProviderHosts.join(',') }),
     fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: requirePart(parts, 'fetchProvider').functionName }),
@@ -82,6 +88,8 @@ export const variableGroups = (parts: Parts) => {
     requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
     organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
     signIn: () => ({ SIGN_IN: signInVariable(settings) }),
+    /** Empty where there is no GitHub App. */
+    githubApp: () => ({ GITHUB_APP: githubAppVariable(settings) }),
     environments: () => ({
       ENVIRONMENTS_URL: parts.environmentsUrl,
       ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl,

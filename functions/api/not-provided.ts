@@ -6,19 +6,8 @@ const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
   'IP allowlists': ['cidr-range-lists', 'cidr-ranges', 'organizations/*/cidr-range-lists'],
   'sharing the private registry between organizations': ['organizations/*/relationships/provider-producers'],
-  'GitHub App installations': [
-    'github-app',
-    'github-app-installations',
-    'users/*/github-app-oauth-tokens',
-    'organizations/*/github-app-installations',
-  ],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],
-  'notification configurations of projects and teams': [
-    'projects/*/notification-configurations',
-    'teams/*/notification-configurations',
-  ],
-  'notifications by e-mail': ['email-recipient-statuses'],
   'provider sets': [
     'provider-sets',
     'organizations/*/provider-sets',
@@ -41,7 +30,6 @@ const features: Record<string, string[]> = {
     'organizations/*/oidc-configurations',
   ],
   invoices: ['organizations/*/invoices'],
-  'the explorer': ['organizations/*/explorer/', 'organizations/*/explorer/export', 'organizations/*/explorer/views'],
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
   // They are listed and read: any released version can be used without being added.

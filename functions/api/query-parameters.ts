@@ -14,8 +14,11 @@ type Rule = 'text' | { one: readonly string[] } | { some: readonly string[] } | 
 /** Parameters without brackets. They are refused by routes that do not declare them. */
 const plainNames = [
   'archive',
+  'fields',
+  'category',
   'identifier',
   'include',
+  'include_inactive',
   'module_version',
   'name',
   'oauth_token_id',
@@ -23,23 +26,31 @@ const plainNames = [
   'provider',
   'q',
   'scope',
+  'search',
   'show_only_configured',
   'since',
   'sort',
   'token',
+  'type',
   'workspace_id',
 ] as const;
 
-/** `*` in brackets is any number or name there. */
+/** `*` in brackets is any number or name there: before the last brackets, or in all of them. */
 export type QueryParameters = { [N in (typeof plainNames)[number] | `${string}[${string}]`]?: Rule };
 
 export const flag: Rule = { one: ['true', 'false'] };
 
 const paging: QueryParameters = { 'page[number]': 'text', 'page[size]': 'text' };
 
-/** `filter[tagged][0][key]` → `filter[tagged][*][key]`, and `filter[0][status]` → `filter[*][status]`. */
-const generic = (name: string, parameters: QueryParameters): string =>
-  Object.hasOwn(parameters, name) ? name : name.replace(/\[[^[\]]*\](?=\[[^[\]]*\]$)/, '[*]');
+/**
+ * `filter[tagged][0][key]` → `filter[tagged][*][key]`, and `filter[0][status]` → `filter[*][status]`; with four in a row
+ * `filter[*][*][*][*]`.
+ */
+const generic = (name: string, parameters: QueryParameters): string => {
+  if (Object.hasOwn(parameters, name)) return name;
+  const open = name.replaceAll(/\[[^[\]]*\]/g, '[*]');
+  return Object.hasOwn(parameters, open) ? open : name.replace(/\[[^[\]]*\](?=\[[^[\]]*\]$)/, '[*]');
+};
 
 const ruleOf = (name: string, parameters: QueryParameters): Rule | undefined => {
   const rules: Record<string, Rule | undefined> = parameters;

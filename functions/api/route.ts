@@ -28,6 +28,8 @@ export interface Finder<S extends Subject> {
   find(request: ApiRequest): Promise<S | undefined>;
   /** What it takes to see it: without that, it does not exist for the caller. */
   visibleWith: Permission | ((subject: S) => Permission);
+  /** For subjects of several kinds behind one route: the permission that this one needs in place of the route's. */
+  needs?(subject: S, permission: Permission): Permission;
   /** What decides what the caller may do with it. */
   scope(subject: S): Scope;
   /** What of it Terraform in a run may be shown. Without this, a route does not know of runs' tokens. */
@@ -90,7 +92,7 @@ export const route = <S extends Subject>(
   handle: (context: Context<S>) => Promise<Answer>,
   query: QueryParameters = {},
 ): Route => {
-  const { what, parameter, find, visibleWith, scope, shared, ofTask } = finder;
+  const { what, parameter, find, visibleWith, needs, scope, shared, ofTask } = finder;
   const deed = auditActionOf(method, path);
   const answer = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
     const finding = find(request);
@@ -128,9 +130,10 @@ export const route = <S extends Subject>(
       checkParameters(request.query, query);
       return handle({ request, principal, subject, granted });
     };
-    if (granted.has(permission)) return isAudited(method, path) ? authority.withAudit(doing, act) : act();
+    const needed = needs?.(subject, permission) ?? permission;
+    if (granted.has(needed)) return isAudited(method, path) ? authority.withAudit(doing, act) : act();
     await authority.recordRefusal(doing);
-    throw forbidden(`You can see this ${what}, but this request needs the permission ${permission}.`);
+    throw forbidden(`You can see this ${what}, but this request needs the permission ${needed}.`);
   };
   return { method, path, access: permission, finder, query, answer: countingReads(answer) };
 };

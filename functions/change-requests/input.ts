@@ -7,7 +7,7 @@ import { readData, text } from '../api/validation.ts';
 /** What a bulk action may say (HCP API: explorer, bulk actions). Names have underscores there. */
 
 /** So many workspaces in one request; more take another one. */
-const maxTargets = 100;
+export const maxTargets = 100;
 
 const settings = {
   action_type: v.picklist(
@@ -33,20 +33,21 @@ const otherFields: OtherFields = { shown: 'created_by organization_id', related:
 export interface NewChangeRequests {
   subject: string;
   message: string | null;
-  /** Ids of workspaces, each once. */
-  workspaceIds: string[];
+  /** Ids of workspaces, each once; else a query says which. */
+  workspaceIds?: string[];
+  /** As the explorer reads it. */
+  query?: unknown;
 }
 
 /** @throws {ApiError} 400 or 422 */
 export const readBulkAction = (request: ApiRequest): NewChangeRequests => {
   const { attributes } = readData(request, settings, {}, otherFields);
   const { action_inputs: inputs, target_ids: ids, query } = attributes;
-  if (query != null) {
-    throw unprocessable(
-      '/data/attributes/query',
-      'query: this platform has no explorer. Name the workspaces in target_ids',
-    );
+  const values = { subject: inputs.subject, message: inputs.message ?? null };
+  if (ids && query != null) {
+    throw unprocessable('/data/attributes/query', 'query: cannot be given together with target_ids');
   }
-  if (!ids) throw unprocessable('/data/attributes/target_ids', 'target_ids: is missing. Name the workspaces');
-  return { subject: inputs.subject, message: inputs.message ?? null, workspaceIds: [...new Set(ids)] };
+  if (query != null) return { ...values, query };
+  if (ids) return { ...values, workspaceIds: [...new Set(ids)] };
+  throw unprocessable('/data/attributes/target_ids', 'target_ids: is missing. Name the workspaces, or send a query');
 };

@@ -1,22 +1,13 @@
-import { type Answer, created, ok, one } from '../api/answer.ts';
-import { ApiError, forbidden, unprocessable } from '../api/errors.ts';
+import { type Answer, ok } from '../api/answer.ts';
+import { ApiError } from '../api/errors.ts';
 import { inWorkspace, param } from '../api/finders.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { flag } from '../api/query-parameters.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { newId } from '../store/id.ts';
 import { workspace } from '../workspaces/finder.ts';
-import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import type { Workspace } from '../workspaces/records.ts';
 import { changeRequestDocument } from './document.ts';
-import { readBulkAction } from './input.ts';
-import {
-  archiveChangeRequest,
-  type ChangeRequest,
-  createChangeRequest,
-  getChangeRequest,
-  listChangeRequests,
-} from './records.ts';
+import { archiveChangeRequest, type ChangeRequest, getChangeRequest, listChangeRequests } from './records.ts';
 
 const changeRequest: Finder<ChangeRequest> = {
   what: 'change request',
@@ -42,40 +33,11 @@ const archive = async ({ subject, principal }: Context<ChangeRequest>): Promise<
   ]);
 };
 
-/** For admins of each workspace; nothing is created unless all can be. */
-const createInBulk = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
-  const { workspaceIds, ...values } = readBulkAction(request);
-  const targets = (await getWorkspaces(workspaceIds)).filter((one) => one.organization === subject.organization);
-  for (const id of workspaceIds) {
-    const target = targets.find((one) => one.id === id);
-    const granted = target && (await principal.on({ organization: subject.organization, workspace: target }));
-    if (!granted?.has('workspace:read')) {
-      throw unprocessable('/data/attributes/target_ids', `target_ids: workspace ${id} not found`);
-    }
-    if (!granted.has('workspace:update')) {
-      throw forbidden(`Change requests need the permission workspace:update, which you lack on ${target?.name}.`);
-    }
-  }
-  const id = newId('eba');
-  for (const target of targets) await createChangeRequest(target, id, { ...values, createdBy: principal.userId });
-  return created({
-    id,
-    type: 'explorer_bulk_actions',
-    attributes: {
-      organization_id: subject.record.externalId,
-      action_type: 'change_requests',
-      action_inputs: { subject: values.subject, message: values.message },
-      created_by: one('users', principal.userId).data,
-    },
-  });
-};
-
 const read = async ({ subject }: Context<ChangeRequest>): Promise<Answer> => ok(changeRequestDocument(subject));
 
 const single = '/change-requests/{changeRequest}';
 
 export const changeRequestRoutes: Route[] = [
-  route('POST', '/organizations/{organization}/explorer/bulk-actions', 'organization:read', organization, createInBulk),
   route('GET', '/workspaces/{workspace}/change-requests', 'workspace:read', workspace, listOfWorkspace, {
     archive: flag,
   }),

@@ -1,6 +1,9 @@
 import type { Command } from './arguments.ts';
 import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
+import { exportCommand } from './commands/export.ts';
+import { githubAppCommands } from './commands/github-app.ts';
+import { importCommand } from './commands/import.ts';
 import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
 import { platformCommands } from './commands/platform.ts';
@@ -28,9 +31,12 @@ export const commands: Command[] = [
   ...variableCommands,
   ...stateCommands,
   ...versionControlCommands,
+  importCommand,
+  exportCommand,
   open,
   agent,
   ...platformCommands,
+  ...githubAppCommands,
 ];
 
 export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));

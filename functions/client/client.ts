@@ -142,6 +142,13 @@ export class Client {
     return response;
   }
 
+  /** Content that is no document, to where the API takes it: a policy. @throws {ApiError} */
+  async put(path: string, content: string): Promise<void> {
+    const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/octet-stream' };
+    const response = await this.#fetch(path, { method: 'PUT', headers, body: content });
+    if (!response.ok) throw new ApiError('PUT', path, response.status, await response.text());
+  }
+
   async get<T extends ResourceType = Open>(path: string): Promise<Resource<T>> {
     return (await this.call<Resource<T>>('GET', path)).data;
   }

@@ -19,6 +19,7 @@ const organizationPaths = {
   overview: ['overview'],
   queue: ['runs'],
   projects: ['projects'],
+  explorer: ['explorer'],
   environments: ['environments'],
   templates: ['templates'],
   'variable-sets': ['variable-sets'],

@@ -1,5 +1,6 @@
 import { many } from '../api/answer.ts';
 import type { DeliveryResponse } from '../outbound/notification.ts';
+import { ownerOf } from './owner.ts';
 import type { NotificationConfiguration } from './records.ts';
 
 /** Texts where one would expect numbers and truth: so the API has them. */
@@ -23,17 +24,17 @@ export const notificationDocument = (configuration: NotificationConfiguration) =
     url: configuration.url,
     token: null,
     triggers: configuration.triggers,
-    'email-addresses': [],
+    'email-addresses': configuration.emailAddresses ?? [],
     'delivery-responses': (configuration.responses ?? []).map(responseOf),
     'created-at': configuration.createdAt,
     'updated-at': configuration.updatedAt,
   },
   relationships: {
     subscribable: {
-      data: { type: 'workspaces', id: configuration.workspaceId },
-      links: { related: `/api/v2/workspaces/${configuration.workspaceId}` },
+      data: ownerOf(configuration),
+      links: { related: `/api/v2/${ownerOf(configuration).type}/${ownerOf(configuration).id}` },
     },
-    users: many('users', []),
+    users: many('users', configuration.userIds ?? []),
   },
   links: { self: `/api/v2/notification-configurations/${configuration.id}` },
 });

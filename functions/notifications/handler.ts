@@ -1,19 +1,25 @@
 import { environment } from '../environment.ts';
-import { deliverNotification } from '../outbound/notification.ts';
+import { type Delivery, deliverNotification } from '../outbound/notification.ts';
 import { getUsers } from '../people/accounts/users.ts';
-import { triggerOf, type WorkspaceEvent, type WorkspacePayload, workspacePayload } from '../run/auto-destroy-notice.ts';
-import { type HealthEvent, type HealthPayload, healthPayload, healthTriggersOf } from '../run/health-notice.ts';
+import { getTeams } from '../people/teams/records.ts';
+import type { Team } from '../people/teams/team.ts';
+import { getProject } from '../projects/records.ts';
+import { triggerOf, type WorkspaceEvent, workspacePayload } from '../run/auto-destroy-notice.ts';
+import { type ChangeRequestEvent, changeRequestPayload } from '../run/change-request-notice.ts';
+import { type HealthEvent, healthPayload, healthTriggersOf } from '../run/health-notice.ts';
+import type { Payload } from '../run/notification-formats.ts';
 import {
   authorOf,
   type NotificationEvent,
   type NotificationFacts,
-  type NotificationPayload,
   notificationPayload,
   type Trigger,
+  teamTriggers,
 } from '../run/notifications.ts';
 import { nameOfCreator, type Run } from '../run/run.ts';
 import { getRun } from '../runs/records.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { deliverEmails } from './emails.ts';
 import {
   claimDelivery,
   endDelivery,
@@ -40,18 +46,34 @@ const peopleOf = async (run: Run, { status }: NotificationEvent): Promise<People
 };
 
 interface Told extends Occasion {
+  /** That it is about; absent for what teams are told. */
+  projectId?: string;
   /** Of the run or the workspace. */
   aboutId: string;
   eventId: string;
-  payload(configurationId: string): NotificationPayload | WorkspacePayload | HealthPayload;
+  payload(configurationId: string): Payload;
 }
+
+const deliver = async (configuration: NotificationConfiguration, told: Told): Promise<Delivery> => {
+  const { id, url, destinationType } = configuration;
+  const payload = told.payload(id);
+  if (destinationType === 'email') {
+    return deliverEmails(configuration, {
+      payload,
+      projectId: told.projectId,
+      claim: (recipient) => claimDelivery(told.aboutId, `${id}.${recipient}`, told, told.eventId),
+      end: (recipient) => endDelivery(told.aboutId, `${id}.${recipient}`, told),
+    });
+  }
+  const destination = { url: url ?? '', destinationType, token: await openToken(configuration) };
+  return deliverNotification(destination, payload, environment.publicUrl);
+};
 
 /** True when it is over, however it went. */
 const sendNotification = async (configuration: NotificationConfiguration, told: Told): Promise<boolean> => {
-  const { id, url, destinationType } = configuration;
+  const { id } = configuration;
   if (!(await claimDelivery(told.aboutId, id, told, told.eventId))) return true;
-  const destination = { url, destinationType, token: await openToken(configuration) };
-  const { response, again } = await deliverNotification(destination, told.payload(id), environment.publicUrl);
+  const { response, again } = await deliver(configuration, told);
   await keepResponse(id, response);
   if (again) return false;
   await endDelivery(told.aboutId, id, told);
@@ -59,11 +81,11 @@ const sendNotification = async (configuration: NotificationConfiguration, told: 
 };
 
 /** Notifies every matching configuration, in parallel. */
-const tell = async (wanting: NotificationConfiguration[], told: Told): Promise<void> => {
-  const outcomes = await Promise.allSettled(wanting.map((one) => sendNotification(one, told)));
+const tell = async (interested: NotificationConfiguration[], told: Told): Promise<void> => {
+  const outcomes = await Promise.allSettled(interested.map((one) => sendNotification(one, told)));
   const failed = outcomes.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
-  const left = wanting.filter((_, i) => (outcomes[i] as PromiseFulfilledResult<boolean>).value === false);
+  const left = interested.filter((_, i) => (outcomes[i] as PromiseFulfilledResult<boolean>).value === false);
   if (left.length) {
     throw new DeliveryError(
       `${told.trigger} notification for ${told.aboutId} was not delivered to ${left.map(({ id }) => id).join(', ')}`,
@@ -71,18 +93,28 @@ const tell = async (wanting: NotificationConfiguration[], told: Told): Promise<v
   }
 };
 
+const wanting = (configurations: NotificationConfiguration[], ...these: Trigger[]): NotificationConfiguration[] =>
+  configurations.filter(({ enabled, triggers }) => enabled && these.some((one) => triggers.includes(one)));
+
+/** Its own and its project's. 1 read, 1 more where the project has some. */
+const configurationsOf = async (workspace: Workspace): Promise<NotificationConfiguration[]> => {
+  const project = workspace.projectNotifies ? await getProject(workspace.projectId) : undefined;
+  return listNotifications(workspace, ...(project ? [project] : []));
+};
+
 const wantingOf = async (workspace: Workspace, trigger: Trigger): Promise<NotificationConfiguration[]> =>
-  (await listNotifications(workspace)).filter(({ enabled, triggers }) => enabled && triggers.includes(trigger));
+  wanting(await configurationsOf(workspace), trigger);
 
 const tellOfRun = async (event: NotificationEvent): Promise<void> => {
   const run = await getRun(event.runId);
   const workspace = run && (await getWorkspace(run.workspaceId));
-  const wanting = workspace ? await wantingOf(workspace, event.trigger) : [];
-  if (!run || wanting.length === 0) return;
+  const interested = workspace ? await wantingOf(workspace, event.trigger) : [];
+  if (!run || interested.length === 0) return;
   const people = await peopleOf(run, event);
   const { publicUrl: baseUrl } = environment;
-  await tell(wanting, {
+  await tell(interested, {
     ...event,
+    projectId: workspace?.projectId,
     aboutId: run.id,
     eventId: event.id,
     payload: (configurationId) => notificationPayload(run, event, { ...people, configurationId, baseUrl }),
@@ -92,12 +124,13 @@ const tellOfRun = async (event: NotificationEvent): Promise<void> => {
 const tellOfWorkspace = async ({ id, workspaceId, notice }: WorkspaceEvent): Promise<void> => {
   const workspace = await getWorkspace(workspaceId);
   const trigger = triggerOf(notice);
-  const wanting = workspace ? await wantingOf(workspace, trigger) : [];
-  if (!workspace || wanting.length === 0) return;
+  const interested = workspace ? await wantingOf(workspace, trigger) : [];
+  if (!workspace || interested.length === 0) return;
   const { publicUrl: baseUrl } = environment;
-  await tell(wanting, {
+  await tell(interested, {
     trigger,
     status: notice.at,
+    projectId: workspace.projectId,
     aboutId: workspaceId,
     eventId: id,
     payload: (configurationId) => workspacePayload(notice, workspace, { configurationId, baseUrl }),
@@ -109,10 +142,12 @@ const tellOfHealth = async ({ id, workspaceId, result, prior }: HealthEvent): Pr
   const workspace = await getWorkspace(workspaceId);
   if (!workspace) return;
   const { publicUrl: baseUrl } = environment;
+  const configurations = await configurationsOf(workspace);
   for (const trigger of healthTriggersOf(result)) {
-    await tell(await wantingOf(workspace, trigger), {
+    await tell(wanting(configurations, trigger), {
       trigger,
       status: result.runId,
+      projectId: workspace.projectId,
       aboutId: workspaceId,
       eventId: id,
       payload: (configurationId) => healthPayload(trigger, { result, prior }, workspace, { configurationId, baseUrl }),
@@ -120,7 +155,33 @@ const tellOfHealth = async ({ id, workspaceId, result, prior }: HealthEvent): Pr
   }
 };
 
-export const handler = (event: NotificationEvent | WorkspaceEvent | HealthEvent): Promise<void> => {
+/** Teams that were given something on the workspace or its project. */
+const teamsOf = async ({ teamAccess, projectId }: Workspace): Promise<Team[]> => {
+  const project = await getProject(projectId);
+  return getTeams([...new Set([...Object.keys(teamAccess ?? {}), ...Object.keys(project?.teamAccess ?? {})])]);
+};
+
+const tellOfChangeRequest = async ({ id, workspaceId, changeRequest }: ChangeRequestEvent): Promise<void> => {
+  const workspace = await getWorkspace(workspaceId);
+  if (!workspace) return;
+  const configurations = await listNotifications(...(await teamsOf(workspace)));
+  const interested = wanting(configurations, ...teamTriggers);
+  if (interested.length === 0) return;
+  const [author] = await getUsers([changeRequest.createdBy]);
+  const facts = { createdBy: author?.username ?? changeRequest.createdBy, baseUrl: environment.publicUrl };
+  await tell(interested, {
+    trigger: 'change_request:created',
+    status: changeRequest.id,
+    aboutId: workspaceId,
+    eventId: id,
+    payload: (configurationId) => changeRequestPayload(changeRequest, workspace, { ...facts, configurationId }),
+  });
+};
+
+export const handler = (
+  event: NotificationEvent | WorkspaceEvent | HealthEvent | ChangeRequestEvent,
+): Promise<void> => {
+  if ('changeRequest' in event) return tellOfChangeRequest(event);
   if ('result' in event) return tellOfHealth(event);
   return 'workspaceId' in event ? tellOfWorkspace(event) : tellOfRun(event);
 };

@@ -3,8 +3,10 @@ import { unprocessable } from '../api/errors.ts';
 import type { OtherFields } from '../api/known-attributes.ts';
 import { outboundUrl } from '../api/outbound-url.ts';
 import type { ApiRequest } from '../api/request.ts';
-import { readData, setting, text } from '../api/validation.ts';
-import { triggers as allTriggers, type DestinationType, destinationTypes, type Trigger } from '../run/notifications.ts';
+import { identifier, readData, setting, text } from '../api/validation.ts';
+import { environment } from '../environment.ts';
+import { type DestinationType, destinationTypes, type Trigger } from '../run/notifications.ts';
+import { triggersFor } from './owner.ts';
 import type { NotificationConfiguration, NotificationValues } from './records.ts';
 
 /** What creating and changing notification configurations may say (HCP API: notification configurations). */
@@ -12,88 +14,115 @@ import type { NotificationConfiguration, NotificationValues } from './records.ts
 const otherFields: OtherFields = {
   shown: 'created-at updated-at delivery-responses external-email-addresses user-email-addresses',
   related: 'subscribable',
-  lacking: { users: 'this platform sends no e-mail' },
 };
 
 /** Better said than never sent. */
-const noMail =
-  '"email" is not provided: this platform sends no e-mail. Use "generic" with the URL of a service that does, "slack" or "microsoft-teams"';
+const noEmail =
+  'this platform sends no e-mail until its operator sets a sender (setting emailSender). Use "generic" with the URL of a service that does, "slack" or "microsoft-teams"';
 
 const destinationType = v.pipe(
   v.string(),
-  v.check((type) => type !== 'email', noMail),
+  v.check((type) => type !== 'email' || environment.emailSender !== undefined, `"email": ${noEmail}`),
   v.check(
     (type) => type === 'email' || (destinationTypes as readonly string[]).includes(type),
-    `must be one of ${destinationTypes.join(', ')}`,
+    `must be one of ${destinationTypes.join(', ')}, email`,
   ),
   v.transform((type) => type as DestinationType),
 );
 
-/** What HCP Terraform tells people of besides, and nothing here ever does. */
-const neverFired: Record<string, string> = {
-  team: 'this platform has no change requests',
-  change_request: 'this platform has no change requests',
+/** Recipients of one configuration: each is an e-mail. */
+const maxRecipients = 50;
+const tooMany = `may have at most ${maxRecipients}`;
+/** ASCII only: what SES takes, and nothing that begins another header. */
+const address = v.pipe(text(254), v.email('has an address that is none'));
+
+const relationships = {
+  users: v.optional(v.object({ data: v.pipe(v.array(identifier('users')), v.maxLength(maxRecipients, tooMany)) })),
 };
 
-const isKnown = (trigger: string): trigger is Trigger => (allTriggers as readonly string[]).includes(trigger);
-
-const problemOf = (trigger: string): string => {
-  const reason = neverFired[trigger.split(':')[0] ?? ''];
-  return reason && trigger.includes(':')
-    ? `${trigger} is never sent: ${reason}. Remove it`
-    : `must be of ${allTriggers.join(', ')}`;
-};
-
-/** Each once, in their order. */
-const triggers = v.pipe(
-  v.array(text(100)),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const wrong = dataset.typed ? dataset.value.find((trigger) => !isKnown(trigger)) : undefined;
-    if (wrong !== undefined) addIssue({ message: problemOf(wrong) });
-  }),
-  v.transform((triggers) => allTriggers.filter((one) => triggers.includes(one))),
-);
+/** Each once, in the order of documents. */
+const triggersAmong = (choice: readonly Trigger[]) =>
+  v.pipe(
+    v.array(text(100)),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const wrong = dataset.typed
+        ? dataset.value.find((one) => !(choice as readonly string[]).includes(one))
+        : undefined;
+      if (wrong !== undefined) addIssue({ message: `${wrong} is not one of ${choice.join(', ')}` });
+    }),
+    v.transform((requested) => choice.filter((one) => requested.includes(one))),
+  );
 
 const name = v.pipe(text(250), v.regex(/\S/, 'is empty'));
 
-const settings = {
+const settings = (choice: readonly Trigger[]) => ({
   enabled: setting(v.boolean()),
-  triggers: setting(triggers),
+  triggers: setting(triggersAmong(choice)),
   token: setting(text(1000)),
-  'email-addresses': setting(v.pipe(v.array(v.string()), v.maxLength(0, noMail))),
-};
+  url: setting(outboundUrl),
+  'email-addresses': setting(v.pipe(v.array(address), v.maxLength(maxRecipients, tooMany))),
+});
 
 /** An empty token is none: clients send one to take it away. */
 const tokenOf = (token: string | null | undefined): string | null | undefined => (token === '' ? null : token);
 
 const checkToken = (type: DestinationType, token: string | null | undefined): void => {
   if (!token || type === 'generic') return;
+  const why = type === 'email' ? 'e-mails are not signed' : `with ${type} the URL is the secret`;
   throw unprocessable(
     '/data/attributes/token',
-    `token: signs notifications of destination-type generic; with ${type} the URL is the secret. Remove it`,
+    `token: signs notifications of destination-type generic; ${why}. Remove it`,
   );
 };
 
-/** @throws {ApiError} 400 or 422 */
-export const readNewNotification = (request: ApiRequest): NotificationValues => {
-  const { attributes } = readData(
+interface Recipients {
+  emailAddresses?: string[];
+  userIds?: string[];
+}
+
+const distinct = (all: string[]): string[] => [...new Set(all)];
+
+/** Recipients and a URL exclude each other. */
+const checkDestination = (type: DestinationType, url: string | null | undefined, recipients: Recipients): void => {
+  if (type === 'email') {
+    if (url) throw unprocessable('/data/attributes/url', 'url: e-mails have recipients in its place. Remove it');
+    return;
+  }
+  if (url === null) throw unprocessable('/data/attributes/url', 'url: is missing');
+  const [field] = [
+    recipients.emailAddresses?.length ? ['attributes', 'email-addresses'] : undefined,
+    recipients.userIds?.length ? ['relationships', 'users'] : undefined,
+  ].filter((one) => one !== undefined);
+  if (!field) return;
+  const why = environment.emailSender ? 'only destination-type email has recipients. Remove them' : noEmail;
+  throw unprocessable(`/data/${field.join('/')}`, `${field[1]}: ${why}`);
+};
+
+/** @param choice the triggers that it may have. @throws {ApiError} 400 or 422 */
+export const readNewNotification = (request: ApiRequest, choice: readonly Trigger[]): NotificationValues => {
+  const { attributes, relationships: related } = readData(
     request,
     {
-      ...settings,
+      ...settings(choice),
       name,
       'destination-type': destinationType,
-      url: outboundUrl,
     },
-    {},
+    relationships,
     otherFields,
   );
   const type = attributes['destination-type'];
   const token = tokenOf(attributes.token) ?? null;
   checkToken(type, token);
+  const recipients = {
+    emailAddresses: distinct(attributes['email-addresses'] ?? []),
+    userIds: distinct(related.users?.data.map(({ id }) => id) ?? []),
+  };
+  checkDestination(type, attributes.url ?? null, recipients);
   return {
     name: attributes.name,
     destinationType: type,
-    url: attributes.url,
+    url: attributes.url ?? null,
+    ...(type === 'email' ? recipients : {}),
     enabled: attributes.enabled ?? false,
     triggers: attributes.triggers ?? [],
     token,
@@ -103,12 +132,13 @@ export const readNewNotification = (request: ApiRequest): NotificationValues => 
 /** What was given, and nothing else. @throws {ApiError} 400 or 422 */
 export const readNotificationChange = (
   request: ApiRequest,
-  { destinationType: type }: NotificationConfiguration,
+  configuration: NotificationConfiguration,
 ): Partial<NotificationValues> => {
-  const { attributes } = readData(
+  const { destinationType: type } = configuration;
+  const { attributes, relationships: related } = readData(
     request,
     {
-      ...settings,
+      ...settings(triggersFor(configuration)),
       name: v.optional(name),
       'destination-type': v.optional(
         v.pipe(
@@ -116,17 +146,23 @@ export const readNotificationChange = (
           v.check((value) => value === type, `is ${type} and cannot be changed; create another configuration`),
         ),
       ),
-      url: v.optional(outboundUrl),
     },
-    {},
+    relationships,
     otherFields,
   );
   const { name: called, url, enabled, triggers: chosen } = attributes;
   const token = tokenOf(attributes.token);
   checkToken(type, token);
+  const addresses = attributes['email-addresses'];
+  const recipients: Recipients = {
+    ...(addresses === undefined ? {} : { emailAddresses: distinct(addresses ?? []) }),
+    ...(related.users ? { userIds: distinct(related.users.data.map(({ id }) => id)) } : {}),
+  };
+  checkDestination(type, url, recipients);
   return {
+    ...(type === 'email' ? recipients : {}),
     ...(called === undefined ? {} : { name: called }),
-    ...(url === undefined ? {} : { url }),
+    ...(url ? { url } : {}),
     ...(enabled === undefined ? {} : { enabled: enabled ?? false }),
     ...(chosen === undefined ? {} : { triggers: chosen ?? [] }),
     ...(token === undefined ? {} : { token }),

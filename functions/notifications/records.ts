@@ -1,21 +1,29 @@
 import type { DeliveryResponse } from '../outbound/notification.ts';
 import type { DestinationType, Trigger } from '../run/notifications.ts';
-import { updateRun } from '../runs/records.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { open, type SecretContext, seal } from '../store/secrets.ts';
-import { batchGet, type Change, create, get, queryAll, remove, update } from '../store/table.ts';
+import { batchGet, type Change, create, get, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import type { Workspace } from '../workspaces/records.ts';
 
-/** Notification configurations of workspaces: whom their runs tell what (HCP API: notification configurations). */
+/**
+ * Notification configurations: who is told what of the runs and the health of a workspace or of all in a project, and of
+ * what is asked of a team (HCP API: notification configurations).
+ */
 export interface NotificationConfiguration extends Edited {
   id: string;
   organization: string;
-  workspaceId: string;
+  /** It has one of the three. */
+  workspaceId?: string;
+  projectId?: string;
+  teamId?: string;
   name: string;
   destinationType: DestinationType;
-  url: string;
+  /** Null with `email`. */
+  url: string | null;
+  /** With `email`: of anybody, and of users of the organization. */
+  emailAddresses?: string[];
+  userIds?: string[];
   enabled: boolean;
   triggers: Trigger[];
   /** Signs notifications; sealed and never returned. Absent: notifications are not signed. */
@@ -30,7 +38,7 @@ export interface NotificationConfiguration extends Edited {
 
 export type NotificationSettings = Pick<
   NotificationConfiguration,
-  'name' | 'destinationType' | 'url' | 'enabled' | 'triggers'
+  'name' | 'destinationType' | 'url' | 'enabled' | 'triggers' | 'emailAddresses' | 'userIds'
 >;
 /** `token`: null for none; undefined leaves it as it is. */
 export type NotificationValues = NotificationSettings & { token?: string | null };
@@ -40,19 +48,32 @@ export const maxNotifications = 20;
 /** How many answers are kept. */
 const maxResponses = 5;
 
-const contextOf = ({ workspaceId, id }: Pick<NotificationConfiguration, 'workspaceId' | 'id'>): SecretContext => ({
-  workspace: workspaceId,
+type Owned = Pick<NotificationConfiguration, 'id' | 'workspaceId' | 'projectId' | 'teamId'>;
+
+const contextOf = ({ workspaceId, projectId, teamId, id }: Owned): SecretContext => ({
+  ...(workspaceId ? { workspace: workspaceId } : projectId ? { project: projectId } : { team: teamId ?? '' }),
   notificationConfiguration: id,
 });
+
+const ownerKey = ({ workspaceId, projectId, teamId }: Owned): Key =>
+  workspaceId ? keys.workspace(workspaceId) : projectId ? keys.project(projectId) : keys.team(teamId ?? '');
 
 export const getNotification = (id: string): Promise<NotificationConfiguration | undefined> =>
   get<NotificationConfiguration>(keys.notification(id));
 
+/** What has notification configurations: a workspace, project or team. */
+interface Owner {
+  notifications?: Set<string>;
+}
+
 /** The oldest first. 1 read. */
-export const listNotifications = async ({ notifications }: Workspace): Promise<NotificationConfiguration[]> => {
-  const configurations = await batchGet<NotificationConfiguration & Key>(
-    [...(notifications ?? [])].map(keys.notification),
-  );
+export const listNotifications = async (...owners: Owner[]): Promise<NotificationConfiguration[]> => {
+  const ids = owners.flatMap(({ notifications }) => [...(notifications ?? [])]);
+  const configurations: NotificationConfiguration[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    const some = await batchGet<NotificationConfiguration & Key>(ids.slice(i, i + 100).map(keys.notification));
+    configurations.push(...some);
+  }
   return configurations.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 };
 
@@ -60,47 +81,25 @@ export const listNotifications = async ({ notifications }: Workspace): Promise<N
 export const openToken = async (configuration: NotificationConfiguration): Promise<string | undefined> =>
   configuration.sealedToken && open(configuration.sealedToken, contextOf(configuration));
 
-/** So many side by side: each is a write. */
-const atOnce = 50;
-
 /**
- * Runs know from their creation whether somebody wants to hear of them (decisions/0019). Those that are under way learn it
- * with the first configuration: the next in line, and whoever waits with a saved plan.
+ * 2 writes, 1 KMS request with a token. Undefined when what it belongs to was deleted.
+ * @param id created by the caller, who has told it to the destination
  */
-const enableForOpenRuns = async ({ id, savedPlans }: Workspace): Promise<void> => {
-  const queued = await queryAll<{ runId: string }>({ pk: keys.workspace(id).pk, prefix: 'QUEUE#' });
-  const runIds = [...new Set([...queued.map(({ runId }) => runId), ...(savedPlans ?? [])])];
-  for (let i = 0; i < runIds.length; i += atOnce) {
-    const some = runIds.slice(i, i + atOnce);
-    await Promise.all(some.map((runId) => updateRun(runId, { set: { notifies: true } })));
-  }
-};
-
-/** @param id made by the caller, who has told it to the destination. Undefined when the workspace was deleted. 2 writes, 1 KMS request with a token. */
 export const createNotification = async (
-  workspace: Workspace,
+  owner: Pick<NotificationConfiguration, 'organization' | 'workspaceId' | 'projectId' | 'teamId'>,
   id: string,
   { token, ...settings }: NotificationValues,
 ): Promise<NotificationConfiguration | undefined> => {
   const at = now();
-  const { organization, id: workspaceId } = workspace;
-  const configuration: NotificationConfiguration = {
-    ...settings,
-    id,
-    organization,
-    workspaceId,
-    createdAt: at,
-    updatedAt: at,
-  };
+  const configuration: NotificationConfiguration = { ...settings, ...owner, id, createdAt: at, updatedAt: at };
   if (token) configuration.sealedToken = await seal(token, contextOf(configuration));
-  // The workspace first: an id that leads nowhere is harmless, a configuration that no run looks for is not.
-  const owner = await update(keys.workspace(workspaceId), {
+  // The owner first: an id that leads nowhere is harmless, a configuration that no run looks for is not.
+  const updated = await update(ownerKey(configuration), {
     add: { notifications: new Set([id]) },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
-  if (!owner) return undefined;
+  if (!updated) return undefined;
   await create({ ...keys.notification(id), ...configuration });
-  if (!workspace.notifications) await enableForOpenRuns(workspace);
   return configuration;
 };
 
@@ -123,15 +122,15 @@ export const updateNotification = async (
 };
 
 /** May be repeated. */
-export const deleteNotification = async ({ id, workspaceId }: NotificationConfiguration): Promise<void> => {
-  await remove(keys.notification(id));
-  await update(keys.workspace(workspaceId), {
-    delete: { notifications: new Set([id]) },
+export const deleteNotification = async (configuration: NotificationConfiguration): Promise<void> => {
+  await remove(keys.notification(configuration.id));
+  await update(ownerKey(configuration), {
+    delete: { notifications: new Set([configuration.id]) },
     condition: 'attribute_exists(pk)',
   });
 };
 
-/** Those of a workspace that is being deleted. */
+/** Those of a workspace, project or team that is being deleted. */
 export const deleteNotificationsOf = async (ids: Iterable<string>): Promise<void> => {
   await Promise.all([...ids].map((id) => remove(keys.notification(id))));
 };

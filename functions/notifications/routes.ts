@@ -1,18 +1,26 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { ApiError, notFound, unprocessable } from '../api/errors.ts';
-import { inWorkspace } from '../api/finders.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { type Delivery, type Destination, deliverNotification } from '../outbound/notification.ts';
+import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { type Delivery, deliverNotification } from '../outbound/notification.ts';
+import { getMemberships } from '../people/accounts/memberships.ts';
+import { noteTeamNotifications } from '../people/organizations/records.ts';
+import { team } from '../people/teams/finder.ts';
+import type { Team } from '../people/teams/team.ts';
+import { project } from '../projects/finder.ts';
+import type { Project } from '../projects/records.ts';
 import { verificationPayload } from '../run/notifications.ts';
 import type { Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
+import { carryNotifications, enableForOpenRuns } from './carry.ts';
 import { notificationDocument } from './document.ts';
+import { askRecipients, deliverEmails } from './emails.ts';
 import { readNewNotification, readNotificationChange } from './input.ts';
+import { type FoundNotification, notification, triggersFor } from './owner.ts';
 import {
   createNotification,
   deleteNotification,
@@ -27,24 +35,32 @@ import {
 } from './records.ts';
 
 /**
- * Notification configurations of workspaces (HCP API: notification configurations). URLs of chats are secrets: only who
+ * Notification configurations of workspaces, projects and teams (HCP API: notification configurations). URLs of chats are secrets: only who
  * may change them sees them, as there.
  */
 
-const notification: Finder<NotificationConfiguration> = {
-  what: 'notification configuration',
-  parameter: 'notification',
-  find: ({ params }) => getNotification(params.notification ?? ''),
-  ...inWorkspace,
-};
-
 const gone = () => notFound('The notification configuration was deleted at the same time.');
 
-/** Asks the destination whether it is there. */
-const verify = (
-  { id, name, ...destination }: Destination & { id: string; name: string },
+/** Asks the destination whether it is there; recipients of e-mails get one. */
+const verify = async (
+  configuration: NotificationConfiguration,
+  token: string | undefined,
   { baseUrl }: ApiRequest,
-): Promise<Delivery> => deliverNotification(destination, verificationPayload(id, name), baseUrl);
+): Promise<Delivery> => {
+  const { id, name, url, destinationType } = configuration;
+  const payload = verificationPayload(id, name);
+  if (destinationType === 'email') return deliverEmails(configuration, { payload });
+  return deliverNotification({ url: url ?? '', destinationType, token }, payload, baseUrl);
+};
+
+/** @throws {ApiError} 422 for who is neither a member of the organization nor invited */
+const checkUsers = async (organization: string, userIds: string[] = []): Promise<void> => {
+  if (userIds.length === 0) return;
+  const members = new Set((await getMemberships(organization, userIds)).map(({ userId }) => userId));
+  const stranger = userIds.find((id) => !members.has(id));
+  if (stranger === undefined) return;
+  throw unprocessable('/data/relationships/users', `users: user ${stranger} is not a member of ${organization}`);
+};
 
 /** @throws {ApiError} 400 (HCP API: notification configurations) when it did not answer as it should */
 const checkVerified = ({ response }: Delivery): void => {
@@ -53,7 +69,10 @@ const checkVerified = ({ response }: Delivery): void => {
   throw new ApiError(400, [
     {
       title: 'verification failed',
-      detail: `The destination did not answer the verification request with 2xx: ${reason}. Check the URL, or disable the configuration and enable it later.`,
+      detail:
+        response.url === 'email'
+          ? response.body
+          : `The destination did not answer the verification request with 2xx: ${reason}. Check the URL, or disable the configuration and enable it later.`,
       source: { pointer: '/data/attributes/url' },
     },
   ]);
@@ -62,29 +81,63 @@ const checkVerified = ({ response }: Delivery): void => {
 const shown = (configuration: NotificationConfiguration): Answer =>
   withEtag(ok(notificationDocument(configuration)), configuration);
 
-const create = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const values = readNewNotification(request);
-  if ((subject.notifications?.size ?? 0) >= maxNotifications) {
+type Owner = { name: string; organization: string; notifications?: Set<string> };
+type Place = Pick<NotificationConfiguration, 'organization' | 'workspaceId' | 'projectId' | 'teamId'>;
+
+const created201 = async (
+  { request }: Context<Subject>,
+  owner: Owner,
+  place: Place,
+): Promise<{ answer: Answer; isFirst: boolean }> => {
+  const values = readNewNotification(request, triggersFor(place));
+  if ((owner.notifications?.size ?? 0) >= maxNotifications) {
     throw unprocessable(
       '/data',
-      `${subject.name} has ${maxNotifications} notification configurations, the maximum. Delete one first`,
+      `${owner.name} has ${maxNotifications} notification configurations, the maximum. Delete one first`,
     );
   }
+  await checkUsers(place.organization, values.userIds);
   const id = newId('nc');
-  const verification = values.enabled
-    ? await verify({ ...values, id, token: values.token ?? undefined }, request)
+  const isCalled = values.enabled && values.destinationType !== 'email';
+  const verification = isCalled
+    ? await verify({ ...values, ...place, id, createdAt: '', updatedAt: '' }, values.token ?? undefined, request)
     : undefined;
   if (verification) checkVerified(verification);
-  const configuration = await createNotification(subject, id, values);
-  if (!configuration) throw notFound(`Workspace ${subject.name} was deleted at the same time.`);
-  return created(
-    notificationDocument(
-      verification ? ((await keepResponse(id, verification.response)) ?? configuration) : configuration,
-    ),
-  );
+  const configuration = await createNotification(place, id, values);
+  if (!configuration) throw notFound(`${owner.name} was deleted at the same time.`);
+  if (values.destinationType === 'email') await askRecipients(configuration);
+  const kept = verification ? await keepResponse(id, verification.response) : undefined;
+  return { answer: created(notificationDocument(kept ?? configuration)), isFirst: !owner.notifications };
 };
 
-const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+const createInWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const { id: workspaceId, organization } = context.subject;
+  const { answer, isFirst } = await created201(context, context.subject, { organization, workspaceId });
+  if (isFirst) await enableForOpenRuns(context.subject);
+  return answer;
+};
+
+const createInProject = async (context: Context<Project>): Promise<Answer> => {
+  const { id: projectId, organization } = context.subject;
+  const { answer, isFirst } = await created201(context, context.subject, { organization, projectId });
+  if (isFirst) await carryNotifications(projectId);
+  return answer;
+};
+
+const createInTeam = async (context: Context<Team>): Promise<Answer> => {
+  const { id: teamId, organization } = context.subject;
+  const { answer, isFirst } = await created201(context, context.subject, { organization, teamId });
+  if (isFirst) await noteTeamNotifications(organization);
+  return answer;
+};
+
+const remove = async ({ subject }: Context<FoundNotification>): Promise<Answer> => {
+  await deleteNotification(subject);
+  if (subject.projectId) await carryNotifications(subject.projectId);
+  return noContent();
+};
+
+const listOfOwner = async ({ request, subject }: Context<Subject & Owner>): Promise<Answer> => {
   const page = pageOf(request);
   const all = await listNotifications(subject);
   const answer = pageSlice(all, page).map(notificationDocument);
@@ -95,10 +148,12 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
 
 /** Whether the change leads to new or different requests. */
 const isNews = (before: NotificationConfiguration, { enabled, url, token }: Partial<NotificationValues>): boolean =>
-  (enabled ?? before.enabled) && (!before.enabled || (url ?? before.url) !== before.url || token !== undefined);
+  before.destinationType !== 'email' &&
+  (enabled ?? before.enabled) &&
+  (!before.enabled || (url ?? before.url) !== before.url || token !== undefined);
 
 const changed = async (
-  { request, subject }: Context<NotificationConfiguration>,
+  { request, subject }: Context<FoundNotification>,
   change: Partial<NotificationValues>,
   editor: Editor,
 ): Promise<Answer> => {
@@ -109,48 +164,55 @@ const changed = async (
   throw gone();
 };
 
-const update = async (context: Context<NotificationConfiguration>): Promise<Answer> => {
+const update = async (context: Context<FoundNotification>): Promise<Answer> => {
   const { request, subject } = context;
   const editor = await editorOf(context, subject, 'notification configuration');
   const change = readNotificationChange(request, subject);
+  await checkUsers(subject.organization, change.userIds);
   if (isNews(subject, change)) {
     const token = change.token === undefined ? await openToken(subject) : (change.token ?? undefined);
-    const verification = await verify({ ...subject, ...change, token }, request);
+    const verification = await verify({ ...subject, ...change } as NotificationConfiguration, token, request);
     await keepResponse(subject.id, verification.response);
     checkVerified(verification);
   }
-  return changed(context, change, editor);
+  const answer = await changed(context, change, editor);
+  if (change.emailAddresses || change.userIds) {
+    const updated = await getNotification(subject.id);
+    if (updated) await askRecipients(updated);
+  }
+  return answer;
 };
 
-const verified = async ({
-  request,
-  subject,
-}: Context<NotificationConfiguration>): Promise<NotificationConfiguration> => {
-  const verification = await verify({ ...subject, token: await openToken(subject) }, request);
+const verified = async ({ request, subject }: Context<FoundNotification>): Promise<NotificationConfiguration> => {
+  const verification = await verify(subject, await openToken(subject), request);
   const updated = await keepResponse(subject.id, verification.response);
   checkVerified(verification);
   if (!updated) throw gone();
   return updated;
 };
 
-const enable = async (context: Context<NotificationConfiguration>): Promise<Answer> => {
+const enable = async (context: Context<FoundNotification>): Promise<Answer> => {
   const editor = await editorOf(context, context.subject, 'notification configuration');
   await verified(context);
   return changed(context, { enabled: true }, editor);
 };
 
 const ofWorkspace = '/workspaces/{workspace}/notification-configurations';
+const ofProject = '/projects/{project}/notification-configurations';
+const ofTeam = '/teams/{team}/notification-configurations';
 const one = '/notification-configurations/{notification}';
 
 export const notificationRoutes: Route[] = [
-  route('POST', ofWorkspace, 'workspace:update', workspace, create),
-  route('GET', ofWorkspace, 'workspace:update', workspace, listOfWorkspace),
+  route('POST', ofWorkspace, 'workspace:update', workspace, createInWorkspace),
+  route('GET', ofWorkspace, 'workspace:update', workspace, listOfOwner),
+  route('POST', ofProject, 'project:update', project, createInProject),
+  route('GET', ofProject, 'project:update', project, listOfOwner),
+  route('POST', ofTeam, 'team:write', team, createInTeam),
+  route('GET', ofTeam, 'team:write', team, listOfOwner),
+  // Of a project's it takes project:update, of a team's team:write (owner.ts).
   route('GET', one, 'workspace:update', notification, async ({ subject }) => shown(subject)),
   route('PATCH', one, 'workspace:update', notification, update),
-  route('DELETE', one, 'workspace:update', notification, async ({ subject }) => {
-    await deleteNotification(subject);
-    return noContent();
-  }),
+  route('DELETE', one, 'workspace:update', notification, remove),
   route('POST', `${one}/actions/verify`, 'workspace:update', notification, async (context) =>
     shown(await verified(context)),
   ),

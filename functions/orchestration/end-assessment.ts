@@ -7,10 +7,11 @@ import { invokeLater } from '../store/aws.ts';
 import { keys } from '../store/keys.ts';
 import { logError } from '../store/log.ts';
 import { put, remove, update } from '../store/table.ts';
+import { isNotified } from '../workspaces/project-notifies.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 
 const tell = async (workspace: Workspace, result: HealthEvent['result']): Promise<void> => {
-  if (!workspace.notifications?.size || healthTriggersOf(result).length === 0) return;
+  if (!isNotified(workspace) || healthTriggersOf(result).length === 0) return;
   const event: HealthEvent = { id: randomUUID(), workspaceId: workspace.id, result, prior: workspace.health };
   try {
     await invokeLater(environment.notifyFunction, event);

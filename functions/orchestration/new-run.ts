@@ -5,11 +5,12 @@ import { operationOf } from '../run/operation.ts';
 import type { Run, RunOptions } from '../run/run.ts';
 import { recordRunEvent } from '../runs/events.ts';
 import { getRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { newId, newSecret } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { create, get, put, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import { isNotified } from '../workspaces/project-notifies.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { startExecution } from './execution.ts';
 import { goingOn } from './hidden-runs.ts';
@@ -61,12 +62,12 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   const run: Run = {
     ...rest,
     ...(await pendingIn(workspace, createdAt)),
-    ...(workspace.notifications ? { notifies: true } : {}),
+    ...(isNotified(workspace) ? { notifies: true } : {}),
     id,
     number: workspace.runCount,
     ...(rest.checks ? { verdicts: {}, overrides: {} } : {}),
   };
-  if (!(await create({ ...keys.run(id), ...run, ...dueIn(id, 60) }))) {
+  if (!(await create({ ...keys.run(id), ...run, ...checkIn(id, 60) }))) {
     const stored = (await getRun(id)) as Run;
     // A concurrent request has created the run with another number. The same number means that the SDK repeated this
     // write because its response was lost.

@@ -6,6 +6,7 @@ import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { invokeLater } from '../store/aws.ts';
 import { logError } from '../store/log.ts';
+import { isNotified } from '../workspaces/project-notifies.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
@@ -39,10 +40,11 @@ const tellPeople = async (run: Run): Promise<void> => {
 
 /** What people are told of a workspace that is destroyed by itself. */
 export const notifyAutoDestroy = async (
-  { id: workspaceId, notifications }: Workspace,
+  workspace: Workspace,
   { run, ...notice }: Omit<AutoDestroyNotice, 'run'> & { run?: Run },
 ): Promise<void> => {
-  if (!notifications?.size) return;
+  if (!isNotified(workspace)) return;
+  const workspaceId = workspace.id;
   const told = run && { id: run.id, status: run.status, createdAt: run.createdAt };
   const event: WorkspaceEvent = { id: randomUUID(), workspaceId, notice: { ...notice, run: told } };
   try {

@@ -7,7 +7,7 @@ import { invokeLater } from '../store/aws.ts';
 import { dueIn } from '../store/due.ts';
 import type { Key } from '../store/keys.ts';
 import { update } from '../store/table.ts';
-import { completeClientEnd, completeTokenEnd } from '../version-control/complete-end.ts';
+import { completeClientEnd, completeInstallationEnd, completeTokenEnd } from '../version-control/complete-end.ts';
 import { handleDelivery } from '../version-control/handle.ts';
 import type { Orchestration } from '../version-control/handling.ts';
 import { settleRepository } from '../version-control/webhooks.ts';
@@ -71,6 +71,7 @@ const completeDue = async (key: Key): Promise<void> => {
   if (kind === 'REPO') return void (await settleRepository(id));
   if (kind === 'OC') return completeClientEnd(id);
   if (kind === 'OT') return completeTokenEnd(id);
+  if (kind === 'GHAIN') return completeInstallationEnd(id);
 };
 
 export const handler = async (event: { delivery: { uuid: string; id: string } } | DueEvent): Promise<void> => {

@@ -1,4 +1,5 @@
 import { deleteAgentPool, listAgentPools } from '../agent-pools/records.ts';
+import { deleteNotificationsOf } from '../notifications/records.ts';
 import { closeOrganizationAccounts } from '../people/accounts/accounts.ts';
 import { listMembers, removeMember } from '../people/accounts/memberships.ts';
 import { deleteTokensOf } from '../people/accounts/tokens.ts';
@@ -6,6 +7,7 @@ import type { Organization } from '../people/organizations/records.ts';
 import { deleteTeam, getTeam, listTeamNames } from '../people/teams/records.ts';
 import { deletePolicy, getPolicies, listPolicyNames } from '../policies/records.ts';
 import { deletePolicySet, getPolicySets, listPolicySetNames } from '../policies/set-records.ts';
+import { getProject } from '../projects/records.ts';
 import { deleteWorkspace } from '../removal/workspaces.ts';
 import { deleteReservedTagKey, listReservedTagKeys } from '../reserved-tag-keys/records.ts';
 import { deleteTask, listTasks } from '../run-tasks/records.ts';
@@ -17,6 +19,7 @@ import { eachVariableSet } from '../variables/set-lists.ts';
 import { deleteVariableSet } from '../variables/set-records.ts';
 import { listClients } from '../version-control/connections.ts';
 import { endClient } from '../version-control/end.ts';
+import { listInstallations, unlinkInstallation } from '../version-control/github-app/installations.ts';
 import { type NameItem, namesOf, releaseName } from '../workspaces/names.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 
@@ -55,8 +58,8 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
     return true;
   }
   for (const { id, name: teamName } of await listTeamNames(name)) {
-    const { ssoTeamId = null } = (await getTeam(id)) ?? {};
-    await deleteTeam({ id, organization: name, name: teamName, ssoTeamId });
+    const { ssoTeamId = null, notifications } = (await getTeam(id)) ?? {};
+    await deleteTeam({ id, organization: name, name: teamName, ssoTeamId, notifications });
   }
   const pools = await listAgentPools(name);
   for (const { id } of pools) await deleteTokensOf(id);
@@ -88,15 +91,18 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const policy of await getPolicies(idsOf(await listPolicyNames(name)))) await deletePolicy(policy);
   for (const task of await listTasks(name)) await deleteTask(task);
   for (const client of await listClients(name)) await endClient(client);
+  for (const installation of await listInstallations(name)) await unlinkInstallation(installation);
   await inPieces(await listSshKeys(name), deleteSshKey);
   await inPieces(await listReservedTagKeys(name), deleteReservedTagKey);
   for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
   const { pk } = keys.organization(name);
   const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });
   await inPieces(projects, async ({ sk, projectId }) => {
+    await deleteNotificationsOf((await getProject(projectId))?.notifications ?? []);
     await remove(keys.project(projectId));
     await remove({ pk, sk });
   });
+  await inPieces(await queryAll<Key>({ pk, prefix: 'EMAILRECIPIENT#' }), ({ sk }) => remove({ pk, sk }));
   // Of tokens whose deletion was cut off.
   await inPieces(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), ({ sk }) => remove({ pk, sk }));
 };

@@ -16,7 +16,7 @@ const maxBytes = 512 * 1024;
  */
 export const guardedFetch = async (url: string, { method, headers, body }: FetchOptions): Promise<Response> => {
   const request = { method: method as OutboundRequest['method'], url, headers, body: body?.toString() };
-  const answer = await send(request, { maxBytes });
+  const answer = await send(request, { maxBytes, sameOrigin: request.body !== undefined });
   const headerPairs = Object.entries(answer.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as [string, string]] : [],
   );

@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { WorkspacePayload } from '../run/auto-destroy-notice.ts';
-import type { HealthPayload } from '../run/health-notice.ts';
-import { notificationBody } from '../run/notification-formats.ts';
-import type { DestinationType, NotificationPayload } from '../run/notifications.ts';
+import { notificationBody, type Payload } from '../run/notification-formats.ts';
+import type { UrlDestinationType } from '../run/notifications.ts';
 import { OutboundError } from './errors.ts';
 import { send } from './send.ts';
 import { signatureOf } from './signature.ts';
@@ -21,7 +19,7 @@ export interface DeliveryResponse {
 
 export interface Destination {
   url: string;
-  destinationType: DestinationType;
+  destinationType: UrlDestinationType;
   /** What is sent is signed with it. */
   token: string | undefined;
 }
@@ -51,7 +49,7 @@ const passes = (status: number): boolean => status >= 500 || [408, 425, 429].inc
 /** One request to the URL of a notification configuration; whatever comes of it is an answer. */
 export const deliverNotification = async (
   { url, destinationType, token }: Destination,
-  payload: NotificationPayload | WorkspacePayload | HealthPayload,
+  payload: Payload,
   baseUrl: string,
 ): Promise<Delivery> => {
   const body = Buffer.from(JSON.stringify(notificationBody(destinationType, payload)));

@@ -23,6 +23,8 @@ export interface OutboundLimits {
   totalMs: number;
   /** Bytes of an answer's body that are read; the connection is closed on more. */
   maxBytes: number;
+  /** Redirects to another origin are refused: what is in the body is for the one that was asked. */
+  sameOrigin: boolean;
 }
 
 export interface OutboundAnswer {
@@ -32,7 +34,7 @@ export interface OutboundAnswer {
   body: Buffer;
 }
 
-export const defaultLimits: OutboundLimits = { connectMs: 5_000, totalMs: 10_000, maxBytes: 65_536 };
+export const defaultLimits: OutboundLimits = { connectMs: 5_000, totalMs: 10_000, maxBytes: 65_536, sameOrigin: false };
 
 export const maxRedirects = 3;
 /** Those that have the request repeated as it is; after any other a POST would become a GET, which says nothing. */
@@ -58,7 +60,7 @@ export const readUrl = (text: string, base?: URL): URL => {
  * @throws {OutboundError}
  */
 export const send = async (request: OutboundRequest, limits: Partial<OutboundLimits> = {}): Promise<OutboundAnswer> => {
-  const { connectMs, totalMs, maxBytes } = { ...defaultLimits, ...limits };
+  const { connectMs, totalMs, maxBytes, sameOrigin } = { ...defaultLimits, ...limits };
   const deadline = Date.now() + totalMs;
   let url = readUrl(request.url);
   let { headers } = request;
@@ -72,6 +74,9 @@ export const send = async (request: OutboundRequest, limits: Partial<OutboundLim
     const next = readUrl(location, url);
     if (url.protocol === 'https:' && next.protocol === 'http:') {
       throw new OutboundError('forbidden', 'it redirects from https to http, which would send the request unencrypted');
+    }
+    if (sameOrigin && next.origin !== url.origin) {
+      throw new OutboundError('forbidden', 'it redirects to another address, where the request is not sent on');
     }
     headers = headersAfter(headers, url, next);
     url = next;

@@ -4,6 +4,7 @@ import { vcsRepoDocument } from '../workspaces/document.ts';
 import type { Policy } from './records.ts';
 import type { PolicySet } from './set-records.ts';
 import type { PolicySetVersion } from './set-version-records.ts';
+import { tagSelectorDocument } from './tag-selector-input.ts';
 
 const ids = (set: Set<string> | undefined): string[] => [...(set ?? [])].sort();
 
@@ -55,8 +56,8 @@ export const policySetDocument = (set: PolicySet) => {
       'project-count': set.projectIds?.size ?? 0,
       'vcs-repo': vcsRepoDocument(set.vcsRepo),
       'policy-update-patterns': set.policyUpdatePatterns ?? [],
-      'tag-selectors': [],
-      'scoping-type': 'explicit',
+      'tag-selectors': (set.tagSelectors ?? []).map(tagSelectorDocument),
+      'scoping-type': set.tagSelectors?.length ? 'tag' : 'explicit',
       'created-at': set.createdAt,
       'updated-at': set.updatedAt,
     },

@@ -10,7 +10,7 @@ import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts
 
 /** Which policies a run has to pass, fixed when it is created. */
 
-type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
+type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'> & Partial<Pick<Workspace, 'tags'>>;
 
 /** Facts for the run's `checks`. The sets themselves lie in the bucket, under the run's id. */
 export interface FrozenPolicies {

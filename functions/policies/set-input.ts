@@ -6,7 +6,9 @@ import { check, readData, setting, settingsFrom, text } from '../api/validation.
 import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { checkPolicies, kind, policyName, readPolicies, toMany } from './input.ts';
+import type { TagSelector } from './select-by-tags.ts';
 import { maxRelated, type PolicySet, type PolicySetSettings, type Related } from './set-records.ts';
+import { checkScoping, tagSelectorList } from './tag-selector-input.ts';
 
 /** What creating and changing a policy set may say (HCP API: policy sets). */
 
@@ -55,22 +57,16 @@ const settings = {
   ),
   // Read by what connects it.
   'vcs-repo': v.nullish(v.unknown()),
-  'tag-selectors': v.nullish(v.array(v.unknown())),
+  'tag-selectors': setting(tagSelectorList),
 };
 
 const defaults = { description: null, global: false, overridable: false, policyToolVersion: null, policiesPath: null };
-const noPatterns = { policyUpdatePatterns: [] as string[] };
+const noPatterns = { policyUpdatePatterns: [] as string[], tagSelectors: [] as TagSelector[] };
 
 type SettingsInput = { [name in keyof typeof settings]?: unknown };
 
 /** What cannot be had here is refused, rather than kept and not done. */
 const checkProvided = (attributes: SettingsInput, ofKind: PolicySet['kind']): void => {
-  if ((attributes['tag-selectors'] as unknown[] | null | undefined)?.length) {
-    throw unprocessable(
-      '/data/attributes/tag-selectors',
-      'tag-selectors: not supported. Attach workspaces or projects, or make the policy set global',
-    );
-  }
   if (attributes['agent-enabled'] && ofKind === 'sentinel') {
     throw unprocessable(
       '/data/attributes/agent-enabled',
@@ -116,7 +112,7 @@ const withoutPolicies = () =>
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewPolicySet = async (request: ApiRequest, organization: string) => {
-  const { attributes, relationships: related } = readData(
+  const { attributes, relationships: linkages } = readData(
     request,
     { ...settings, name: policyName, kind },
     relationships,
@@ -131,7 +127,7 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
     organization,
   };
   const targets = relations.flatMap((relation): Targets[] => {
-    const ids = related[relation]?.data.map(({ id }) => id);
+    const ids = linkages[relation]?.data.map(({ id }) => id);
     return ids ? [{ relation, ids: [...new Set(ids)] }] : [];
   });
   if (attributes['vcs-repo'] && targets.some(({ relation, ids }) => relation === 'policies' && ids.length > 0)) {
@@ -139,6 +135,19 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
   }
   for (const target of targets) {
     await checkTargets(policySet as unknown as PolicySet, target, `/data/relationships/${target.relation}`);
+  }
+  if (policySet.tagSelectors?.length) {
+    const idsOf = (name: Related) => new Set(targets.find(({ relation }) => related[relation] === name)?.ids);
+    checkScoping(
+      {
+        global: policySet.global,
+        workspaceIds: idsOf('workspaceIds'),
+        projectIds: idsOf('projectIds'),
+        workspaceExclusionIds: idsOf('workspaceExclusionIds'),
+        projectExclusionIds: idsOf('projectExclusionIds'),
+      },
+      '/data/attributes/tag-selectors',
+    );
   }
   return { settings: policySet, targets };
 };
@@ -164,7 +173,13 @@ export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partia
   checkProvided(attributes, set.kind);
   checkRelated(set, related);
   if (attributes['vcs-repo'] && set.policyIds?.size) throw withoutPolicies();
-  return settingsOf(attributes);
+  const change = settingsOf(attributes);
+  const after = { ...set, ...change };
+  if (after.tagSelectors?.length) {
+    const field = change.global ? 'global' : 'tag-selectors';
+    checkScoping(after, `/data/attributes/${field}`);
+  }
+  return change;
 };
 
 /** The ids in a body that relates a set to something, or no more. @throws {ApiError} 400 or 422 */
@@ -175,6 +190,12 @@ export const readRelated = async (request: ApiRequest, set: PolicySet, relation:
       : check(toMany(typeOf(relation), maxRelated[related[relation]]), request.json() ?? {}).data.map(({ id }) => id);
   const ids = [...new Set(read)];
   if (adds && relation === 'policies' && set.vcsRepo) throw withoutPolicies();
+  if (adds && relation !== 'policies' && ids.length > 0 && set.tagSelectors?.length) {
+    throw unprocessable(
+      '/data',
+      `${relation}: policy set ${set.name} applies by tag selectors. Remove those first, with DELETE policy-sets/${set.id}/tag-selectors`,
+    );
+  }
   if (adds) await checkTargets(set, { relation, ids }, '/data');
   return ids;
 };

@@ -1,3 +1,5 @@
+import { getProject } from '../projects/records.ts';
+import { distinct } from '../projects/tags.ts';
 import type { PolicyKind } from '../run/policies.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
@@ -7,6 +9,7 @@ import { now } from '../store/time.ts';
 import { claimUnique, releaseUnique } from '../store/unique-names.ts';
 import type { VcsRepo, Workspace } from '../workspaces/records.ts';
 import { notePolicySets } from './records.ts';
+import { selects, type TagSelector } from './select-by-tags.ts';
 
 /**
  * Policy sets. The set's own item says to what it applies. Beside an organization, a project and a workspace lie the ids
@@ -37,6 +40,8 @@ export interface PolicySet extends Edited {
   projectIds?: Set<string>;
   workspaceExclusionIds?: Set<string>;
   projectExclusionIds?: Set<string>;
+  /** It applies to workspaces by their tags, and names none (tag-selectors.ts). */
+  tagSelectors?: TagSelector[];
   /** Its policies when they are managed one by one. */
   policyIds?: Set<string>;
   /** The newest version, whatever became of it. */
@@ -69,6 +74,7 @@ export type PolicySetSettings = Pick<
   | 'policyToolVersion'
   | 'policiesPath'
   | 'policyUpdatePatterns'
+  | 'tagSelectors'
   | 'vcsRepo'
 >;
 
@@ -104,6 +110,9 @@ const claimName = ({ organization, name, id }: PolicySet): Promise<boolean> =>
 const releaseName = ({ organization, name, id }: PolicySet): Promise<boolean> =>
   releaseUnique(keys.policySetName(organization, name), id);
 
+const isLookedForEverywhere = ({ global, tagSelectors }: PolicySetSettings): boolean =>
+  global || Boolean(tagSelectors?.length);
+
 /** Undefined when the organization has a set of that name. */
 export const createPolicySet = async (
   settings: PolicySetSettings & Pick<PolicySet, 'organization' | 'kind'>,
@@ -111,7 +120,7 @@ export const createPolicySet = async (
   const at = now();
   const set: PolicySet = { ...settings, id: newId('polset'), createdAt: at, updatedAt: at };
   if (!(await claimName(set))) return undefined;
-  if (set.global) await point({ organization: set.organization }, set.id);
+  if (isLookedForEverywhere(set)) await point({ organization: set.organization }, set.id);
   await create({ ...keys.policySet(set.id), ...set });
   return set;
 };
@@ -125,11 +134,24 @@ export const updatePolicySet = async (
   const next = { ...set, ...change };
   const renamed = next.name !== set.name;
   if (renamed && !(await claimName(next))) return undefined;
-  if (next.global) await point({ organization: set.organization }, set.id);
+  if (isLookedForEverywhere(next)) await point({ organization: set.organization }, set.id);
   const edit = asEdit({ set: { ...change, updatedAt: now() }, condition: alive }, editor);
   const updated = await update<PolicySet>(keys.policySet(set.id), edit);
   if (renamed) await releaseName(updated ? set : next);
   return updated;
+};
+
+/** Undefined when the set is gone or was changed since it was read. 2 writes. */
+export const changeTagSelectors = async (
+  set: PolicySet,
+  tagSelectors: TagSelector[],
+): Promise<PolicySet | undefined> => {
+  if (tagSelectors.length) await point({ organization: set.organization }, set.id);
+  return update<PolicySet>(keys.policySet(set.id), {
+    set: { tagSelectors, updatedAt: now() },
+    condition: `${alive} AND updatedAt = :seen`,
+    values: { ':seen': set.updatedAt },
+  });
 };
 
 const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> => {
@@ -194,23 +216,25 @@ export const listPolicySetNames = async (organization: string): Promise<{ id: st
   return pointers.map(({ sk, holder }) => ({ id: holder, name: sk.slice('POLSET#'.length) }));
 };
 
-type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
+type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'> & Partial<Pick<Workspace, 'tags'>>;
 
 /** The nearer word counts: that of the workspace before that of its project before that for all. */
-const appliesTo = (set: PolicySet, { id, organization, projectId }: Home): boolean => {
+const appliesTo = (set: PolicySet, { id, organization, projectId, tags }: Home): boolean => {
   if (set.organization !== organization || set.workspaceExclusionIds?.has(id)) return false;
+  if (set.tagSelectors?.length) return selects(set.tagSelectors, tags ?? []);
   if (set.workspaceIds?.has(id)) return true;
   if (set.projectExclusionIds?.has(projectId)) return false;
   return set.global || (set.projectIds?.has(projectId) ?? false);
 };
 
 /**
- * The sets that apply to a workspace, in the order of names. 1 request, and 1 more when there may be any.
+ * The sets that apply to a workspace, in the order of names. 1 request, and 1 more when there may be any; 1 more where a
+ * set applies by tags, since those of its project are the workspace's too.
  * @param template of the workspace, whose sets apply to it too
  */
 export const policySetsOf = async (workspace: Home, template?: string): Promise<PolicySet[]> => {
   const { id, organization, projectId } = workspace;
-  const places = [workspace, ...(template ? [{ ...workspace, id: template }] : [])];
+  const places: Home[] = [workspace.id, ...(template ? [template] : [])].map((place) => ({ ...workspace, id: place }));
   const scopes: PolicyScope[] = [
     { organization },
     { project: projectId },
@@ -220,6 +244,11 @@ export const policySetsOf = async (workspace: Home, template?: string): Promise<
   const pointers = await batchGet<Key & { ids?: Set<string> }>(scopes.map(keys.policySetsOf));
   const ids = new Set(pointers.flatMap((pointer) => [...(pointer.ids ?? [])]));
   const sets = await getPolicySets([...ids]);
+  if (sets.some(({ tagSelectors }) => tagSelectors?.length)) {
+    const inherited = (await getProject(projectId))?.tags ?? [];
+    const tags = distinct([...inherited, ...(workspace.tags ?? [])]);
+    for (const place of places) place.tags = tags;
+  }
   return sets.filter((set) => places.some((place) => appliesTo(set, place))).sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 

@@ -27,6 +27,8 @@ export interface Project extends Edited {
   tags?: Tag[];
   /** What teams may do with it and with its workspaces. */
   teamAccess?: TeamAccess<ProjectGrant>;
+  /** Ids of its notification configurations; its workspaces know that there are some. */
+  notifications?: Set<string>;
 }
 
 export type ProjectSettings = Pick<

@@ -1,6 +1,7 @@
 import type { Route } from '../api/route.ts';
 import { accessRoutes } from './access-routes.ts';
 import { coreRoutes } from './core-routes.ts';
+import { explorerFunctionRoutes } from './explorer-routes.ts';
 import { governanceRoutes } from './governance-routes.ts';
 import { modulesRoutes } from './modules-routes.ts';
 import { allOrganizationRoutes } from './organizations-routes.ts';
@@ -23,6 +24,7 @@ export const routes: Route[] = [
   ...workspaceChangeRoutes,
   ...settingRoutes,
   ...governanceRoutes,
+  ...explorerFunctionRoutes,
   ...allPolicyRoutes,
   ...registryRoutes,
   ...modulesRoutes,

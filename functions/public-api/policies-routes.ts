@@ -4,6 +4,7 @@ import { policyResultRoutes } from '../policies/result-routes.ts';
 import { policyRoutes } from '../policies/routes.ts';
 import { policySetRoutes } from '../policies/set-routes.ts';
 import { policySetVersionRoutes } from '../policies/set-version-routes.ts';
+import { tagSelectorRoutes } from '../policies/tag-selector-routes.ts';
 import {
   abandonPolicySetRepo,
   connectPolicySet,
@@ -24,4 +25,5 @@ export const allPolicyRoutes: Route[] = versioned([
     leave: leavePolicySetRepo,
   }),
   ...policySetVersionRoutes,
+  ...tagSelectorRoutes,
 ]);

@@ -1,4 +1,5 @@
 import { type Route, versioned } from '../api/route.ts';
+import { emailRecipientRoutes } from '../notifications/email-routes.ts';
 import { notificationRoutes } from '../notifications/routes.ts';
 import { organizationTagRoutes } from '../organization-tags/routes.ts';
 import { reservedTagKeyRoutes } from '../reserved-tag-keys/routes.ts';
@@ -21,4 +22,5 @@ export const settingRoutes: Route[] = versioned([
   ...sshKeyRoutes,
   ...runTriggerRoutes,
   ...notificationRoutes,
+  ...emailRecipientRoutes,
 ]);

@@ -1,6 +1,8 @@
 import { type Route, versioned } from '../api/route.ts';
 import { accountRoutes } from '../version-control/account-routes.ts';
 import { vcsEventRoutes } from '../version-control/event-routes.ts';
+import { appCallbackRoutes } from '../version-control/github-app/authorization.ts';
+import { githubAppRoutes } from '../version-control/github-app/routes.ts';
 import { hookRoutes } from '../version-control/hook-routes.ts';
 import { moduleRepositoryRoutes } from '../version-control/module-routes.ts';
 import { callbackRoutes, oauthFlowRoutes } from '../version-control/oauth-flow.ts';
@@ -17,6 +19,8 @@ export const versionControlRoutes: Route[] = [
     ...hookRoutes,
     ...accountRoutes,
     ...moduleRepositoryRoutes,
+    ...githubAppRoutes,
   ]),
+  ...appCallbackRoutes,
   ...callbackRoutes,
 ];

@@ -1,6 +1,6 @@
 import { serve } from '../api/serve.ts';
-import { webhookRoutes } from '../version-control/webhook-routes.ts';
 import { authority } from './authority.ts';
+import { allWebhookRoutes } from './webhook-routes.ts';
 
 /** What forges tell of repositories. */
-export const handler = serve(webhookRoutes, authority, { counts: 'refused requests' });
+export const handler = serve(allWebhookRoutes, authority, { counts: 'refused requests' });

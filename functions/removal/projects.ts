@@ -1,4 +1,5 @@
 import { leavePool } from '../agent-pools/uses.ts';
+import { deleteNotificationsOf } from '../notifications/records.ts';
 import { forgetGrants } from '../people/teams/grants.ts';
 import { leavePolicySets } from '../policies/set-records.ts';
 import type { Project } from '../projects/records.ts';
@@ -13,6 +14,7 @@ export const deleteProject = async (project: Project): Promise<void> => {
   for (const set of await listOwnVariableSets(project.id)) await deleteVariableSet(set);
   await leavePolicySets({ project: project.id });
   await forgetGrants(project.teamAccess);
+  await deleteNotificationsOf(project.notifications ?? []);
   if (project.defaultAgentPoolId) await leavePool(project.defaultAgentPoolId, project.id);
   await remove(keys.projectName(project.organization, project.name));
   await countNames(project.organization, 'project', -1);

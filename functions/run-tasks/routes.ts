@@ -3,7 +3,8 @@ import { type ApiError, conflict, notFound, unprocessable } from '../api/errors.
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { flag } from '../api/query-parameters.ts';
+import { type Call, type Context, type Route, route, type Subject, userRoute } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
 import { workspace } from '../workspaces/finder.ts';
@@ -180,7 +181,15 @@ const change = async (context: Context<Workspace>): Promise<Answer> => {
 
 const ofWorkspace = '/workspaces/{workspace}/tasks';
 
+/** Integrations are tasks that the platform carries out by itself: it has none, every task is somebody's own service. */
+const integrations = async ({ request }: Call): Promise<Answer> => list(request, pageOf(request), 0, []);
+
 export const taskRoutes: Route[] = [
+  userRoute('GET', '/tasks/integrations', 'any user', integrations, {
+    search: 'text',
+    category: 'text',
+    include_inactive: flag,
+  }),
   route('POST', '/organizations/{organization}/tasks', 'task:write', organization, create, { include: taskIncludes }),
   route('GET', '/organizations/{organization}/tasks', 'task:read', organization, listOfOrganization, {
     include: taskIncludes,

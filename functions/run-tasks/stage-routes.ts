@@ -174,11 +174,20 @@ const readBody = async (context: Context<Result>): Promise<Answer> => {
   return { statusCode: 200, headers: { ...standardHeaders, 'content-type': 'text/plain; charset=utf-8' }, body };
 };
 
+/** What the outcomes say, one after the other: tasks here say nothing else. */
+const readResultBody = async ({ subject }: Context<Result>): Promise<Answer> => {
+  const texts = (await readOutcomes(subject.result)).flatMap(({ body }) => (body ? [body] : []));
+  if (texts.length === 0) throw notFound('This task result has no body: none of its outcomes has one.');
+  const headers = { ...standardHeaders, 'content-type': 'text/plain; charset=utf-8' };
+  return { statusCode: 200, headers, body: texts.join('\n\n') };
+};
+
 export const taskStageRoutes = (overrideRun: OverrideRun): Route[] => [
   route('GET', '/runs/{run}/task-stages', 'run:read', run, listOfRun, { include }),
   route('GET', '/task-stages/{stage}', 'run:read', taskStage, readStage, { include }),
   route('POST', '/task-stages/{stage}/actions/override', 'run:override-policy', taskStage, override(overrideRun)),
   route('GET', '/task-results/{result}', 'run:read', taskResult, readResult),
+  route('GET', '/task-results/{result}/body', 'run:read', taskResult, readResultBody),
   route('GET', '/task-results/{result}/outcomes', 'run:read', taskResult, listOutcomes),
   route('GET', '/task-result-outcomes/{outcome}', 'run:read', taskOutcome, readOutcome),
   route('GET', '/task-result-outcomes/{outcome}/body', 'run:read', taskOutcome, readBody),

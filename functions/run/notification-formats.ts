@@ -1,6 +1,7 @@
 import type { WorkspacePayload } from './auto-destroy-notice.ts';
+import type { ChangeRequestPayload } from './change-request-notice.ts';
 import type { HealthPayload } from './health-notice.ts';
-import type { DestinationType, NotificationPayload } from './notifications.ts';
+import type { NotificationPayload, UrlDestinationType } from './notifications.ts';
 
 /** The same notification as each kind of destination reads it. Pure. */
 
@@ -14,7 +15,7 @@ const line = (text: string, most = 300): string => {
 const escaped = (text: string, most?: number): string =>
   line(text, most).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-type Payload = NotificationPayload | WorkspacePayload | HealthPayload;
+export type Payload = NotificationPayload | WorkspacePayload | HealthPayload | ChangeRequestPayload;
 
 type Fact = [name: string, value: string];
 
@@ -45,6 +46,14 @@ const facts = (payload: Payload): Fact[] => {
       ['Status', details.run_status ?? details.run_create_error_message],
     ]);
   }
+  if ('change_request_url' in payload) {
+    return present([
+      ['Organization', payload.organization_name],
+      ['Workspace', payload.workspace_name],
+      ['Message', payload.change_request_message],
+      ['Requested by', payload.change_request_created_by],
+    ]);
+  }
   const updatedBy = payload.notifications[0]?.run_updated_by;
   return present([
     ['Organization', payload.organization_name],
@@ -55,15 +64,21 @@ const facts = (payload: Payload): Fact[] => {
   ]);
 };
 
-const headline = (payload: Payload): string =>
-  'details' in payload
-    ? `${payload.details.workspace_name}: ${payload.message}`
-    : [payload.workspace_name, payload.notifications[0]?.message].filter(Boolean).join(': ');
+const headline = (payload: Payload): string => {
+  if ('details' in payload) return `${payload.details.workspace_name}: ${payload.message}`;
+  if ('change_request_url' in payload) return `${payload.workspace_name}: ${payload.change_request_subject}`;
+  return [payload.workspace_name, payload.notifications[0]?.message].filter(Boolean).join(': ');
+};
 
-const linkOf = (payload: Payload): string | null => ('details' in payload ? null : payload.run_url);
+const linkOf = (payload: Payload): string | null => {
+  if ('details' in payload) return null;
+  return 'change_request_url' in payload ? payload.change_request_url : payload.run_url;
+};
 
-const triggerIn = (payload: Payload): string | undefined =>
-  'details' in payload ? payload.trigger : payload.notifications[0]?.trigger;
+const triggerIn = (payload: Payload): string | undefined => {
+  if ('details' in payload) return payload.trigger;
+  return 'change_request_url' in payload ? undefined : payload.notifications[0]?.trigger;
+};
 
 /** Slack: Block Kit, by an incoming webhook. `text` is what notifications of the client show. */
 const slack = (payload: Payload): object => {
@@ -104,12 +119,34 @@ const teams = (payload: Payload): object => {
     title,
     sections: [{ markdown: false, facts: facts(payload).map(([name, value]) => ({ name, value: escaped(value) })) }],
     ...(uri
-      ? { potentialAction: [{ '@type': 'OpenUri', name: 'Open the run', targets: [{ os: 'default', uri }] }] }
+      ? {
+          potentialAction: [
+            {
+              '@type': 'OpenUri',
+              name: 'change_request_url' in payload ? 'Open the change request' : 'Open the run',
+              targets: [{ os: 'default', uri }],
+            },
+          ],
+        }
       : {}),
   };
 };
 
-export const notificationBody = (type: DestinationType, payload: Payload): object => {
+export const notificationBody = (type: UrlDestinationType, payload: Payload): object => {
   if (type === 'slack') return slack(payload);
   return type === 'microsoft-teams' ? teams(payload) : payload;
+};
+
+export interface EmailContent {
+  /** On one line. */
+  subject: string;
+  text: string;
+}
+
+/** Plain text: what people wrote is shown as it is, and links to nowhere. */
+export const emailContent = (payload: Payload): EmailContent => {
+  const title = line(headline(payload), 200) || 'Notification';
+  const url = linkOf(payload);
+  const rows = facts(payload).map(([name, value]) => `${name}: ${line(value)}`);
+  return { subject: title, text: [title, '', ...rows, ...(url ? ['', encodeURI(url)] : [])].join('\n') };
 };

@@ -1,5 +1,6 @@
 import { waitsForPerson } from './actions.ts';
 import { type WorkspaceTrigger, workspaceTriggers } from './auto-destroy-notice.ts';
+import { type ChangeRequestTrigger, changeRequestTriggers } from './change-request-notice.ts';
 import { type HealthTrigger, healthTriggers } from './health-notice.ts';
 import type { PhaseReport, Run } from './run.ts';
 import { type NotificationTrigger, notificationTriggers, type RunStatus, statuses, timestampKey } from './status.ts';
@@ -8,12 +9,16 @@ import { type NotificationTrigger, notificationTriggers, type RunStatus, statuse
 
 export type { NotificationTrigger } from './status.ts';
 
-/** Of runs, and of workspaces beside. */
+/** Of workspaces and projects. */
 export const triggers = [...notificationTriggers, ...workspaceTriggers, ...healthTriggers];
-export type Trigger = NotificationTrigger | WorkspaceTrigger | HealthTrigger;
+/** Of teams: the first is what HCP Terraform documents, the second what its Go client has; both mean the same. */
+export const teamTriggers = changeRequestTriggers;
+export type Trigger = NotificationTrigger | WorkspaceTrigger | HealthTrigger | ChangeRequestTrigger;
 
 export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const;
-export type DestinationType = (typeof destinationTypes)[number];
+/** With a URL; `email` has recipients. */
+export type UrlDestinationType = (typeof destinationTypes)[number];
+export type DestinationType = UrlDestinationType | 'email';
 
 /** A notification of a run: the trigger and its status. Each pair is sent once. */
 export interface Notification {

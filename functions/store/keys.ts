@@ -1,4 +1,6 @@
+import { explorerKeys } from './explorer-keys.ts';
 import { type Key, padded, sortable } from './key.ts';
+import { notificationKeys } from './notification-keys.ts';
 import { registryKeys } from './registry-keys.ts';
 import { versionControlKeys } from './version-control-keys.ts';
 
@@ -78,7 +80,6 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that a group at the issuer stands for |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
  * | | `AUTODESTROY` | when to look whether it is to be destroyed |
- * | | `CHANGEREQUEST#<created at>#<id>` | → change request |
  * | | `HEALTH` | when to look whether its health is to be assessed |
  * | | `ASSESSMENT#<at>#<run id>` | result of an assessment |
  * | | `QUERY#<created at>#<run id>` | → query run |
@@ -93,12 +94,10 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `TRIGGEROUT#<workspace id>` | → run trigger that an apply here may set off |
  * | | `CV#<created at>#<id>` | → configuration version id |
  * | | `SV#<serial>#<id>` | → state version id |
- * | `CHANGEREQUEST#<id>` | `CHANGEREQUEST` | change request |
  * | `RUN#<id>` | `RUN` | run with its plan and apply |
  * | | `EVENT#<rest of its id>` | run event; its id goes on with the time |
  * | | `COMMENT#<number>` | comment |
  * | | `TASKRESULT#<rest of its id>` | task result; its id goes on with its stage |
- * | | `TOLD#<notification configuration id>#<trigger>#<status>` | which event tells it, and whether that is over |
  * | `APOOL#<id>` | `APOOL` | agent pool |
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
@@ -116,10 +115,9 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `SHAREDPROVIDER#<address>#<version>#<platform>` | `PACKAGE` | what a public registry has by that name |
  * | `SHAREDPROVIDERFETCHES#<of>#<day>` | `COUNT` | how many were fetched that day |
  * | `RT#<id>` | `RT` | run trigger |
- * | `NC#<id>` | `NC` | notification configuration, with the last answers it got |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
- * | | | what version control has: version-control-keys.ts; what the registry has: registry-keys.ts |
+ * | | | what notifications have: notification-keys.ts; what version control has: version-control-keys.ts; what the registry has: registry-keys.ts |
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
  * | | `<time>#<id>#FAILED` | that nothing came of it |
  * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
@@ -207,13 +205,7 @@ export const keys = {
     sk: `VERSION#${createdAt}#${id}`,
   }),
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
-  notification: (id: string): Key => ({ pk: `NC#${id}`, sk: 'NC' }),
   autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),
-  changeRequest: (id: string): Key => ({ pk: `CHANGEREQUEST#${id}`, sk: 'CHANGEREQUEST' }),
-  changeRequestOf: (workspaceId: string, createdAt: string, id: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `CHANGEREQUEST#${createdAt}#${id}`,
-  }),
   healthTimer: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'HEALTH' }),
   assessment: (workspaceId: string, at: string, runId: string): Key => ({
     pk: `WS#${workspaceId}`,
@@ -225,7 +217,6 @@ export const keys = {
   }),
   querying: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `QUERYING#${runId}` }),
   assessing: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `ASSESSING#${runId}` }),
-  told: (id: string, what: string): Key => ({ pk: `${id.startsWith('ws-') ? 'WS' : 'RUN'}#${id}`, sk: `TOLD#${what}` }),
   sshKey: (id: string): Key => ({ pk: `SSHKEY#${id}`, sk: 'SSHKEY' }),
   sshKeyOf: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `SSHKEY#${id}` }),
   sshKeyUse: (id: string, workspaceId: string): Key => ({ pk: `SSHKEY#${id}`, sk: `USE#${workspaceId}` }),
@@ -266,7 +257,9 @@ export const keys = {
   globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
   taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),
   workspaceTask: (workspaceId: string, id: string): Key => ({ pk: `WS#${workspaceId}`, sk: `WSTASK#${id}` }),
+  ...notificationKeys,
   ...versionControlKeys,
+  ...explorerKeys,
   configurationVersion: (id: string): Key => ({ pk: `CV#${id}`, sk: 'CV' }),
   workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string): Key => ({
     pk: `WS#${workspaceId}`,

@@ -2,6 +2,8 @@
 export const objects = {
   /** Uploads by clients; read once, to accept them (bucket.ts `presignUpload`). */
   upload: (name: string) => `uploads/${name}`,
+  /** Of the explorer, for as long as uploads are kept. */
+  exported: (id: string) => `uploads/${id}.csv`,
   /** @param copy tells apart what was accepted at the same time; missing: as it was before uploads were copied */
   configuration: (configurationVersionId: string, copy?: string) =>
     `configurations/${configurationVersionId}${copy === undefined ? '' : `/${copy}`}.tar.gz`,

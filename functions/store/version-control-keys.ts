@@ -12,6 +12,9 @@ import { type Key, padded } from './key.ts';
  * | `LINKCODE#<sha-256>` | `LINKCODE` | code that proves whose account it is |
  * | `OT#<id>` | `OT` | token of an OAuth client |
  * | `OATTEMPT#<sha-256>` | `OATTEMPT` | authorization of an OAuth client under way |
+ * | `GHAIN#<id>` | `GHAIN` | installation of the GitHub App that an organization linked |
+ * | | `TOKEN#<repository>` | its token for one repository, sealed |
+ * | `USER#<id>` | `GHAUTH` | a person's own authorization of the GitHub App, for an hour |
  * | `REPO#<token>#<identifier>` | `REPO` | repository that something follows, with its webhook |
  * | | `FOLLOWER#<id>` | → workspace that follows it |
  * | | `MOVE#<branch>#<number>` | from which commit to which a branch moved, and which delivery told so |
@@ -37,6 +40,13 @@ export const versionControlKeys = {
   linkCode: (hash: string): Key => ({ pk: `LINKCODE#${hash}`, sk: 'LINKCODE' }),
   oauthToken: (id: string): Key => ({ pk: `OT#${id}`, sk: 'OT' }),
   oauthAttempt: (hash: string): Key => ({ pk: `OATTEMPT#${hash}`, sk: 'OATTEMPT' }),
+  installation: (id: string): Key => ({ pk: `GHAIN#${id}`, sk: 'GHAIN' }),
+  installationToken: (id: string, repository: string): Key => ({ pk: `GHAIN#${id}`, sk: `TOKEN#${repository}` }),
+  organizationInstallation: (organization: string, id: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `GHAIN#${id}`,
+  }),
+  appAuthorization: (userId: string): Key => ({ pk: `USER#${userId}`, sk: 'GHAUTH' }),
   repository: (id: string): Key => ({ pk: `REPO#${id}`, sk: 'REPO' }),
   follower: (repository: string, id: string): Key => ({ pk: `REPO#${repository}`, sk: `FOLLOWER#${id}` }),
   move: (repository: string, branch: string, n: number): Key => ({

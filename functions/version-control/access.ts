@@ -21,14 +21,22 @@ import {
 import { ForgeError } from './forge-error.ts';
 import type { Call, Forge } from './forges/forge.ts';
 import { forges } from './forges/forges.ts';
+import { connectionByInstallation, type Reach } from './github-app/installation-token.ts';
+import { isInstallation } from './github-app/installations.ts';
+import { botId, installedRepositories } from './github-app/repositories.ts';
 import { providerOf } from './service-providers.ts';
 
 /** A connection that can be called: its forge, and its token as it is good now. */
 export interface Access extends Connection {
+  /** Of the OAuth token, or of the installation of the GitHub App. */
+  id: string;
   forge: Forge;
   name: string;
   call: Call;
-  token: OauthToken;
+  /** An installation has one webhook for all repositories, and an account that cannot be asked who it is. */
+  isInstallation: boolean;
+  /** At the forge, of what writes comments. */
+  accountId(): Promise<string>;
 }
 
 const refreshBeforeMs = 120_000;
@@ -36,13 +44,13 @@ const leaseMs = 10_000;
 const patienceMs = 5_000;
 
 /** Metadata by hand: nothing is discovered at an address that somebody has given. */
-export const serverOf = ({ httpUrl }: OauthClient, forge: Forge): oauth.AuthorizationServer => ({
+export const serverOf = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>, forge: Forge): oauth.AuthorizationServer => ({
   issuer: httpUrl,
   authorization_endpoint: `${httpUrl}${forge.oauth.authorize}`,
   token_endpoint: `${httpUrl}${forge.oauth.token}`,
 });
 
-export const oauthOptions = ({ httpUrl }: OauthClient) => ({
+export const oauthOptions = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>) => ({
   [oauth.customFetch]: guardedFetch as never,
   [oauth.allowInsecureRequests]: httpUrl.startsWith('http:'),
   headers: new Headers({ accept: 'application/json' }),
@@ -98,12 +106,31 @@ const refreshNow = async (client: OauthClient, token: OauthToken): Promise<Oauth
   }
 };
 
+const accessByInstallation = async (id: string, reach: Reach): Promise<Access> => {
+  const connection = await connectionByInstallation(id, reach);
+  const call = callerOf(connection, reach);
+  return {
+    ...connection,
+    id,
+    forge: { ...forges.github, repositories: installedRepositories },
+    name: providerOf('github_app').name,
+    call,
+    isInstallation: true,
+    accountId: () => botId(call),
+  };
+};
+
 /**
  * 2 reads and 1 KMS request; a refresh when the token is about to expire.
- * @param ended also of a connection that is being deleted, whose webhooks are
+ * @param id of an OAuth token, or of an installation of the GitHub App
+ * @param reach `ended`: also of a connection that is being deleted, whose webhooks are; `repository` is what an installation's
+ * token is for
  * @throws {ForgeError} for a connection that cannot be used now
  */
-export const accessBy = async (tokenId: string, { patient = false, ended = false } = {}): Promise<Access> => {
+export const accessBy = async (id: string, reach: Reach = {}): Promise<Access> =>
+  isInstallation(id) ? accessByInstallation(id, reach) : accessByToken(id, reach);
+
+const accessByToken = async (tokenId: string, { patient = false, ended = false }: Reach): Promise<Access> => {
   const token = await (ended ? getEndedToken : getToken)(tokenId);
   const client = token && (await (ended ? getEndedClient : getClient)(token.clientId));
   if (!token || !client?.dialect) throw new ForgeError('refused', 'the connection was deleted');
@@ -113,6 +140,18 @@ export const accessBy = async (tokenId: string, { patient = false, ended = false
     throw new ForgeError('limited', `${name} asks to wait until ${token.pausedUntil.slice(11, 16)} UTC`);
   }
   const good = isFresh(token) ? token : await refreshed(client, token);
-  const connection = { client, token: good, secret: await openToken(good) };
-  return { ...connection, forge: forges[client.dialect], name, call: callerOf(connection, { patient }) };
+  const connection: Connection = {
+    client,
+    secret: await openToken(good),
+    onProblem: (problem) => recordTokenProblem(good, problem),
+  };
+  return {
+    ...connection,
+    id: tokenId,
+    forge: forges[client.dialect],
+    name,
+    call: callerOf(connection, { patient }),
+    isInstallation: false,
+    accountId: async () => good.account.id,
+  };
 };

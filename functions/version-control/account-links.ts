@@ -52,7 +52,15 @@ export const completeLink = async (
   const challenge = await get<Challenge>(keys.linkCode(hashSecret(code)));
   if (!challenge || challenge.clientId !== clientId || !isSame(challenge.username, account.username)) return undefined;
   if (challenge.expiresAt < Date.now() / 1000) return undefined;
-  const { userId } = challenge;
+  return keepLink(clientId, account, challenge.userId);
+};
+
+/** The account was proved to be the user's. 3 writes. */
+export const keepLink = async (
+  clientId: string,
+  account: { id: string; username: string },
+  userId: string,
+): Promise<AccountLink> => {
   const link: AccountLink = { clientId, accountId: account.id, username: account.username, userId, linkedAt: now() };
   await endLink(clientId, userId);
   await put({ ...keys.linkedAccount(clientId, account.id), ...link });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OutboundError } from '../outbound/errors.ts';
 import { type OutboundAnswer, send } from '../outbound/send.ts';
-import { type OauthClient, type OauthToken, recordTokenProblem } from './connections.ts';
+import type { ForgeClient } from './connections.ts';
 import { ForgeError } from './forge-error.ts';
 import type { Call, ForgeRequest } from './forges/forge.ts';
 import { providerOf } from './service-providers.ts';
@@ -16,14 +16,14 @@ const retryMs = [500, 2_000];
 const userAgent = 'stepform';
 
 /** Of every request with a token. */
-export const headersFor = (client: Pick<OauthClient, 'dialect'>, secret: string): Record<string, string> => ({
+export const headersFor = (client: Pick<ForgeClient, 'dialect'>, secret: string): Record<string, string> => ({
   authorization: `Bearer ${secret}`,
   'user-agent': userAgent,
   accept: client.dialect === 'github' ? 'application/vnd.github+json' : 'application/json',
   ...(client.dialect === 'github' ? { 'x-github-api-version': '2022-11-28' } : {}),
 });
 
-const urlOf = ({ apiUrl }: Pick<OauthClient, 'apiUrl'>, { path, query = {} }: ForgeRequest): string => {
+const urlOf = ({ apiUrl }: Pick<ForgeClient, 'apiUrl'>, { path, query = {} }: ForgeRequest): string => {
   const parameters = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   );
@@ -80,15 +80,18 @@ export const asForgeError = (name: string, error: unknown): ForgeError => {
   return new ForgeError(failure, `${name} could not be called: ${error.message}`);
 };
 
+/** The forge does not accept it any more, and why; or asked to wait until then. */
+export type TokenProblem = { broken: string } | { pausedUntil: string };
+
 export interface Connection {
-  client: OauthClient;
-  /** Absent while a token is tried that is not kept yet. */
-  token?: OauthToken;
+  client: ForgeClient;
   secret: string;
+  /** Told why the token cannot be used now; absent while one is tried that is not kept yet. */
+  onProblem?(problem: TokenProblem): Promise<void>;
 }
 
 const once = async (connection: Connection, request: ForgeRequest, totalMs: number) => {
-  const { client, secret, token } = connection;
+  const { client, secret, onProblem } = connection;
   const { name } = providerOf(client.serviceProvider);
   const { method, body, accept = [] } = request;
   const headers = {
@@ -97,17 +100,15 @@ const once = async (connection: Connection, request: ForgeRequest, totalMs: numb
   };
   const most = request.maxBytes ?? maxBytes;
   const sent = { method, url: urlOf(client, request), headers, body: body && JSON.stringify(body) };
-  const answer = await send(sent, { totalMs, maxBytes: most }).catch((error) => {
+  const answer = await send(sent, { totalMs, maxBytes: most, sameOrigin: true }).catch((error) => {
     throw asForgeError(name, error);
   });
   const until = pausedUntil(answer.status, answer.headers);
   if (until) {
-    if (token) await recordTokenProblem(token, { pausedUntil: until });
+    await onProblem?.({ pausedUntil: until });
     throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, answer.status);
   }
-  if (answer.status === 401 && token) {
-    await recordTokenProblem(token, { broken: `${name} does not accept the token any more` });
-  }
+  if (answer.status === 401) await onProblem?.({ broken: `${name} does not accept the token any more` });
   const ok = answer.status >= 200 && answer.status < 300;
   if (!ok && !accept.includes(answer.status)) throw failureOf(name, answer.status, answer.body);
   if (answer.body.length >= most) throw new ForgeError('unexpected', `${name} answered more than ${most} bytes`);

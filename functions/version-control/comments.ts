@@ -7,6 +7,8 @@ import { type Command, commandOf } from './commands.ts';
 import type { RepositoryTask } from './deliveries.ts';
 import type { PullComment } from './forges/forge.ts';
 import { pullForges } from './forges/pull-forges.ts';
+import { appLinks } from './github-app/authorization.ts';
+import { isInstallation } from './github-app/installations.ts';
 import { counted, type Handling, type Outcome } from './handling.ts';
 import { isHeldBy } from './merge-locks.ts';
 import { releasePull } from './merges.ts';
@@ -89,12 +91,13 @@ const act = async (asked: Asked): Promise<Outcome> => {
 export const handleComment = async (handling: Handling, { number, commentId }: About): Promise<Outcome> => {
   const { access, repository, followers } = handling;
   const { identifier, organization, clientId } = repository;
+  const links = isInstallation(clientId) ? appLinks : clientId;
   const comment = await pullForges[repository.dialect].comment(access.call, identifier, { number, id: commentId });
   const command = comment?.number === number ? commandOf(comment.body) : undefined;
   if (!comment || !command) return { message: `Skipped: the comment on #${number} of ${identifier} is gone` };
   if (comment.edited) return { message: `Skipped: the comment on #${number} of ${identifier} was edited` };
   if (command.verb === 'link') return link(handling, comment, command);
-  const account = await linkOfAccount(clientId, comment.authorId);
+  const account = await linkOfAccount(links, comment.authorId);
   if (!account) {
     const words = `who commented "stepform ${command.verb}" on #${number} of ${identifier}`;
     return { message: `Skipped: ${comment.author}, ${words}, has not linked an account` };

@@ -27,6 +27,8 @@ export interface Followed {
   branch: string;
   tag?: string;
   pull?: Pull;
+  /** Nothing of it may be applied. */
+  speculative?: boolean;
   compareUrl?: string | null;
   sender: Sender | null;
   changedFiles?: string[];
@@ -93,7 +95,7 @@ export const versionFor = async (workspace: Workspace, followed: Followed): Prom
     workspaceId: workspace.id,
     status: stored ? 'uploaded' : 'fetching',
     autoQueueRuns: true,
-    speculative: pull !== undefined && !applies,
+    speculative: followed.speculative ?? (pull !== undefined && !applies),
     provisional: pull !== undefined && applies,
     source: providerOf(access.client.serviceProvider).source,
     ingress: ingressOf(followed),

@@ -3,6 +3,7 @@ import { remove } from '../store/table.ts';
 import { endLinks } from './account-links.ts';
 import { getEndedClient, getEndedToken } from './connections.ts';
 import { disconnect } from './end.ts';
+import { getEndedInstallation, removeInstallation } from './github-app/installations.ts';
 import { leave, listUses } from './repositories.ts';
 import { settleRepository } from './webhooks.ts';
 
@@ -31,6 +32,12 @@ export const completeClientEnd = async (id: string): Promise<void> => {
   if (client.tokenId) await remove(keys.oauthToken(client.tokenId));
   await remove(keys.organizationOauthClient(client.organization, client.createdAt, id));
   await remove(keys.oauthClient(id));
+};
+
+/** Of an installation that was unlinked. May be repeated. */
+export const completeInstallationEnd = async (id: string): Promise<void> => {
+  const installation = await getEndedInstallation(id);
+  if (installation?.deletedAt && (await endUses(id))) await removeInstallation(installation);
 };
 
 /** May be repeated. */

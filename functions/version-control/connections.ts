@@ -62,6 +62,12 @@ export interface Account {
   name: string;
 }
 
+/** What a call goes by: an OAuth client, or an installation of the GitHub App. */
+export type ForgeClient = Pick<
+  OauthClient,
+  'id' | 'organization' | 'name' | 'serviceProvider' | 'dialect' | 'httpUrl' | 'apiUrl'
+>;
+
 /** What the forge issued: a personal access token, or what a code was redeemed for. */
 export interface IssuedToken {
   token: string;
@@ -247,10 +253,10 @@ export const keepSshKey = async ({ id }: OauthToken, key: string): Promise<Oauth
 /** Of the token that was used, unless there is another by now. */
 export const recordTokenProblem = async (
   { id, generation }: OauthToken,
-  trouble: { broken: string } | { pausedUntil: string },
+  problem: { broken: string } | { pausedUntil: string },
 ): Promise<void> => {
   await update(keys.oauthToken(id), {
-    set: trouble,
+    set: problem,
     condition: 'generation = :seen',
     values: { ':seen': generation },
   });

@@ -7,6 +7,7 @@ import { type InOrganization, organization } from '../people/organizations/finde
 import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { getDelivery, keepDelivery } from './deliveries.ts';
+import { isInstallation } from './github-app/installations.ts';
 import { getRepository } from './repositories.ts';
 import { listVcsEvents, type VcsEvent } from './vcs-events.ts';
 
@@ -21,6 +22,9 @@ const timeOf = ({ request }: Context<InOrganization>, name: string, otherwise: n
   return new Date(time);
 };
 
+const byToken = (id: string | null) => (id && isInstallation(id) ? null : id);
+const byInstallation = (id: string | null) => (id && isInstallation(id) ? id : null);
+
 const eventDocument = (event: VcsEvent, externalId: string): Resource => ({
   id: event.id,
   type: 'vcs-events',
@@ -34,8 +38,10 @@ const eventDocument = (event: VcsEvent, externalId: string): Resource => ({
     'delivery-id': event.delivery ? `${event.delivery.uuid}.${event.delivery.id}` : null,
   },
   relationships: {
-    'oauth-client': one('oauth-clients', event.clientId),
-    'oauth-token': one('oauth-tokens', event.tokenId),
+    'oauth-client': one('oauth-clients', byToken(event.clientId)),
+    'oauth-token': one('oauth-tokens', byToken(event.tokenId)),
+    /** Ours. */
+    'github-app-installation': one('github-app-installations', byInstallation(event.tokenId)),
   },
 });
 

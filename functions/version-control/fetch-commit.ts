@@ -13,7 +13,6 @@ import { now } from '../store/time.ts';
 import { type Access, accessBy } from './access.ts';
 import { type CommitArchive, getArchive } from './archives.ts';
 import { asForgeError, failureOf, headersFor, pausedUntil } from './call.ts';
-import { recordTokenProblem } from './connections.ts';
 import { ForgeError, mayPass } from './forge-error.ts';
 import { type AddPart, ArchiveError, repack } from './repack.ts';
 import { identifierOf, readGitmodules, type Submodule } from './submodules.ts';
@@ -28,7 +27,7 @@ const waitsMs = [0, 5_000, 30_000];
 const laterSeconds = [120, 300, 600];
 
 const downloadCommit = async (
-  { client, token, forge, name, secret }: Access,
+  { client, onProblem, forge, name, secret }: Access,
   { identifier, sha }: Pick<CommitArchive, 'identifier' | 'sha'>,
 ) => {
   const url = `${client.apiUrl}${forge.archivePath(identifier, sha)}`;
@@ -38,7 +37,7 @@ const downloadCommit = async (
   answer.destroy();
   const until = pausedUntil(status, answer.headers);
   if (!until) throw failureOf(name, status, Buffer.alloc(0));
-  await recordTokenProblem(token, { pausedUntil: until });
+  await onProblem?.({ pausedUntil: until });
   throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, status);
 };
 
@@ -47,11 +46,19 @@ const maxSubmodules = 50;
 
 interface Fetched {
   access: Access;
+  /** Of the repository that has the submodules. */
+  identifier: string;
   add: AddPart;
   submodules: boolean;
   /** Of all depths together. */
   count: number;
 }
+
+/** An installation's tokens are for one repository each. */
+const reaching = async ({ access, identifier: root }: Fetched, identifier: string): Promise<Access> =>
+  access.isInstallation && identifier !== root
+    ? accessBy(access.id, { patient: true, repository: identifier })
+    : access;
 
 /** A commit, and what it has as submodules, one after the other. */
 const addCommit = async (
@@ -60,7 +67,7 @@ const addCommit = async (
   below = '',
   depth = 0,
 ): Promise<void> => {
-  const source = await downloadCommit(fetched.access, commit);
+  const source = await downloadCommit(await reaching(fetched, commit.identifier), commit);
   const read = fetched.submodules ? '.gitmodules' : undefined;
   const text = await fetched.add({ source, below, ...(read ? { read } : {}) });
   for (const submodule of text === undefined ? [] : readGitmodules(text)) {
@@ -76,7 +83,7 @@ const addSubmodule = async (
   below: string,
   depth: number,
 ): Promise<void> => {
-  const { client, forge, call, name } = fetched.access;
+  const { client, forge, call, name } = await reaching(fetched, identifier);
   const refuse = (why: string) => new ArchiveError(`The submodule at ${below}${path} cannot be fetched: ${why}`);
   // Named in .gitmodules, and not there: git passes it over, too.
   const wanted = await forge.submodule(call, identifier, sha, path);
@@ -101,12 +108,12 @@ const fetchOnce = async ({
   id,
   submodules = false,
 }: CommitArchive): Promise<{ archive: Archive; size: number }> => {
-  const access = await accessBy(tokenId, { patient: true });
+  const access = await accessBy(tokenId, { patient: true, repository: identifier });
   const folder = await mkdtemp(join(tmpdir(), 'commit-'));
   try {
     const file = join(folder, 'archive.tar.gz');
     const { size, sha256 } = await repack(
-      (add) => addCommit({ access, add, submodules, count: 0 }, { identifier, sha }),
+      (add) => addCommit({ access, identifier, add, submodules, count: 0 }, { identifier, sha }),
       file,
     );
     const key = objects.commit(id.split('#')[0] ?? '', sha, sha256);

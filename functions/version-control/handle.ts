@@ -22,6 +22,7 @@ import {
   type Outcome,
 } from './handling.ts';
 import { release } from './merge-locks.ts';
+import { handleMergeGroup } from './merge-queue.ts';
 import { handleModule, modulesOf, publishTag } from './module-versions.ts';
 import { type Moved, moveBranch } from './moves.ts';
 import { handleWorkspace, type RunOutcome, runCommit } from './newest-commit.ts';
@@ -162,7 +163,7 @@ const decideOne = async (
   if (!isOne) return undefined;
   const workspace = 'workspaceId' in matter ? await getWorkspace(matter.workspaceId) : undefined;
   if ('workspaceId' in matter && !workspace) return { message: 'Skipped: the workspace was deleted' };
-  const access = await accessBy(repository.tokenId, { patient: true });
+  const access = await accessBy(repository.tokenId, { patient: true, repository: repository.identifier });
   const handling = { delivery, repository, access, followers: workspace ? [workspace] : [], doings };
   if (matter.kind === 'policySet') return handlePolicySet(handling, matter);
   if (matter.kind === 'module') return handleModule(handling, matter);
@@ -197,8 +198,11 @@ const decide = async (delivery: Delivery, repository: FollowedRepository, doings
       message: `Branch ${matter.branch} of ${repository.identifier} was deleted; ${counted(followers.length, 'workspace')} keep the last commit`,
     };
   }
-  const access = await accessBy(repository.tokenId, { patient: true });
+  const access = await accessBy(repository.tokenId, { patient: true, repository: repository.identifier });
   const handling = { delivery, repository, access, followers, doings };
+  if (matter.kind === 'merge') {
+    return handleMergeGroup(handling, matter, await getOrganization(repository.organization));
+  }
   if (matter.kind === 'pull') return handlePull(handling, matter, await getOrganization(repository.organization));
   if (matter.kind === 'comment') return handleComment(handling, matter);
   return handlePush(handling, matter as Pushed, others);

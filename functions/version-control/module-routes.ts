@@ -21,8 +21,9 @@ import { moduleName, providerName } from '../registry/names.ts';
 import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
 import { getToken } from './connections.ts';
 import { keepDelivery } from './deliveries.ts';
-import { unfollow } from './repositories.ts';
-import { at, checkOrganizationScoped, chosen, followChoice, refused } from './repository-choice.ts';
+import { getInstallation, isInstallation } from './github-app/installations.ts';
+import { getRepository, unfollow } from './repositories.ts';
+import { at, checkOrganizationScoped, chosen, connectionIn, followChoice, refused } from './repository-choice.ts';
 
 /** Modules that are published by tags of their repository (HCP API: registry modules, publish from VCS). */
 
@@ -69,22 +70,18 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
   const { organization: of } = subject;
   const { attributes: given } = readData(request, attributes, {}, others);
   const repo = given['vcs-repo'];
-  const oauthTokenId = repo['oauth-token-id'];
-  if (repo['github-app-installation-id']) {
-    throw refused('github-app-installation-id', 'GitHub App installations are not supported; use oauth-token-id');
-  }
-  if (!oauthTokenId) throw refused('oauth-token-id', 'is missing');
+  const connection = connectionIn(repo);
   if ((repo['organization-name'] || of) !== of) throw refused('organization-name', `is not ${of}`);
   const { name, provider } = addressFrom(repo.identifier, given);
   if ((await countModules(of)) >= maxModules) {
     throw unprocessable('/data', `${of} has ${maxModules} modules, the maximum. Delete one first`);
   }
-  await checkOrganizationScoped(oauthTokenId, of);
+  await checkOrganizationScoped(connection, of);
   // As clients expect of modules.
   const ingressSubmodules = repo['ingress-submodules'] ?? true;
   const choice = await chosen({
     identifier: repo.identifier,
-    oauthTokenId,
+    ...connection,
     branch: '',
     ingressSubmodules,
     tagsRegex: null,
@@ -95,7 +92,7 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
     const followed = await followChoice(choice, module.id);
     const connected = await connectModule(module, followed, repo['tag-prefix'] || undefined);
     const { repository } = followed;
-    const uuid = new URL(followed.webhookUrl).pathname.split('/').at(-1) ?? '';
+    const uuid = (await getRepository(repository))?.uuid ?? '';
     const matter = { kind: 'module', moduleId: module.id } as const;
     await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, matter });
     const tests = given['test-config']?.['tests-enabled'];
@@ -118,9 +115,11 @@ const ofConnection: Finder<InOrganization> = {
   parameter: 'vcs-repo',
   find: async (request) => {
     const body = request.json() as { data?: { attributes?: { 'vcs-repo'?: Record<string, unknown> } } } | undefined;
-    const id = body?.data?.attributes?.['vcs-repo']?.['oauth-token-id'];
-    const token = typeof id === 'string' ? await getToken(id) : undefined;
-    const record = token && (await getOrganization(token.organization));
+    const repo = body?.data?.attributes?.['vcs-repo'];
+    const id = repo?.['oauth-token-id'] || repo?.['github-app-installation-id'];
+    if (typeof id !== 'string') return undefined;
+    const connection = isInstallation(id) ? await getInstallation(id) : await getToken(id);
+    const record = connection && (await getOrganization(connection.organization));
     return record && { organization: record.name, record };
   },
 };

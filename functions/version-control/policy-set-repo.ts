@@ -42,7 +42,7 @@ export const preparePolicySetRepo = async (
   if (!given) return undefined;
   const wanted = wantedFrom(given, before);
   if (wanted.tagsRegex) throw refused('tags-regex', 'cannot be set: policy sets follow a branch');
-  await checkOrganizationScoped(wanted.oauthTokenId, organization);
+  await checkOrganizationScoped(wanted, organization);
   if (before && isSame(before, wanted)) return { kind: 'change', vcsRepo: { ...before, ...wanted } };
   return { kind: 'connect', ...(await chosen(wanted)) };
 };
@@ -62,7 +62,7 @@ const versionNow = async (
   // Before the branch is looked at: a push that is handled meanwhile makes a later version.
   const at = now();
   try {
-    const access = await accessBy(repository.tokenId);
+    const access = await accessBy(repository.tokenId, { repository: repository.identifier });
     const branch = set.vcsRepo?.branch || repository.defaultBranch;
     const sha = await access.forge.branch(access.call, repository.identifier, branch);
     if (!sha) return undefined;

@@ -21,10 +21,16 @@ interface Commented {
 const pullForgeOf = ({ dialect = 'github' }: Access['client']) => pullForges[dialect];
 
 /** Ours, should a writer have died between writing it and noting its id; never one of others with our marker. */
-const ownComment = async ({ client, call, token }: Access, { identifier, organization }: Commented, number: number) => {
+const ownComment = async (
+  { client, call, accountId }: Access,
+  { identifier, organization }: Commented,
+  number: number,
+) => {
   const all = await pullForgeOf(client).comments(call, identifier, number);
   const marker = markerOf(organization);
-  return all.find(({ authorId, body }) => authorId === token.account.id && body.startsWith(marker))?.id;
+  const marked = all.filter(({ body }) => body.startsWith(marker));
+  const own = marked.length > 0 ? await accountId() : undefined;
+  return marked.find(({ authorId }) => authorId === own)?.id;
 };
 
 /** Its id. @throws {ForgeError} */
@@ -72,7 +78,7 @@ export const commentOnPulls = async (about: Commented, runs: Run[], base: string
     const kept = await lease(repository, number, about, digest);
     if (!kept) continue;
     try {
-      const access = await accessBy(about.tokenId, { patient: true });
+      const access = await accessBy(about.tokenId, { patient: true, repository: about.identifier });
       const commentId = await write(access, about, number, kept, text);
       await releaseComment(repository, number, { commentId, comment: digest });
     } catch (error) {

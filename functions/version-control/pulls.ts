@@ -20,13 +20,13 @@ import { filters, isTriggeredBy } from './triggers.ts';
  */
 
 /** Whether the workspace plans pull requests to that branch. */
-const plansOf =
-  ({ base }: Pull, defaultBranch: string) =>
+export const plansOf =
+  ({ base }: Pick<Pull, 'base'>, defaultBranch: string) =>
   ({ vcsRepo, speculativeEnabled, executionMode }: Workspace): boolean =>
     vcsRepo != null && speculativeEnabled && executionMode !== 'local' && follows(vcsRepo, base, defaultBranch);
 
-const isConcerned =
-  (pull: Pull, defaultBranch: string, files: string[] | undefined) =>
+export const isConcerned =
+  (pull: Pick<Pull, 'base'>, defaultBranch: string, files: string[] | undefined) =>
   (workspace: Workspace): boolean =>
     workspace.vcsRepo != null &&
     follows(workspace.vcsRepo, pull.base, defaultBranch) &&

@@ -6,7 +6,7 @@ import { open, seal } from '../store/secrets.ts';
 import { create, get, put, query, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
-import type { OauthClient, OauthToken } from './connections.ts';
+import type { Access } from './access.ts';
 import type { Repository } from './forges/forge.ts';
 import type { Dialect } from './service-providers.ts';
 
@@ -18,6 +18,7 @@ import type { Dialect } from './service-providers.ts';
 export interface FollowedRepository {
   id: string;
   organization: string;
+  /** OAuth client and token; of an installation of the GitHub App, its id in both places. */
   clientId: string;
   tokenId: string;
   dialect: Dialect;
@@ -104,10 +105,10 @@ export const completeRotation = async ({ id, uuid, sealedSecret, sealedNextSecre
 
 /** The record, made when there is none; with the webhook's secret, but without a webhook. */
 export const keepRepository = async (
-  { client, token }: { client: OauthClient; token: OauthToken },
+  { client, id: connectionId, isInstallation: hasAppWebhook }: Pick<Access, 'client' | 'id' | 'isInstallation'>,
   found: Repository,
 ): Promise<FollowedRepository> => {
-  const id = repositoryId(token.id, found.identifier);
+  const id = repositoryId(connectionId, found.identifier);
   const facts = {
     defaultBranch: found.defaultBranch,
     httpUrl: found.httpUrl,
@@ -127,13 +128,14 @@ export const keepRepository = async (
     id,
     organization: client.organization,
     clientId: client.id,
-    tokenId: token.id,
+    tokenId: connectionId,
     dialect: client.dialect ?? 'github',
     uuid,
     sealedSecret: await seal(newSecret(), secretContext(uuid)),
     createdAt: now(),
   };
-  await put({ ...keys.hook(uuid), repository: id });
+  // An installation's repositories have no webhook of their own: nothing is taken at such an address.
+  if (!hasAppWebhook) await put({ ...keys.hook(uuid), repository: id });
   // Until its webhook and follower are there, the sweep looks whether anybody needs it.
   const made = await put(
     { ...keys.repository(id), ...repository, ...dueIn(id, 600) },

@@ -1,11 +1,12 @@
 import { unprocessable } from '../api/errors.ts';
 import { environment } from '../environment.ts';
-import type { VcsRepo } from '../workspaces/records.ts';
 import type { VcsRepoInput } from '../workspaces/vcs-repo-input.ts';
+import { connectionOf, type VcsRepo } from '../workspaces/vcs-repo-record.ts';
 import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { getClient, getToken, type OauthClient } from './connections.ts';
 import type { Repository } from './forges/forge.ts';
+import { getInstallation, isInstallation } from './github-app/installations.ts';
 import { regexOf } from './regex.ts';
 import { hookPath } from './repositories.ts';
 import { providerOf } from './service-providers.ts';
@@ -16,7 +17,10 @@ import { follow } from './webhooks.ts';
 export const at = '/data/attributes/vcs-repo';
 
 /** What `vcs-repo` says, before anything is looked up. */
-export type RequestedRepo = Pick<VcsRepo, 'identifier' | 'branch' | 'ingressSubmodules' | 'tagsRegex' | 'oauthTokenId'>;
+export type RequestedRepo = Pick<
+  VcsRepo,
+  'identifier' | 'branch' | 'ingressSubmodules' | 'tagsRegex' | 'oauthTokenId' | 'installationId'
+>;
 
 /** A repository that was looked up at its forge. */
 export interface Choice {
@@ -27,19 +31,31 @@ export interface Choice {
 
 export const refused = (field: string, detail: string) => unprocessable(`${at}/${field}`, `${field}: ${detail}`);
 
-/** An empty text is none: the provider of Terraform sends one. */
-export const wantedFrom = (given: VcsRepoInput, before: VcsRepo | null | undefined): RequestedRepo => {
-  if (given['github-app-installation-id']) {
-    throw refused('github-app-installation-id', 'GitHub App installations are not supported; use oauth-token-id');
+type GivenConnection = Pick<VcsRepoInput, 'oauth-token-id' | 'github-app-installation-id'>;
+
+/** An empty text is none: the provider of Terraform sends one. @throws {ApiError} 422 for both */
+export const connectionIn = (
+  given: GivenConnection,
+  before?: VcsRepo | null,
+): Pick<VcsRepo, 'oauthTokenId' | 'installationId'> => {
+  const { 'oauth-token-id': oauthTokenId, 'github-app-installation-id': installationId } = given;
+  if (oauthTokenId && installationId) {
+    throw refused('oauth-token-id', 'cannot be set together with github-app-installation-id; send one of them');
   }
+  if (installationId) return { installationId };
+  if (oauthTokenId) return { oauthTokenId };
+  if (before?.installationId) return { installationId: before.installationId };
+  if (before?.oauthTokenId) return { oauthTokenId: before.oauthTokenId };
+  throw refused('oauth-token-id', 'is missing; send it, or github-app-installation-id');
+};
+
+export const wantedFrom = (given: VcsRepoInput, before: VcsRepo | null | undefined): RequestedRepo => {
   const identifier = given.identifier ?? before?.identifier;
-  const oauthTokenId = given['oauth-token-id'] || before?.oauthTokenId;
   if (!identifier) throw refused('identifier', 'is missing');
-  if (!oauthTokenId) throw refused('oauth-token-id', 'is missing');
   const { branch, 'tags-regex': tagsRegex } = given;
   return {
     identifier,
-    oauthTokenId,
+    ...connectionIn(given, before),
     branch: branch === undefined ? (before?.branch ?? '') : (branch ?? ''),
     ingressSubmodules: given['ingress-submodules'] ?? before?.ingressSubmodules ?? false,
     tagsRegex: tagsRegex === undefined ? (before?.tagsRegex ?? null) : tagsRegex || null,
@@ -55,6 +71,13 @@ export const checkTags = (tagsRegex: string | null): void => {
   }
 };
 
+/** It serves the whole organization that linked it. @throws {ApiError} 422 */
+const checkInstallation = async (id: string, organization: string): Promise<void> => {
+  const installation = isInstallation(id) ? await getInstallation(id) : undefined;
+  if (installation?.organization === organization) return;
+  throw refused('github-app-installation-id', `${organization} has not linked such an installation of the GitHub App`);
+};
+
 /**
  * The connection is one that can be used.
  * @param serves whether it may be used for this follower
@@ -62,11 +85,13 @@ export const checkTags = (tagsRegex: string | null): void => {
  * @throws {ApiError} 422
  */
 export const checkConnection = async (
-  tokenId: string,
+  wanted: Pick<VcsRepo, 'oauthTokenId' | 'installationId'>,
   organization: string,
   serves: (client: OauthClient) => boolean,
   whom: string,
 ): Promise<void> => {
+  if (wanted.installationId) return checkInstallation(wanted.installationId, organization);
+  const tokenId = connectionOf(wanted);
   const token = await getToken(tokenId);
   const client = token?.organization === organization ? await getClient(token.clientId) : undefined;
   if (!client || !serves(client)) throw refused('oauth-token-id', `there is no such connection ${whom}`);
@@ -76,25 +101,30 @@ export const checkConnection = async (
 };
 
 /** For what the whole organization uses. @throws {ApiError} 422 */
-export const checkOrganizationScoped = (tokenId: string, organization: string): Promise<void> =>
+export const checkOrganizationScoped = (
+  wanted: Pick<VcsRepo, 'oauthTokenId' | 'installationId'>,
+  organization: string,
+): Promise<void> =>
   checkConnection(
-    tokenId,
+    wanted,
     organization,
     (client) => client.organizationScoped,
     'for the whole organization (organization-scoped)',
   );
+
+const notAccessible = "Repository doesn't exist or isn't accessible.";
 
 /** Asks the forge. @throws {ApiError} 422 */
 export const chosen = async (wanted: RequestedRepo): Promise<Choice> => {
   const { identifier, branch } = wanted;
   let name = 'Version control';
   try {
-    const access = await accessBy(wanted.oauthTokenId);
+    const access = await accessBy(connectionOf(wanted), { repository: identifier });
     name = access.name;
     const { forge, call } = access;
     const found = await forge.repository(call, identifier);
-    if (!found) throw refused('identifier', "Repository doesn't exist or isn't accessible.");
-    if (!found.mayAdminister) {
+    if (!found) throw refused('identifier', notAccessible);
+    if (!access.isInstallation && !found.mayAdminister) {
       throw refused('identifier', `the connection needs admin access to ${identifier} to create its webhook`);
     }
     const head = branch || found.defaultBranch;
@@ -104,13 +134,14 @@ export const chosen = async (wanted: RequestedRepo): Promise<Choice> => {
     return { wanted, access, found };
   } catch (error) {
     if ((error as Error).name === 'ApiError') throw error;
-    throw refused('identifier', asForgeError(name, error).message);
+    const { failure, message } = asForgeError(name, error);
+    throw refused('identifier', failure === 'missing' ? notAccessible : message);
   }
 };
 
 export const isSame = (before: VcsRepo, wanted: RequestedRepo): boolean =>
   before.identifier === wanted.identifier &&
-  before.oauthTokenId === wanted.oauthTokenId &&
+  connectionOf(before) === connectionOf(wanted) &&
   before.branch === wanted.branch;
 
 /** Has the forge deliver here. @throws {ApiError} 422 */
@@ -124,7 +155,7 @@ export const followChoice = async ({ wanted, access, found }: Choice, follower: 
       clientName: access.client.name,
       clientId: access.client.id,
       httpUrl: found.httpUrl,
-      webhookUrl: `${publicUrl}${hookPath(repository)}`,
+      webhookUrl: access.isInstallation ? null : `${publicUrl}${hookPath(repository)}`,
       repository: repository.id,
     };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { type Answer, json } from '../api/answer.ts';
 import { badRequest, forbidden, notFound, unavailable, unprocessable } from '../api/errors.ts';
 import { pageOf } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
+import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import { organization } from '../people/organizations/finder.ts';
 import { eachProject } from '../projects/records.ts';
@@ -10,11 +10,12 @@ import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { getToken, type OauthToken } from './connections.ts';
 import { oauthToken } from './finder.ts';
+import { getInstallation, isInstallation } from './github-app/installations.ts';
 
 /** What a connection reaches: for whoever connects something (HCP API: OAuth tokens, authorized repositories). */
 
 /** Who may connect a workspace somewhere may look for a repository. @throws {ApiError} 403 */
-const checkConnects = async ({ principal, granted, subject }: Context<OauthToken | InOrganization>): Promise<void> => {
+export const checkConnects = async ({ principal, granted, subject }: Context<Subject>): Promise<void> => {
   if (granted.has('connection:write') || granted.has('workspace:create') || granted.has('policy:write')) return;
   for await (const projects of eachProject(subject.organization)) {
     const on = await principal.onProjects(subject.organization, projects);
@@ -26,10 +27,14 @@ const checkConnects = async ({ principal, granted, subject }: Context<OauthToken
 };
 
 /** @throws {ApiError} 422 with the forge's words, 503 while it asks to wait */
-const whileAsking = async <T>(tokenId: string, ask: (access: Access) => Promise<T>): Promise<T> => {
+const whileAsking = async <T>(
+  tokenId: string,
+  ask: (access: Access) => Promise<T>,
+  repository?: string,
+): Promise<T> => {
   let name = 'Version control';
   try {
-    const access = await accessBy(tokenId);
+    const access = await accessBy(tokenId, { repository });
     name = access.name;
     return await ask(access);
   } catch (error) {
@@ -59,15 +64,15 @@ const named = async ({
   const tokenId = request.query.get('oauth_token_id') ?? '';
   const identifier = request.query.get('identifier') ?? '';
   if (!isIdentifier(identifier)) throw badRequest('identifier must be like owner/name.', 'identifier');
-  const token = await getToken(tokenId.slice(0, 100));
-  if (token?.organization !== subject.organization) throw notFound('OAuth token not found.');
+  const found = await (isInstallation(tokenId) ? getInstallation : getToken)(tokenId.slice(0, 100));
+  if (found?.organization !== subject.organization) throw notFound('OAuth token not found.');
   return { tokenId, identifier };
 };
 
 const repository = async (context: Context<InOrganization>): Promise<Answer> => {
   await checkConnects(context);
   const { tokenId, identifier } = await named(context);
-  const found = await whileAsking(tokenId, ({ forge, call }) => forge.repository(call, identifier));
+  const found = await whileAsking(tokenId, ({ forge, call }) => forge.repository(call, identifier), identifier);
   const attributes = {
     exists: found !== undefined,
     identifier,
@@ -80,7 +85,7 @@ const repository = async (context: Context<InOrganization>): Promise<Answer> => 
 const branches = async (context: Context<InOrganization>): Promise<Answer> => {
   await checkConnects(context);
   const { tokenId, identifier } = await named(context);
-  const names = await whileAsking(tokenId, ({ forge, call }) => forge.branches(call, identifier));
+  const names = await whileAsking(tokenId, ({ forge, call }) => forge.branches(call, identifier), identifier);
   return json(200, { data: names.map((name) => ({ id: name, type: 'vcs-branches', attributes: { name } })) });
 };
 
@@ -89,11 +94,15 @@ const tree = async (context: Context<InOrganization>): Promise<Answer> => {
   await checkConnects(context);
   const { tokenId, identifier } = await named(context);
   const branch = context.request.query.get('branch') ?? '';
-  const paths = await whileAsking(tokenId, async ({ forge, call }) => {
-    const found = await forge.repository(call, identifier);
-    const sha = found && (await forge.branch(call, identifier, branch || found.defaultBranch));
-    return sha && (await forge.folders(call, identifier, sha));
-  });
+  const paths = await whileAsking(
+    tokenId,
+    async ({ forge, call }) => {
+      const found = await forge.repository(call, identifier);
+      const sha = found && (await forge.branch(call, identifier, branch || found.defaultBranch));
+      return sha && (await forge.folders(call, identifier, sha));
+    },
+    identifier,
+  );
   if (!paths) throw notFound(`Repository ${identifier} or its branch not found.`);
   return json(200, { data: paths.sort().map((path) => ({ id: path, type: 'vcs-tree', attributes: { path } })) });
 };

@@ -15,6 +15,8 @@ interface ServiceProvider {
 export const serviceProviders = {
   github: { name: 'GitHub', source: 'github', dialect: 'github' },
   github_enterprise: { name: 'GitHub Enterprise', source: 'github', dialect: 'github' },
+  /** Not of OAuth clients: the platform has the app, and organizations link installations. */
+  github_app: { name: 'GitHub', source: 'github', dialect: 'github' },
   gitlab_hosted: { name: 'GitLab.com', source: 'gitlab', dialect: 'gitlab' },
   gitlab_community_edition: { name: 'GitLab Community Edition', source: 'gitlab', dialect: 'gitlab' },
   gitlab_enterprise_edition: { name: 'GitLab Enterprise Edition', source: 'gitlab', dialect: 'gitlab' },
@@ -28,6 +30,9 @@ export const serviceProviders = {
 } as const satisfies Record<string, ServiceProvider>;
 
 export type ServiceProviderName = keyof typeof serviceProviders;
-export const serviceProviderNames = Object.keys(serviceProviders) as ServiceProviderName[];
+/** Those that OAuth clients are for. */
+export const serviceProviderNames = Object.keys(serviceProviders).filter(
+  (name) => name !== 'github_app',
+) as ServiceProviderName[];
 
 export const providerOf = (name: ServiceProviderName): ServiceProvider => serviceProviders[name];

@@ -47,9 +47,9 @@ export const prepareVcsRepo = async (
   const projectId = change.projectId ?? home.projectId;
   const moves = projectId !== current?.projectId;
   if (given === null) return before ? { kind: 'disconnect' } : undefined;
-  const tokenId = wanted?.oauthTokenId ?? before?.oauthTokenId;
-  if (tokenId && (wanted || moves)) {
-    await checkConnection(tokenId, organization, (client) => serves(client, projectId), 'for this project');
+  const connection = wanted ?? before;
+  if (connection && (wanted || moves)) {
+    await checkConnection(connection, organization, (client) => serves(client, projectId), 'for this project');
   }
   if (!wanted) return undefined;
   if ((change.executionMode ?? current?.executionMode) === 'local') {

@@ -18,7 +18,7 @@ import { recordVcsEvent } from './vcs-events.ts';
  */
 
 /** As much as gets through to a function. */
-const maxBytes = 4_500_000;
+export const maxBytes = 4_500_000;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Secrets of hooks that were asked for lately, by their sealed form, so that a push costs no call of KMS each time. */
@@ -43,7 +43,7 @@ const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string,
   return false;
 };
 
-const unsigned = () =>
+export const unsigned = () =>
   new ApiError(401, [{ title: 'unauthorized', detail: "The signature is missing, or not of this webhook's secret." }]);
 
 /** When a wrong signature was last told to people, by hook: a flood of them is one line a minute. */
@@ -91,7 +91,10 @@ const perSecond = 20;
 const bound = new RateLimit(perSecond, countRequests);
 
 /** @throws {ApiError} 429 */
-const checkFlood = async ({ uuid, identifier }: FollowedRepository): Promise<void> => {
+export const checkFlood = async ({
+  uuid,
+  identifier,
+}: Pick<FollowedRepository, 'uuid' | 'identifier'>): Promise<void> => {
   if ((await bound.admit(`webhook ${uuid}`, Date.now())).admitted) return;
   const detail = `More than ${perSecond} deliveries a second for ${identifier}. Deliver again later.`;
   throw new ApiError(429, [{ title: 'Too many requests', detail }]);

@@ -40,10 +40,11 @@ export const follow = async (
 
 /** Has the forge deliver here, whatever became of the webhook that it had. 2 calls. @throws {ForgeError} */
 export const ensureWebhook = async (
-  { forge, call }: Access,
+  { forge, call, isInstallation }: Access,
   repository: FollowedRepository,
   publicUrl: string,
 ): Promise<void> => {
+  if (isInstallation) return;
   const [sealed = repository.sealedSecret] = hookSecrets(repository);
   const secret = await openHookSecret(repository, sealed);
   const url = `${publicUrl}${hookPath(repository)}`;
@@ -104,8 +105,10 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   if (!ended) return true;
   await remove(keys.hook(uuid));
   try {
-    const { forge, call } = await accessBy(tokenId, { patient: true, ended: true });
-    if (hookId) await forge.deleteHook(call, identifier, hookId);
+    if (hookId) {
+      const { forge, call } = await accessBy(tokenId, { patient: true, ended: true });
+      await forge.deleteHook(call, identifier, hookId);
+    }
   } catch (error) {
     const since = Date.parse(repository.unusedAt ?? repository.createdAt);
     if (mayPass(error) && Date.now() - since < triedMs) return false;

@@ -30,6 +30,7 @@ const AgentPoolView = lazily(organization, (group) => group.AgentPoolView);
 const AgentPools = lazily(organization, (group) => group.AgentPools);
 const AuditTrail = lazily(organization, (group) => group.AuditTrail);
 const Connections = lazily(organization, (group) => group.Connections);
+const Explorer = lazily(organization, (group) => group.Explorer);
 const Members = lazily(organization, (group) => group.Members);
 const NewOrganization = lazily(organization, (group) => group.NewOrganization);
 const OrganizationSettings = lazily(organization, (group) => group.OrganizationSettings);
@@ -108,6 +109,8 @@ const View = ({ at }: { at: Place }) => {
       return <TeamView key={at.id} {...at} />;
     case 'members':
       return <Members key={at.organization} organization={at.organization} />;
+    case 'explorer':
+      return <Explorer key={at.organization} organization={at.organization} />;
     case 'audit-trail':
       return <AuditTrail key={at.organization} organization={at.organization} />;
     case 'organization-settings':

@@ -17,6 +17,7 @@ export const sectionGroups: readonly { name: string; sections: readonly Section[
       { view: 'workspaces', name: 'Workspaces' },
       { view: 'queue', name: 'Runs' },
       { view: 'projects', name: 'Projects' },
+      { view: 'explorer', name: 'Explorer', permission: 'can-view-explorer' },
     ],
   },
   {

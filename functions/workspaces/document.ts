@@ -38,10 +38,10 @@ export const vcsRepoDocument = (vcsRepo: VcsRepo | null | undefined) =>
     ? {
         branch: vcsRepo.branch,
         'display-identifier': vcsRepo.identifier,
-        'github-app-installation-id': null,
+        'github-app-installation-id': vcsRepo.installationId ?? null,
         identifier: vcsRepo.identifier,
         'ingress-submodules': vcsRepo.ingressSubmodules,
-        'oauth-token-id': vcsRepo.oauthTokenId,
+        'oauth-token-id': vcsRepo.oauthTokenId ?? null,
         'repository-http-url': vcsRepo.httpUrl,
         'service-provider': vcsRepo.serviceProvider,
         'tags-regex': vcsRepo.tagsRegex,
@@ -113,6 +113,10 @@ export const workspaceDocument = (
     'open-change-requests': workspace.changeRequests ?? 0,
     'assessments-enabled': workspace.assessmentsEnabled,
     'last-assessment-result-at': workspace.health?.at ?? null,
+    /** Ours: of the assessment that goes on. */
+    'assessment-started-at': workspace.assessing?.at ?? null,
+    /** Ours: the environment or template that it belongs to, `environment <owner>/<name>`. */
+    'managed-by': workspace.managedBy ?? null,
     source: workspace.sourceModule ? 'tfe-module' : 'tfe-api',
     'source-name': workspace.sourceName,
     'source-url': workspace.sourceUrl,

@@ -18,15 +18,17 @@ import { settleAgentPool } from './agent-pool-input.ts';
 import { autoDestroyAttributes, readAutoDestroy } from './auto-destroy-input.ts';
 import { checkVersion, engineOfNew } from './engine.ts';
 import { mergeRequirements } from './merge-requirements.ts';
+import { notifiesIn } from './project-notifies.ts';
 import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 import { vcsRepoInput } from './vcs-repo-input.ts';
 
 /** What creating and changing a workspace may say. */
 
 const otherFields: OtherFields = {
-  shown: `actions apply-duration-average auto-destroy-status created-at effective-run-data-retention-desc
+  shown: `actions apply-duration-average assessment-started-at auto-destroy-status created-at effective-run-data-retention-desc
       effective-state-version-retention-desc environment last-assessment-result-at
-      latest-change-at locked open-change-requests locked-reason no-code-upgrade-available permissions plan-duration-average
+      latest-change-at locked open-change-requests locked-reason managed-by no-code-upgrade-available permissions
+      plan-duration-average
       policy-check-failures resource-count run-failures source source-module-id tag-names updated-at
       vcs-repo-identifier workspace-kpis-runs-count`,
   related: `current-assessment-result current-configuration-version current-run current-state-version
@@ -179,6 +181,7 @@ export const readWorkspaceChange = async (
     const project = await getProject(projectId);
     if (project?.organization !== organization) throw noProject(projectId, organization);
     change.projectId = projectId;
+    if (current && projectId !== current.projectId) Object.assign(change, notifiesIn(project, current));
   }
   const moves = projectId !== undefined && projectId !== current?.projectId;
   if (current && (tags || moves)) {
@@ -211,8 +214,8 @@ export const checkOwnTags = async (
 };
 
 /** What workspaces of the project run like that do not say otherwise. */
-const executionOfProject = async (projectId: string | undefined, organization: string): Promise<Execution> => {
-  const project = projectId ? await getProject(projectId) : undefined;
+const executionOfProject = async (projectId: string, organization: string): Promise<Execution> => {
+  const project = await getProject(projectId);
   return executionIn(project?.defaultExecutionMode ? project : await getOrganization(organization));
 };
 
@@ -236,9 +239,10 @@ export const readNewWorkspace = async (request: ApiRequest, home: Organization):
   if (name === undefined) throw unprocessable('/data/attributes/name', 'name: is missing');
   await checkOwnTags({ organization: home.name, projectId }, change.tags ?? []);
   const follows = inheritsExecutionMode || !change.executionMode;
-  const above = follows ? await executionOfProject(projectId, home.name) : undefined;
+  const project = await getProject(projectId);
+  const above = follows ? executionIn(project?.defaultExecutionMode ? project : home) : undefined;
   if (above) checkFollows('execution-mode', change.executionMode, above.executionMode, unsaidMode);
-  const pooled = { ...change, ...above, projectId };
+  const pooled = { ...change, ...above, ...(project ? notifiesIn(project) : {}), projectId };
   await settleAgentPool(pooled, { organization: home.name });
   const all = { ...defaultSettings, tags: [], ...pooled };
   return { ...all, inheritsExecutionMode, organization: home.name, name };

@@ -10,6 +10,7 @@ import type { Project } from '../projects/records.ts';
 import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
 import { checkUnmanaged } from './managed.ts';
+import { notifiesIn } from './project-notifies.ts';
 import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
 /** Workspaces as they move into a project. */
@@ -53,6 +54,7 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
       projectId: subject.id,
       ...(workspace.inheritsExecutionMode ? executionIn(subject) : {}),
       ...autoDestroyIn(subject, workspace),
+      ...notifiesIn(subject, workspace),
     }),
   );
   await Promise.all(workspaces.map((workspace, i) => settleAgentPool(changes[i] as WorkspaceChange, workspace)));

@@ -4,7 +4,6 @@ import type { Tag } from '../projects/tags.ts';
 import type { Engine } from '../run/engine.ts';
 import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
 import type { HealthResult } from '../run/health-record.ts';
-import type { UnsavedState } from '../run/state-identity.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
@@ -13,6 +12,7 @@ import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
+import type { WorkspaceLock } from './lock-record.ts';
 import type { MergeRequirement } from './merge-requirements.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
 import type { SourceModule } from './source-module.ts';
@@ -77,13 +77,7 @@ export const defaultSettings: WorkspaceSettings = {
   sourceUrl: null,
 };
 
-export type { VcsRepo };
-
-/** The lock's holder, who alone may write state and start runs. `unsaved`: a state that has to be pushed first (locks.ts). */
-export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
-  | { kind: 'run'; runId: string }
-  | { kind: 'user'; userId: string; reason: string }
-);
+export type { VcsRepo, WorkspaceLock };
 
 export interface Workspace extends WorkspaceSettings, Edited {
   id: string;
@@ -140,6 +134,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   savedPlans?: Set<string>;
   /** Ids of its notification configurations. */
   notifications?: Set<string>;
+  /** Its project has notification configurations: its own copy, so that runs need not look (notifications/carry.ts). */
+  projectNotifies?: boolean;
   /** What its runs fetch modules with (ssh-keys/records.ts). */
   sshKeyId?: string;
   /** What teams may do with it. */
@@ -163,9 +159,11 @@ export interface Workspace extends WorkspaceSettings, Edited {
 export type AutoDestroyChange = Partial<
   Pick<Workspace, 'autoDestroyAt' | 'autoDestroyActivityDuration' | 'inheritsAutoDestroy' | 'autoDestroyStatus'>
 >;
+type OfProject = Pick<Workspace, 'projectNotifies'>;
 
 export type NewWorkspace = WorkspaceSettings &
   AutoDestroyChange &
+  OfProject &
   Pick<
     Workspace,
     'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy' | 'sourceModule'
@@ -219,6 +217,7 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
 export type WorkspaceChange = Partial<
   WorkspaceSettings &
     AutoDestroyChange &
+    OfProject &
     Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>
 >;
 

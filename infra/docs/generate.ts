@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { lifecyclePicture } from './lifecycle-picture.ts';
+import { notServedTable } from './not-served-operations.ts';
 import { permissionTables } from './permission-tables.ts';
 
 /** Parts of the documentation that are written from the code: `npm run docs` writes them, a test keeps them current. */
@@ -13,6 +14,7 @@ export interface GeneratedPart {
 
 export const generatedParts: GeneratedPart[] = [
   { file: 'README.md', name: 'lifecycle', text: lifecyclePicture },
+  { file: 'infra/docs/not-served.md', name: 'not served', text: notServedTable },
   { file: 'infra/docs/permissions.md', name: 'permissions', text: permissionTables },
 ];
 

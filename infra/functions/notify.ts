@@ -2,9 +2,13 @@ import type { Declaration } from '../declaration.ts';
 
 export const Notify: Declaration = {
   entry: 'functions/notifications/handler.ts',
-  description: 'Tells people of runs: notification configurations of workspaces',
+  description: 'Tells people of runs, health and change requests: notification configurations',
   // Destinations are called side by side, each for 10 s at most.
   timeoutSeconds: 60,
-  environment: ['table', 'key', 'outbound', 'publicUrl'],
-  rights: (may) => [may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), may.key('Decrypt')],
+  environment: ['table', 'key', 'outbound', 'publicUrl', 'email'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'),
+    may.key('Decrypt'),
+    ...may.sendEmails(),
+  ],
 };

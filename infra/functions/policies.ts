@@ -4,7 +4,17 @@ export const Policies: HttpDeclaration = {
   entry: 'functions/public-api/policies.ts',
   description: 'The public API: policies, policy sets and their results',
   timeoutSeconds: 29,
-  environment: ['table', 'bucket', 'key', 'outbound', 'publicUrl', 'requestLimit', 'versionControl', 'commits'],
+  environment: [
+    'table',
+    'bucket',
+    'key',
+    'outbound',
+    'publicUrl',
+    'requestLimit',
+    'versionControl',
+    'commits',
+    'githubApp',
+  ],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
@@ -15,6 +25,7 @@ export const Policies: HttpDeclaration = {
     may.fetchCommits(),
     // An override lets the run go on.
     may.answerExecutions(),
+    ...may.githubApp('key'),
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/policies-routes.ts')).allPolicyRoutes,

@@ -4,13 +4,15 @@ export const Settings: HttpDeclaration = {
   entry: 'functions/public-api/settings.ts',
   description: 'The public API: variables, variable sets, tags, SSH keys, run triggers, notifications',
   timeoutSeconds: 29,
-  environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit'],
+  environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit', 'email'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
+    // Verifies notification configurations, and asks owners of addresses.
+    ...may.sendEmails(),
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/settings-routes.ts')).settingRoutes,
-    authorization: `${bearer}.`,
+    authorization: `${bearer}; links of e-mails carry a secret of their own.`,
   },
 };

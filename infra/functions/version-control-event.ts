@@ -5,7 +5,7 @@ export const VersionControlEvent: Declaration = {
   entry: 'functions/orchestration/version-control-event.ts',
   description: 'Turns pushes and pull requests into runs, and deletes webhooks that nobody needs',
   timeoutSeconds: 300,
-  environment: ['table', 'bucket', 'key', 'machine', 'outbound', 'publicUrl', 'commits', 'notify'],
+  environment: ['table', 'bucket', 'key', 'machine', 'outbound', 'publicUrl', 'commits', 'notify', 'githubApp'],
   rights: (may) => [
     ...rightsToCreateRuns(may),
     may.table('DeleteItem'),
@@ -13,5 +13,6 @@ export const VersionControlEvent: Declaration = {
     may.answerExecutions(),
     may.fetchCommits(),
     may.notify(),
+    ...may.githubApp('key'),
   ],
 };

@@ -4,11 +4,12 @@ export const VersionControl: HttpDeclaration = {
   entry: 'functions/public-api/version-control.ts',
   description: 'The public API: connections to version control, and what they reach',
   timeoutSeconds: 29,
-  environment: ['table', 'key', 'outbound', 'requestLimit', 'versionControl', 'publicUrl'],
+  environment: ['table', 'key', 'outbound', 'requestLimit', 'versionControl', 'publicUrl', 'githubApp'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
     may.handleVersionControlEvents(),
+    ...may.githubApp('key', 'clientSecret'),
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/version-control-routes.ts')).versionControlRoutes,

@@ -4,11 +4,12 @@ export const Workspaces: HttpDeclaration = {
   entry: 'functions/public-api/workspaces.ts',
   description: 'The public API: creates, changes and deletes workspaces',
   timeoutSeconds: 29,
-  environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit', 'versionControl'],
+  environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit', 'versionControl', 'githubApp'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
     may.handleVersionControlEvents(),
+    ...may.githubApp('key'),
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/workspaces-routes.ts')).workspaceChangeRoutes,

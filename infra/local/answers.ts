@@ -75,7 +75,7 @@ export const errorReply = (
   if (!known) log(`${method} ${url}: ${error.stack}`);
   const status = error instanceof AwsError ? error.statusCode : known ? 400 : 500;
   const code = known ? error.name : 'InternalFailure';
-  if (headers['x-amz-target'] || /^\/(2015-03-31\/|_)/.test(url)) {
+  if (headers['x-amz-target'] || /^\/(2015-03-31\/|v2\/email\/|_)/.test(url)) {
     const body = JSON.stringify({ __type: code, message: error.message, Message: error.message });
     const answer = reply(status, 'application/x-amz-json-1.1', body);
     return { ...answer, headers: { ...answer.headers, 'x-amzn-errortype': code } };

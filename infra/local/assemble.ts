@@ -20,6 +20,7 @@ import { Kms } from './kms.ts';
 import { type FunctionProperties, Lambda } from './lambda.ts';
 import type { Logs } from './logs.ts';
 import { machineCache } from './machine-cache.ts';
+import { Mail } from './mail.ts';
 import { followPlatform } from './moved-ports.ts';
 import { type Route, readRoutes } from './routes.ts';
 import { type ObjectCreated, S3 } from './s3.ts';
@@ -33,6 +34,8 @@ export interface Application {
   template: Template;
   /** File of a function's bundle by logical id; undefined for functions that only AWS needs. */
   bundleOf(logicalId: string): string | undefined;
+  /** Folder for what V8 has compiled of the bundles; each start compiles them unless given. */
+  compiled?: string;
   /** The runner program. */
   runner: string;
 }
@@ -47,6 +50,8 @@ export interface Site {
   log(line: string): void;
   logs: Logs;
   functionSettings: FunctionSettings;
+  /** URL of the mail server; e-mails become files of the data folder when empty. */
+  smtp: string;
   runnerEnvironment: Record<string, string>;
   stack: Stack;
   usage: Usage;
@@ -65,6 +70,7 @@ export interface Parts {
   events: Events;
   kms: Kms;
   lambda: Lambda;
+  mail: Mail;
   machine: Resource<MachineProperties>;
   routes: Route[];
   s3: S3;
@@ -96,6 +102,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const lambda = new Lambda({
     functions,
     bundleOf: application.bundleOf,
+    compiled: application.compiled,
     credentialsOf: (id) => callers.credentialsOf(id),
     directCallOf: (id, traceHeader) => site.endpoint.directCall(callers.callerOf(id), traceHeader),
     environment: {
@@ -137,6 +144,12 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const roles = [TaskRoleArn, ExecutionRoleArn].filter((role) => role !== undefined);
   const accesses = new Accesses(stack, home, kms, roles);
   const cors = new Cors(stack);
+  const senders = functions.filter(({ properties }) => properties.Environment?.Variables?.EMAIL_SENDER);
+  const mail = new Mail(
+    folder.at('mail'),
+    site.smtp,
+    senders.map(({ ref }) => ref),
+  );
   return {
     accesses,
     api,
@@ -148,6 +161,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     events,
     kms,
     lambda,
+    mail,
     machine,
     routes,
     s3,

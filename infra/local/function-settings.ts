@@ -1,4 +1,5 @@
 import { localEnvironmentVariable } from '../environments.ts';
+import { localGithubAppVariable } from '../github-app.ts';
 import { localOrganizationVariable } from '../organizations.ts';
 import { localSharedProviderVariable } from '../shared-providers.ts';
 import { localSignInVariable } from '../sign-in.ts';
@@ -11,6 +12,8 @@ import { localWarmRunnerVariable } from '../warm-runners.ts';
 export type FunctionSettings = Partial<
   Record<
     | 'ENVIRONMENTS_DEBUG'
+    | 'EMAIL_SENDER'
+    | 'GITHUB_APP'
     | 'ORGANIZATION_RULES'
     | 'REQUESTS_PER_SECOND'
     | 'SHARED_PROVIDER_HOSTS'
@@ -21,7 +24,19 @@ export type FunctionSettings = Partial<
 >;
 
 /** Of a platform that is told nothing: what would reach beyond this machine, or cost its time, is off. */
-export const unset = { SHARED_PROVIDER_HOSTS: '', SIGN_IN: '', WARM_RUNNERS: '' } satisfies FunctionSettings;
+export const unset = {
+  EMAIL_SENDER: 'stepform@localhost',
+  GITHUB_APP: '',
+  SHARED_PROVIDER_HOSTS: '',
+  SIGN_IN: '',
+  WARM_RUNNERS: '',
+} satisfies FunctionSettings;
+
+const emailSender = (text: string): string => {
+  if (!/^[^\s@<>]+@[^\s@<>]+$/.test(text))
+    throw new Error(`STEPFORM_EMAIL_SENDER must be an e-mail address; it is ${text}`);
+  return text;
+};
 
 const requestsPerSecond = (text: string): string => {
   // Terraform refuses to work with a lower one.
@@ -36,10 +51,12 @@ const requestsPerSecond = (text: string): string => {
  */
 export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSettings => ({
   ENVIRONMENTS_DEBUG: localEnvironmentVariable(environment),
+  GITHUB_APP: localGithubAppVariable(environment),
   ORGANIZATION_RULES: localOrganizationVariable(environment),
   SHARED_PROVIDER_HOSTS: localSharedProviderVariable(environment),
   SIGN_IN: localSignInVariable(environment),
   WARM_RUNNERS: localWarmRunnerVariable(environment),
+  ...(environment.STEPFORM_EMAIL_SENDER ? { EMAIL_SENDER: emailSender(environment.STEPFORM_EMAIL_SENDER) } : {}),
   ...(environment.STEPFORM_REQUESTS_PER_SECOND
     ? { REQUESTS_PER_SECOND: requestsPerSecond(environment.STEPFORM_REQUESTS_PER_SECOND) }
     : {}),

@@ -31,6 +31,8 @@ export interface HostOptions {
   runnerEnvironment: Record<string, string>;
   /** What functions are told otherwise than on AWS. */
   functionSettings?: FunctionSettings;
+  /** URL of the mail server; e-mails become files of the data folder unless given. */
+  smtp?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
 }
@@ -133,6 +135,7 @@ export class Host {
       log,
       logs,
       functionSettings: this.#options.functionSettings ?? {},
+      smtp: this.#options.smtp ?? '',
       runnerEnvironment,
       stack,
       usage,
@@ -184,6 +187,7 @@ export class Host {
     const parts = this.#parts as Parts | undefined;
     parts?.events.close();
     parts?.lambda.close();
+    parts?.mail.close();
     if (!leaveRunners) parts?.ecs.killAll();
     parts?.ecs.close();
     await settled(() => !parts || parts.lambda.active === 0, graceMs);

@@ -22,6 +22,8 @@ export interface StartOptions {
   tell?: (text: string) => void;
   /** What functions are told otherwise than on AWS. */
   functionSettings?: FunctionSettings;
+  /** URL of the mail server; e-mails become files of the data folder unless given. */
+  smtp?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
 }
@@ -57,6 +59,7 @@ export const startPlatform = async ({
   application,
   tell,
   functionSettings,
+  smtp,
   faults,
 }: StartOptions): Promise<Platform> => {
   const begun = performance.now();
@@ -77,6 +80,7 @@ export const startPlatform = async ({
     environmentsPort,
     runnerEnvironment: runnerEnvironment(dataDir, functionSettings?.SHARED_PROVIDER_HOSTS),
     functionSettings,
+    smtp,
     faults,
   });
   try {
@@ -103,6 +107,7 @@ export const synthesizedApplication = async (tell?: (text: string) => void): Pro
   return {
     template,
     runner: bundles.runner,
+    compiled: resolve(import.meta.dirname, '../../.build/compiled'),
     bundleOf: (logicalId) =>
       bundles.functions[logicalId.replace(/Function$/, '') as keyof typeof bundles.functions]?.file,
   };
@@ -146,8 +151,8 @@ const runnerEnvironment = (dataDir: string, sharedProviderHosts = ''): HostOptio
   const passes = ([name, value = '']: [string, string | undefined]) => allowed.test(name) && !value.startsWith(folder);
   return {
     ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),
-    // Halves the time a runner takes to start from the second one on.
-    NODE_COMPILE_CACHE: resolve(folder, 'cache'),
+    // Halves the time a runner takes to start from the second one on. Platforms side by side may share it.
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || resolve(folder, 'cache'),
     STEPFORM_PROVIDER_CACHE: sharedProviderHosts ? '' : join(process.env.STEPFORM_CACHE || machineCache, 'providers'),
   };
 };

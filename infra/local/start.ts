@@ -8,7 +8,7 @@ import type { Platform } from './platform.ts';
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT, STEPFORM_SIGN_IN_…,
  * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS,
- * STEPFORM_SHARED_PROVIDER_HOSTS, STEPFORM_ENVIRONMENT_DEBUG.
+ * STEPFORM_SHARED_PROVIDER_HOSTS, STEPFORM_ENVIRONMENT_DEBUG, STEPFORM_EMAIL_SENDER, STEPFORM_SMTP.
  */
 
 const port = (name: string): number | undefined => {
@@ -27,6 +27,16 @@ const faults = (): FaultRule[] => {
   } catch (error) {
     throw new StartError(`STEPFORM_FAULTS: ${(error as Error).message}`);
   }
+};
+
+const smtp = (): string | undefined => {
+  const text = process.env.STEPFORM_SMTP;
+  if (!text) return undefined;
+  if (!/^smtps?:\/\/[^\s/]+$/.test(text))
+    throw new StartError(
+      'STEPFORM_SMTP must be the URL of a mail server, such as smtp://user:password@mail.example.com:587',
+    );
+  return text;
 };
 
 const functionSettings = (): FunctionSettings => {
@@ -111,6 +121,7 @@ try {
     httpsPort: port('HTTPS_PORT'),
     environmentsPort: port('ENVIRONMENTS_PORT'),
     functionSettings: functionSettings(),
+    smtp: smtp(),
     faults: faults(),
     tell: console.log,
   };

@@ -352,6 +352,7 @@ const elsewhere: Record<string, string> = {
     'as of workspaces; environment variables only: test/module-tests',
   'oauth-clients/{oauthClient}': 'needs a forge: test/version-control',
   'oauth-tokens/{oauthToken}': 'needs a forge: test/version-control',
+  'organizations/{organization}/explorer/views/{view}': 'a query: test/explorer',
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}': 'test/registry',
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/{moduleVersion}':
     'test/registry',

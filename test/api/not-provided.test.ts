@@ -12,7 +12,6 @@ afterAll(() => api.close());
 
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
-  ['GET', 'github-app/installations', 'GitHub App installations'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
   ['POST', 'plan-exports', 'plan exports'],
   ['POST', 'admin/terraform-versions', 'changing which Terraform versions there are'],

@@ -30,6 +30,7 @@ const required = ({ path }: Route): Record<string, string> => {
   if (path.endsWith('/team-workspaces')) return { 'filter[workspace][id]': world.workspace ?? '' };
   if (path.endsWith('/team-projects')) return { 'filter[project][id]': world.project ?? '' };
   if (path.endsWith('/run-triggers')) return { 'filter[run-trigger][type]': 'inbound' };
+  if (/\/explorer(\/export\/csv)?$/.test(path)) return { type: 'workspaces' };
   if (path.endsWith('/api/v2/runs')) return { workspace_id: world.workspace ?? '' };
   return {};
 };

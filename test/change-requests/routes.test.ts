@@ -59,10 +59,30 @@ it('are created by admins of all workspaces or not at all, read by readers and a
   expect((await api.call('POST', `${path}/actions/archive`, as(writer.token))).status).toBe(200);
 });
 
+it('a bulk action finds its workspaces by a query', async () => {
+  const [a, b] = [await api.workspace({ name: 'bulk-a' }), await api.workspace({ name: 'bulk-b' })];
+  const other = await api.workspace({ name: 'other' });
+  const filter = [{ workspace_name: { contains: ['bulk-'] } }];
+  const made = await request([], { target_ids: undefined, query: { type: 'workspaces', filter } });
+  expect([made.status, made.body.data.attributes.target_ids]).toEqual([201, [a.id, b.id]]);
+  expect([await openOf(a.id), await openOf(b.id), await openOf(other.id)]).toEqual([1, 1, 0]);
+});
+
 it.each([
   [{ action_type: 'delete' }, 'action_type', /no other bulk actions/],
   [{ target_ids: undefined }, 'target_ids', /Name the workspaces/],
-  [{ query: { type: 'workspaces' } }, 'query', /has no explorer/],
+  [{ query: { type: 'workspaces' } }, 'query', /together with target_ids/],
+  [{ target_ids: undefined, query: { type: 'providers' } }, 'query', /must be workspaces/],
+  [
+    { target_ids: undefined, query: { type: 'workspaces', filter: [{ nosuch: { is: ['a'] } }] } },
+    'query',
+    /nosuch is not a field/,
+  ],
+  [
+    { target_ids: undefined, query: { type: 'workspaces', filter: [{ workspace_name: { is: ['nosuch'] } }] } },
+    'query',
+    /finds no workspaces/,
+  ],
   [{ action_inputs: { subject: ' ' } }, 'action_inputs', /is empty/],
 ])('refuses %j by name', async (change, field, detail) => {
   const { status, body } = await request(['ws-x'], change);

@@ -186,6 +186,14 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('PutObject', 'registry', 'uploads'),
     ...answers(),
   ],
+  Explorer: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    ...objects('GetObject', 'states', 'runs', 'uploads'),
+    ...objects('PutObject', 'uploads'),
+    ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    's3:ListBucket bucket',
+    'lambda:InvokeFunction NotifyFunction',
+  ],
   Registry: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     ...objects('GetObject', 'uploads', 'registry'),

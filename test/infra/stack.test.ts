@@ -246,6 +246,8 @@ describe('the HTTP API', () => {
       'ANY /runner/v1/{proxy+}': 'RunnerFunction',
       'ANY /agent/v1/{proxy+}': 'AgentFunction',
       'ANY /api/registry/{proxy+}': 'RegistryFunction',
+      'ANY /api/v2/organizations/{organization}/explorer': 'ExplorerFunction',
+      'ANY /api/v2/organizations/{organization}/explorer/{proxy+}': 'ExplorerFunction',
       'ANY /auth/{proxy+}': 'VersionControlFunction',
       'ANY /webhooks/{proxy+}': 'WebhooksFunction',
       'ANY /environments/api/v2/{proxy+}': 'EnvironmentsFunction',
@@ -280,6 +282,7 @@ describe('the HTTP API', () => {
       'EnvironmentGovernance',
       'EnvironmentTemplates',
       'Environments',
+      'Explorer',
       'Governance',
       'Modules',
       'Organizations',
@@ -419,11 +422,16 @@ describe('events', () => {
       detail: { status: ['FAILED', 'ABORTED', 'TIMED_OUT'] },
     });
     expect(readable(rule('ExecutionStopped')?.EventPattern?.detail.stateMachineArn)).toBe('machine');
-    expect(rule('RunApplied')?.EventPattern).toMatchObject({ detail: { status: ['SUCCEEDED'] } });
+    expect(rule('RunApplied')?.EventPattern).toMatchObject({
+      detail: { status: ['SUCCEEDED'], output: [{ wildcard: '*"StartsRuns"*' }] },
+    });
     expect(rule('RunnerStopped')?.EventPattern).toMatchObject({
       source: ['aws.ecs'],
       'detail-type': ['ECS Task State Change'],
-      detail: { lastStatus: ['STOPPED'] },
+      detail: {
+        lastStatus: ['STOPPED'],
+        containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
+      },
     });
     expect(readable(rule('RunnerStopped')?.EventPattern?.detail.clusterArn)).toBe('cluster');
     expect(rule('ConfigurationUploaded')?.EventPattern).toMatchObject({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isAccepted } from '../../functions/run/actions.ts';
 import type { Notification } from '../../functions/run/notifications.ts';
-import { type Api, startApi } from '../support/api.ts';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
 import { LifecycleWorld } from '../support/lifecycle-world.ts';
 import { newRunOptions } from '../support/run.ts';
 import { runHelpers } from '../support/runs.ts';
@@ -28,6 +28,8 @@ afterAll(async () => {
   await server.close();
   await api.close();
 });
+
+const ref = (type: string, id: string) => ({ data: { type, id } });
 
 const configure = async (workspaceId: string, change: object = {}) => {
   const values = { name: 'n', 'destination-type': 'generic', url: server.url, triggers: ['run:created'], ...change };
@@ -199,5 +201,210 @@ describe('a run', () => {
     expect(noticesOf()).toHaveLength(1);
     expect(error.mock.calls.flat().join()).toContain('notification failed');
     error.mockRestore();
+  });
+});
+
+describe('a project', () => {
+  const project = async () => (await api.post('organizations/acme/projects', { name: uniqueName('p') })).body.data.id;
+  const inProject = async (projectId: string) =>
+    (
+      await api.post(
+        'organizations/acme/workspaces',
+        { name: uniqueName('w') },
+        { project: ref('projects', projectId) },
+      )
+    ).body.data.id as string;
+  const configureProject = async (projectId: string, change: object = {}) => {
+    const values = { name: 'n', 'destination-type': 'generic', url: server.url, triggers: ['run:created'], ...change };
+    const path = `projects/${projectId}/notification-configurations`;
+    const { status, body } = await api.post(path, { ...values, enabled: true });
+    expect([status, body.errors]).toEqual([201, undefined]);
+    server.requests.length = 0;
+    return body.data.id as string;
+  };
+  const notifiesOf = async (workspaceId: string) => {
+    const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+    return (await getWorkspace(workspaceId))?.projectNotifies ?? false;
+  };
+
+  it('notifies of the runs in its workspaces, of older and newer ones and those that move in', async () => {
+    const projectId = await project();
+    const [older, outside] = [await inProject(projectId), (await api.workspace()).id];
+    await api.configuration(older);
+    const open = await runIn(older);
+    const id = await configureProject(projectId);
+    const newer = await inProject(projectId);
+    await api.call('POST', `projects/${projectId}/relationships/workspaces`, {
+      body: { data: [{ type: 'workspaces', id: outside }] },
+    });
+    expect(await Promise.all([older, newer, outside].map(notifiesOf))).toEqual([true, true, true]);
+    const { getRun } = await import('../../functions/runs/records.ts');
+    expect((await getRun(open))?.notifies).toBe(true);
+    await configure(older, { url: `${server.url}own` });
+    await notify({ id: 'e1', runId: open, ...created });
+    expect(server.requests.map(({ path }) => path).sort()).toEqual(['/', '/own']);
+    expect(await responsesOf(id)).toHaveLength(2);
+  });
+
+  it('without its last configuration leaves its workspaces as they were', async () => {
+    const projectId = await project();
+    const workspace = await inProject(projectId);
+    const [first, second] = [await configureProject(projectId), await configureProject(projectId)];
+    await api.call('DELETE', pathOf(first));
+    expect(await notifiesOf(workspace)).toBe(true);
+    await api.call('DELETE', pathOf(second));
+    expect(await notifiesOf(workspace)).toBe(false);
+    await api.configuration(workspace);
+    const { getRun } = await import('../../functions/runs/records.ts');
+    expect((await getRun(await runIn(workspace)))?.notifies).toBeUndefined();
+  });
+
+  it('no longer notifies of a workspace that moved out', async () => {
+    const projectId = await project();
+    const workspace = await inProject(projectId);
+    await configureProject(projectId);
+    const elsewhere = await project();
+    await api.patch(`workspaces/${workspace}`, {}, { project: ref('projects', elsewhere) });
+    expect(await notifiesOf(workspace)).toBe(false);
+  });
+
+  it('takes its configurations with it', async () => {
+    const projectId = await project();
+    const id = await configureProject(projectId);
+    expect((await api.get(pathOf(id))).body.data.relationships.subscribable.data).toEqual({
+      type: 'projects',
+      id: projectId,
+    });
+    await api.call('DELETE', `projects/${projectId}`);
+    expect((await api.get(pathOf(id))).status).toBe(404);
+  });
+});
+
+describe('a team', () => {
+  const team = async () =>
+    (await api.post('organizations/acme/teams', { name: uniqueName('t') })).body.data.id as string;
+  const configureTeam = async (teamId: string, change: object = {}) => {
+    const values = { name: 'n', 'destination-type': 'generic', url: server.url, enabled: true, ...change };
+    return api.post(`teams/${teamId}/notification-configurations`, values);
+  };
+  const access = (teamId: string, workspaceId: string) =>
+    api.post(
+      'team-workspaces',
+      { access: 'read' },
+      { team: ref('teams', teamId), workspace: ref('workspaces', workspaceId) },
+    );
+
+  it('is told once of change requests of workspaces that it was given', async () => {
+    const [given, other] = [await team(), await team()];
+    const { id: workspaceId, attributes } = await api.workspace();
+    await access(given, workspaceId);
+    const configured = await configureTeam(given, { triggers: ['change_request:created', 'team:change_request'] });
+    expect([configured.status, configured.body.data.attributes.triggers]).toEqual([
+      201,
+      ['team:change_request', 'change_request:created'],
+    ]);
+    await configureTeam(other, { triggers: ['change_request:created'] });
+    server.requests.length = 0;
+    const action = { action_type: 'change_requests', action_inputs: { subject: 'Upgrade', message: 'now' } };
+    await api.post('organizations/acme/explorer/bulk-actions', { ...action, target_ids: [workspaceId] });
+    const [{ event } = { event: undefined }] = api.aws.invoked.slice(-1);
+    for (let i = 0; i < 2; i++) await notify(event as never);
+    expect(server.requests.map(({ payload }) => payload)).toEqual([
+      expect.objectContaining({
+        notification_configuration_id: configured.body.data.id,
+        change_request_subject: 'Upgrade',
+        change_request_message: 'now',
+        change_request_created_by: 'owner',
+        workspace_name: attributes.name,
+      }),
+    ]);
+  });
+
+  it('has no triggers of runs, and a workspace none of teams', async () => {
+    const { status, body } = await configureTeam(await team(), { triggers: ['run:created'] });
+    expect([status, body.errors[0].detail]).toEqual([
+      422,
+      'triggers: run:created is not one of team:change_request, change_request:created',
+    ]);
+    const { id } = await api.workspace();
+    const values = { name: 'n', 'destination-type': 'generic', url: server.url, triggers: ['team:change_request'] };
+    expect((await api.post(`workspaces/${id}/notification-configurations`, values)).status).toBe(422);
+  });
+
+  it('that is deleted takes its configurations with it', async () => {
+    const id = await team();
+    const configuration = (await configureTeam(id)).body.data.id;
+    await api.call('DELETE', `teams/${id}`);
+    expect((await api.get(pathOf(configuration))).status).toBe(404);
+  });
+
+  it('costs nothing where no team has configurations', async () => {
+    const { id } = (await api.post('organizations', { name: uniqueName('quiet'), email: 'a@example.com' })).body.data;
+    const name = { name: uniqueName('w') };
+    const workspaceId = (await api.post(`organizations/${id}/workspaces`, name)).body.data.id;
+    const action = { action_type: 'change_requests', action_inputs: { subject: 's' }, target_ids: [workspaceId] };
+    await api.post(`organizations/${id}/explorer/bulk-actions`, action);
+    expect(api.aws.invoked).toEqual([]);
+  });
+});
+
+describe('health and automatic destruction', () => {
+  const result = { succeeded: true, runId: 'run-aaaaaaaaaaaaaaaa', at: '2026-01-02T03:04:05.000Z' };
+
+  it('are told of by the triggers that a result has, once for each result', async () => {
+    const workspace = await ready();
+    const triggers = ['assessment:drifted', 'assessment:check_failure', 'assessment:failed'];
+    await configure(workspace, { triggers });
+    await configure(workspace, { url: `${server.url}slack`, 'destination-type': 'slack', triggers: [triggers[0]] });
+    const drifted = { ...result, resourcesDrifted: 2, checksFailed: 1, checksErrored: 0 };
+    const event = { id: 'h1', workspaceId: workspace, result: drifted } as never;
+    await notify(event);
+    await notify(event);
+    const generic = server.requests.filter(({ path }) => path === '/').map(({ payload }) => payload as object);
+    expect(generic).toHaveLength(2);
+    expect(generic[0]).toMatchObject({
+      payload_version: '2',
+      trigger_scope: 'assessment',
+      trigger: 'assessment:drifted',
+      message: 'Drift Detected',
+      details: {
+        new_assessment_result: { id: 'asmtres-aaaaaaaaaaaaaaaa', drifted: true, resources_drifted: 2 },
+        prior_assessment_result: null,
+        workspace_id: workspace,
+        organization_name: 'acme',
+      },
+    });
+    expect(generic[1]).toMatchObject({ trigger: 'assessment:check_failure', message: 'Check Failure' });
+    expect(server.requests.filter(({ path }) => path === '/slack')).toHaveLength(1);
+    server.requests.length = 0;
+    await notify({
+      id: 'h2',
+      workspaceId: workspace,
+      result: { ...result, runId: 'run-b', succeeded: false },
+    } as never);
+    expect(server.requests.map(({ payload }) => (payload as unknown as { trigger: string }).trigger)).toEqual([
+      'assessment:failed',
+    ]);
+  });
+
+  it('are told of a reminder and of results', async () => {
+    const workspace = await ready();
+    await configure(workspace, {
+      triggers: ['workspace:auto_destroy_reminder', 'workspace:auto_destroy_run_results'],
+      token: 'secret',
+    });
+    const at = '2026-01-02T03:04:05.000Z';
+    for (const kind of ['reminder', 'results'] as const) {
+      await notify({ id: kind, workspaceId: workspace, notice: { kind, at, obstacle: 'Execution mode is local' } });
+    }
+    expect(server.requests.map(({ payload }) => payload)).toEqual([
+      expect.objectContaining({ trigger: 'workspace:auto_destroy_reminder', message: 'Auto Destroy Reminder' }),
+      expect.objectContaining({
+        trigger: 'workspace:auto_destroy_results',
+        details: expect.objectContaining({ run_create_error_message: 'Execution mode is local', auto_destroy_at: at }),
+      }),
+    ]);
+    const [first] = server.requests;
+    expect(first?.headers['x-tfe-notification-signature']).toBe(signatureOf(first?.bytes as Buffer, 'secret'));
   });
 });

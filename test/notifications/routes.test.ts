@@ -161,9 +161,8 @@ describe('what cannot be is refused, with the field and the remedy', () => {
     [{ 'destination-type': 'email' }, 'destination-type', 'sends no e-mail'],
     [{ 'destination-type': 'pager' }, 'destination-type', 'must be one of generic, slack, microsoft-teams'],
     [{ 'email-addresses': ['a@b.test'] }, 'email-addresses', 'sends no e-mail'],
-    [{ triggers: ['team:change_request'] }, 'triggers', 'this platform has no change requests. Remove it'],
-    [{ triggers: ['team:change_request'] }, 'triggers', 'is never sent'],
-    [{ triggers: ['run:applied'] }, 'triggers', 'must be of run:created'],
+    [{ triggers: ['team:change_request'] }, 'triggers', 'team:change_request is not one of run:created'],
+    [{ triggers: ['run:applied'] }, 'triggers', 'run:applied is not one of run:created'],
     [{ url: 'ftp://a.test' }, 'url', 'only http and https'],
     [{ url: undefined }, 'url', 'is missing'],
     [{ name: ' ' }, 'name', 'is empty'],
@@ -207,4 +206,42 @@ it('new and open runs record whether they have notifications', async () => {
   expect(await notifies(await create(id))).toBe(true);
   await api.call('DELETE', one(configuration));
   expect(await notifies(await create(id))).toBeUndefined();
+});
+
+describe('who may', () => {
+  const configured = async (path: string, triggers: string[] = []) =>
+    (await api.post(`${path}/notification-configurations`, values({ triggers }))).body.data.id as string;
+  const statusFor = async (token: string, method: string, path: string) =>
+    (await api.call(method, path, { headers: { authorization: `Bearer ${token}` } })).status;
+
+  it('has what it takes on the project or the team, whatever it may in workspaces', async () => {
+    const { memberHelpers } = await import('../support/members.ts');
+    const { withFlags } = await memberHelpers();
+    const ref = (type: string, id: string) => ({ data: { type, id } });
+    const project = (await api.post('organizations/acme/projects', { name: 'told' })).body.data.id;
+    const ofProject = await configured(`projects/${project}`);
+    const secret = (await api.post('organizations/acme/teams', { name: 'told', visibility: 'secret' })).body.data.id;
+    const ofTeam = await configured(`teams/${secret}`, ['change_request:created']);
+    const person = async (access: string | undefined, flags: 'manage-teams'[] = []) => {
+      const { token, team } = await withFlags('acme', ...flags);
+      const relations = { team: ref('teams', team.id), project: ref('projects', project) };
+      if (access) await api.post('team-projects', { access }, relations);
+      return token;
+    };
+    const [admin, maintainer, teams] = [
+      await person('admin'),
+      await person('maintain'),
+      await person(undefined, ['manage-teams']),
+    ];
+    const seen = async (token: string) => [
+      await statusFor(token, 'GET', one({ id: ofProject })),
+      await statusFor(token, 'POST', `${one({ id: ofProject })}/actions/verify`),
+      await statusFor(token, 'GET', `projects/${project}/notification-configurations`),
+      await statusFor(token, 'GET', one({ id: ofTeam })),
+    ];
+    expect(await seen(admin)).toEqual([200, 200, 200, 404]);
+    expect(await seen(maintainer)).toEqual([403, 403, 403, 404]);
+    expect((await seen(teams)).slice(0, 3)).toEqual([404, 404, 404]);
+    expect(await statusFor(api.token, 'GET', one({ id: ofTeam }))).toBe(200);
+  });
 });

@@ -118,7 +118,6 @@ describe('a policy set', () => {
   it('is rejected for unsupported settings, naming the field', async () => {
     for (const [input, field, detail] of [
       [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo/oauth-token-id', 'is missing'],
-      [{ 'tag-selectors': [{ 'tag-key': 'a' }] }, 'tag-selectors', 'Attach workspaces or projects'],
       [{ kind: 'sentinel', 'agent-enabled': true }, 'agent-enabled', 'kind opa'],
       [{ kind: 'tfpolicy' }, 'kind', 'must be one of'],
       [{ 'policies-path': '../up' }, 'policies-path', 'without ".."'],

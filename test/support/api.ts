@@ -90,6 +90,7 @@ export const startApi = async (): Promise<Api> => {
   const { handler: access } = await import('../../functions/public-api/access.ts');
   const { handler: settings } = await import('../../functions/public-api/settings.ts');
   const { handler: governance } = await import('../../functions/public-api/governance.ts');
+  const { handler: explorer } = await import('../../functions/public-api/explorer.ts');
   const { handler: registry } = await import('../../functions/public-api/registry.ts');
   const { handler: modules } = await import('../../functions/public-api/modules.ts');
   const { handler: versionControl } = await import('../../functions/public-api/version-control.ts');
@@ -105,6 +106,7 @@ export const startApi = async (): Promise<Api> => {
     SignIn: signIn,
     Settings: settings,
     Governance: governance,
+    Explorer: explorer,
     Registry: registry,
     Modules: modules,
     VersionControl: versionControl,

@@ -119,6 +119,11 @@ const changeRequestOf = async (api: Api, workspaceId: string, organization: stri
   return (await api.get(`workspaces/${workspaceId}/change-requests`)).body.data[0].id;
 };
 
+const viewOf = async (api: Api, organization: string): Promise<string> => {
+  const attributes = { name: 'v', query: { type: 'workspaces' } };
+  return (await api.post(`organizations/${organization}/explorer/views`, attributes)).body.data.id;
+};
+
 /** A connection with a token, whose forge nobody calls. */
 const connectionOf = async (organization: string) => {
   const { createClient, keepToken } = await import('../../functions/version-control/connections.ts');
@@ -126,7 +131,12 @@ const connectionOf = async (organization: string) => {
   const settings = { name: 'w', serviceProvider: 'github', dialect: 'github', key: null, rsaPublicKey: null } as const;
   const client = await createClient(organization, { ...settings, ...urls, organizationScoped: true });
   const token = await keepToken(client, { token: 'of the world' }, { id: '1', name: 'w' });
-  return { oauthClient: client.id, oauthToken: token.id };
+  const { derivedId } = await import('../../functions/store/id.ts');
+  const { linkInstallation } = await import('../../functions/version-control/github-app/installations.ts');
+  const installation = derivedId('ghain', organization);
+  const account = { id: '1', login: 'w', type: 'Organization', iconUrl: null };
+  await linkInstallation({ id: installation, installationId: 1, account, url: null }, organization, 'user-x');
+  return { oauthClient: client.id, oauthToken: token.id, installation };
 };
 
 /** Id of a tag that the workspace is given. */
@@ -226,6 +236,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
       .data.id,
     tag: await tagOf(api, workspace),
     token: 'at-unknown',
+    view: await viewOf(api, organization),
     changeRequest: await changeRequestOf(api, workspace, organization),
     ...(await assessmentOf(workspace, organization)),
     ...(await registryThings(organization)),

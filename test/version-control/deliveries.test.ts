@@ -26,7 +26,7 @@ it('creates the webhook, and queues the first run where queue-all-runs says so',
   const { workspace } = await connect();
   const [made] = forge.asked('POST', `/repos/${followed.identifier}/hooks`);
   expect(made?.body).toMatchObject({
-    events: ['push', 'pull_request', 'issue_comment'],
+    events: ['push', 'pull_request', 'issue_comment', 'merge_group'],
     config: { content_type: 'json' },
   });
   const [run] = await runsOf(workspace);
@@ -132,8 +132,10 @@ describe('pushes', () => {
     const { workspace, hook } = await connect();
     let done = 0;
     for (let n = 1; n <= 60 && done < 2; n++) {
+      followed.toNextSecond();
       followed.head = sha(n);
-      await deliver(hook, 'push', push(n - 1, n));
+      // As many a second as are taken.
+      await expect.poll(async () => (await deliver(hook, 'push', push(n - 1, n))).status).toBe(202);
       const [next] = api.aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');
       api.aws.failCall(n, n % 2 ? 'before' : 'after');
       await handler(next?.event as never).catch(() => {});
@@ -236,7 +238,12 @@ describe('vcs-repo', () => {
     ['an unknown repository', { identifier: 'acme/none' }, "Repository doesn't exist or isn't accessible."],
     ['an unknown branch', { branch: 'none' }, 'Branch none does not exist'],
     ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'there is no such connection for this project'],
-    ['a GitHub App', { 'github-app-installation-id': 'ghain-1' }, 'GitHub App installations are not supported'],
+    ['two connections', { 'github-app-installation-id': 'ghain-1' }, 'cannot be set together with'],
+    [
+      'an installation that was not linked',
+      { 'oauth-token-id': '', 'github-app-installation-id': 'ghain-1' },
+      'acme has not linked such an installation',
+    ],
     ['an expression that is none', { 'tags-regex': '(' }, 'is not an expression that is supported'],
     ['a path for a name', { identifier: 'acme/../etc' }, 'must be like owner/name'],
   ])('refuses %s', async (_, change, words) => {

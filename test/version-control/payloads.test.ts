@@ -19,7 +19,7 @@ describe('GitHub', () => {
     const kinds = examples.flatMap(({ name, examples: payloads }) =>
       payloads.map((payload) => read(name, payload).kind),
     );
-    expect(new Set(kinds)).toEqual(new Set(['ignored', 'push', 'tag', 'pull']));
+    expect(new Set(kinds)).toEqual(new Set(['ignored', 'push', 'tag', 'merge', 'pull']));
   });
 
   it('reads pushes of branches, forced ones, deletions and tags', () => {

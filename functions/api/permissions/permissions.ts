@@ -17,6 +17,7 @@ const everything = [
   'ssh-key:read',
   'ssh-key:write',
   'audit:read',
+  'explorer:read',
   'membership:read',
   'membership:write',
   'team:read',
@@ -223,6 +224,8 @@ export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 
 const administerWorkspaces = ofWorkspaceGrant({ access: 'admin' });
 const administerProjects = ofProjectGrant({ access: 'admin' });
 const members: Permissions = ['membership:read', 'membership:write', 'team:manage-members'];
+/** Of the organization as a whole; its rows are of what one sees (HCP API: explorer). */
+const explorer: Permissions = ['explorer:read'];
 const teams: Permissions = [...members, 'team:write', 'team:manage-tokens'];
 
 /**
@@ -230,14 +233,14 @@ const teams: Permissions = [...members, 'team:write', 'team:manage-tokens'];
  * this platform does not have.
  */
 export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permissions; everywhere?: Permissions } } = {
-  'read-workspaces': { everywhere: [...ofWorkspaceGrant({ access: 'read' }), 'varset:read'] },
-  'read-projects': { everywhere: ['project:read'] },
+  'read-workspaces': { organization: explorer, everywhere: [...ofWorkspaceGrant({ access: 'read' }), 'varset:read'] },
+  'read-projects': { organization: explorer, everywhere: ['project:read'] },
   // Creates them in the default project.
   'manage-workspaces': {
-    organization: ['workspace:create', 'organization:manage-tags'],
+    organization: ['workspace:create', 'organization:manage-tags', ...explorer],
     everywhere: [...administerWorkspaces, 'varset:read', 'varset:write'],
   },
-  'manage-projects': { everywhere: [...administerProjects, 'project:create'] },
+  'manage-projects': { organization: explorer, everywhere: [...administerProjects, 'project:create'] },
   'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
   'manage-policy-overrides': { everywhere: [...readRuns, ...overridePermissions] },
   'manage-vcs-settings': { organization: ['ssh-key:read', 'ssh-key:write', 'connection:read', 'connection:write'] },

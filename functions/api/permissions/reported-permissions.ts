@@ -29,6 +29,7 @@ export const organizationPermissions = (granted: Granted) => {
     'can-update-sentinel': granted.has('policy:write'),
     'can-update-ssh-keys': granted.has('ssh-key:write'),
     'can-update-agent-pools': granted.has('agent-pool:write'),
+    'can-view-explorer': granted.has('explorer:read'),
     'can-traverse': granted.has('organization:read'),
     'can-view-usage': update,
     // What HCP Terraform does not report; the page shows the trail by it.

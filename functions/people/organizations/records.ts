@@ -66,6 +66,8 @@ export interface Organization extends OrganizationSettings, NameCounts, Edited {
   isOperators?: boolean;
   /** Environments' templates have been made here (environments/). */
   hasTemplates?: true;
+  /** Teams have notification configurations. */
+  teamsNotified?: true;
   /** There are quotas of environments. */
   hasQuotas?: true;
   /** It is there no more; its name stays given (organization-end.ts). */
@@ -108,6 +110,14 @@ export const noteTemplates = async ({ name, hasTemplates }: Organization): Promi
   if (hasTemplates) return;
   await update<Organization>(keys.organization(name), {
     set: { hasTemplates: true },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+};
+
+/** Once: who creates a change request looks for its teams only then. */
+export const noteTeamNotifications = async (name: string): Promise<void> => {
+  await update<Organization>(keys.organization(name), {
+    set: { teamsNotified: true },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 };

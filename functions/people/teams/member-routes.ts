@@ -14,8 +14,9 @@ import {
 } from '../accounts/memberships.ts';
 import type { User } from '../accounts/user.ts';
 import { getUser, getUsers } from '../accounts/users.ts';
+import { team } from './finder.ts';
 import { enterTeam, maxUsers, removeFromTeam, usersOfTeam } from './members.ts';
-import { team, visibleMemberships } from './routes.ts';
+import { visibleMemberships } from './routes.ts';
 import type { Team } from './team.ts';
 
 /** Who is in a team (HCP API: team members). */

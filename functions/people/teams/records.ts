@@ -69,8 +69,11 @@ export const updateTeam = async (
 };
 
 /** Its permissions end immediately; then its records are removed. */
-export const deleteTeam = async (team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId'>): Promise<void> => {
+export const deleteTeam = async (
+  team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId' | 'notifications'>,
+): Promise<void> => {
   await remove(keys.team(team.id));
+  await Promise.all([...(team.notifications ?? [])].map((id) => remove(keys.notification(id))));
   await closeTeamAccount(team);
   await forgetGroup(team, team.ssoTeamId);
   for (const record of await grantsOfTeam(team.id)) await revoke(record);

@@ -4,7 +4,7 @@ import { checkIfMatch, editorOf, withEtag } from '../../api/guard.ts';
 import { includable } from '../../api/include.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import type { Principal } from '../../api/permissions/principal.ts';
-import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
+import { type Context, type Route, route, type Subject } from '../../api/route.ts';
 import { membershipDocument } from '../accounts/membership-document.ts';
 import { getMemberships, type Membership } from '../accounts/memberships.ts';
 import type { User } from '../accounts/user.ts';
@@ -14,20 +14,13 @@ import { mapsGroups } from '../organizations/admission-rules.ts';
 import { type InOrganization, organization } from '../organizations/finder.ts';
 import { getOrganization, type Organization } from '../organizations/records.ts';
 import { teamDocument } from './document.ts';
+import { team } from './finder.ts';
 import { readNewTeam, readTeamChange } from './input.ts';
 import { usersOfTeam } from './members.ts';
 import { createTeam, deleteTeam, ensureOwnersTeam, getTeam, listTeams, ownersTeamId, updateTeam } from './records.ts';
 import type { Team } from './team.ts';
 
 /** Teams of an organization (HCP API: teams). Who is in them: team-members.ts. */
-
-export const team: Finder<Team> = {
-  what: 'team',
-  parameter: 'team',
-  find: (request) => getTeam(request.params.team ?? ''),
-  visibleWith: 'team:read',
-  scope: (team) => ({ organization: team.organization, team: team }),
-};
 
 /** Those of the teams that the caller sees. */
 export const visibleTeams = async (principal: Principal, teams: Team[]): Promise<Team[]> => {

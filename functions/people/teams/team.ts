@@ -14,4 +14,6 @@ export interface Team extends Edited {
   createdAt: string;
   /** The one whose members may do everything; every organization has it, and it stays. */
   owners?: true;
+  /** Ids of its notification configurations. */
+  notifications?: Set<string>;
 }

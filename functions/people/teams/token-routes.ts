@@ -10,8 +10,8 @@ import { readToken } from '../accounts/token-input.ts';
 import { makeToken } from '../accounts/token-routes.ts';
 import { deleteToken, listTeamTokens, listTokens, type Token } from '../accounts/tokens.ts';
 import { type InOrganization, organization } from '../organizations/finder.ts';
+import { team } from './finder.ts';
 import { getTeams } from './records.ts';
-import { team } from './routes.ts';
 import type { Team } from './team.ts';
 
 /** Tokens of teams: several with descriptions, and the one without that there was before (HCP API: team tokens). */

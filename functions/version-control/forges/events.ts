@@ -18,6 +18,8 @@ export type ForgeEvent =
   | (Told & { kind: 'tag'; tag: string; sha: string })
   | (Told & { kind: 'gone'; branch: string })
   | (Told & { kind: 'pull'; number: number; over: boolean })
+  /** What a merge queue is about to make of the branch. */
+  | (Told & { kind: 'merge'; branch: string; before: string; sha: string })
   /** One on a pull request that asks for something (commands.ts). */
   | (Told & { kind: 'comment'; number: number; commentId: string });
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { commandOf } from '../commands.ts';
 import { commitForm, type ForgeEvent, ignored, isZeros } from './events.ts';
-import { id, repository, sender, senderOf } from './github-schemas.ts';
+import { id, repository, sender, senderOf, sha } from './github-schemas.ts';
 
 /** What webhooks of GitHub and Gitea say, whose payloads have the same shape. */
 
@@ -38,6 +38,19 @@ const commentOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEv
   return { kind: 'comment', number: issue.number, commentId: one.id, ...about };
 };
 
+const mergeEvent = v.object({
+  action: v.string(),
+  merge_group: v.object({ base_ref: v.string(), base_sha: sha, head_sha: sha }),
+});
+
+/** A merge queue waits for statuses of its commit (GitHub webhooks: merge_group). */
+const mergeOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEvent => {
+  const { action, merge_group: group } = v.parse(mergeEvent, payload);
+  if (action !== 'checks_requested') return ignored(`merge groups that were ${action.slice(0, 50)}`);
+  const branch = group.base_ref.replace(/^refs\/heads\//, '');
+  return { kind: 'merge', branch, before: group.base_sha, sha: group.head_sha, ...about };
+};
+
 const pullActions = ['opened', 'reopened', 'synchronize', 'synchronized'];
 
 const aboutOf = ({ repository: given, sender: by }: v.InferOutput<typeof told>) => ({
@@ -64,11 +77,12 @@ const pushOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEvent
 
 /** Of GitHub and Gitea, whose payloads have the same shape. */
 export const eventOf = (name: string | undefined, payload: unknown): ForgeEvent => {
-  if (!['push', 'pull_request', 'issue_comment'].includes(name ?? ''))
+  if (!['push', 'pull_request', 'issue_comment', 'merge_group'].includes(name ?? ''))
     return ignored(`events of kind ${(name ?? 'unknown').slice(0, 50)}`);
   const about = aboutOf(v.parse(told, payload));
   if (name === 'push') return pushOf(payload, about);
   if (name === 'issue_comment') return commentOf(payload, about);
+  if (name === 'merge_group') return mergeOf(payload, about);
   const { action, number, changes } = v.parse(pullEvent, payload);
   if (action === 'closed') return { kind: 'pull', number, over: true, ...about };
   const retargeted = action === 'edited' && (changes?.base !== undefined || changes?.ref !== undefined);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { ForgeError } from '../forge-error.ts';
 import type { Call, Forge, ForgeAnswer } from './forge.ts';
 import { id, repository, sha } from './github-schemas.ts';
 
@@ -36,7 +37,9 @@ export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: nu
 
 const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
 
-const hookEvents = ['push', 'pull_request', 'issue_comment'];
+const hookEvents = ['push', 'pull_request', 'issue_comment', 'merge_group'];
+/** GitHub Enterprise Server knows no merge queue before 3.12. */
+const olderHookEvents = hookEvents.filter((name) => name !== 'merge_group');
 
 export const ensureHook = async (
   call: Call,
@@ -160,7 +163,14 @@ export const github: Forge = {
     return pathsOf(one.files);
   },
   archivePath: (identifier, commit) => `${repo(identifier)}/tarball/${commit}`,
-  createHook: (call, identifier, wanted) => ensureHook(call, identifier, wanted, { name: 'web', events: hookEvents }),
+  createHook: async (call, identifier, wanted) => {
+    try {
+      return await ensureHook(call, identifier, wanted, { name: 'web', events: hookEvents });
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.status !== 422) throw error;
+      return ensureHook(call, identifier, wanted, { name: 'web', events: olderHookEvents });
+    }
+  },
   deleteHook: async (call, identifier, hookId) => {
     await call({ method: 'DELETE', path: `${repo(identifier)}/hooks/${hookId}`, accept: [404] });
   },

@@ -1,6 +1,7 @@
 export { AgentPoolView } from '../views/agents/agent-pool.tsx';
 export { AgentPools } from '../views/agents/agent-pools.tsx';
 export { AuditTrail } from '../views/audit/audit-trail.tsx';
+export { Explorer } from '../views/explorer/explorer.tsx';
 export { Members } from '../views/people/members.tsx';
 export { NewOrganization } from '../views/people/new-organization.tsx';
 export { OrganizationSettings } from '../views/people/organization-settings.tsx';

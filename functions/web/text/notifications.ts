@@ -6,6 +6,7 @@ export const destinationNames: Record<string, string> = {
   slack: 'Slack',
   'microsoft-teams': 'Microsoft Teams',
   generic: 'Webhook',
+  email: 'Email',
 } satisfies Record<DestinationType, string>;
 
 const words: Record<Trigger, [text: string, hint: string]> = {
@@ -23,6 +24,8 @@ const words: Record<Trigger, [text: string, hint: string]> = {
   'assessment:drifted': ['Drift', 'A health assessment found resources that were changed outside of Terraform.'],
   'assessment:check_failure': ['Failed checks', 'A health assessment found checks that do not pass.'],
   'assessment:failed': ['Assessment failed', 'A health assessment could not be carried out.'],
+  'team:change_request': ['Change request', 'Somebody asked for a change of a workspace.'],
+  'change_request:created': ['Change request', 'Somebody asked for a change of a workspace.'],
 };
 
 export const triggerOptions = triggers.map((one) => [one, ...words[one]] as const);

@@ -62,7 +62,11 @@ export const startForge = async (): Promise<ForgeServer> => {
     response.end(isBytes ? reply.body : reply.body === undefined ? undefined : JSON.stringify(reply.body));
   });
   const replyTo = (call: ForgeCall): Reply => {
-    const isOpen = call.path.startsWith('/login') || call.path.startsWith('/oauth') || call.path.endsWith('/version');
+    const isOpen =
+      call.path.startsWith('/login') ||
+      call.path.startsWith('/app/') ||
+      call.path.startsWith('/oauth') ||
+      call.path.endsWith('/version');
     const token = call.authorization?.replace(/^Bearer /, '');
     if (!isOpen && !forge.tokens.has(token ?? '')) return { status: 401, body: { message: 'Bad credentials' } };
     for (const answer of forge.answers) {

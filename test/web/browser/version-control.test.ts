@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newName } from '../../e2e/support/world.ts';
 import { type ForgeServer, startForge } from '../../version-control/support/forge-server.ts';
-import { client, organization, visit } from './support/reader.ts';
+import { wrongWith } from './support/accessibility.ts';
+import { client, newPage, organization, signIn, visit } from './support/reader.ts';
 
 /** Connecting a forge and a repository, and whose account is whose, against a server that answers as GitHub does. */
 
@@ -59,4 +60,84 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   await page.getByRole('button', { name: 'Connect repository' }).click();
   await page.getByText('Follows acme/network, branch release.').waitFor();
   await page.getByLabel('Apply pull requests before the merge').waitFor();
+});
+
+it('is readable by everybody: connections, deliveries, and a connection that does not work any more', async () => {
+  const { data } = (await client.call('POST', `/organizations/${organization}/oauth-clients`, {
+    data: {
+      type: 'oauth-clients',
+      attributes: {
+        name: newName('hub'),
+        'service-provider': 'github_enterprise',
+        'http-url': forge.url,
+        'api-url': forge.url,
+        'oauth-token-string': 'good',
+      },
+    },
+  })) as { data: { relationships: { 'oauth-tokens': { data: { id: string }[] } }; attributes: { name: string } } };
+  const token = data.relationships['oauth-tokens'].data[0]?.id;
+  const workspace = await client.createWorkspace(organization, newName());
+  const repo = { identifier: 'acme/network', 'oauth-token-id': token };
+  await client.call('PATCH', `/workspaces/${workspace.id}`, {
+    data: { type: 'workspaces', attributes: { 'vcs-repo': repo } },
+  });
+  forge.tokens.clear();
+  await client.call('POST', `/workspaces/${workspace.id}/actions/fetch-latest-from-vcs`, {});
+  const page = await visit(settings);
+  const connections = page.getByRole('list', { name: 'Connections' }).getByRole('listitem');
+  const line = connections.filter({ hasText: data.attributes.name });
+  await line.getByText('does not accept the token any more').waitFor();
+  const latest = page.getByRole('list', { name: 'Latest deliveries' });
+  await latest.getByText('refused the token').first().waitFor();
+  forge.tokens.add('good');
+  expect(await wrongWith(page, 'connections')).toEqual([]);
+  await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/settings`);
+  await page.getByText('Follows acme/network').waitFor();
+  expect(await wrongWith(page, 'settings of a connected workspace')).toEqual([]);
+});
+
+it('links installations of the GitHub App, by keyboard too', async () => {
+  const base = `**/api/v2/organizations/${organization}/github-app-installations`;
+  const installation = (id: string, name: string, linked: boolean) => ({
+    id,
+    type: 'github-app-installations',
+    attributes: { name, 'error-message': linked ? 'suspended' : null, organization: linked ? organization : null },
+  });
+  const asked: string[] = [];
+  const page = await newPage();
+  const json = (body: object) => ({ contentType: 'application/vnd.api+json', body: JSON.stringify(body) });
+  await page.route(`${base}?*`, (route) =>
+    route.fulfill(
+      json({
+        data: [installation('ghain-1', 'octo', true)],
+        meta: { 'install-url': 'https://github.example/install' },
+      }),
+    ),
+  );
+  await page.route('**/api/v2/github-app/installations?*', (route) =>
+    route.fulfill(json({ data: [installation('ghain-2', 'kitty', false)] })),
+  );
+  await page.route(`${base}/ghain-*`, (route) => {
+    asked.push(`${route.request().method()} ${new URL(route.request().url()).pathname}`);
+    return route.fulfill({ status: 204 });
+  });
+  await page.route(`${base}/ghain-2/link-account`, (route) => {
+    asked.push(`${route.request().method()} ${new URL(route.request().url()).pathname}`);
+    return route.fulfill({ status: 204 });
+  });
+  await page.goto(settings);
+  await signIn(page);
+  const lines = page.getByRole('list', { name: 'Installations of the GitHub App' }).getByRole('listitem');
+  await lines.filter({ hasText: 'octo' }).getByText('suspended').waitFor();
+  await lines.getByRole('button', { name: 'Link kitty' }).focus();
+  await page.keyboard.press('Enter');
+  await lines.getByRole('button', { name: 'Unlink' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click();
+  await expect.poll(() => asked).toHaveLength(2);
+  expect(asked.map((one) => one.replace(/^(\w+) .*\/(ghain.*)$/, '$1 $2'))).toEqual([
+    'POST ghain-2/link-account',
+    'DELETE ghain-1',
+  ]);
+  expect(await page.getByRole('link', { name: 'Install the app' }).getAttribute('href')).toContain('/install');
+  expect(await wrongWith(page, 'installations')).toEqual([]);
 });

@@ -6,6 +6,26 @@ import { Form, Select, textOf } from '../../parts/form.tsx';
 import { SuggestedText } from '../../parts/suggested-text.tsx';
 import { all, call, change } from '../../session.ts';
 
+/** What can be connected by: tokens of connections, and installations of the GitHub App. */
+const connectionsOf = async (organization: string): Promise<(readonly [id: string, name: string])[]> => {
+  const at = `/organizations/${organization}`;
+  const [clients, installations] = await Promise.all([
+    all<'oauth-clients'>(`${at}/oauth-clients`),
+    call<Resource[]>('GET', `${at}/github-app-installations?page[size]=100`),
+  ]);
+  const tokens = clients.data.flatMap((client) => {
+    const token = related(client, 'oauth-tokens');
+    const { name, 'service-provider-display-name': provider } = client.attributes;
+    return token ? [[token, name ?? provider] as const] : [];
+  });
+  return [
+    ...tokens,
+    ...installations.data.map(({ id, attributes }) => [id, `GitHub App: ${attributes.name}`] as const),
+  ];
+};
+
+const isInstallation = (id: string | undefined): boolean => id?.startsWith('ghain-') ?? false;
+
 /** The repository that a workspace follows. */
 export const Repository = ({
   workspace,
@@ -19,17 +39,10 @@ export const Repository = ({
   const { 'vcs-repo': repo, permissions } = workspace.attributes;
   const live = useLive(
     `connections-of/${organization}`,
-    async () =>
-      permissions['can-update'] && !repo
-        ? (await all<'oauth-clients'>(`/organizations/${organization}/oauth-clients`)).data
-        : [],
+    async () => (permissions['can-update'] && !repo ? connectionsOf(organization) : []),
     () => 60_000,
   );
-  const usable = (live.value ?? []).flatMap((client) => {
-    const token = related(client, 'oauth-tokens');
-    const { name, 'service-provider-display-name': provider } = client.attributes;
-    return token ? [[token, name ?? provider] as const] : [];
-  });
+  const usable = live.value ?? [];
   if (!repo && usable.length === 0) return null;
   const save = async (value: object | null) => {
     await change(`/workspaces/${workspace.id}`, 'workspaces', { 'vcs-repo': value });
@@ -61,7 +74,10 @@ export const Repository = ({
           submit="Connect repository"
           onSubmit={(data) =>
             save({
-              'oauth-token-id': textOf(data, 'oauth-token-id'),
+              [isInstallation(textOf(data, 'connection')) ? 'github-app-installation-id' : 'oauth-token-id']: textOf(
+                data,
+                'connection',
+              ),
               identifier: textOf(data, 'identifier'),
               branch: textOf(data, 'branch') ?? '',
             })
@@ -91,9 +107,12 @@ const Target = ({
     repositories.value = [];
     branches.value = [];
     // Without suggestions the name can be typed.
-    call<Resource[]>('GET', `/oauth-tokens/${token.value}/authorized-repos`)
+    const path = isInstallation(token.value)
+      ? `/github-app-installations/${token.value}/repos?page[size]=100`
+      : `/oauth-tokens/${token.value}/authorized-repos`;
+    call<Resource[]>('GET', path)
       .then(({ data }) => {
-        repositories.value = first(data.map(({ id }) => id));
+        repositories.value = first(data.map(({ id, attributes }) => attributes.identifier ?? id));
       })
       .catch(() => {});
   }, [token.value]);
@@ -110,7 +129,7 @@ const Target = ({
     <>
       <Select
         label="Connection"
-        name="oauth-token-id"
+        name="connection"
         options={usable}
         value={token.value}
         onChange={(value) => (token.value = value)}

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
-import { type DestinationType, destinationTypes } from '../../../run/notifications.ts';
+import { type DestinationType, destinationTypes, type UrlDestinationType } from '../../../run/notifications.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Choice, Choices, Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { change, changed, create, get } from '../../session.ts';
 import { destinationNames, triggerOptions } from '../../text/notifications.ts';
 
-const urlHints: Record<DestinationType, string> = {
+const urlHints: Record<UrlDestinationType, string> = {
   generic: 'Receives a JSON payload and must respond with a 2xx status.',
   slack: 'Incoming webhook URL. Keep it secret: it grants posting to the channel.',
   'microsoft-teams': 'Incoming webhook URL. Keep it secret: it grants posting to the channel.',
@@ -28,7 +28,11 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
     const token = textOf(data, 'token');
     const attributes = {
       name: textOf(data, 'name'),
-      url: textOf(data, 'url'),
+      ...(type.value === 'email'
+        ? {
+            'email-addresses': (textOf(data, 'email-addresses') ?? '').split(/[\s,;]+/).filter(Boolean),
+          }
+        : { url: textOf(data, 'url') }),
       enabled: data.has('enabled'),
       triggers: data.getAll('triggers'),
       // An empty field leaves the token as it is: the page never had it.
@@ -54,13 +58,31 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
           <Select
             label="Destination"
             name="destination-type"
-            options={destinationTypes.map((one) => [one, destinationNames[one] ?? one])}
+            options={[...destinationTypes, 'email'].map((one) => [one, destinationNames[one] ?? one])}
             value={type.value}
             onChange={(value) => (type.value = value as DestinationType)}
           />
         )}
         <Text label="Name" name="name" required value={current?.name} />
-        <Text label="URL" name="url" required value={current?.url} placeholder="https://" hint={urlHints[type.value]} />
+        {type.value === 'email' ? (
+          <Text
+            label="Email addresses"
+            name="email-addresses"
+            required
+            value={current?.['email-addresses']?.join(', ')}
+            placeholder="ops@example.com, dev@example.com"
+            hint="Addresses that belong to no member get a link to confirm first."
+          />
+        ) : (
+          <Text
+            label="URL"
+            name="url"
+            required
+            value={current?.url ?? ''}
+            placeholder="https://"
+            hint={urlHints[type.value as UrlDestinationType]}
+          />
+        )}
         {type.value === 'generic' && (
           <Text
             label="Token"

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Answer, standardHeaders } from '../../api/answer.ts';
+import { type Answer, standardHeaders } from './answer.ts';
 
 /** Pages of the API itself, for people on their way in. They have no script and load nothing. */
 

@@ -1,0 +1,102 @@
+import { findToken } from '../address.ts';
+import type { Call, Command } from '../arguments.ts';
+import { exit, wrongUsage } from '../exit.ts';
+import type { Import } from '../import/context.ts';
+import { type Entry, Journal, lineOf } from '../import/journal.ts';
+import { copyOrganization } from '../import/organization.ts';
+import { copyPolicies } from '../import/policies.ts';
+import { secretsFrom } from '../import/secrets.ts';
+import { part, Source } from '../import/source.ts';
+import { Target } from '../import/target.ts';
+import { copyVariableSets } from '../import/variables.ts';
+import { copyAccess, copyWorkspaces } from '../import/workspaces.ts';
+import { program } from '../program.ts';
+import type { Session } from '../session.ts';
+import { print, printJson, say } from '../terminal.ts';
+
+/** Copies an organization from any host that speaks HCP Terraform's API. */
+
+/** The environment's token is for the platform that is imported into. */
+const sourceOf = (session: Session, host: string): Source => {
+  const address = { ...session.at(host), from: '--from' };
+  return new Source(address.url, findToken(address, session.local).token);
+};
+
+const copyAll = async (work: Import): Promise<void> => {
+  const { journal, source, from } = work;
+  await copyOrganization(work);
+  await journal.attempt('workspaces', () => copyWorkspaces(work));
+  await journal.attempt('variable sets', () => copyVariableSets(work));
+  await journal.attempt('policies', () => copyPolicies(work));
+  await journal.attempt('access to projects', async () => {
+    for (const project of await source.all(`/organizations/${from}/projects`)) {
+      const here = work.projects.get(project.id);
+      if (here) await copyAccess(work, 'project', project, here);
+    }
+  });
+};
+
+const summary = (journal: Journal, isDry: boolean): string => {
+  const counts = [
+    `${journal.count('created')} ${isDry ? 'to create' : 'created'}`,
+    `${journal.count('changed')} ${isDry ? 'to change' : 'changed'}`,
+    `${journal.count('unchanged')} unchanged`,
+    `${journal.count('todo')} for you to do`,
+    `${journal.count('failed')} failed`,
+  ];
+  return `${counts.join(', ')}${isDry ? '. Nothing was written: this is a dry run' : ''}`;
+};
+
+const begin = async (call: Call, session: Session): Promise<Import> => {
+  const host = call.text('from');
+  const from = call.text('organization');
+  if (!host || !from) throw wrongUsage(`Give --from <host> and --organization <name>. See: ${program} import --help`);
+  const source = sourceOf(session, host);
+  const told = (entry: Entry) => {
+    if (!call.flag('json') && entry.outcome !== 'unchanged') print(lineOf(entry));
+  };
+  const journal = new Journal(told);
+  const into = part(call.text('into') ?? from);
+  const target = new Target(session.client, journal, call.flag('dry-run'));
+  if (session.address.url === session.at(host).url && into === part(from)) {
+    throw wrongUsage('--from is the organization that is imported into. Give another --host, or --into <organization>');
+  }
+  await session.client.get(`/organizations/${into}`);
+  await source.get(`/organizations/${part(from)}`);
+  return {
+    ...{ source, target, journal, from: part(from), into, only: call.texts('workspace') },
+    secrets: await secretsFrom(call.text('secrets'), call.flag('ask')),
+    ...{ projects: new Map(), pools: new Map(), teams: new Map(), tasks: new Map() },
+    ...{ policies: new Map(), workspaces: new Map() },
+  };
+};
+
+export const importCommand: Command = {
+  name: 'import',
+  about: 'Copy an organization from another host: HCP Terraform, Terraform Enterprise, stepform',
+  options: {
+    from: { about: 'host to copy from; sign in there first', value: 'host' },
+    organization: { about: 'organization there', value: 'name', short: 'o' },
+    into: { about: 'organization here (default: the same name)', value: 'name' },
+    workspace: { about: 'copy only this workspace', value: 'name', short: 'w', multiple: true },
+    'dry-run': { about: 'list what would be done, and write nothing' },
+    secrets: { about: 'JSON file with sensitive values, by the names that are listed', value: 'file' },
+    ask: { about: 'ask for sensitive values' },
+  },
+  more: `Copies projects, workspaces with settings, tags, variables and current states, variable sets, teams and their access, run
+tasks, notifications (off) and policies. Existing ones of the same name are brought up to date; nothing is deleted. May be
+repeated: a second time changes nothing. Lines begin with + created, ~ changed, * for you to do, ! failed.
+
+  ${program} login app.terraform.io
+  ${program} import --from app.terraform.io --organization acme --dry-run
+  ${program} import --from app.terraform.io --organization acme --secrets secrets.json`,
+  run: async (call, session) => {
+    const work = await begin(call, session);
+    await copyAll(work);
+    const { journal, target } = work;
+    const failed = journal.count('failed') > 0;
+    if (call.flag('json')) printJson({ data: journal.entries });
+    else say(summary(journal, target.isDry));
+    return failed ? exit.failed : undefined;
+  },
+};

@@ -1,0 +1,172 @@
+import { type Resource, related } from '../../client/client.ts';
+import { all, args, type Export, inOrganization, references, tagsOf } from './context.ts';
+import type { Block, Body } from './hcl.ts';
+import { unmanagedValue } from './organization.ts';
+
+/** Workspaces with what hangs on them, and variable sets. */
+
+const settings = `name description allow-destroy-plan auto-apply auto-apply-run-trigger assessments-enabled
+  file-triggers-enabled queue-all-runs speculative-enabled structured-run-output-enabled terraform-version
+  trigger-prefixes trigger-patterns working-directory source-name source-url`;
+
+const repositoryOf = ({ attributes }: Resource): Block[] => {
+  const repository = attributes['vcs-repo'] as Record<string, unknown> | null | undefined;
+  return repository
+    ? [{ type: 'vcs_repo', body: args(repository, 'identifier branch ingress-submodules oauth-token-id tags-regex') }]
+    : [];
+};
+
+const autoDestroyOf = ({ attributes }: Resource): Body => {
+  if (attributes['inherits-project-auto-destroy'] !== false) return {};
+  const duration = attributes['auto-destroy-activity-duration'];
+  return duration ? { auto_destroy_activity_duration: duration } : args(attributes, 'auto-destroy-at');
+};
+
+const exportWorkspace = async (work: Export, workspace: Resource): Promise<void> => {
+  const { configuration, known } = work;
+  const { id, attributes } = workspace;
+  const tags = await tagsOf(work, `/workspaces/${id}`);
+  const body = {
+    ...args(attributes, settings),
+    project_id: known.get(related(workspace, 'project') ?? ''),
+    ...autoDestroyOf(workspace),
+    ...(tags ? { tags } : {}),
+    ssh_key_id: related(workspace, 'ssh-key'),
+  };
+  const blocks = repositoryOf(workspace);
+  known.set(id, configuration.resource('workspaces.tf', 'tfe_workspace', attributes.name, id, body, blocks));
+};
+
+/** What the provider has apart from the workspace. After all of them, which it names. */
+const exportSettings = async (work: Export, workspace: Resource): Promise<void> => {
+  const { configuration, known } = work;
+  const { id, attributes } = workspace;
+  const isGlobal = attributes['global-remote-state'] === true;
+  const path = `/workspaces/${id}/relationships/remote-state-consumers`;
+  const consumers = isGlobal
+    ? []
+    : references(
+        work,
+        (await all(work, path)).map((one) => one.id),
+      );
+  const overwrites = (attributes['setting-overwrites'] ?? {}) as Record<string, unknown>;
+  const mode = overwrites['execution-mode'] === false ? undefined : attributes['execution-mode'];
+  const body = {
+    workspace_id: known.get(id),
+    execution_mode: mode,
+    agent_pool_id: mode === 'agent' ? known.get(related(workspace, 'agent-pool') ?? '') : undefined,
+    global_remote_state: isGlobal,
+    ...(consumers.length ? { remote_state_consumer_ids: consumers } : {}),
+  };
+  configuration.resource('workspaces.tf', 'tfe_workspace_settings', attributes.name, id, body);
+};
+
+interface Owner {
+  file: string;
+  name: string;
+  path: string;
+  /** As imports name it. */
+  at: string;
+  argument: Body;
+}
+
+const exportVariables = async (work: Export, { file, name, path, at, argument }: Owner): Promise<void> => {
+  const { configuration, organization } = work;
+  for (const { id, attributes } of await all(work, path)) {
+    const { key, category, description, hcl, sensitive, value } = attributes;
+    const called = `${name}_${category === 'env' ? 'env_' : ''}${key}`;
+    const secret = sensitive && configuration.secret(called, `Variable ${key} of ${name}`);
+    const body = {
+      ...{ key, value: secret || (value ?? ''), category },
+      description: description || undefined,
+      ...{ hcl, sensitive, ...argument },
+    };
+    const blocks = secret ? [unmanagedValue()] : [];
+    configuration.resource(file, 'tfe_variable', called, `${organization}/${at}/${id}`, body, blocks);
+  }
+};
+
+const exportSets = async (work: Export): Promise<void> => {
+  const { client, configuration, known, organization } = work;
+  for (const { id } of await all(work, inOrganization(work, 'varsets'))) {
+    const set = await client.get(`/varsets/${id}`);
+    const { name } = set.attributes;
+    const parent = set.relationships?.parent?.data;
+    const home = parent && !Array.isArray(parent) && parent.type === 'projects' ? known.get(parent.id) : undefined;
+    const body = { ...args(set.attributes, 'name description global priority'), parent_project_id: home };
+    const reference = configuration.resource('variable-sets.tf', 'tfe_variable_set', name, id, body);
+    const owner = { file: 'variable-sets.tf', name, path: `/varsets/${id}/relationships/vars`, at: id };
+    await exportVariables(work, { ...owner, argument: { variable_set_id: reference } });
+    for (const kind of ['workspace', 'project'] as const) {
+      const targets = set.relationships?.[`${kind}s`]?.data;
+      for (const target of Array.isArray(targets) ? targets : []) {
+        const there = known.get(target.id);
+        if (!there) continue;
+        const called = `${name}_${there.text.split('.')[1]}`;
+        const container =
+          kind === 'project' ? target.id : (await client.get(`/workspaces/${target.id}`)).attributes.name;
+        const on = { variable_set_id: reference, [`${kind}_id`]: there };
+        const at = `${organization}/${container}/${name}`;
+        configuration.resource('variable-sets.tf', `tfe_${kind}_variable_set`, called, at, on);
+      }
+    }
+  }
+};
+
+const parts = 'runs variables state-versions sentinel-mocks workspace-locking run-tasks';
+
+const exportAccess = async (work: Export, { id, attributes: { name } }: Resource): Promise<void> => {
+  const { configuration, known, organization } = work;
+  for (const grant of await all(work, `/team-workspaces?filter[workspace][id]=${id}`)) {
+    const team = known.get(related(grant, 'team') ?? '');
+    if (!team) continue;
+    const { access } = grant.attributes;
+    const isCustom = access === 'custom';
+    const body = { access: isCustom ? undefined : access, team_id: team, workspace_id: known.get(id) };
+    const blocks = isCustom ? [{ type: 'permissions', body: args(grant.attributes, parts) }] : [];
+    const called = `${team.text.split('.')[1]}_${name}`;
+    configuration.resource('teams.tf', 'tfe_team_access', called, `${organization}/${name}/${grant.id}`, body, blocks);
+  }
+};
+
+const exportRest = async (work: Export, { id, attributes: { name } }: Resource): Promise<void> => {
+  const { configuration, known, organization, note } = work;
+  const workspace = known.get(id);
+  for (const task of await all(work, `/workspaces/${id}/tasks`)) {
+    const ours = known.get(related(task, 'task') ?? '');
+    if (!ours) continue;
+    const label = ours.text.split('.')[1];
+    const body = { workspace_id: workspace, task_id: ours, ...args(task.attributes, 'enforcement-level stages') };
+    const taskName = (await work.client.get(`/tasks/${related(task, 'task')}`)).attributes.name;
+    const at = `${organization}/${name}/${taskName}`;
+    configuration.resource('run-tasks.tf', 'tfe_workspace_run_task', `${name}_${label}`, at, body);
+  }
+  for (const one of await all(work, `/workspaces/${id}/notification-configurations`)) {
+    const body = { ...args(one.attributes, 'name destination-type url triggers enabled'), workspace_id: workspace };
+    const called = `${name}_${one.attributes.name}`;
+    configuration.resource('notifications.tf', 'tfe_notification_configuration', called, one.id, body);
+    note(`notification ${name}/${one.attributes.name}: set token, if it has one`);
+  }
+  for (const trigger of await all(work, `/workspaces/${id}/run-triggers?filter[run-trigger][type]=inbound`)) {
+    const source = known.get(related(trigger, 'sourceable') ?? '');
+    if (!source) continue;
+    const called = `${name}_after_${source.text.split('.')[1]}`;
+    const body = { workspace_id: workspace, sourceable_id: source };
+    configuration.resource('workspaces.tf', 'tfe_run_trigger', called, trigger.id, body);
+  }
+};
+
+export const exportWorkspaces = async (work: Export): Promise<void> => {
+  const workspaces = await all(work, inOrganization(work, 'workspaces'));
+  for (const workspace of workspaces) await exportWorkspace(work, workspace);
+  for (const workspace of workspaces) {
+    const { id, attributes } = workspace;
+    await exportSettings(work, workspace);
+    const owner = { file: 'variables.tf', name: attributes.name, path: `/workspaces/${id}/vars`, at: attributes.name };
+    const reference = work.known.get(id);
+    await exportVariables(work, { ...owner, argument: { workspace_id: reference } });
+    await exportAccess(work, workspace);
+    await exportRest(work, workspace);
+  }
+  await exportSets(work);
+};

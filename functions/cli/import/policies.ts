@@ -1,0 +1,75 @@
+import type { Resource } from '../../client/client.ts';
+import { type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
+import { part } from './source.ts';
+import { isImagined } from './target.ts';
+import { copyParameters } from './variables.ts';
+import { idsOfWorkspaces } from './workspaces.ts';
+
+/** Policies with their content, and policy sets. */
+
+const maxPolicyBytes = 4 * 1024 * 1024;
+
+const contentHere = async ({ target }: Import, policy: Resource | undefined): Promise<string | undefined> => {
+  if (!policy || isImagined(policy)) return undefined;
+  return target.client
+    .content(`/policies/${policy.id}/download`)
+    .then((response) => response.text())
+    .catch(() => undefined);
+};
+
+const copyPolicy = async (work: Import, policy: Resource, existing: Resource | undefined): Promise<Resource> => {
+  const { source, target, journal, into } = work;
+  const item = `policy ${nameOf(policy)}`;
+  const made = await target.sync({
+    ...{ item, type: 'policies', existing, path: `/organizations/${into}/policies` },
+    attributes: pick(policy.attributes, 'name description query enforcement-level'),
+    initial: pick(policy.attributes, 'kind'),
+  });
+  const content = (await source.bytes(`/api/v2/policies/${part(policy.id)}/download`, maxPolicyBytes)).toString('utf8');
+  if ((await contentHere(work, existing)) === content) return made;
+  if (!target.isDry) await target.client.put(`/policies/${made.id}/upload`, content);
+  if (existing) journal.note(item, 'changed', 'content');
+  return made;
+};
+
+const copySet = async (work: Import, set: Resource, existing: Resource | undefined): Promise<void> => {
+  const { target, journal, into, policies, projects } = work;
+  const item = `policy set ${nameOf(set)}`;
+  if (set.attributes['vcs-repo'] || set.attributes.versioned === true) {
+    if (!existing)
+      journal.note(item, 'todo', 'has its policies from a repository or an upload: connect or upload it again');
+    return;
+  }
+  const made = await target.sync({
+    ...{ item, type: 'policy-sets', existing, path: `/organizations/${into}/policy-sets` },
+    attributes: pick(set.attributes, 'name description global overridable'),
+    initial: pick(set.attributes, 'kind'),
+  });
+  const lists: [string, string, string[]][] = [
+    ['policies', 'policies', mapped(idsIn(set, 'policies'), policies)],
+    ['workspaces', 'workspaces', idsOfWorkspaces(set, 'workspaces', work)],
+    ['projects', 'projects', mapped(idsIn(set, 'projects'), projects)],
+    ['workspace-exclusions', 'workspaces', idsOfWorkspaces(set, 'workspace-exclusions', work)],
+  ];
+  for (const [relation, type, ids] of lists) {
+    const present = existing ? idsIn(existing, relation) : [];
+    await target.add(item, `/policy-sets/${made.id}/relationships/${relation}`, type, present, ids);
+  }
+  const parameters = (id: string) => `/policy-sets/${id}/parameters`;
+  await copyParameters(work, nameOf(set), parameters(part(set.id)), parameters(made.id));
+};
+
+export const copyPolicies = async (work: Import): Promise<void> => {
+  const { source, target, journal, from, into, policies } = work;
+  const here = await target.all(`/organizations/${into}/policies`);
+  for (const policy of await source.allIfAny(`/organizations/${from}/policies`)) {
+    const made = await journal.attempt(`policy ${nameOf(policy)}`, () =>
+      copyPolicy(work, policy, named(here, nameOf(policy))),
+    );
+    if (made) policies.set(policy.id, made);
+  }
+  const sets = await target.all(`/organizations/${into}/policy-sets`);
+  for (const set of await source.allIfAny(`/organizations/${from}/policy-sets`)) {
+    await journal.attempt(`policy set ${nameOf(set)}`, () => copySet(work, set, named(sets, nameOf(set))));
+  }
+};

@@ -1,0 +1,94 @@
+import { type Answer, created, one } from '../api/answer.ts';
+import { forbidden, unavailable, unprocessable } from '../api/errors.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { maxTargets, readBulkAction } from '../change-requests/input.ts';
+import { type ChangeRequest, createChangeRequest } from '../change-requests/records.ts';
+import { environment } from '../environment.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import type { ChangeRequestEvent } from '../run/change-request-notice.ts';
+import { invokeLater } from '../store/aws.ts';
+import { newId } from '../store/id.ts';
+import { logError } from '../store/log.ts';
+import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { explore, find, workspaceIdsIn } from './explore.ts';
+import { readTargets } from './input.ts';
+
+/** Actions on many workspaces at once (HCP API: explorer, bulk actions). The only one is a change request. */
+
+type Bulk = Context<InOrganization>;
+
+/** What a query finds, for who may explore. */
+const found = async ({ subject, principal, granted }: Bulk, document: unknown): Promise<string[]> => {
+  const query = readTargets(document);
+  if (!granted.has('explorer:read')) {
+    throw forbidden('You can see this organization, but a query needs the permission explorer:read.');
+  }
+  const answer = await find(await explore(subject.record, principal), query);
+  if (answer.isIndexing) {
+    throw unavailable('The explorer is still reading the states of this organization. Repeat the request.');
+  }
+  const ids = workspaceIdsIn(answer);
+  if (ids.length === 0) throw unprocessable('/data/attributes/query', 'query: finds no workspaces');
+  if (ids.length <= maxTargets) return ids;
+  throw unprocessable(
+    '/data/attributes/query',
+    `query: finds ${ids.length} workspaces; the maximum is ${maxTargets}. Filter further, and send several requests`,
+  );
+};
+
+/** For admins of each workspace; nothing is created unless all can be. */
+const targetsOf = async ({ subject, principal }: Bulk, ids: string[], field: string): Promise<Workspace[]> => {
+  const { organization } = subject;
+  const targets = (await getWorkspaces(ids)).filter((one) => one.organization === organization);
+  const granted = await principal.onWorkspaces(organization, targets);
+  for (const id of ids) {
+    const target = targets.find((one) => one.id === id);
+    if (!target || !granted(id).has('workspace:read')) {
+      throw unprocessable(`/data/attributes/${field}`, `${field}: workspace ${id} not found`);
+    }
+    if (!granted(id).has('workspace:update')) {
+      throw forbidden(`Change requests need the permission workspace:update, which you lack on ${target.name}.`);
+    }
+  }
+  return targets;
+};
+
+/** A failure is logged: the change request is there all the same. */
+const notifyTeams = async ({ workspaceId, ...changeRequest }: ChangeRequest): Promise<void> => {
+  const { id, subject, message, createdAt, createdBy } = changeRequest;
+  // The same event for the same request, however often it is created.
+  const event: ChangeRequestEvent = { id, workspaceId, changeRequest: { id, subject, message, createdAt, createdBy } };
+  try {
+    await invokeLater(environment.notifyFunction, event);
+  } catch (error) {
+    logError('notification failed', error, { workspace: workspaceId, changeRequest: id });
+  }
+};
+
+const createInBulk = async (context: Bulk): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const { workspaceIds, query, ...values } = readBulkAction(request);
+  const field = query === undefined ? 'target_ids' : 'query';
+  const targets = await targetsOf(context, workspaceIds ?? (await found(context, query)), field);
+  const id = newId('eba');
+  for (const target of targets) {
+    const changeRequest = await createChangeRequest(target, id, { ...values, createdBy: principal.userId });
+    if (subject.record.teamsNotified) await notifyTeams(changeRequest);
+  }
+  return created({
+    id,
+    type: 'explorer_bulk_actions',
+    attributes: {
+      organization_id: subject.record.externalId,
+      action_type: 'change_requests',
+      action_inputs: { subject: values.subject, message: values.message },
+      created_by: one('users', principal.userId).data,
+      /** Ours: those it has acted on. */
+      target_ids: targets.map((target) => target.id),
+    },
+  });
+};
+
+export const bulkActionRoutes: Route[] = [
+  route('POST', '/organizations/{organization}/explorer/bulk-actions', 'organization:read', organization, createInBulk),
+];

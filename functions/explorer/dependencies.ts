@@ -1,0 +1,100 @@
+import { buffer } from 'node:stream/consumers';
+import { fromBufferPromise } from 'yauzl';
+import { parseHcl } from '../hcl.ts';
+import { gunzip, tarEntries } from '../tar.ts';
+
+/**
+ * Providers and modules that a plan was made with, by the files that Terraform puts into it: the lock file and the
+ * manifest of its modules (Terraform: dependency lock file; planfile). It comes from where users' code runs, so that
+ * nothing in it is believed to have any size or form.
+ */
+export interface Dependency {
+  /** `registry.terraform.io/hashicorp/aws`, or where a module comes from, without any credentials. */
+  source: string;
+  /** Null when it has none, or it is not known. */
+  version: string | null;
+}
+
+export interface Dependencies {
+  /** Undefined when the plan says nothing of them. */
+  providers?: Dependency[];
+  modules?: Dependency[];
+}
+
+const maxUnpackedBytes = 128 * 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
+const maxMs = 5000;
+
+/** Begins as sources do: what a spreadsheet could take for a formula does not. */
+const isSource = (text: string): boolean => text.length <= 300 && /^[A-Za-z0-9][\x21-\x7e]*$/.test(text);
+const isVersion = (text: unknown): text is string => typeof text === 'string' && /^[\w.+-]{1,100}$/.test(text);
+
+/** Where a module comes from may have credentials in it, and parameters with keys (Terraform: module sources). */
+const cleaned = (source: string): { source: string; version: string | null } => {
+  const [address = '', query = ''] = source.split('?');
+  const ref = new URLSearchParams(query).get('ref');
+  return { source: address.replace(/\/\/[^/@]*@/, '//'), version: isVersion(ref) ? ref : null };
+};
+
+const isLocal = (source: string): boolean => source === '' || source.startsWith('.') || source.startsWith('/');
+
+const distinct = (all: Dependency[]): Dependency[] => {
+  const byName = new Map(
+    all.filter(({ source }) => isSource(source)).map((one) => [`${one.source} ${one.version}`, one]),
+  );
+  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+};
+
+/** Of what Terraform notes of its modules. @throws for what is not JSON */
+export const modulesIn = (text: string): Dependency[] => {
+  const entries: unknown = JSON.parse(text);
+  if (!Array.isArray(entries)) return [];
+  return distinct(
+    entries.flatMap((entry: { Source?: unknown; Version?: unknown } | null): Dependency[] => {
+      const source = typeof entry?.Source === 'string' ? entry.Source : '';
+      if (isLocal(source)) return [];
+      const { version, ...rest } = cleaned(source);
+      return [{ ...rest, version: isVersion(entry?.Version) ? entry.Version : version }];
+    }),
+  );
+};
+
+/** Of a dependency lock file. */
+export const providersIn = (text: string): Dependency[] =>
+  distinct(
+    parseHcl(text).blocks.flatMap(({ type, labels: [source = ''], attributes }) => {
+      const version = attributes.version?.replace(/^"|"$/g, '');
+      return type === 'provider' ? [{ source, version: isVersion(version) ? version : null }] : [];
+    }),
+  );
+
+const wanted = { 'tfconfig/modules.json': true, '.terraform.lock.hcl': true } as const;
+
+/** @throws for what is not a zip, or not what it says */
+const filesInPlan = async (plan: Buffer): Promise<Map<string, string>> => {
+  const files = new Map<string, string>();
+  const zip = await fromBufferPromise(plan, { lazyEntries: true });
+  for await (const entry of zip.eachEntry()) {
+    if (!Object.hasOwn(wanted, entry.fileName) || entry.uncompressedSize > maxFileBytes) continue;
+    files.set(entry.fileName, (await buffer(await zip.openReadStreamPromise(entry))).toString('utf8'));
+  }
+  return files;
+};
+
+/** Nothing of what cannot be read. @param archive as runners store plans: gzip tar */
+export const dependenciesIn = async (archive: Buffer): Promise<Dependencies> => {
+  try {
+    for await (const entry of tarEntries(gunzip(archive, { bytes: maxUnpackedBytes, ms: maxMs }))) {
+      if (entry.name !== 'plan.tfplan' || !entry.isFile) continue;
+      const files = await filesInPlan(await entry.content());
+      const [modules, lockFile] = [files.get('tfconfig/modules.json'), files.get('.terraform.lock.hcl')];
+      return {
+        ...(modules === undefined ? {} : { modules: modulesIn(modules) }),
+        ...(lockFile === undefined ? {} : { providers: providersIn(lockFile) }),
+      };
+    }
+  } catch {
+    // Whoever made it has to live without.
+  }
+  return {};
+};

@@ -1,0 +1,148 @@
+import { ApiError } from '../api/errors.ts';
+import type { Grants } from '../api/permissions/grants.ts';
+import type { Organization } from '../people/organizations/records.ts';
+import { getProjects } from '../projects/records.ts';
+import { getStateVersion, readSummary } from '../states/records.ts';
+import { eachName } from '../store/name-index.ts';
+import { type NameItem, namesOf } from '../workspaces/names.ts';
+import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { currentRuns, forgetFacts, inParallel, isCurrent, readFacts, refreshFacts } from './facts.ts';
+import type { Row } from './fields.ts';
+import { filterRows, type Query, sortRows } from './query.ts';
+import { type Explored, moduleRows, providerRows, resourceRow, versionRows, workspaceRow } from './rows.ts';
+
+/** Answers queries: what the caller may see of the organization, as rows. */
+
+/** More could not be held in the function's memory at once. */
+const maxWorkspaces = 10_000;
+/** Each is an object to read. */
+const maxStates = 2000;
+/** API Gateway gives up after 30 s. */
+const refreshMs = 12_000;
+
+const tooMany = (detail: string): ApiError => new ApiError(422, [{ title: 'too much to explore', detail }]);
+
+const allWorkspaces = async (organization: string): Promise<Workspace[]> => {
+  const names = new Map<string, string>();
+  for await (const entries of eachName<NameItem>(namesOf(organization))) {
+    for (const { workspaceId, name } of entries) names.set(workspaceId, name);
+    if (names.size > maxWorkspaces) {
+      throw tooMany(`The explorer is for organizations of at most ${maxWorkspaces} workspaces. List them instead.`);
+    }
+  }
+  const ids = [...names.keys()];
+  const pieces = Array.from({ length: Math.ceil(ids.length / 100) }, (_, i) => ids.slice(i * 100, i * 100 + 100));
+  const all = (await inParallel(pieces, getWorkspaces)).flat();
+  // A rename that was cut off leaves a name that is not the workspace's.
+  return all.filter((one) => one.organization === organization && names.get(one.id) === one.name);
+};
+
+const projectsOf = async (workspaces: Workspace[]) => {
+  const ids = [...new Set(workspaces.map(({ projectId }) => projectId))];
+  return new Map((await getProjects(ids)).map((project) => [project.id, project]));
+};
+
+export interface Explorer {
+  explored: Explored[];
+  /** What some states consist of is not noted yet: ask again. */
+  isIndexing: boolean;
+}
+
+/** Workspaces the caller sees, in the order of names, with what their permissions show. */
+export const explore = async ({ name, externalId }: Organization, grants: Grants): Promise<Explorer> => {
+  const deadline = Date.now() + refreshMs;
+  const [all, facts] = await Promise.all([allWorkspaces(name), readFacts(name)]);
+  const there = new Set(all.map(({ id }) => id));
+  await inParallel(
+    [...facts.keys()].filter((id) => !there.has(id)),
+    (id) => forgetFacts(name, id),
+  );
+  const granted = await grants.onWorkspaces(name, all);
+  const visible = all.filter(({ id }) => granted(id).has('workspace:read'));
+  const [projects, runs] = await Promise.all([projectsOf(visible), currentRuns(visible, facts)]);
+  const left = await refreshFacts(name, visible, { facts, runs }, deadline);
+  const explored = visible.map((workspace) => {
+    const { id } = workspace;
+    const known = facts.get(id);
+    const shown = granted(id).has('state:read') && isCurrent(known, workspace) ? known : undefined;
+    const run = granted(id).has('run:read') ? runs.get(id) : undefined;
+    return { workspace, project: projects.get(workspace.projectId), externalId, facts: shown, run };
+  });
+  return { explored, isIndexing: left > 0 };
+};
+
+/** Fields of workspaces that rows of resources have too: by those, workspaces are left out before their states are read. */
+const ofWorkspace: Record<string, string> = {
+  workspace_name: 'workspace_name',
+  workspace_external_id: 'external_id',
+  project_name: 'project_name',
+  project_external_id: 'project_external_id',
+};
+
+const resourceRows = async (explored: Explored[], query: Query): Promise<Row[]> => {
+  const filters = query.filters.flatMap((filter) => {
+    const field = ofWorkspace[filter.field];
+    return field ? [{ ...filter, field }] : [];
+  });
+  const fits = (one: Explored) => filterRows([workspaceRow(one)], { type: 'workspaces', filters }).length > 0;
+  const some = explored.filter((one) => one.workspace.state && one.facts && fits(one));
+  if (some.length > maxStates) {
+    throw tooMany(
+      `These are the states of ${some.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
+    );
+  }
+  const rows = await inParallel(some, async (one) => {
+    const version = await getStateVersion(one.workspace.state?.id ?? '');
+    const instances = (version && (await readSummary(version)))?.instances ?? [];
+    return filterRows(
+      instances.map((instance) => resourceRow(one, instance)),
+      query,
+    );
+  });
+  return rows.flat();
+};
+
+const rowsOf = async (explored: Explored[], query: Query): Promise<Row[]> => {
+  if (query.type === 'resources') return resourceRows(explored, query);
+  const rows = {
+    workspaces: () => explored.map(workspaceRow),
+    tf_versions: () => versionRows(explored),
+    providers: () => providerRows(explored),
+    modules: () => moduleRows(explored),
+  }[query.type]();
+  return filterRows(rows, query);
+};
+
+/** Whether a query is about what a state consists of, or lists it. */
+const needsFacts = ({ type, filters, fields, sort }: Query): boolean => {
+  if (type === 'tf_versions') return false;
+  if (type !== 'workspaces') return true;
+  const named = [...filters.map(({ field }) => field), ...fields, ...sort.map((name) => name.replace(/^-/, ''))];
+  return fields.length === 0 || named.some((name) => ofState.has(name));
+};
+
+const ofState = new Set([
+  'current_rum_count',
+  'module_count',
+  'modules',
+  'provider_count',
+  'providers',
+  'state_version_terraform_version',
+]);
+
+export interface Found {
+  /** All that fit, in order. */
+  rows: Row[];
+  /** Some fields of them are not known yet: ask again. */
+  isIndexing: boolean;
+}
+
+/** @throws {ApiError} 422 when there is too much to look at */
+export const find = (explorer: Explorer, query: Query): Promise<Found> =>
+  rowsOf(explorer.explored, query).then((rows) => ({
+    rows: sortRows(rows, query.sort),
+    isIndexing: explorer.isIndexing && needsFacts(query),
+  }));
+
+/** Ids of workspaces that a query for workspaces finds. */
+export const workspaceIdsIn = ({ rows }: Found): string[] => rows.map((row) => String(row.external_id));

@@ -1,0 +1,198 @@
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { getRuns } from '../runs/lists.ts';
+import type { StateResource } from '../states/content.ts';
+import { getStateVersion, readSummary } from '../states/records.ts';
+import { getObjectUpTo } from '../store/bucket.ts';
+import { type Key, keys, objects } from '../store/keys.ts';
+import { logError } from '../store/log.ts';
+import { put, queryAll, remove } from '../store/table.ts';
+import { currentRunId } from '../workspaces/document.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { type Dependency, dependenciesIn } from './dependencies.ts';
+
+/**
+ * What the explorer tells of workspaces and their items do not: what the current state consists of, and how the current
+ * run stands. Noted by the first query that finds it missing or of another state or run, so that an organization which is
+ * not explored has none, and nothing else of the platform has to know of it (decisions/0074).
+ */
+export interface Facts {
+  workspaceId: string;
+  /** Of which state version it tells; absent for none. */
+  stateId?: string;
+  terraformVersion?: string | null;
+  /** Instances of managed resources but those that only Terraform itself knows of. */
+  rum?: number;
+  providers?: Dependency[];
+  modules?: Dependency[];
+  /** There are more of those than are noted. */
+  cut?: true;
+  /** A run that is over. */
+  run?: RunFacts;
+}
+
+export interface RunFacts {
+  id: string;
+  status: string;
+  appliedAt: string | null;
+}
+
+type Item = Facts & Key & { expiresAt: number };
+
+/** What is not asked for any more goes by itself. */
+const keptSeconds = 180 * 24 * 3600;
+
+const maxListBytes = 3500;
+const maxPlanBytes = 24 * 1024 * 1024;
+
+/** Resources that stand for nothing outside (HCP Terraform: resources under management). */
+const notManaged = new Set(['null_resource', 'terraform_data']);
+
+const partition = (organization: string): string => keys.facts(organization, '').pk;
+
+/** By workspace. */
+export const readFacts = async (organization: string): Promise<Map<string, Facts>> => {
+  const items = await queryAll<Item>({ pk: partition(organization), prefix: keys.facts(organization, '').sk });
+  return new Map(items.map(({ pk: _pk, sk: _sk, expiresAt: _expires, ...facts }) => [facts.workspaceId, facts]));
+};
+
+export const forgetFacts = (organization: string, workspaceId: string): Promise<boolean> =>
+  remove(keys.facts(organization, workspaceId));
+
+/** Whether they are of the workspace's current state. */
+export const isCurrent = (facts: Facts | undefined, { state }: Workspace): boolean => facts?.stateId === state?.id;
+
+const runFactsOf = ({ id, status, statusTimestamps }: Run): RunFacts => ({
+  id,
+  status,
+  appliedAt: statusTimestamps['applied-at'] ?? null,
+});
+
+/** How the current runs stand, by workspace. Reads those that were not over when they were last looked at. */
+export const currentRuns = async (
+  workspaces: Workspace[],
+  known: Map<string, Facts>,
+): Promise<Map<string, RunFacts & { isOver: boolean }>> => {
+  const runs = new Map<string, RunFacts & { isOver: boolean }>();
+  const missing = new Map<string, string>();
+  for (const workspace of workspaces) {
+    const id = currentRunId(workspace);
+    const noted = known.get(workspace.id)?.run;
+    if (!id) continue;
+    if (noted?.id === id) runs.set(workspace.id, { ...noted, isOver: true });
+    else missing.set(id, workspace.id);
+  }
+  const ids = [...missing.keys()];
+  const pieces = Array.from({ length: Math.ceil(ids.length / 100) }, (_, i) => ids.slice(i * 100, i * 100 + 100));
+  for (const some of await inParallel(pieces, getRuns)) {
+    for (const run of some) {
+      const workspaceId = missing.get(run.id);
+      if (workspaceId) runs.set(workspaceId, { ...runFactsOf(run), isOver: isFinal(run.status) });
+    }
+  }
+  return runs;
+};
+
+/** So many requests at once. */
+const width = 8;
+
+/** In the order of the items. */
+export const inParallel = async <T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> => {
+  const results: R[] = new Array(items.length);
+  let next = 0;
+  const worker = async () => {
+    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
+  return results;
+};
+
+const cutTo = (all: Dependency[]): Dependency[] => {
+  let bytes = 0;
+  return all.filter(({ source, version }) => {
+    bytes += source.length + (version?.length ?? 0) + 30;
+    return bytes <= maxListBytes;
+  });
+};
+
+/** `provider["registry.terraform.io/hashicorp/aws"].alias` → `registry.terraform.io/hashicorp/aws` */
+const providerSource = (text: string): string => /"([^"]+)"/.exec(text)?.[1] ?? text;
+
+const withoutVersions = (providers: Record<string, unknown>): Dependency[] =>
+  [...new Set(Object.keys(providers).map(providerSource))].sort().map((source) => ({ source, version: null }));
+
+const rumOf = (resources: StateResource[]): number =>
+  resources
+    .filter(({ type }) => !type.startsWith('data.') && !notManaged.has(type))
+    .reduce((sum, { count }) => sum + count, 0);
+
+/** 1 read and at most 2 objects: the summary of a large state, and the plan of the run that wrote it. */
+const factsOfState = async (workspace: Workspace): Promise<Facts> => {
+  const { id: workspaceId, state } = workspace;
+  const version = state && (await getStateVersion(state.id));
+  const summary = version && (await readSummary(version));
+  if (!version || !summary) return { workspaceId, ...(state ? { stateId: state.id } : {}) };
+  const archive = version.runId
+    ? await getObjectUpTo(objects.artifact(version.runId, 'plan', 'plan'), maxPlanBytes)
+    : undefined;
+  const found = Buffer.isBuffer(archive) ? await dependenciesIn(archive) : {};
+  const all = { providers: found.providers ?? withoutVersions(summary.providers), modules: found.modules ?? [] };
+  const [providers, modules] = [cutTo(all.providers), cutTo(all.modules)];
+  const isCut = providers.length < all.providers.length || modules.length < all.modules.length;
+  return {
+    workspaceId,
+    stateId: version.id,
+    terraformVersion: version.terraformVersion ?? null,
+    rum: rumOf(summary.resources),
+    providers,
+    modules,
+    ...(isCut ? { cut: true as const } : {}),
+  };
+};
+
+const noteFacts = async (organization: string, facts: Facts): Promise<void> => {
+  const expiresAt = Math.floor(Date.now() / 1000) + keptSeconds;
+  await put({ ...keys.facts(organization, facts.workspaceId), ...facts, expiresAt } satisfies Item);
+};
+
+/**
+ * Brings up to date what is noted of the workspaces, as far as it gets until `deadline` (ms). 1 write for each that has
+ * changed, and what {@link factsOfState} reads for each whose state has.
+ * @returns how many are left
+ */
+export const refreshFacts = async (
+  organization: string,
+  workspaces: Workspace[],
+  { facts, runs }: { facts: Map<string, Facts>; runs: Map<string, RunFacts & { isOver: boolean }> },
+  deadline: number,
+): Promise<number> => {
+  const isRunNoted = ({ id }: Workspace) => {
+    const run = runs.get(id);
+    return !run?.isOver || facts.get(id)?.run?.id === run.id;
+  };
+  const stale = workspaces.filter((one) => !isCurrent(facts.get(one.id), one) || !isRunNoted(one));
+  let left = 0;
+  await inParallel(stale, async (workspace) => {
+    const known = facts.get(workspace.id);
+    const isState = !isCurrent(known, workspace);
+    if (Date.now() > deadline) {
+      left += isState ? 1 : 0;
+      return;
+    }
+    try {
+      const run = runs.get(workspace.id);
+      const ofState = isState || !known ? await factsOfState(workspace) : known;
+      const next: Facts = {
+        ...ofState,
+        ...(run?.isOver ? { run: { id: run.id, status: run.status, appliedAt: run.appliedAt } } : {}),
+      };
+      facts.set(workspace.id, next);
+      await noteFacts(organization, next);
+    } catch (error) {
+      // One state that cannot be read must not hide the other workspaces.
+      left++;
+      logError('facts of a workspace could not be noted', error, { workspace: workspace.id });
+    }
+  });
+  return left;
+};

@@ -1,0 +1,101 @@
+import { fieldsOf, type Kind, type Operator, type QueryType, type Row, type Value } from './fields.ts';
+
+/** Queries on rows: filters, all of which must hold, and the order. Pure. */
+
+export interface Filter {
+  field: string;
+  operator: Operator;
+  /** As it was sent; for `is_empty` and `is_not_empty` whatever it is. */
+  value: string;
+}
+
+export interface Query {
+  type: QueryType;
+  filters: Filter[];
+  /** Names of fields, in the order of columns; empty: all. */
+  fields: string[];
+  /** Names of fields, with a `-` in front for the reverse order; the first counts most. */
+  sort: string[];
+}
+
+const isEmpty = (value: Value): boolean => value === null || value === '';
+
+/** What a filter's value stands for; undefined when it is none of that kind. */
+export const parseValue = (kind: Kind, value: string): Value | undefined => {
+  if (kind === 'text') return value;
+  if (kind === 'boolean') return value === 'true' ? true : value === 'false' ? false : undefined;
+  if (kind === 'number') return /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : undefined;
+  const isTime = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d)?)?$/.test(value);
+  const ms = isTime ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+};
+
+type Test = (value: Value) => boolean;
+
+const contains =
+  (part: string): Test =>
+  (value) =>
+    String(value ?? '')
+      .toLowerCase()
+      .includes(part);
+
+const compared =
+  (holds: (value: number) => boolean, numberOf: (value: Value) => number = Number): Test =>
+  (value) =>
+    !isEmpty(value) && holds(numberOf(value));
+
+const msOf = (value: Value): number => Date.parse(String(value));
+
+/** A field without a value is not anything, contains nothing, and is neither more nor less than anything. */
+const testOf = ({ operator, value }: Filter, kind: Kind): Test => {
+  const wanted = parseValue(kind, value) ?? null;
+  const n = Number(wanted);
+  const tests: Record<Operator, () => Test> = {
+    is: () => (one) => !isEmpty(one) && one === wanted,
+    is_not: () => (one) => isEmpty(one) || one !== wanted,
+    contains: () => contains(value.toLowerCase()),
+    does_not_contain: () => (one) => !contains(value.toLowerCase())(one),
+    is_empty: () => isEmpty,
+    is_not_empty: () => (one) => !isEmpty(one),
+    gt: () => compared((one) => one > n),
+    lt: () => compared((one) => one < n),
+    gteq: () => compared((one) => one >= n),
+    lteq: () => compared((one) => one <= n),
+    is_before: () => compared((one) => one < n, msOf),
+    is_after: () => compared((one) => one > n, msOf),
+  };
+  return tests[operator]();
+};
+
+export const filterRows = (rows: Row[], { type, filters }: Pick<Query, 'type' | 'filters'>): Row[] => {
+  const tests = filters.map((filter) => ({
+    field: filter.field,
+    test: testOf(filter, fieldsOf(type)[filter.field] ?? 'text'),
+  }));
+  return rows.filter((row) => tests.every(({ field, test }) => test(row[field] ?? null)));
+};
+
+/** `1.9.0` before `1.10.0`. */
+const collator = new Intl.Collator('en', { numeric: true });
+
+const compare = (a: Value, b: Value): number =>
+  typeof a === 'string' && typeof b === 'string' ? collator.compare(a, b) : Number(a) - Number(b);
+
+/** Rows without a value are last, whichever the order; equal ones stay as they were. */
+export const sortRows = (rows: Row[], sort: string[]): Row[] => {
+  const orders = sort.map((name) => ({ field: name.replace(/^-/, ''), sign: name.startsWith('-') ? -1 : 1 }));
+  if (orders.length === 0) return rows;
+  return rows.toSorted((a, b) => {
+    for (const { field, sign } of orders) {
+      const [one = null, other = null] = [a[field], b[field]];
+      const difference =
+        isEmpty(one) || isEmpty(other) ? Number(isEmpty(one)) - Number(isEmpty(other)) : sign * compare(one, other);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  });
+};
+
+/** Names of the columns. */
+export const columnsOf = ({ type, fields }: Pick<Query, 'type' | 'fields'>): string[] =>
+  fields.length ? fields : Object.keys(fieldsOf(type));

@@ -1,0 +1,138 @@
+import { type Answer, created, ok, redirect, securityHeaders } from '../api/answer.ts';
+import { notFound, unavailable, unprocessable } from '../api/errors.ts';
+import { inOrganization, param } from '../api/finders.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
+import type { QueryParameters } from '../api/query-parameters.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { presignGet, putObject } from '../store/bucket.ts';
+import { newId } from '../store/id.ts';
+import { sha256Of } from '../store/integrity.ts';
+import { objects } from '../store/keys.ts';
+import { csvOf } from './csv.ts';
+import { rowDocument, viewDocument } from './document.ts';
+import { explore, find } from './explore.ts';
+import { readNewView, readViewChange } from './input.ts';
+import { columnsOf, type Query } from './query.ts';
+import { queryOf } from './read-query.ts';
+import { createView, deleteView, getView, listViews, maxViews, updateView, type View } from './views.ts';
+
+/** The explorer: questions about all workspaces of an organization (HCP API: explorer). */
+
+interface OfView extends Subject {
+  record: Organization;
+  view: View;
+}
+
+const view: Finder<OfView> = {
+  what: 'view',
+  parameter: 'view',
+  find: async (request) => {
+    const [record, view] = await Promise.all([
+      getOrganization(param(request, 'organization')),
+      getView(param(request, 'organization'), param(request, 'view')),
+    ]);
+    return record && view && { organization: record.name, record, view };
+  },
+  visibleWith: 'explorer:read',
+  scope: inOrganization,
+};
+
+type Exploring = Pick<Context<InOrganization>, 'request' | 'principal' | 'subject'>;
+
+const results = async ({ request, principal, subject }: Exploring, query: Query): Promise<Answer> => {
+  const page = pageOf(request);
+  const { rows, isIndexing } = await find(await explore(subject.record, principal), query);
+  const data = pageSlice(rows, page).map((row) => rowDocument(row, query));
+  return list(request, page, rows.length, data, undefined, isIndexing ? { indexing: true } : undefined);
+};
+
+/** Answers of a function have 6 MB at most (AWS Lambda: quotas). */
+const maxAnswerBytes = 5 * 1024 * 1024;
+const downloadSeconds = 60;
+
+const csv = async ({ principal, subject }: Exploring, query: Query): Promise<Answer> => {
+  const { rows, isIndexing } = await find(await explore(subject.record, principal), query);
+  // A file does not tell that something is missing in it.
+  if (isIndexing)
+    throw unavailable('The explorer is still reading the states of this organization. Repeat the request.');
+  const text = csvOf(rows, columnsOf(query));
+  if (Buffer.byteLength(text) > maxAnswerBytes) {
+    const key = objects.exported(newId('export'));
+    await putObject(key, text, 'text/csv; charset=utf-8', sha256Of(text));
+    return redirect(302, await presignGet(key, downloadSeconds));
+  }
+  return {
+    statusCode: 200,
+    headers: {
+      ...securityHeaders,
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="explorer-${query.type}.csv"`,
+    },
+    body: text,
+  };
+};
+
+const create = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
+  const values = readNewView(request);
+  if ((await listViews(subject.organization)).length >= maxViews) {
+    throw unprocessable('/data', `${subject.organization} has ${maxViews} saved views, the maximum. Delete one first`);
+  }
+  const made = await createView({ ...values, organization: subject.organization, createdBy: principal.userId });
+  return withEtag(created(viewDocument(made)), made);
+};
+
+const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const page = pageOf(request);
+  const all = await listViews(subject.organization);
+  return list(request, page, all.length, pageSlice(all, page).map(viewDocument));
+};
+
+const change = async (context: Context<OfView>): Promise<Answer> => {
+  const { request, subject } = context;
+  const editor = await editorOf(context, subject.view, 'view');
+  const values = readViewChange(request);
+  const updated = Object.keys(values).length ? await updateView(subject.view, values, editor) : subject.view;
+  if (updated) return withEtag(ok(viewDocument(updated)), updated);
+  const current = await getView(subject.organization, subject.view.id);
+  if (current) await checkIfMatch(request, current, 'view');
+  throw notFound('The view was deleted at the same time.');
+};
+
+const drop = async ({ subject }: Context<OfView>): Promise<Answer> => {
+  await deleteView(subject.view);
+  return ok(viewDocument(subject.view));
+};
+
+const narrowing: QueryParameters = {
+  type: 'text',
+  fields: 'text',
+  sort: 'text',
+  // `filter[0][workspace_name][contains][0]`; what stands in them is checked where they are read.
+  'filter[*][*][*][*]': 'text',
+};
+
+const base = '/organizations/{organization}/explorer';
+const one = `${base}/views/{view}` as const;
+const read = 'explorer:read';
+
+export const explorerRoutes: Route[] = [
+  route('GET', base, read, organization, (context) => results(context, queryOf(context.request)), narrowing),
+  route(
+    'GET',
+    `${base}/export/csv`,
+    read,
+    organization,
+    (context) => csv(context, queryOf(context.request)),
+    narrowing,
+  ),
+  route('GET', `${base}/views`, read, organization, listOfOrganization),
+  route('POST', `${base}/views`, read, organization, create),
+  route('GET', one, read, view, async ({ subject }) => withEtag(ok(viewDocument(subject.view)), subject.view)),
+  route('PATCH', one, read, view, change),
+  route('DELETE', one, read, view, drop),
+  route('GET', `${one}/results`, read, view, (context) => results(context, context.subject.view.query)),
+  route('GET', `${one}/csv`, read, view, (context) => csv(context, context.subject.view.query)),
+];

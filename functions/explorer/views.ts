@@ -1,0 +1,48 @@
+import { asEdit, type Edited, type Editor } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { keys } from '../store/keys.ts';
+import { create, get, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import type { Query } from './query.ts';
+
+/** A query with a name, for all who explore the organization (HCP API: explorer, saved views). */
+export interface View extends Edited {
+  id: string;
+  organization: string;
+  name: string;
+  query: Query;
+  createdAt: string;
+  createdBy: string;
+}
+
+/** Most an organization may have. */
+export const maxViews = 200;
+
+const living = 'attribute_exists(pk)';
+
+export const getView = (organization: string, id: string): Promise<View | undefined> =>
+  get<View>(keys.explorerView(organization, id));
+
+/** By name. */
+export const listViews = async (organization: string): Promise<View[]> => {
+  const { pk, sk: prefix } = keys.explorerView(organization, '');
+  return (await queryAll<View>({ pk, prefix })).sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+export const createView = async (
+  values: Pick<View, 'organization' | 'name' | 'query' | 'createdBy'>,
+): Promise<View> => {
+  const view: View = { ...values, id: newId('sq'), createdAt: now() };
+  await create({ ...keys.explorerView(view.organization, view.id), ...view });
+  return view;
+};
+
+/** Undefined when it is gone, or is not as the editor has seen it. */
+export const updateView = (
+  { organization, id }: View,
+  set: Partial<Pick<View, 'name' | 'query'>>,
+  editor: Editor,
+): Promise<View | undefined> =>
+  update<View>(keys.explorerView(organization, id), asEdit({ set, condition: living }, editor));
+
+export const deleteView = ({ organization, id }: View): Promise<boolean> => remove(keys.explorerView(organization, id));

@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { accepted, getMemberships } from '../people/accounts/memberships.ts';
+import { getUsers } from '../people/accounts/users.ts';
+import { derivedId, hashSecret, newSecret } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, create, get, put, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+
+/**
+ * Who gets notifications by e-mail. Addresses of an organization's members count as theirs; any other is verified by its
+ * owner before anything else is sent there. Everybody may unsubscribe (HCP API: email recipient statuses).
+ */
+export interface EmailRecipient {
+  id: string;
+  organization: string;
+  email: string;
+  createdAt: string;
+  updatedAt: string;
+  verifiedAt?: string;
+  /** From everything of the organization. */
+  unsubscribedAt?: string;
+  /** From what happens in these projects. */
+  unsubscribedProjects?: Set<string>;
+  failures?: number;
+  /** When the owner of the address was last asked. */
+  askedAt?: string;
+}
+
+/** E-mails of one organization in a day: they cost money, and a sender its reputation. */
+export const maxEmailsADay = 1000;
+const askAgainMs = 24 * 3600 * 1000;
+const tokenSeconds = 90 * 24 * 3600;
+
+const hashOf = (email: string): string => createHash('sha256').update(email.toLowerCase()).digest('hex');
+const keyOf = (organization: string, email: string): Key => keys.emailRecipient(organization, hashOf(email));
+
+/** The same for an address, however often it is asked for. */
+export const recipientTag = (email: string): string => hashOf(email).slice(0, 16);
+
+const ensure = async (organization: string, email: string): Promise<EmailRecipient> => {
+  const at = now();
+  const id = derivedId('ers', `${organization} ${email.toLowerCase()}`);
+  const recipient: EmailRecipient = { id, organization, email, createdAt: at, updatedAt: at };
+  if (await create({ ...keyOf(organization, email), ...recipient })) return recipient;
+  return (await get<EmailRecipient>(keyOf(organization, email))) ?? recipient;
+};
+
+const change = (
+  { organization, email }: Pick<EmailRecipient, 'organization' | 'email'>,
+  set: Partial<EmailRecipient>,
+  more: { add?: Record<string, number | Set<string>>; remove?: string[] } = {},
+): Promise<EmailRecipient | undefined> =>
+  update<EmailRecipient>(keyOf(organization, email), {
+    set: { ...set, updatedAt: now() },
+    ...more,
+    condition: 'attribute_exists(pk)',
+  });
+
+/** False when the organization has sent its day's number. 1 write. */
+export const countEmail = async (organization: string): Promise<boolean> => {
+  const counted = await update(keys.emailCount(organization, now().slice(0, 10)), {
+    add: { sent: 1 },
+    set: { expiresAt: Math.floor(Date.now() / 1000) + 2 * 24 * 3600 },
+    condition: 'attribute_not_exists(sent) OR sent < :max',
+    values: { ':max': maxEmailsADay },
+  });
+  return counted !== undefined;
+};
+
+/** Whose link it is, and about which configuration the e-mail was. */
+interface EmailToken {
+  organization: string;
+  email: string;
+  projectId?: string;
+  use: 'verify' | 'unsubscribe';
+}
+
+/** What a link in an e-mail carries; good for 90 days. 1 write. */
+export const newEmailToken = async (token: EmailToken): Promise<string> => {
+  const secret = newSecret();
+  const expiresAt = Math.floor(Date.now() / 1000) + tokenSeconds;
+  await put({ ...keys.emailToken(hashSecret(secret)), ...token, expiresAt });
+  return secret;
+};
+
+/** 2 reads. Undefined for a token that is none, or no more. */
+export const findByToken = async (
+  secret: string,
+  use: EmailToken['use'],
+): Promise<{ recipient: EmailRecipient; token: EmailToken } | undefined> => {
+  const token = await get<EmailToken & { expiresAt: number }>(keys.emailToken(hashSecret(secret)));
+  if (token?.use !== use || token.expiresAt * 1000 < Date.now()) return undefined;
+  return { token, recipient: await ensure(token.organization, token.email) };
+};
+
+export const verifyRecipient = (recipient: EmailRecipient): Promise<EmailRecipient | undefined> =>
+  change(
+    recipient,
+    { verifiedAt: recipient.verifiedAt ?? now() },
+    { remove: ['unsubscribedAt', 'unsubscribedProjects'] },
+  );
+
+export const unsubscribe = (
+  recipient: EmailRecipient,
+  projectId: string | undefined,
+): Promise<EmailRecipient | undefined> =>
+  projectId === undefined
+    ? change(recipient, { unsubscribedAt: recipient.unsubscribedAt ?? now() })
+    : change(recipient, {}, { add: { unsubscribedProjects: new Set([projectId]) } });
+
+export const countFailure = async (organization: string, email: string): Promise<void> => {
+  await ensure(organization, email);
+  await change({ organization, email }, {}, { add: { failures: 1 } });
+};
+
+/** True once in 24 hours: then its owner is asked whether the address is theirs. */
+export const mayAsk = async (organization: string, email: string): Promise<boolean> => {
+  const { askedAt, verifiedAt, unsubscribedAt } = await ensure(organization, email);
+  if (verifiedAt || unsubscribedAt) return false;
+  if (askedAt && Date.now() - Date.parse(askedAt) < askAgainMs) return false;
+  const asked = await update(keyOf(organization, email), {
+    set: { askedAt: now() },
+    condition: askedAt ? 'askedAt = :before' : 'attribute_exists(pk) AND attribute_not_exists(askedAt)',
+    values: askedAt ? { ':before': askedAt } : {},
+  });
+  return asked !== undefined;
+};
+
+const batch = async <T>(all: Key[]): Promise<T[]> => {
+  const items: T[] = [];
+  for (let i = 0; i < all.length; i += 100) items.push(...(await batchGet<T & Key>(all.slice(i, i + 100))));
+  return items;
+};
+
+/** Those of the addresses that are known to be a member's. 2 reads. */
+const addressesOfMembers = async (organization: string, emails: string[]): Promise<Set<string>> => {
+  const pointers = await batch<{ pk: string; userId: string }>(emails.map(keys.email));
+  const memberships = await getMemberships(organization, [...new Set(pointers.map(({ userId }) => userId))]);
+  const members = new Set(memberships.filter(accepted).map(({ userId }) => userId));
+  const theirs = new Set(pointers.filter(({ userId }) => members.has(userId)).map(({ pk }) => pk));
+  return new Set(emails.filter((email) => theirs.has(keys.email(email).pk)));
+};
+
+export interface Recipients {
+  /** Each once. */
+  emails: string[];
+  /** Addresses whose owners have not answered. */
+  unverified: string[];
+}
+
+interface Addressed {
+  organization: string;
+  emailAddresses?: string[];
+  userIds?: string[];
+}
+
+const distinct = (emails: string[]): string[] => [...new Map(emails.map((one) => [one.toLowerCase(), one])).values()];
+
+/**
+ * Who gets an e-mail about the project now. At most 4 reads.
+ * @param projectId absent for what is of no project
+ */
+export const recipientsOf = async (
+  { organization, emailAddresses = [], userIds = [] }: Addressed,
+  projectId?: string,
+): Promise<Recipients> => {
+  const users = userIds.length ? await getUsers(userIds) : [];
+  // A person may write any address into their account: only one that somebody vouched for is theirs (EMAIL# items).
+  const emails = distinct([...users.map(({ email }) => email), ...emailAddresses]);
+  if (emails.length === 0) return { emails, unverified: [] };
+  const members = await addressesOfMembers(organization, emails);
+  const statuses = await batch<EmailRecipient>(emails.map((email) => keyOf(organization, email)));
+  const statusOf = (email: string) => statuses.find((one) => one.email.toLowerCase() === email.toLowerCase());
+  const wanted = emails.filter((email) => {
+    const status = statusOf(email);
+    return !status?.unsubscribedAt && !(projectId && status?.unsubscribedProjects?.has(projectId));
+  });
+  const isKnown = (email: string) => members.has(email) || statusOf(email)?.verifiedAt !== undefined;
+  return { emails: wanted.filter(isKnown), unverified: wanted.filter((email) => !isKnown(email)) };
+};

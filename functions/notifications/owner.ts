@@ -1,0 +1,60 @@
+import type { Permission } from '../api/permissions/permissions.ts';
+import type { Finder } from '../api/route.ts';
+import { getTeam } from '../people/teams/records.ts';
+import type { Team } from '../people/teams/team.ts';
+import { type Trigger, teamTriggers, triggers } from '../run/notifications.ts';
+import { getNotification, type NotificationConfiguration } from './records.ts';
+
+/** What a notification configuration belongs to: it decides who may, and what is told. */
+
+type OwnerType = 'workspaces' | 'projects' | 'teams';
+
+type Owned = Pick<NotificationConfiguration, 'workspaceId' | 'projectId' | 'teamId'>;
+
+export const ownerOf = ({ workspaceId, projectId, teamId }: Owned): { type: OwnerType; id: string } =>
+  workspaceId
+    ? { type: 'workspaces', id: workspaceId }
+    : projectId
+      ? { type: 'projects', id: projectId }
+      : { type: 'teams', id: teamId ?? '' };
+
+const triggersOf: Record<OwnerType, readonly Trigger[]> = {
+  workspaces: triggers,
+  projects: triggers,
+  teams: teamTriggers,
+};
+
+/** In the order that documents have them in. */
+export const triggersFor = (owned: Owned): readonly Trigger[] => triggersOf[ownerOf(owned).type];
+
+const seeing: Record<OwnerType, Permission> = {
+  workspaces: 'workspace:read',
+  projects: 'project:read',
+  teams: 'team:read',
+};
+/** HCP API: notification configurations; administrators of the workspace, of the project, and those who manage teams. */
+const changing: Record<OwnerType, Permission> = {
+  workspaces: 'workspace:update',
+  projects: 'project:update',
+  teams: 'team:write',
+};
+
+/** With its team: whether somebody sees a secret one depends on it. */
+export type FoundNotification = NotificationConfiguration & { team?: Team };
+
+export const notification: Finder<FoundNotification> = {
+  what: 'notification configuration',
+  parameter: 'notification',
+  find: async ({ params }) => {
+    const configuration = await getNotification(params.notification ?? '');
+    if (!configuration?.teamId) return configuration;
+    const team = await getTeam(configuration.teamId);
+    return team && { ...configuration, team };
+  },
+  visibleWith: (configuration) => seeing[ownerOf(configuration).type],
+  needs: (configuration) => changing[ownerOf(configuration).type],
+  scope: ({ organization, workspaceId, projectId, team }) => ({
+    organization,
+    ...(team ? { team } : workspaceId ? { workspace: workspaceId } : { project: projectId }),
+  }),
+};

@@ -1,0 +1,24 @@
+import type { Tag } from '../projects/tags.ts';
+
+/** Which workspaces a policy set applies to by their tags. Pure. */
+
+export interface TagSelector {
+  key: string;
+  /** Null: any. */
+  value: string | null;
+  excludes?: true;
+}
+
+/** A tag without a value in the selector means any value. */
+const fits = ({ key, value }: TagSelector, tags: readonly Tag[]): boolean =>
+  tags.some((tag) => tag.key === key && (value === null || tag.value === value));
+
+/**
+ * Whether the selectors choose what has these tags: one that excludes wins; then one that includes, and where there is none
+ * everything is chosen, because a run that overlooks a policy would be worse than one that is checked in vain.
+ */
+export const selects = (selectors: readonly TagSelector[], tags: readonly Tag[]): boolean => {
+  if (selectors.some((one) => one.excludes && fits(one, tags))) return false;
+  const including = selectors.filter(({ excludes }) => !excludes);
+  return including.length === 0 || including.some((one) => fits(one, tags));
+};

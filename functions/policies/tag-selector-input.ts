@@ -1,0 +1,57 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import { tagKey, tagValue } from '../api/names.ts';
+import type { TagSelector } from './select-by-tags.ts';
+import type { PolicySet } from './set-records.ts';
+
+/** What a request may say of the tags that a policy set applies by. */
+
+export const maxTagSelectors = 50;
+
+const selector = v.pipe(
+  v.strictObject({
+    'tag-key': tagKey,
+    'tag-value': v.nullish(tagValue, null),
+    'is-exclude': v.nullish(v.boolean(), false),
+  }),
+  v.transform(
+    (given): TagSelector => ({
+      key: given['tag-key'],
+      value: given['tag-value'],
+      ...(given['is-exclude'] ? { excludes: true as const } : {}),
+    }),
+  ),
+);
+
+export const isSameSelector = (a: TagSelector, b: TagSelector): boolean => a.key === b.key && a.value === b.value;
+
+/** By key and value, each once: the last one given. */
+export const distinctSelectors = (all: TagSelector[]): TagSelector[] =>
+  all.filter((one, i) => !all.slice(i + 1).some((later) => isSameSelector(one, later)));
+
+export const tagSelectorList = v.pipe(
+  v.array(selector),
+  v.maxLength(maxTagSelectors, `may have at most ${maxTagSelectors}`),
+  v.transform(distinctSelectors),
+);
+
+export const tagSelectorDocument = ({ key, value, excludes }: TagSelector) => ({
+  'tag-key': key,
+  'tag-value': value,
+  'is-exclude': excludes === true,
+});
+
+type Explicit = Pick<
+  PolicySet,
+  'global' | 'workspaceIds' | 'projectIds' | 'workspaceExclusionIds' | 'projectExclusionIds'
+>;
+
+/** A set applies by tags or to what it names. @throws {ApiError} 422 */
+export const checkScoping = (set: Explicit, pointer: string): void => {
+  const named = [set.workspaceIds, set.projectIds, set.workspaceExclusionIds, set.projectExclusionIds];
+  if (!set.global && named.every((ids) => !ids?.size)) return;
+  throw unprocessable(
+    pointer,
+    'tag-selectors: a policy set with tag selectors has no workspaces, projects or exclusions and is not global. Remove one or the other',
+  );
+};

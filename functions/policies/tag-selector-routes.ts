@@ -1,0 +1,61 @@
+import * as v from 'valibot';
+import { type Answer, noContent } from '../api/answer.ts';
+import { conflict, notFound, unprocessable } from '../api/errors.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { check } from '../api/validation.ts';
+import { policySet } from './finder.ts';
+import type { TagSelector } from './select-by-tags.ts';
+import { changeTagSelectors, getPolicySet, type PolicySet } from './set-records.ts';
+import {
+  checkScoping,
+  distinctSelectors,
+  isSameSelector,
+  maxTagSelectors,
+  tagSelectorList,
+} from './tag-selector-input.ts';
+
+/** Policy sets that apply to workspaces by their tags (HCP API: policy sets, tag selectors). */
+
+const read = (request: ApiRequest): TagSelector[] =>
+  check(v.object({ data: v.optional(tagSelectorList, []) }), request.json() ?? {}).data;
+
+const tries = 5;
+
+/** Doing it again changes nothing. */
+const change =
+  (merge: (current: TagSelector[], given: TagSelector[]) => TagSelector[]) =>
+  async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
+    const given = read(request);
+    let set: PolicySet | undefined = subject;
+    for (let i = 0; i < tries && set; i++) {
+      const selectors = merge(set.tagSelectors ?? [], given);
+      if (selectors.length > maxTagSelectors) {
+        throw unprocessable('/data', `tag-selectors: a policy set has at most ${maxTagSelectors}`);
+      }
+      if (selectors.length > 0) checkScoping(set, '/data');
+      if (await changeTagSelectors(set, selectors)) return noContent();
+      set = await getPolicySet(set.id);
+    }
+    if (!set) throw notFound('The policy set was deleted at the same time.');
+    throw conflict('The policy set was changed by other requests at the same time. Try again.');
+  };
+
+const path = '/policy-sets/{policySet}/tag-selectors';
+
+export const tagSelectorRoutes: Route[] = [
+  route(
+    'POST',
+    path,
+    'policy:write',
+    policySet,
+    change((current, given) => distinctSelectors([...current, ...given])),
+  ),
+  route(
+    'DELETE',
+    path,
+    'policy:write',
+    policySet,
+    change((current, given) => current.filter((one) => !given.some((other) => isSameSelector(one, other)))),
+  ),
+];

@@ -1,0 +1,23 @@
+import { callParameterStore } from './aws.ts';
+
+/** Secrets that the operator keeps in Parameter Store. */
+
+/** How long a function's instance goes on with one that may have been replaced. */
+const keptMs = 5 * 60_000;
+const cached = new Map<string, { value: string; until: number }>();
+
+/** Decrypted, without space around it. At most one request every five minutes. */
+export const readParameter = async (name: string): Promise<string> => {
+  const known = cached.get(name);
+  if (known && known.until > Date.now()) return known.value;
+  const { Parameter } = await callParameterStore<{ Parameter: { Value: string } }>('GetParameter', {
+    Name: name,
+    WithDecryption: true,
+  });
+  const value = Parameter.Value.trim();
+  cached.set(name, { value, until: Date.now() + keptMs });
+  return value;
+};
+
+/** They are read again the next time. */
+export const forgetParameters = (): void => cached.clear();

@@ -1,0 +1,57 @@
+import { createPrivateKey, sign } from 'node:crypto';
+import { environment, type GithubAppSecret, type GithubAppSettings } from '../../environment.ts';
+import { readParameter } from '../../store/parameters.ts';
+import { callerOf } from '../call.ts';
+import type { ForgeClient } from '../connections.ts';
+import { ForgeError } from '../forge-error.ts';
+import type { Call } from '../forges/forge.ts';
+
+/** The platform's own GitHub App (GitHub: about authentication with a GitHub App). */
+
+/** @throws {ForgeError} where the operator set up none */
+export const theApp = (): GithubAppSettings => {
+  const app = environment.githubApp;
+  if (!app) throw new ForgeError('refused', 'this platform has no GitHub App');
+  return app;
+};
+
+/** 1 request to Parameter Store every five minutes. */
+export const appSecret = async ({ parameters, secrets }: GithubAppSettings, which: GithubAppSecret): Promise<string> =>
+  parameters ? readParameter(parameters[which]) : ((secrets as Record<GithubAppSecret, string>)[which] ?? '');
+
+/** What calls go by that are of the app itself, or of a person who authorized it. */
+export const appClient = ({ url, apiUrl }: GithubAppSettings): ForgeClient => ({
+  id: 'github-app',
+  organization: '',
+  name: null,
+  serviceProvider: 'github_app',
+  dialect: 'github',
+  httpUrl: url,
+  apiUrl,
+});
+
+const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** GitHub takes ten minutes at most, and its clock may be behind (GitHub: generating a JSON Web Token). */
+export const appJwt = ({ clientId }: Pick<GithubAppSettings, 'clientId'>, key: string, atMs = Date.now()): string => {
+  const seconds = Math.floor(atMs / 1000);
+  const claims = { iat: seconds - 60, exp: seconds + 540, iss: clientId };
+  const signed = `${base64url({ alg: 'RS256', typ: 'JWT' })}.${base64url(claims)}`;
+  const signature = sign('RSA-SHA256', Buffer.from(signed), createPrivateKey(key)).toString('base64url');
+  return `${signed}.${signature}`;
+};
+
+/** Calls as the app itself. @throws {ForgeError} for a key that is none */
+export const callAsApp = async (app: GithubAppSettings, patience: { patient: boolean }): Promise<Call> => {
+  const key = await appSecret(app, 'key');
+  let secret: string;
+  try {
+    secret = appJwt(app, key);
+  } catch {
+    throw new ForgeError(
+      'refused',
+      "the GitHub App's private key is not one in PEM form: the operator has to replace it",
+    );
+  }
+  return callerOf({ client: appClient(app), secret }, patience);
+};

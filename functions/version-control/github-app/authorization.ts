@@ -1,0 +1,138 @@
+import * as oauth from 'oauth4webapi';
+import { type Answer, json, redirect } from '../../api/answer.ts';
+import { notFound } from '../../api/errors.ts';
+import { checkPerson } from '../../api/permissions/principal.ts';
+import type { ApiRequest } from '../../api/request.ts';
+import { type Context, openRoute, type Route, route } from '../../api/route.ts';
+import { environment, type GithubAppSettings } from '../../environment.ts';
+import { type InOrganization, organization } from '../../people/organizations/finder.ts';
+import { derivedId } from '../../store/id.ts';
+import { keys } from '../../store/keys.ts';
+import { open, type SecretContext, seal } from '../../store/secrets.ts';
+import { get, put } from '../../store/table.ts';
+import { now } from '../../store/time.ts';
+import { issuedFrom, oauthOptions, serverOf } from '../access.ts';
+import { keepLink } from '../account-links.ts';
+import { callerOf } from '../call.ts';
+import type { Account } from '../connections.ts';
+import type { Call } from '../forges/forge.ts';
+import { github } from '../forges/github.ts';
+import { type Attempt, beginAttempt, endedCookie, takeAttempt } from '../oauth-attempts.ts';
+import { appClient, appSecret } from './app.ts';
+
+/**
+ * A person's own authorization of the GitHub App: it proves which account at GitHub is theirs, and for an hour lets the platform
+ * ask GitHub which installations they may link (GitHub: generating a user access token for a GitHub App).
+ */
+
+const goodForSeconds = 3600;
+
+export interface AppAuthorization {
+  id: string;
+  userId: string;
+  account: Account;
+  sealedToken: Uint8Array;
+  createdAt: string;
+  /** Seconds since 1970. */
+  expiresAt: number;
+}
+
+const contextOf = (userId: string): SecretContext => ({ user: userId, what: 'GitHub App authorization' });
+
+/** Undefined when it is older than an hour. 1 read. */
+export const authorizationOf = async (userId: string): Promise<AppAuthorization | undefined> => {
+  const found = await get<AppAuthorization>(keys.appAuthorization(userId));
+  return found && found.expiresAt > Date.now() / 1000 ? found : undefined;
+};
+
+/** Calls as the person. 1 KMS request. */
+export const callAsPerson = async (app: GithubAppSettings, { userId, sealedToken }: AppAuthorization): Promise<Call> =>
+  callerOf({ client: appClient(app), secret: await open(sealedToken, contextOf(userId)) });
+
+/** @throws {ApiError} 404 where the operator set up no app */
+export const requireApp = (): GithubAppSettings => {
+  const app = environment.githubApp;
+  if (app) return app;
+  throw notFound('This platform has no GitHub App. Its operator can create one: stepform github-app.');
+};
+
+const callbackPath = '/auth/github-app/callback';
+/** Stands for the app among OAuth clients. */
+export const appLinks = 'github-app';
+
+const authorize = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
+  checkPerson(principal);
+  const app = requireApp();
+  const { url, cookie } = await beginAttempt(request, {
+    clientId: appLinks,
+    userId: principal.userId,
+    organization: subject.organization,
+    redirectUri: `${request.baseUrl}${callbackPath}`,
+    url: `${app.url}${github.oauth.authorize}`,
+    key: app.clientId,
+  });
+  const attributes = { 'authorize-url': url, 'install-url': `${app.url}/apps/${app.slug}/installations/new` };
+  const data = { id: String(app.id), type: 'oauth-authorizations', attributes };
+  return { ...json(200, { data }), cookies: [cookie] };
+};
+
+const redeem = async (request: ApiRequest, app: GithubAppSettings, attempt: Attempt): Promise<void> => {
+  const { userId, verifier, redirectUri } = attempt;
+  const client = appClient(app);
+  const application = { client_id: app.clientId };
+  const server = serverOf(client, github);
+  // The state is in what is checked: the attempt was found by it.
+  const checked = oauth.validateAuthResponse(server, application, request.query, request.query.get('state') ?? '');
+  const by = oauth.ClientSecretPost(await appSecret(app, 'clientSecret'));
+  const answer = await oauth.authorizationCodeGrantRequest(
+    server,
+    application,
+    by,
+    checked,
+    redirectUri,
+    verifier,
+    oauthOptions(client),
+  );
+  const { token } = issuedFrom(await oauth.processAuthorizationCodeResponse(server, application, answer));
+  const account = await github.whoAmI(callerOf({ client, secret: token }));
+  const authorization: AppAuthorization = {
+    id: derivedId('ghaot', `${app.id} ${userId}`),
+    userId,
+    account,
+    sealedToken: await seal(token, contextOf(userId)),
+    createdAt: now(),
+    expiresAt: Math.floor(Date.now() / 1000) + goodForSeconds,
+  };
+  await put({ ...keys.appAuthorization(userId), ...authorization });
+  await keepLink(appLinks, { id: account.id, username: account.name }, userId);
+};
+
+const callback = async (request: ApiRequest): Promise<Answer> => {
+  const app = requireApp();
+  const { attempt } = await takeAttempt(request, async ({ clientId }) => (clientId === appLinks ? true : undefined));
+  const page = `/app/${attempt.organization}/settings/version-control`;
+  const done = (outcome: string): Answer => ({
+    ...redirect(303, `${page}?${outcome}=github-app`),
+    cookies: [endedCookie(request)],
+  });
+  try {
+    await redeem(request, app, attempt);
+  } catch {
+    // What GitHub says could have the code in it.
+    return done('failed');
+  }
+  return done('authorized');
+};
+
+export const authorizationRoutes: Route[] = [
+  route(
+    'POST',
+    '/organizations/{organization}/github-app-installations/actions/authorize',
+    'connection:read',
+    organization,
+    authorize,
+  ),
+];
+
+/** Not below the API's prefix: GitHub sends browsers here. */
+export const appCallbackRoutes: Route[] = [openRoute('GET', callbackPath, 'anyone', callback)];

@@ -1,0 +1,143 @@
+import * as v from 'valibot';
+import type { GithubAppSettings } from '../../environment.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import { open, type SecretContext, seal } from '../../store/secrets.ts';
+import { get, remove, update } from '../../store/table.ts';
+import { now } from '../../store/time.ts';
+import { type Connection, callerOf } from '../call.ts';
+import { ForgeError } from '../forge-error.ts';
+import { appClient, callAsApp, theApp } from './app.ts';
+import {
+  getEndedInstallation,
+  getInstallation,
+  type Installation,
+  type InstallationFacts,
+  noteInstallation,
+} from './installations.ts';
+import { repositoryPermissions } from './manifest.ts';
+import { pageOfRepositories } from './repositories.ts';
+
+/**
+ * Tokens of installations: each is for one repository and an hour, and kept sealed until shortly before its end
+ * (GitHub REST API: create an installation access token for an app).
+ */
+
+interface KeptToken {
+  sealed: Uint8Array;
+  goodUntil: string;
+}
+
+const renewedBeforeMs = 5 * 60_000;
+
+/** Of lists. */
+const seeing = { metadata: 'read' };
+
+const issued = v.object({ token: v.pipe(v.string(), v.minLength(1)), expires_at: v.string() });
+
+const contextOf = (id: string, repository: string): SecretContext => ({ installation: id, repository });
+
+interface Wanted {
+  app: GithubAppSettings;
+  installation: InstallationFacts & { id: string };
+  /** Its name, without the owner; empty for lists of repositories. */
+  repository: string;
+  patient: boolean;
+}
+
+const issue = async ({ app, installation, repository, patient }: Wanted): Promise<v.InferOutput<typeof issued>> => {
+  const { id, installationId, account } = installation;
+  const call = await callAsApp(app, { patient });
+  const body = repository
+    ? { repositories: [repository], permissions: repositoryPermissions }
+    : { permissions: seeing };
+  const path = `/app/installations/${installationId}/access_tokens`;
+  const { status, body: answer } = await call({ method: 'POST', path, body, accept: [404, 422] });
+  if (status === 404) {
+    // Its webhook may have been lost.
+    await noteInstallation(id, { uninstalledAt: now() });
+    throw uninstalled(account.login);
+  }
+  if (status === 422) {
+    throw new ForgeError(
+      'missing',
+      `the GitHub App's installation for ${account.login} does not reach the repository`,
+      422,
+    );
+  }
+  return v.parse(issued, answer);
+};
+
+const uninstalled = (login: string): ForgeError =>
+  new ForgeError('refused', `the GitHub App was uninstalled from ${login}: install it and connect again`);
+
+const token = async (wanted: Wanted): Promise<{ secret: string; key: Key }> => {
+  const { installation, repository } = wanted;
+  const name = repository.toLowerCase();
+  const key = keys.installationToken(installation.id, name);
+  const context = contextOf(installation.id, name);
+  const kept = await get<KeptToken>(key);
+  if (kept && Date.parse(kept.goodUntil) - Date.now() > renewedBeforeMs) {
+    return { secret: await open(kept.sealed, context), key };
+  }
+  const { token: secret, expires_at: until } = await issue(wanted);
+  const expiresAt = Math.floor(Date.parse(until) / 1000);
+  await update(key, { set: { sealed: await seal(secret, context), goodUntil: until, expiresAt } });
+  return { secret, key };
+};
+
+/** How many repositories it was given, whoever asks. 2 calls. @throws {ForgeError} */
+export const countRepositories = async (
+  app: GithubAppSettings,
+  installation: InstallationFacts & { id: string },
+): Promise<number> => {
+  const { token: secret } = await issue({ app, installation, repository: '', patient: false });
+  const call = callerOf({ client: appClient(app), secret });
+  return (await pageOfRepositories(call, '/installation/repositories', { page: 1, size: 1 })).total;
+};
+
+/** @throws {ForgeError} for one that cannot be used now */
+const checkUsable = ({ account: { login }, uninstalledAt, suspendedAt, pausedUntil }: Installation): void => {
+  if (uninstalledAt) throw uninstalled(login);
+  if (suspendedAt) throw new ForgeError('refused', `the GitHub App's installation for ${login} is suspended at GitHub`);
+  if (pausedUntil && pausedUntil > now()) {
+    throw new ForgeError('limited', `GitHub asks to wait until ${pausedUntil.slice(11, 16)} UTC`);
+  }
+};
+
+export interface Reach {
+  patient?: boolean;
+  /** Of one that is being unlinked, too. */
+  ended?: boolean;
+  /** `owner/name` of the repository that the token is for; without it the token sees names of repositories alone. */
+  repository?: string;
+}
+
+/**
+ * 2 reads and 1 KMS request; once an hour and repository a call of GitHub more.
+ * @throws {ForgeError} for an installation that cannot be used now
+ */
+export const connectionByInstallation = async (
+  id: string,
+  { patient = false, ended = false, repository = '' }: Reach,
+): Promise<Connection> => {
+  const app = theApp();
+  const installation = await (ended ? getEndedInstallation : getInstallation)(id);
+  if (!installation) throw new ForgeError('refused', 'the GitHub App installation was unlinked');
+  checkUsable(installation);
+  const { organization, account } = installation;
+  const [owner = '', name = '', ...rest] = repository.split('/');
+  // Tokens are issued by names alone: another owner's repository of that name is not meant.
+  if (repository && (rest.length > 0 || owner.toLowerCase() !== account.login.toLowerCase())) {
+    throw new ForgeError('missing', `the GitHub App's installation for ${account.login} does not reach ${repository}`);
+  }
+  const { secret, key } = await token({ app, installation, repository: name, patient });
+  return {
+    client: { ...appClient(app), id, organization, name: account.login },
+    secret,
+    onProblem: async (problem) => {
+      if ('pausedUntil' in problem) await noteInstallation(id, problem);
+      // It was revoked before its time: the next call gets another.
+      else await remove(key);
+    },
+  };
+};

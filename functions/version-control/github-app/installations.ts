@@ -1,0 +1,138 @@
+import * as v from 'valibot';
+import type { GithubAppSettings } from '../../environment.ts';
+import { dueIn } from '../../store/due.ts';
+import { derivedId } from '../../store/id.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import { batchGet, get, put, queryAll, remove, update } from '../../store/table.ts';
+import { now } from '../../store/time.ts';
+
+/** Installations of the GitHub App (HCP API: GitHub App installations). One has a record once an organization linked it. */
+
+/** What GitHub says of one. */
+export interface InstallationFacts {
+  installationId: number;
+  /** Of the account whose repositories it reaches. */
+  account: { id: string; login: string; type: string; iconUrl: string | null };
+  /** Where its settings are. */
+  url: string | null;
+  suspendedAt?: string;
+}
+
+export interface Installation extends InstallationFacts {
+  id: string;
+  /** That linked it. */
+  organization: string;
+  linkedAt: string;
+  linkedBy: string;
+  /** At GitHub; another installation of the same account gets another number. */
+  uninstalledAt?: string;
+  /** GitHub asked to wait until then. */
+  pausedUntil?: string;
+  /** It is being unlinked: for everybody else it is gone. */
+  deletedAt?: string;
+}
+
+const prefix = 'ghain-';
+
+/** Whether what a follower is connected by is an installation; otherwise it is an OAuth token. */
+export const isInstallation = (id: string): boolean => id.startsWith(prefix);
+
+export const installationIdOf = ({ id, apiUrl }: Pick<GithubAppSettings, 'id' | 'apiUrl'>, number: number): string =>
+  derivedId('ghain', `${apiUrl} ${id} ${number}`);
+
+const whole = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** In answers and webhooks alike. */
+export const installationSchema = v.object({
+  id: whole,
+  app_id: v.optional(whole),
+  html_url: v.nullish(v.string(), null),
+  suspended_at: v.nullish(v.string(), null),
+  account: v.object({
+    id: whole,
+    login: v.string(),
+    type: v.nullish(v.string(), 'Organization'),
+    avatar_url: v.nullish(v.string(), null),
+  }),
+});
+
+export const factsOf = (given: v.InferOutput<typeof installationSchema>): InstallationFacts => ({
+  installationId: given.id,
+  account: {
+    id: String(given.account.id),
+    login: given.account.login,
+    type: given.account.type ?? 'Organization',
+    iconUrl: given.account.avatar_url,
+  },
+  url: given.html_url,
+  ...(given.suspended_at ? { suspendedAt: given.suspended_at } : {}),
+});
+
+/** As it is, also while it is being unlinked. */
+export const getEndedInstallation = (id: string): Promise<Installation | undefined> =>
+  get<Installation>(keys.installation(id));
+
+export const getInstallation = async (id: string): Promise<Installation | undefined> => {
+  const found = await getEndedInstallation(id);
+  return found?.deletedAt ? undefined : found;
+};
+
+/** In the order of their accounts' names. */
+export const listInstallations = async (organization: string): Promise<Installation[]> => {
+  const rows = await queryAll<Key>({ pk: keys.organization(organization).pk, prefix: 'GHAIN#' });
+  const ids = rows.map(({ sk }) => sk.slice('GHAIN#'.length));
+  const found = await batchGet<Installation & Key>(ids.map(keys.installation));
+  return found
+    .filter((one) => one.organization === organization && !one.deletedAt)
+    .sort((a, b) => (a.account.login < b.account.login ? -1 : 1));
+};
+
+/**
+ * Links it to an organization, which has it for itself. False when another one has. 2 writes; one that was cut off before its
+ * pointer is linked again by the same request.
+ */
+export const linkInstallation = async (
+  facts: InstallationFacts & { id: string },
+  organization: string,
+  linkedBy: string,
+): Promise<boolean> => {
+  const key = keys.installation(facts.id);
+  const installation: Installation = { ...facts, organization, linkedAt: now(), linkedBy };
+  await put({ ...keys.organizationInstallation(organization, facts.id), installationId: facts.installationId });
+  const linked = await put(
+    { ...key, ...installation },
+    {
+      condition: 'attribute_not_exists(pk) OR (organization = :mine AND attribute_not_exists(deletedAt))',
+      values: { ':mine': organization },
+    },
+  );
+  if (!linked) await remove(keys.organizationInstallation(organization, facts.id));
+  return linked;
+};
+
+type Change = Partial<Pick<Installation, 'account' | 'url' | 'suspendedAt' | 'uninstalledAt' | 'pausedUntil'>>;
+
+/** What is undefined is removed. Undefined when nobody linked it. */
+export const noteInstallation = (id: string, change: Change): Promise<Installation | undefined> =>
+  update<Installation>(keys.installation(id), {
+    set: Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)),
+    remove: Object.keys(change).filter((name) => change[name as keyof Change] === undefined),
+    condition: 'attribute_exists(pk)',
+  });
+
+/** One write ends it for everybody; the sweep has its followers disconnected. */
+export const unlinkInstallation = async ({ id }: Pick<Installation, 'id'>): Promise<void> => {
+  await update(keys.installation(id), {
+    set: { deletedAt: now(), ...dueIn(id, 0) },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+};
+
+/** The last of it. */
+export const removeInstallation = async ({ id, organization }: Installation): Promise<void> => {
+  for (const { pk, sk } of await queryAll<Key>({ pk: keys.installation(id).pk, prefix: 'TOKEN#' })) {
+    await remove({ pk, sk });
+  }
+  await remove(keys.organizationInstallation(organization, id));
+  await remove(keys.installation(id));
+};

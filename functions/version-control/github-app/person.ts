@@ -1,0 +1,101 @@
+import * as v from 'valibot';
+import { forbidden, unavailable, unprocessable } from '../../api/errors.ts';
+import type { GithubAppSettings } from '../../environment.ts';
+import { asForgeError } from '../call.ts';
+import type { Call } from '../forges/forge.ts';
+import { authorizationOf, callAsPerson } from './authorization.ts';
+import { countRepositories } from './installation-token.ts';
+import { factsOf, type InstallationFacts, installationIdOf, installationSchema } from './installations.ts';
+import { pageOfRepositories } from './repositories.ts';
+
+/** Which installations a person reaches with their own account, as GitHub says now. */
+
+export type OwnInstallation = InstallationFacts & { id: string };
+
+const size = 100;
+const maxPages = 10;
+
+const answer = v.object({ installations: v.array(installationSchema) });
+
+const installations = async (app: GithubAppSettings, call: Call): Promise<OwnInstallation[]> => {
+  const all: OwnInstallation[] = [];
+  for (let page = 1; page <= maxPages; page++) {
+    const query = { per_page: size, page };
+    const { body } = await call({ method: 'GET', path: '/user/installations', query });
+    const { installations: found } = v.parse(answer, body);
+    // Of this app: GitHub lists no other's to its tokens.
+    const ours = found.filter(({ app_id: appId = app.id }) => appId === app.id);
+    all.push(...ours.map((one) => ({ ...factsOf(one), id: installationIdOf(app, one.id) })));
+    if (found.length < size) break;
+  }
+  return all;
+};
+
+/** With GitHub's words. @throws {ApiError} 422, or 503 while it asks to wait */
+const asking = async <T>(ask: () => Promise<T>): Promise<T> => {
+  try {
+    return await ask();
+  } catch (error) {
+    if ((error as Error).name === 'ApiError') throw error;
+    const { failure, message } = asForgeError('GitHub', error);
+    throw failure === 'limited' ? unavailable(message) : unprocessable('/data', message);
+  }
+};
+
+/** None for whoever has not authorized the app within the last hour. 1 read, for those 1 call. @throws {ApiError} */
+export const ownInstallations = async (app: GithubAppSettings, userId: string): Promise<OwnInstallation[]> => {
+  const authorization = await authorizationOf(userId);
+  if (!authorization) return [];
+  return asking(async () => installations(app, await callAsPerson(app, authorization)));
+};
+
+const maxRepositoryPages = 30;
+
+const refusal = (login: string, why: string) =>
+  forbidden(
+    `Linking the installation for ${login} takes an account that administers each of its repositories; ${why}.`,
+  );
+
+/** Of those that the person sees. @throws {ApiError} 403 for one that they do not administer */
+const countAdministered = async (call: Call, { installationId, account }: OwnInstallation): Promise<number> => {
+  const path = `/user/installations/${installationId}/repositories`;
+  const first = await pageOfRepositories(call, path, { page: 1, size });
+  const pages = Math.ceil(first.total / size);
+  if (pages > maxRepositoryPages) {
+    throw forbidden(
+      `The installation for ${account.login} has more than ${maxRepositoryPages * size} repositories. Install the app for selected repositories.`,
+    );
+  }
+  const rest = Array.from({ length: Math.max(0, pages - 1) }, (_, i) => i + 2);
+  const others = await Promise.all(rest.map((page) => pageOfRepositories(call, path, { page, size })));
+  const all = [first, ...others].flatMap(({ items }) => items);
+  const lacking = all.find(({ permissions }) => !permissions?.admin);
+  if (lacking) throw refusal(account.login, `yours does not administer ${lacking.full_name}`);
+  return all.length;
+};
+
+/**
+ * The person's own installation of that id. Who sees an installation may only read one of its repositories, and who links it
+ * lets an organization read all of them: so it takes somebody who administers every one.
+ * @throws {ApiError} 403 for others; 422 with GitHub's words
+ */
+export const linkableInstallation = async (
+  app: GithubAppSettings,
+  userId: string,
+  id: string,
+): Promise<OwnInstallation | undefined> => {
+  const authorization = await authorizationOf(userId);
+  if (!authorization) {
+    throw forbidden(
+      'Authorize the GitHub App with your own account first: POST organizations/:organization/github-app-installations/actions/authorize, or the page. It counts for an hour.',
+    );
+  }
+  return asking(async () => {
+    const call = await callAsPerson(app, authorization);
+    const own = (await installations(app, call)).find((one) => one.id === id);
+    if (!own) return undefined;
+    const administered = await countAdministered(call, own);
+    if ((await countRepositories(app, own)) <= administered) return own;
+    throw refusal(own.account.login, 'yours does not see all of them');
+  });
+};

@@ -1,0 +1,241 @@
+import { useSignal } from '@preact/signals';
+import type { Document } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
+import { type QueryType, queryTypes } from '../../../explorer/fields.ts';
+import { useLive } from '../../live.ts';
+import { hrefOf, useQuery } from '../../location.ts';
+import { organizationNow } from '../../organization.ts';
+import { Ago, Loaded, Notice, Skeleton } from '../../parts/basics.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { call, content, errorText } from '../../session.ts';
+import { columns, headingOf, parametersOf, type Question, questionIn, typeNames } from '../../text/explorer.ts';
+import { saveFile } from '../../text/save.ts';
+import { Filters } from './filters.tsx';
+import { Views } from './views.tsx';
+
+/** Questions about all workspaces of an organization: what they use, what state they are in. */
+
+const size = 50;
+
+type Value = string | number | boolean | null;
+interface Row {
+  id: string;
+  attributes: Record<string, Value>;
+}
+interface Answer {
+  rows: Row[];
+  total: number;
+  isIndexing: boolean;
+}
+
+export const Explorer = ({ organization }: { organization: string }) => (
+  <OrganizationShell organization={organization} at="explorer">
+    <h1>Explorer</h1>
+    <Allowed organization={organization} />
+  </OrganizationShell>
+);
+
+const Allowed = ({ organization }: { organization: string }) => {
+  const permissions = organizationNow(organization)?.attributes.permissions;
+  if (!permissions) return <Skeleton what="explorer" />;
+  if (permissions['can-view-explorer']) return <Questions organization={organization} />;
+  return (
+    <Notice kind="warn">
+      The explorer is for owners of {organization} and teams that may read all of its workspaces or projects.
+    </Notice>
+  );
+};
+
+const useQuestion = () => {
+  const [type, filters, sort] = [useQuery('type'), useQuery('filters'), useQuery('sort')];
+  const question = questionIn(type.value, filters.value, sort.value);
+  const ask = (next: Question) => {
+    type.value = next.type === 'workspaces' ? '' : next.type;
+    filters.value = next.filters.length ? JSON.stringify(next.filters) : '';
+    sort.value = next.sort;
+  };
+  return { question, ask };
+};
+
+const load = async (organization: string, question: Question, page: number): Promise<Answer> => {
+  const parameters = parametersOf(question);
+  parameters.set('fields', columns[question.type].join(','));
+  parameters.set('page[size]', String(size));
+  parameters.set('page[number]', String(page));
+  const answer = (await call<Row[]>('GET', `/organizations/${organization}/explorer?${parameters}`)) as Document<
+    Row[]
+  > & {
+    meta?: { indexing?: boolean };
+  };
+  const total = answer.meta?.pagination?.['total-count'] ?? answer.data.length;
+  return { rows: answer.data, total, isIndexing: answer.meta?.indexing === true };
+};
+
+const Questions = ({ organization }: { organization: string }) => {
+  const { question, ask } = useQuestion();
+  const page = useSignal(1);
+  const asked = (next: Question) => {
+    page.value = 1;
+    ask(next);
+  };
+  const live = useLive(
+    `explorer/${organization}/${parametersOf(question)}/${page.value}`,
+    () => load(organization, question, page.value),
+    // Each question goes on reading states until all are known.
+    (answer) => (answer?.isIndexing ? 1000 : undefined),
+  );
+  const choose = (type: QueryType) => asked({ type, filters: [], sort: '' });
+  return (
+    <>
+      <div class="row">
+        <select
+          aria-label="Show"
+          value={question.type}
+          onChange={(event) => choose(event.currentTarget.value as QueryType)}
+        >
+          {queryTypes.map((type) => (
+            <option key={type} value={type}>
+              {typeNames[type]}
+            </option>
+          ))}
+        </select>
+        <Views organization={organization} question={question} onOpen={asked} />
+        <span class="grow" />
+        <Export organization={organization} question={question} />
+      </div>
+      <Filters
+        type={question.type}
+        filters={question.filters}
+        onChange={(filters) => asked({ ...question, filters })}
+      />
+      <Loaded live={live} what="answer">
+        {(answer) => <Answered {...answer} organization={organization} question={question} page={page} onAsk={asked} />}
+      </Loaded>
+    </>
+  );
+};
+
+interface AnsweredProps extends Answer {
+  organization: string;
+  question: Question;
+  page: { value: number };
+  onAsk(question: Question): void;
+}
+
+const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk }: AnsweredProps) => (
+  <>
+    {isIndexing && <Notice>Reading the states of this organization. Some fields are still empty.</Notice>}
+    {rows.length === 0 ? (
+      <Nothing question={question} />
+    ) : (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
+      <section class="panel scrolls" tabIndex={0} aria-label={typeNames[question.type]}>
+        <table>
+          <caption class="soft small">{count(total, 'row')}</caption>
+          <thead>
+            <tr>
+              {columns[question.type].map((field) => (
+                <Heading key={field} field={field} question={question} onAsk={onAsk} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ id, attributes }) => (
+              <tr key={id}>
+                {columns[question.type].map((field) => (
+                  <td key={field} class="break">
+                    <Cell field={field} value={attributes[field.replaceAll('_', '-')]} organization={organization} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    )}
+    {total > size && (
+      <nav class="row" aria-label="Pages">
+        <button type="button" disabled={page.value === 1} onClick={() => page.value--}>
+          Previous
+        </button>
+        <span class="soft small">
+          Page {page.value} of {Math.ceil(total / size)}
+        </span>
+        <button type="button" disabled={page.value * size >= total} onClick={() => page.value++}>
+          Next
+        </button>
+      </nav>
+    )}
+  </>
+);
+
+const Nothing = ({ question: { type, filters } }: { question: Question }) => (
+  <div class="panel empty">
+    <p>
+      <strong>{filters.length ? 'Nothing fits these filters.' : `No ${typeNames[type].toLowerCase()} yet.`}</strong>
+    </p>
+    <p class="soft">
+      {filters.length
+        ? 'Change or remove a filter.'
+        : 'They appear here when workspaces of this organization have states.'}
+    </p>
+  </div>
+);
+
+interface HeadingProps {
+  field: string;
+  question: Question;
+  onAsk(question: Question): void;
+}
+
+const Heading = ({ field, question, onAsk }: HeadingProps) => {
+  const isSorted = question.sort.replace(/^-/, '') === field;
+  const isReverse = question.sort.startsWith('-');
+  const next = isSorted && !isReverse ? `-${field}` : field;
+  return (
+    <th scope="col" aria-sort={isSorted ? (isReverse ? 'descending' : 'ascending') : undefined}>
+      <button type="button" class="sorts" onClick={() => onAsk({ ...question, sort: next })}>
+        {headingOf(field)}
+        {isSorted && <span aria-hidden="true">{isReverse ? ' ↓' : ' ↑'}</span>}
+      </button>
+    </th>
+  );
+};
+
+const Cell = ({ field, value, organization }: { field: string; value: Value | undefined; organization: string }) => {
+  if (value === null || value === undefined || value === '') return <span class="soft">–</span>;
+  if (typeof value === 'boolean') return <>{value ? 'yes' : 'no'}</>;
+  if (field === 'workspace_name') {
+    const to = { view: 'workspace', organization, workspace: String(value), tab: 'overview' } as const;
+    return <a href={hrefOf(to)}>{value}</a>;
+  }
+  if (field.endsWith('_at')) return <Ago at={String(value)} />;
+  if (field === 'current_run_status') return <>{String(value).replaceAll('_', ' ')}</>;
+  return <>{value}</>;
+};
+
+/** All that fits, with every field. */
+const Export = ({ organization, question }: { organization: string; question: Question }) => {
+  const busy = useSignal(false);
+  const error = useSignal<string | undefined>(undefined);
+  const save = async () => {
+    busy.value = true;
+    error.value = undefined;
+    try {
+      const path = `/organizations/${organization}/explorer/export/csv?${parametersOf(question)}`;
+      const day = new Date().toISOString().slice(0, 10);
+      saveFile(await (await content(path)).text(), `${question.type}-${organization}-${day}.csv`, 'text/csv');
+    } catch (caught) {
+      error.value = errorText(caught);
+    }
+    busy.value = false;
+  };
+  return (
+    <>
+      <button type="button" disabled={busy.value} onClick={save}>
+        {busy.value ? 'Exporting …' : 'Export CSV'}
+      </button>
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+    </>
+  );
+};

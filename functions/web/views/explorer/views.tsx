@@ -1,0 +1,77 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { Notice } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, Text, textOf } from '../../parts/form.tsx';
+import { call, create, errorText, listAtLeast } from '../../session.ts';
+import { parametersOf, type Question, queryOf, questionOf } from '../../text/explorer.ts';
+
+interface Props {
+  organization: string;
+  question: Question;
+  onOpen(question: Question): void;
+}
+
+/** Questions that were kept, for all who explore the organization. */
+export const Views = ({ organization, question, onOpen }: Props) => {
+  const path = `/organizations/${organization}/explorer/views`;
+  const saving = useSignal(false);
+  const error = useSignal<string | undefined>(undefined);
+  const live = useLive(
+    `explorer-views/${organization}`,
+    async () => (await listAtLeast(path, 200)).data,
+    () => undefined,
+  );
+  const views: Resource[] = live.value ?? [];
+  const here = String(parametersOf(question));
+  const open = views.find(({ attributes }) => String(parametersOf(questionOf(attributes.query))) === here);
+  const choose = (id: string) => {
+    const view = views.find((one) => one.id === id);
+    if (view) onOpen(questionOf(view.attributes.query));
+  };
+  const save = async (data: FormData) => {
+    await create(path, 'explorer-saved-queries', { name: textOf(data, 'name'), query: queryOf(question) });
+    saving.value = false;
+    live.refresh();
+  };
+  const remove = async (view: Resource) => {
+    try {
+      await call('DELETE', `${path}/${view.id}`);
+      live.refresh();
+    } catch (caught) {
+      error.value = errorText(caught);
+    }
+  };
+  return (
+    <>
+      {views.length > 0 && (
+        <select aria-label="Saved views" value={open?.id ?? ''} onChange={(event) => choose(event.currentTarget.value)}>
+          <option value="">Saved views</option>
+          {views.map(({ id, attributes }) => (
+            <option key={id} value={id}>
+              {attributes.name}
+            </option>
+          ))}
+        </select>
+      )}
+      {open ? (
+        <button type="button" onClick={() => remove(open)}>
+          Delete view
+        </button>
+      ) : (
+        <button type="button" onClick={() => (saving.value = true)}>
+          Save view
+        </button>
+      )}
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {saving.value && (
+        <Dialog title="Save view" onClose={() => (saving.value = false)}>
+          <Form submit="Save view" onSubmit={save}>
+            <Text label="Name" name="name" required hint="Everybody who may explore this organization sees it." />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+};

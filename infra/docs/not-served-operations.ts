@@ -1,0 +1,162 @@
+/**
+ * Operations of HCP Terraform's API description that no route answers, with the reason. `npm run docs` writes the table from
+ * this; a test holds it against the routes, and `npm run conformance -- coverage` against the description itself.
+ */
+
+/** In the description (July 2026). */
+const described = 380;
+
+interface NotServed {
+  feature: string;
+  why: string;
+  /** `METHOD path`, with `{}` for each parameter. */
+  operations: string[];
+}
+
+const each = (methods: string, path: string): string[] => methods.split(' ').map((method) => `${method} ${path}`);
+
+const transfer = '/workspace-transfers/{}';
+const cidrList = '/cidr-range-lists/{}';
+const hyok = '/hyok-configurations/{}';
+const providerSet = '/provider-sets/{}';
+
+export const notServed: NotServed[] = [
+  {
+    feature: 'hold your own key (HYOK)',
+    why: 'secrets and states are encrypted with a key of your own account already',
+    operations: [
+      ...each('GET POST', '/organizations/{}/hyok-configurations'),
+      'POST /organizations/{}/hyok-configurations/test',
+      'POST /organizations/{}/oidc-configurations',
+      ...each('GET PATCH DELETE', hyok),
+      `GET ${hyok}/hyok-customer-key-versions`,
+      `POST ${hyok}/actions/revoke`,
+      `POST ${hyok}/actions/test`,
+      ...each('GET DELETE', '/hyok-customer-key-versions/{}'),
+      'POST /hyok-customer-key-versions/{}/actions/revoke',
+      'GET /hyok-encrypted-data-keys/{}',
+      ...each('GET PATCH DELETE', '/oidc-configurations/{}'),
+      'GET /assessment-results/{}/sanitized-plan',
+    ],
+  },
+  {
+    feature: 'provider sets',
+    why: 'beta; variable sets and reusable modules do the same',
+    operations: [
+      ...each('GET PATCH DELETE', providerSet),
+      ...each('POST DELETE', `${providerSet}/relationships/projects`),
+      ...each('POST DELETE', `${providerSet}/relationships/workspaces`),
+      ...each('GET POST DELETE', '/organizations/{}/provider-sets'),
+      'GET /organizations/{}/provider-sets/{}',
+      'GET /projects/{}/provider-sets',
+      'GET /workspaces/{}/provider-sets',
+    ],
+  },
+  {
+    feature: 'Terraform policies (`tfpolicy`)',
+    why: 'beta, and their engine is not published; policies are written for OPA or Sentinel',
+    operations: [
+      'GET /runs/{}/tf-policy-evaluations',
+      'GET /tf-policy-evaluations/{}',
+      'POST /tf-policy-evaluations/{}/actions/override',
+      'GET /tf-policy-evaluations/{}/tf-policy-set-outcomes',
+      'GET /tf-policy-set-outcomes/{}',
+    ],
+  },
+  {
+    feature: 'IP allowlists',
+    why: 'beta; restrict the address in front of the platform',
+    operations: [
+      ...each('GET POST', '/organizations/{}/cidr-range-lists'),
+      ...each('GET PATCH DELETE', cidrList),
+      ...each('GET POST', `${cidrList}/relationships/cidr-ranges`),
+      ...each('POST DELETE', `${cidrList}/relationships/agent-pools`),
+      ...each('GET PATCH DELETE', '/cidr-ranges/{}'),
+    ],
+  },
+  {
+    feature: 'Azure DevOps organizations of a connection',
+    why: 'connections to Azure DevOps are not supported',
+    operations: ['GET /oauth-tokens/{}/vcs-organizations'],
+  },
+  {
+    feature: 'data retention policies',
+    why: 'retention is a setting of the platform',
+    operations: [
+      ...each('GET POST PATCH DELETE', '/organizations/{}/relationships/data-retention-policy'),
+      ...each('GET PATCH DELETE', '/workspaces/{}/relationships/data-retention-policy'),
+    ],
+  },
+  {
+    feature: 'workspace transfers',
+    why: 'between organizations of one platform: copy the workspace with `stepform import`',
+    operations: [
+      ...each('GET POST', '/workspace-transfers'),
+      `GET ${transfer}`,
+      `POST ${transfer}/actions/resume`,
+      `POST ${transfer}/actions/cancel`,
+    ],
+  },
+  {
+    feature: 'plan exports',
+    why: 'mock data for Sentinel, which is closed source',
+    operations: ['POST /plan-exports', ...each('GET DELETE', '/plan-exports/{}'), 'GET /plan-exports/{}/download'],
+  },
+  {
+    feature: 'recoverable items',
+    why: 'beta; a backup brings deleted workspaces back',
+    operations: [
+      'GET /organizations/{}/recoverable-items',
+      'PUT /recoverable-items/{}/actions/recover',
+      'PUT /recoverable-items/{}/actions/permanently-delete',
+    ],
+  },
+  {
+    feature: 'metrics tokens',
+    why: 'metrics are in CloudWatch',
+    operations: [...each('GET POST', '/organizations/{}/metrics-tokens'), 'DELETE /organizations/{}/metrics-tokens/{}'],
+  },
+  {
+    feature: 'site-wide banners',
+    why: 'not planned',
+    operations: ['POST /admin/banners', ...each('PATCH DELETE', '/admin/banners/{}')],
+  },
+  {
+    feature: 'invoices, changing a subscription',
+    why: 'there is one plan, and nothing to pay',
+    operations: [
+      'PATCH /organizations/{}/subscription',
+      'GET /organizations/{}/invoices',
+      'GET /organizations/{}/invoices/next',
+    ],
+  },
+  {
+    feature: 'stacks',
+    why: 'not planned',
+    operations: each('POST DELETE', '/varsets/{}/relationships/stacks'),
+  },
+  {
+    feature: 'passwords, HCP organizations',
+    why: 'people sign in at your issuer',
+    operations: ['PATCH /account/password', 'GET /account/hcp-organizations/{}'],
+  },
+  {
+    feature: 'clean-ups of module tests',
+    why: 'a test run destroys what it created, and names what is left',
+    operations: ['GET /organizations/{}/tests/registry-modules/{}/{}/{}/{}/test-runs/{}/cleanups/{}'],
+  },
+];
+
+/** As the description writes a path, with unnamed parameters. */
+export const unnamed = (operation: string): string => operation.replaceAll(/\{[^}]*\}/g, '{}');
+
+export const notServedTable = (): string => {
+  const missing = notServed.reduce((sum, { operations }) => sum + operations.length, 0);
+  return [
+    `${described - missing} of the ${described} operations of HCP Terraform's API description are served. Not served:`,
+    '',
+    '| feature | operations | why |',
+    '|---|---|---|',
+    ...notServed.map(({ feature, operations, why }) => `| ${feature} | ${operations.length} | ${why} |`),
+  ].join('\n');
+};

@@ -1,0 +1,24 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+export const Explorer: HttpDeclaration = {
+  entry: 'functions/public-api/explorer.ts',
+  description: 'The public API: the explorer, its saved views, and bulk actions',
+  timeoutSeconds: 29,
+  // All workspaces of an organization at once.
+  memoryMiB: 1024,
+  environment: ['table', 'bucket', 'requestLimit', 'tellPeople'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    // What states consist of, the plans they came from, and its own files.
+    may.readObjects('states', 'runs', 'uploads'),
+    may.writeObjects('uploads'),
+    may.storageKey('GenerateDataKey', 'Decrypt'),
+    may.seeMissingObjects(),
+    // Teams are told of change requests.
+    may.tellPeople(),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/public-api/explorer-routes.ts')).explorerFunctionRoutes,
+    authorization: `${bearer}.`,
+  },
+};

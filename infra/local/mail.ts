@@ -1,0 +1,85 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTransport, type Transporter } from 'nodemailer';
+import { AwsError } from './errors.ts';
+import { writePrivately } from './secrets.ts';
+
+/** What SES takes (SES API v2: SendEmail), as far as the product uses it. */
+interface Message {
+  FromEmailAddress?: string;
+  Destination?: { ToAddresses?: string[] };
+  Content?: {
+    Simple?: {
+      Subject?: { Data?: string };
+      Body?: { Text?: { Data?: string } };
+      Headers?: { Name: string; Value: string }[];
+    };
+  };
+}
+
+/**
+ * SES on this machine: by a mail server where one is given, else each message becomes a file of the data folder, which any
+ * mail program opens.
+ */
+export class Mail {
+  readonly #folder: string;
+  readonly #transport: Transporter;
+  readonly #toFile: boolean;
+  readonly #senders: Set<string>;
+  #sent = 0;
+
+  /**
+   * @param smtp URL of the mail server: `smtp://user:password@host:port`; empty for files
+   * @param senders names of the functions that may send
+   */
+  constructor(folder: string, smtp: string, senders: string[]) {
+    this.#folder = folder;
+    this.#senders = new Set(senders);
+    this.#toFile = smtp === '';
+    // Not streamed, so that a message is written whole or not at all.
+    this.#transport = smtp
+      ? createTransport(smtp, {})
+      : (createTransport({ streamTransport: true, buffer: true, newline: 'unix' }) as unknown as Transporter);
+  }
+
+  mayBeSentBy(name: string): boolean {
+    return this.#senders.has(name);
+  }
+
+  /** @throws {AwsError} as SES */
+  async send(message: Message): Promise<{ MessageId: string }> {
+    const { Subject, Body, Headers = [] } = message.Content?.Simple ?? {};
+    const to = message.Destination?.ToAddresses ?? [];
+    const from = message.FromEmailAddress;
+    if (!from || to.length === 0 || !Subject?.Data || !Body?.Text?.Data) {
+      throw new AwsError('BadRequestException', 'The message lacks its sender, recipient, subject or text.');
+    }
+    try {
+      const sent = await this.#transport.sendMail({
+        from,
+        to,
+        subject: Subject.Data,
+        text: Body.Text.Data,
+        headers: Object.fromEntries(Headers.map(({ Name, Value }) => [Name, Value])),
+      });
+      if (this.#toFile) this.#keep((sent as unknown as { message: Buffer }).message);
+      return { MessageId: String(sent.messageId) };
+    } catch (error) {
+      throw new AwsError(
+        'MailServerError',
+        `The mail server did not take the message: ${(error as Error).message}`,
+        503,
+      );
+    }
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  #keep(content: Buffer): void {
+    mkdirSync(this.#folder, { recursive: true });
+    const name = `${new Date().toISOString().replaceAll(':', '-')}-${process.pid}-${++this.#sent}.eml`;
+    writePrivately(join(this.#folder, name), content.toString('utf8'));
+  }
+}

@@ -1,0 +1,96 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { Source } from '../../../functions/cli/import/source.ts';
+
+/** A source is a stranger: what it answers leads nowhere but to its data. */
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const serve = async (handle: Handler) => {
+  const seen: { path: string; token: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    seen.push({ path: request.url ?? '', token: request.headers.authorization });
+    handle(request, response);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+};
+
+const json =
+  (body: unknown): Handler =>
+  (_, response) =>
+    response.end(JSON.stringify(body));
+
+it('sends its token to its own origin only, also when it is redirected', async () => {
+  const other = await serve((_, response) => response.end('state'));
+  const source = await serve((_, response) => {
+    response.writeHead(302, { location: `${other.url}/state` });
+    response.end();
+  });
+  const reader = new Source(source.url, 'secret');
+  expect((await reader.bytes('/download', 100)).toString()).toBe('state');
+  expect((await reader.bytes(`${other.url}/direct`, 100)).toString()).toBe('state');
+  expect(source.seen.map(({ token }) => token)).toEqual(['Bearer secret']);
+  expect(other.seen.map(({ token }) => token)).toEqual([undefined, undefined]);
+});
+
+it.each([
+  'file:///etc/passwd',
+  'http://169.254.169.254/latest/meta-data',
+  'http://internal.example/state',
+  'https://user:password@example.test/state',
+  'data:text/plain,a',
+  'http://[',
+])('does not follow %s', async (link) => {
+  const source = await serve((_, response) => {
+    response.writeHead(302, { location: link });
+    response.end();
+  });
+  const reader = new Source(source.url, 'secret');
+  await expect(reader.bytes(link, 100)).rejects.toThrow(/not followed/);
+  await expect(reader.bytes('/redirected', 100)).rejects.toThrow(/not followed/);
+});
+
+it('is not sent a token without TLS, but on this machine', () => {
+  expect(() => new Source('http://tfe.example.test', 'secret')).toThrow(/https/);
+});
+
+it('ends with redirects, pages and answers that do not end', async () => {
+  const round = await serve((_, response) => {
+    response.writeHead(302, { location: '/again' });
+    response.end();
+  });
+  await expect(new Source(round.url, 's').bytes('/again', 100)).rejects.toThrow(/302/);
+  const paged = await serve(json({ data: [], meta: { pagination: { 'next-page': 1 } } }));
+  expect(await new Source(paged.url, 's').all('/organizations')).toEqual([]);
+  expect(paged.seen).toHaveLength(1);
+  const large = await serve((_, response) => response.end(Buffer.alloc(5000)));
+  await expect(new Source(large.url, 's').bytes('/a', 1000)).rejects.toThrow(/more than 1000 bytes/);
+});
+
+it('tells answers that are none of the API from resources', async () => {
+  const html = await serve((_, response) => response.end('<html>'));
+  await expect(new Source(html.url, 's').get('/a')).rejects.toThrow(/JSON/);
+  const odd = await serve(json({ data: [null, 1, { id: 1 }, { id: 'a', type: 'b' }] }));
+  expect(await new Source(odd.url, 's').all('/a')).toEqual([{ id: 'a', type: 'b', attributes: {} }]);
+  const empty = await serve(json({ data: null }));
+  await expect(new Source(empty.url, 's').get('/a')).rejects.toThrow(/without a resource/);
+});
+
+it('shows no control characters of an error', async () => {
+  const source = await serve((_, response) => {
+    response.statusCode = 403;
+    response.end(JSON.stringify({ errors: [{ title: 'no\u001b[2J\u0007' }] }));
+  });
+  const error = await new Source(source.url, 's').get('/a').catch((one: Error) => one);
+  expect((error as Error).message).toMatch(/^the source answered 403 no/);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what this is about
+  expect((error as Error).message).not.toMatch(/[\u0000-\u001f]/);
+});

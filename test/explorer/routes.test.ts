@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+import { runHelpers } from '../support/runs.ts';
+import { resource, stateFile } from '../support/state.ts';
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+let members: Awaited<ReturnType<typeof memberHelpers>>;
+let organization: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+  members = await memberHelpers();
+});
+beforeEach(async () => {
+  organization = uniqueName('explored');
+  await api.post('organizations', { name: organization, email: 'o@example.test' });
+});
+afterAll(() => api.close());
+
+const create = async (name: string, attributes: object = {}) =>
+  (await api.post(`organizations/${organization}/workspaces`, { name, ...attributes })).body.data;
+
+const provider = (name: string) => ({ provider: `provider["registry.terraform.io/hashicorp/${name}"]` });
+
+const write = async (id: string, serial: number, resources: object[]) => {
+  await api.call('POST', `workspaces/${id}/actions/lock`);
+  const { text, ...attributes } = stateFile({ serial, resources });
+  const answer = await api.post(`workspaces/${id}/state-versions`, {
+    ...attributes,
+    state: Buffer.from(text).toString('base64'),
+  });
+  expect(answer.status).toBe(201);
+  await api.call('POST', `workspaces/${id}/actions/unlock`);
+};
+
+const ask = (query: string, token = api.token) => api.get(`organizations/${organization}/explorer?${query}`, { token });
+const rowsOf = async (query: string, token?: string) => {
+  const { status, body } = await ask(query, token);
+  expect([status, body.errors]).toEqual([200, undefined]);
+  return body.data.map(({ attributes }: { attributes: object }) => attributes);
+};
+
+it('tells of workspaces what they, their states and their runs are', async () => {
+  const { id } = await create('net', { 'terraform-version': '1.9.0' });
+  await api.call('POST', `workspaces/${id}/relationships/tags`, {
+    body: { data: [{ type: 'tags', attributes: { name: 'prod' } }] },
+  });
+  await write(id, 1, [
+    resource('aws_vpc', 'a', 2, provider('aws')),
+    resource('null_resource', 'b', 1, provider('null')),
+  ]);
+  await api.configuration(id);
+  const run = await help.create(id);
+  await create('other');
+  const { body } = await ask('type=workspaces');
+  expect(body.meta).toEqual({ pagination: expect.objectContaining({ 'total-count': 2 }) });
+  expect(body.data[0]).toEqual({
+    id,
+    type: 'visibility-workspace',
+    attributes: expect.objectContaining({
+      'workspace-name': 'net',
+      'workspace-terraform-version': '1.9.0',
+      'state-version-terraform-version': '1.11.4',
+      'resource-count': 3,
+      'current-rum-count': 2,
+      'provider-count': 2,
+      providers: 'registry.terraform.io/hashicorp/aws, registry.terraform.io/hashicorp/null',
+      modules: null,
+      tags: 'prod',
+      drifted: null,
+      'project-name': 'Default Project',
+      'organization-name': organization,
+      'external-id': id,
+    }),
+  });
+  await help.bring(run.id, { status: 'applied', 'statusTimestamps.applied-at': '2026-01-02T00:00:00.000Z' });
+  const { update } = await import('../../functions/store/table.ts');
+  const { keys } = await import('../../functions/store/keys.ts');
+  await update(keys.workspace(id), { set: { latestRunId: run.id } });
+  const applied = 'filter[0][current_run_applied_at][is_after][0]=2026-01-01&fields=workspace_name,current_run_status';
+  expect(await rowsOf(`type=workspaces&${applied}`)).toEqual([
+    { 'workspace-name': 'net', 'current-run-status': 'applied' },
+  ]);
+  // Noted now, and told the same.
+  expect(await rowsOf(`type=workspaces&${applied}`)).toHaveLength(1);
+});
+
+it('follows the current state, and forgets workspaces that are gone', async () => {
+  const { id } = await create('w');
+  const count = async () => (await rowsOf('type=workspaces&fields=current_rum_count'))[0]?.['current-rum-count'];
+  expect(await count()).toBeNull();
+  await write(id, 1, [resource('aws_vpc', 'a', 1, provider('aws'))]);
+  expect(await count()).toBe(1);
+  await write(id, 2, [resource('aws_vpc', 'a', 5, provider('aws'))]);
+  expect(await count()).toBe(5);
+  const { readFacts } = await import('../../functions/explorer/facts.ts');
+  expect([...(await readFacts(organization)).keys()]).toEqual([id]);
+  await api.call('DELETE', `workspaces/${id}`);
+  expect(await rowsOf('type=workspaces')).toEqual([]);
+  expect((await readFacts(organization)).size).toBe(0);
+});
+
+it('counts workspaces by version, provider and module', async () => {
+  const [a, b] = [
+    await create('a', { 'terraform-version': '1.9.0' }),
+    await create('b', { 'terraform-version': '1.10.0' }),
+  ];
+  await create('c', { 'terraform-version': '1.10.0' });
+  await write(a.id, 1, [resource('aws_vpc', 'a', 1, provider('aws'))]);
+  await write(b.id, 1, [
+    resource('aws_vpc', 'a', 1, provider('aws')),
+    resource('thing', 'b', 1, { provider: 'provider["registry.example.com/acme/own"]' }),
+  ]);
+  expect(await rowsOf('type=tf_versions&sort=version')).toEqual([
+    { version: '1.9.0', 'workspace-count': 1, workspaces: 'a' },
+    { version: '1.10.0', 'workspace-count': 2, workspaces: 'b, c' },
+  ]);
+  expect(await rowsOf('type=providers&sort=-workspace_count')).toEqual([
+    {
+      ...{ name: 'aws', source: 'registry.terraform.io/hashicorp/aws', version: null },
+      ...{ 'registry-type': 'public', 'workspace-count': 2, workspaces: 'a, b' },
+    },
+    {
+      ...{ name: 'own', source: 'registry.example.com/acme/own', version: null },
+      ...{ 'registry-type': 'private', 'workspace-count': 1, workspaces: 'b' },
+    },
+  ]);
+  expect(await rowsOf('type=modules')).toEqual([]);
+  const some = 'type=resources&filter[0][workspace_name][is][0]=b&fields=address,billable_rum,source_type&sort=address';
+  expect(await rowsOf(some)).toEqual([
+    { address: 'aws_vpc.a', 'billable-rum': true, 'source-type': 'local' },
+    { address: 'thing.b', 'billable-rum': true, 'source-type': 'local' },
+  ]);
+});
+
+it('answers pages, and CSV without them', async () => {
+  for (const name of ['a', 'b', 'c']) await create(name);
+  const page = await ask('type=workspaces&sort=-workspace_name&fields=workspace_name&page[size]=2&page[number]=2');
+  expect(page.body.data.map(({ attributes }: { attributes: object }) => attributes)).toEqual([
+    { 'workspace-name': 'a' },
+  ]);
+  expect(page.body.links.prev).toContain('sort=-workspace_name');
+  const csv = await api.get(
+    `organizations/${organization}/explorer/export/csv?type=workspaces&fields=workspace_name,tags`,
+  );
+  expect([csv.headers['content-type'], csv.headers['content-disposition']]).toEqual([
+    'text/csv; charset=utf-8',
+    'attachment; filename="explorer-workspaces.csv"',
+  ]);
+  expect(csv.body).toBe('"workspace_name","tags"\r\n"a",""\r\n"b",""\r\n"c",""\r\n');
+});
+
+it.each([
+  ['', /type must be one of/],
+  ['type=nosuch', /type must be one of/],
+  ['type=workspaces&filter[0][nosuch][is][0]=1', /nosuch is not a field of workspaces/],
+  ['type=workspaces&filter[0][workspace_name][gt][0]=1', /workspace_name cannot be filtered by gt/],
+  ['type=workspaces&filter[0][drifted][is_not][0]=true', /drifted cannot be filtered by is_not/],
+  ['type=workspaces&filter[0][drifted][is][0]=maybe', /must be true or false/],
+  ['type=workspaces&filter[0][module_count][gt][0]=many', /must be a number/],
+  ['type=workspaces&filter[0][workspace_created_at][is_after][0]=now', /must be a time/],
+  ['type=workspaces&filter[0][workspace_name][is][1]=a', /must be filter\[<number>\]/],
+  ['type=workspaces&filter[a][workspace_name][is][0]=a', /must be filter\[<number>\]/],
+  ['type=workspaces&filter[0][tags][is][0]=a&filter[0][modules][is][0]=a', /filter\[0\] is set more than once/],
+  ['type=workspaces&sort=nosuch', /nosuch is not a field/],
+  ['type=workspaces&fields=__proto__', /__proto__ is not a field/],
+  ['type=workspaces&filter[0][constructor][is][0]=a', /constructor is not a field/],
+  ['type=workspaces&q=a', /Unknown query parameter q/],
+])('refuses %s', async (query, detail) => {
+  const { status, body } = await ask(query);
+  expect([status, body.errors[0].detail]).toEqual([400, expect.stringMatching(detail)]);
+});
+
+it('keeps views', async () => {
+  for (const name of ['a', 'b']) await create(name);
+  const path = `organizations/${organization}/explorer/views`;
+  const query = {
+    type: 'workspaces',
+    filter: [{ field: 'workspace_name', operator: 'contains', value: ['A'] }],
+    fields: ['workspace_name'],
+    sort: ['-workspace_name'],
+  };
+  // As HCP Terraform documents it: without attributes.
+  const body = { data: { name: 'Mine', query_type: 'workspaces', query } };
+  const made = await api.call('POST', path, { body });
+  expect(made.status).toBe(201);
+  const view = made.body.data;
+  expect(view).toMatchObject({
+    id: expect.stringMatching(/^sq-/),
+    type: 'explorer-saved-queries',
+    attributes: { name: 'Mine', 'query-type': 'workspaces', query },
+  });
+  expect((await api.get(path)).body.data).toEqual([view]);
+  expect((await api.get(`${path}/${view.id}`)).body.data).toEqual(view);
+  const results = await api.get(`${path}/${view.id}/results`);
+  expect(results.body.data.map(({ attributes }: { attributes: object }) => attributes)).toEqual([
+    { 'workspace-name': 'a' },
+  ]);
+  expect((await api.get(`${path}/${view.id}/csv`)).body).toBe('"workspace_name"\r\n"a"\r\n');
+  const renamed = await api.patch(`${path}/${view.id}`, { name: 'Ours' });
+  expect(renamed.body.data.attributes).toMatchObject({ name: 'Ours', query });
+  const dropped = await api.call('DELETE', `${path}/${view.id}`);
+  expect([dropped.status, dropped.body.data.id]).toEqual([200, view.id]);
+  expect((await api.get(`${path}/${view.id}`)).status).toBe(404);
+});
+
+it.each([
+  [{ name: 'a' }, /query: is missing/],
+  [{ query: { type: 'workspaces' } }, /name: is missing/],
+  [{ name: ' ', query: { type: 'workspaces' } }, /is empty/],
+  [{ name: 'a', query: { type: 'nosuch' } }, /type must be one of/],
+  [{ name: 'a', 'query-type': 'modules', query: { type: 'workspaces' } }, /query-type: is modules/],
+  [{ name: 'a', query: { type: 'workspaces', nosuch: 1 } }, /nosuch/],
+  [{ name: 'a', query: { type: 'workspaces', filter: [{ field: 'tags' }] } }, /must have field, operator, and one/],
+  [{ name: 'a', query: { type: 'workspaces', filter: [{ tags: { is: ['a', 'b'] } }] } }, /one value/],
+  [{ name: 'a', query: { type: 'workspaces', fields: ['nosuch'] } }, /nosuch is not a field/],
+])('refuses a view of %j', async (attributes, detail) => {
+  const { status, body } = await api.post(`organizations/${organization}/explorer/views`, attributes);
+  expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(detail)]);
+});
+
+it('views are of their organization', async () => {
+  const view = (await api.post('organizations/acme/explorer/views', { name: 'a', query: { type: 'workspaces' } })).body
+    .data.id;
+  for (const path of [`views/${view}`, `views/${view}/results`]) {
+    expect((await api.get(`organizations/${organization}/explorer/${path}`)).status).toBe(404);
+  }
+});
+
+it('shows members only what they see, and of states only what they may read', async () => {
+  const [seen, hidden] = [await create('seen'), await create('hidden')];
+  for (const { id } of [seen, hidden]) await write(id, 1, [resource('aws_vpc', 'a', 1, provider('aws'))]);
+  const none = await members.member(organization);
+  expect((await ask('type=workspaces', none.token)).status).toBe(403);
+  const projects = await members.withFlags(organization, 'read-projects');
+  expect(await rowsOf('type=workspaces', projects.token)).toEqual([]);
+  await api.post(
+    'team-workspaces',
+    { access: 'custom', runs: 'read', variables: 'none', 'state-versions': 'none' },
+    {
+      team: { data: { type: 'teams', id: projects.team.id } },
+      workspace: { data: { type: 'workspaces', id: seen.id } },
+    },
+  );
+  expect(await rowsOf('type=workspaces&fields=workspace_name,providers', projects.token)).toEqual([
+    { 'workspace-name': 'seen', providers: null },
+  ]);
+  expect(await rowsOf('type=resources', projects.token)).toEqual([]);
+  expect(await rowsOf('type=providers', projects.token)).toEqual([]);
+  const readers = await members.withFlags(organization, 'read-workspaces');
+  expect(await rowsOf('type=resources&fields=workspace_name&sort=workspace_name', readers.token)).toEqual([
+    { 'workspace-name': 'hidden' },
+    { 'workspace-name': 'seen' },
+  ]);
+});
+
+it('notes nothing in an organization that is not explored', async () => {
+  const { id } = await create('w');
+  await write(id, 1, [resource('aws_vpc', 'a')]);
+  await api.configuration(id);
+  await help.create(id);
+  const { readFacts } = await import('../../functions/explorer/facts.ts');
+  expect((await readFacts(organization)).size).toBe(0);
+});

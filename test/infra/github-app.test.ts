@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { localGithubAppVariable } from '../../infra/github-app.ts';
+import { readSettings } from '../../infra/settings.ts';
+
+/** Settings of the GitHub App. */
+
+const app = {
+  githubAppId: '77',
+  githubAppSlug: 'stepform-acme',
+  githubAppClientId: 'Iv1.x',
+  githubAppKeyParameter: '/stepform/github-app-key',
+  githubAppClientSecretParameter: '/stepform/github-app-client-secret',
+  githubAppWebhookSecretParameter: '/stepform/github-app-webhook-secret',
+};
+
+it('takes all of them, or none', () => {
+  expect(readSettings({ ...app }).githubAppId).toBe(77);
+  expect(readSettings({}).githubAppId).toBeUndefined();
+  for (const name of Object.keys(app)) {
+    const { [name as keyof typeof app]: _, ...rest } = app;
+    expect(() => readSettings(rest), name).toThrow(`${name}: is needed with`);
+  }
+});
+
+it.each([
+  ['an id that is no number', { githubAppId: 'x' }, 'githubAppId'],
+  ['http', { githubAppUrl: 'http://git.example', githubAppApiUrl: 'https://git.example/api/v3' }, 'githubAppUrl'],
+  ['one URL of two', { githubAppUrl: 'https://git.example' }, 'give both'],
+  ['a secret in place of a name', { githubAppKeyParameter: '-----BEGIN KEY' }, 'githubAppKeyParameter'],
+])('refuses %s', (_, change, words) => {
+  expect(() => readSettings({ ...app, ...change })).toThrow(words);
+});
+
+it('names the variable of the local platform for a file that is none', () => {
+  expect(localGithubAppVariable({})).toBe('');
+  expect(() => localGithubAppVariable({ STEPFORM_GITHUB_APP: '/nowhere.json' })).toThrow('STEPFORM_GITHUB_APP');
+});

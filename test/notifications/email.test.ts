@@ -1,0 +1,270 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+import { runHelpers } from '../support/runs.ts';
+
+/** Notifications by e-mail, to an SES that takes notes. */
+
+interface Message {
+  FromEmailAddress: string;
+  Destination: { ToAddresses: string[] };
+  Content: {
+    Simple: {
+      Subject: { Data: string };
+      Body: { Text: { Data: string } };
+      Headers?: { Name: string; Value: string }[];
+    };
+  };
+}
+
+let api: Api;
+let ses: Server;
+let notify: typeof import('../../functions/notifications/handler.ts').handler;
+let messages: Message[] = [];
+let answer = { status: 200, body: '{"MessageId":"1"}' };
+
+beforeAll(async () => {
+  api = await startApi();
+  notify = (await import('../../functions/notifications/handler.ts')).handler;
+  ses = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      expect([request.method, request.url]).toEqual(['POST', '/v2/email/outbound-emails']);
+      messages.push(JSON.parse(Buffer.concat(parts).toString()));
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+    });
+  });
+  await new Promise<void>((resolve) => ses.listen(0, '127.0.0.1', resolve));
+  process.env.AWS_ENDPOINT_URL_SES = `http://127.0.0.1:${(ses.address() as AddressInfo).port}`;
+});
+beforeEach(() => {
+  process.env.EMAIL_SENDER = 'terraform@example.com';
+  messages = [];
+  answer = { status: 200, body: '{"MessageId":"1"}' };
+});
+afterAll(async () => {
+  delete process.env.EMAIL_SENDER;
+  delete process.env.AWS_ENDPOINT_URL_SES;
+  ses.closeAllConnections();
+  ses.close();
+  await api.close();
+});
+
+const post = (workspaceId: string, change: object = {}, userIds?: string[]) =>
+  api.post(
+    `workspaces/${workspaceId}/notification-configurations`,
+    { name: 'mail', 'destination-type': 'email', enabled: true, triggers: ['run:created'], ...change },
+    userIds ? { users: { data: userIds.map((id) => ({ type: 'users', id })) } } : {},
+  );
+const member = async (): Promise<{ id: string; email: string }> => {
+  const { somebody } = await memberHelpers();
+  const { addMember } = await import('../../functions/people/accounts/memberships.ts');
+  const name = uniqueName('reader');
+  const { id } = await somebody(name);
+  await addMember('acme', id);
+  return { id, email: `${name}@b.test` };
+};
+const runIn = async (message?: string) => {
+  const help = await runHelpers(api);
+  const workspace = (await help.ready()).id;
+  const { updateRun } = await import('../../functions/runs/records.ts');
+  const runId = (await help.create(workspace)).id as string;
+  if (message) await updateRun(runId, { set: { message } });
+  return { workspace, runId };
+};
+const created = { trigger: 'run:created', status: 'pending' } as const;
+const toOf = () => messages.flatMap(({ Destination }) => Destination.ToAddresses);
+const textOf = (message: Message | undefined) => message?.Content.Simple.Body.Text.Data ?? '';
+const linkIn = (message: Message | undefined): string => {
+  const [, path] = /http:\/\/127\.0\.0\.1:1\/api\/v2\/(email-recipient-statuses\S+)/.exec(textOf(message)) ?? [];
+  if (!path) throw new Error(`no link in ${textOf(message)}`);
+  return path;
+};
+const responses = async (id: string) =>
+  (await api.get(`notification-configurations/${id}`)).body.data.attributes['delivery-responses'];
+/** As a browser does, without a token. */
+const open = (path: string) => api.call('GET', path, { token: null, headers: { accept: 'text/html' } });
+const press = (path: string, fields: Record<string, string>) =>
+  api.call('POST', path, {
+    token: null,
+    body: String(new URLSearchParams(fields)),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+
+describe('a configuration', () => {
+  it('is refused by name where the operator set no sender', async () => {
+    delete process.env.EMAIL_SENDER;
+    const { status, body } = await post((await api.workspace()).id);
+    expect([status, body.errors[0].source.pointer]).toEqual([422, '/data/attributes/destination-type']);
+    expect(body.errors[0].detail).toContain('emailSender');
+  });
+
+  it('has addresses and members, and neither URL, token nor strangers', async () => {
+    const { id } = await api.workspace();
+    const reader = await member();
+    const made = await post(id, { 'email-addresses': ['a@ops.test', 'a@ops.test'] }, [reader.id]);
+    expect(made.body.data).toMatchObject({
+      attributes: { 'destination-type': 'email', url: null, 'email-addresses': ['a@ops.test'] },
+      relationships: { users: { data: [{ type: 'users', id: reader.id }] } },
+    });
+    const refused = async (change: object, users?: string[]) => {
+      const { status, body } = await post(id, change, users);
+      return [status, body.errors?.[0].source.pointer];
+    };
+    expect(await refused({ url: 'https://a.test' })).toEqual([422, '/data/attributes/url']);
+    expect(await refused({ token: 'secret' })).toEqual([422, '/data/attributes/token']);
+    expect(await refused({}, ['user-stranger'])).toEqual([422, '/data/relationships/users']);
+    const lines = ['a@b.test\r\nBcc: c@d.test', 'a@b.test,c@d.test', 'A <a@b.test>', 'a@b'];
+    for (const address of lines) {
+      const [status, pointer] = await refused({ 'email-addresses': [address] });
+      expect([address, status, pointer]).toEqual([
+        address,
+        422,
+        expect.stringContaining('/data/attributes/email-addresses'),
+      ]);
+    }
+    const webhook = { 'destination-type': 'slack', url: 'https://a.test', enabled: false };
+    expect(await refused({ ...webhook, 'email-addresses': ['a@b.test'] })).toEqual([
+      422,
+      '/data/attributes/email-addresses',
+    ]);
+  });
+});
+
+describe('an e-mail', () => {
+  it('goes to each member by itself, once, whatever the message of the run says', async () => {
+    const { workspace, runId } = await runIn('Hi\r\nBcc: victim@example.com\r\n\r\nbody');
+    const [one, two] = [await member(), await member()];
+    const { id } = (await post(workspace, {}, [one.id, two.id])).body.data;
+    for (let i = 0; i < 2; i++) await notify({ id: 'e1', runId, ...created });
+    expect(toOf().sort()).toEqual([one.email, two.email].sort());
+    const [first] = messages;
+    expect(first?.FromEmailAddress).toBe('stepform <terraform@example.com>');
+    expect(first?.Destination).toEqual({ ToAddresses: [expect.any(String)] });
+    expect(first?.Content.Simple.Subject.Data).toMatch(/: Run created$/);
+    expect(textOf(first)).toContain('Run: Hi Bcc: victim@example.com body');
+    expect(first?.Content.Simple.Headers?.map(({ Name }) => Name)).toEqual([
+      'List-Unsubscribe',
+      'List-Unsubscribe-Post',
+    ]);
+    expect(await responses(id)).toEqual([
+      expect.objectContaining({ code: '200', successful: 'true', body: 'Sent to 2 of 2 recipients.' }),
+    ]);
+  });
+
+  it('reaches nobody who left the organization, or whose address nobody vouched for', async () => {
+    const { workspace, runId } = await runIn();
+    const [left, renamed] = [await member(), await member()];
+    await post(workspace, {}, [left.id, renamed.id]);
+    messages = [];
+    const { removeMember } = await import('../../functions/people/accounts/memberships.ts');
+    await removeMember({ organization: 'acme', userId: left.id });
+    const { updateUser } = await import('../../functions/people/accounts/users.ts');
+    await updateUser(renamed.id, { email: 'victim@example.com' });
+    await notify({ id: 'e1', runId, ...created });
+    expect(toOf()).toEqual([]);
+  });
+
+  it('that SES could not take is sent again, to those who lack it', async () => {
+    const { workspace, runId } = await runIn();
+    const [one, two] = [await member(), await member()];
+    await post(workspace, {}, [one.id, two.id]);
+    answer = { status: 503, body: '{}' };
+    await expect(notify({ id: 'e1', runId, ...created })).rejects.toThrow('was not delivered');
+    answer = { status: 200, body: '{"MessageId":"1"}' };
+    messages = [];
+    await notify({ id: 'e1', runId, ...created });
+    await notify({ id: 'e1', runId, ...created });
+    expect(toOf().sort()).toEqual([one.email, two.email].sort());
+  });
+
+  it('that SES rejects is not sent again, and the configuration says why', async () => {
+    const { workspace, runId } = await runIn();
+    const { id } = (await post(workspace, {}, [(await member()).id])).body.data;
+    answer = { status: 400, body: '{"__type":"MessageRejected","message":"Email address is not verified."}' };
+    await notify({ id: 'e1', runId, ...created });
+    expect(messages).toHaveLength(1);
+    const [response] = await responses(id);
+    expect(response.successful).toBe('false');
+    expect(response.body).toContain('MessageRejected: Email address is not verified.');
+    const verified = await api.post(`notification-configurations/${id}/actions/verify`, {});
+    expect([verified.status, verified.body.errors[0].detail]).toEqual([
+      400,
+      expect.stringContaining('MessageRejected'),
+    ]);
+  });
+
+  it('is not sent beyond the limit of a day', async () => {
+    const { keys } = await import('../../functions/store/keys.ts');
+    const { put, remove } = await import('../../functions/store/table.ts');
+    const { workspace, runId } = await runIn();
+    const { id } = (await post(workspace, {}, [(await member()).id])).body.data;
+    const key = keys.emailCount('acme', new Date().toISOString().slice(0, 10));
+    await put({ ...key, sent: 1000 });
+    await notify({ id: 'e1', runId, ...created });
+    expect(messages).toEqual([]);
+    expect((await responses(id))[0].body).toContain('has sent its 1000 e-mails of today');
+    await remove(key);
+  });
+});
+
+describe('an address of nobody in the organization', () => {
+  it('is asked once a day, and gets nothing before its owner confirms', async () => {
+    const { workspace, runId } = await runIn();
+    const address = `${uniqueName('ops')}@outside.test`;
+    const { id } = (await post(workspace, { 'email-addresses': [address] })).body.data;
+    await api.patch(`notification-configurations/${id}`, { 'email-addresses': [address] });
+    expect([toOf(), messages[0]?.Content.Simple.Subject.Data]).toEqual([[address], 'Confirm notifications of acme']);
+    const link = linkIn(messages[0]);
+    await notify({ id: 'e1', runId, ...created });
+    expect(messages).toHaveLength(1);
+    expect((await responses(id))[0].body).toContain(`${address}: not verified`);
+    const asked = await open(link);
+    expect([asked.status, asked.body]).toEqual([200, expect.stringContaining(address)]);
+    await notify({ id: 'e2', runId, trigger: 'run:created', status: 'planning' });
+    expect(messages).toHaveLength(1);
+    expect((await press(link, { confirm: 'yes' })).status).toBe(200);
+    await notify({ id: 'e3', runId, trigger: 'run:created', status: 'applying' });
+    expect(toOf()).toEqual([address, address]);
+  });
+
+  it('unsubscribes from a project, or from everything with one click', async () => {
+    const { workspace, runId } = await runIn();
+    const reader = await member();
+    await post(workspace, {}, [reader.id]);
+    await notify({ id: 'e1', runId, ...created });
+    const link = linkIn(messages[0]);
+    const page = await open(link);
+    expect(page.body).toContain('all_organization');
+    expect((await api.call('GET', link, { token: null })).body.data).toMatchObject({
+      type: 'email-recipient-statuses',
+      attributes: { email: reader.email, 'unsubscribed-at': null },
+    });
+    expect((await press(link, { unsubscribe_preference: 'never' })).status).toBe(400);
+    expect((await press(link, { unsubscribe_preference: 'cancel' })).status).toBe(200);
+    await notify({ id: 'e2', runId, trigger: 'run:created', status: 'planning' });
+    expect(messages).toHaveLength(2);
+    await press(link, { unsubscribe_preference: 'project' });
+    await notify({ id: 'e3', runId, trigger: 'run:created', status: 'planned' });
+    expect(messages).toHaveLength(2);
+    await press(link, { 'List-Unsubscribe': 'One-Click' });
+    expect((await api.call('GET', link, { token: null })).body.data.attributes['unsubscribed-at']).toMatch(/Z$/);
+  });
+
+  it('is not confirmed with the link of another use, an unknown one or an expired one', async () => {
+    const { newEmailToken } = await import('../../functions/notifications/email-recipients.ts');
+    const token = await newEmailToken({ organization: 'acme', email: 'x@y.test', use: 'unsubscribe' });
+    for (const secret of [token, 'nonsense', '', 'x'.repeat(5000)]) {
+      const { status } = await press('email-recipient-statuses/verify', { token: secret });
+      expect([secret.length, status]).toEqual([secret.length, 404]);
+    }
+    const { keys } = await import('../../functions/store/keys.ts');
+    const { update } = await import('../../functions/store/table.ts');
+    const { hashSecret } = await import('../../functions/store/id.ts');
+    await update(keys.emailToken(hashSecret(token)), { set: { expiresAt: 1 } });
+    expect((await open(`email-recipient-statuses/unsubscribe?token=${token}`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { selects, type TagSelector } from '../../functions/policies/select-by-tags.ts';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+
+let api: Api;
+let policySetsOf: typeof import('../../functions/policies/set-records.ts').policySetsOf;
+beforeAll(async () => {
+  api = await startApi();
+  policySetsOf = (await import('../../functions/policies/set-records.ts')).policySetsOf;
+});
+afterAll(() => api.close());
+
+const selector = (key: string, value: string | null = null, exclude = false) => ({
+  'tag-key': key,
+  'tag-value': value,
+  'is-exclude': exclude,
+});
+const newSet = (attributes: object = {}, relationships: object = {}) =>
+  api.post('organizations/acme/policy-sets', { name: uniqueName('set'), kind: 'opa', ...attributes }, relationships);
+const made = async (...selectors: object[]) => (await newSet({ 'tag-selectors': selectors })).body.data;
+const read = async (id: string) => (await api.get(`policy-sets/${id}`)).body.data.attributes;
+const selectors = (method: string, id: string, ...data: object[]) =>
+  api.call(method, `policy-sets/${id}/tag-selectors`, { body: { data } });
+const binding = (key: string, value: string) => ({ type: 'tag-bindings', attributes: { key, value } });
+const applying = async (id: string, workspaceId: string) => {
+  const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+  const workspace = await getWorkspace(workspaceId);
+  return workspace ? (await policySetsOf(workspace)).some((set) => set.id === id) : undefined;
+};
+const tagged = async (tags: object[], projectId?: string) => {
+  const relations = {
+    'tag-bindings': { data: tags },
+    ...(projectId ? { project: { data: { type: 'projects', id: projectId } } } : {}),
+  };
+  return (await api.post('organizations/acme/workspaces', { name: uniqueName('w') }, relations)).body.data.id as string;
+};
+
+describe('selectors', () => {
+  const any: TagSelector = { key: 'env', value: null };
+  const prod: TagSelector = { key: 'env', value: 'prod' };
+  const legacy: TagSelector = { key: 'legacy', value: null, excludes: true };
+  it.each<[TagSelector[], string[], boolean]>([
+    [[prod], ['env=prod'], true],
+    [[prod], ['env=dev'], false],
+    [[prod], [], false],
+    [[any], ['env=dev'], true],
+    [[any, legacy], ['env=dev', 'legacy=yes'], false],
+    [[legacy], [], true],
+    [[legacy], ['legacy='], false],
+    [[{ key: 'team', value: 'a' }, prod], ['env=prod'], true],
+  ])('%j of %j: %s', (all, tags, chosen) => {
+    const list = tags.map((tag) => ({ key: tag.split('=')[0] ?? '', value: tag.split('=')[1] ?? '' }));
+    expect(selects(all, list)).toBe(chosen);
+  });
+});
+
+it('apply the set to workspaces by their tags and those of their project, of which their own win', async () => {
+  const set = await made(selector('env', 'prod'));
+  expect(set.attributes).toMatchObject({ 'tag-selectors': [selector('env', 'prod')], 'scoping-type': 'tag' });
+  const relations = { 'tag-bindings': { data: [binding('env', 'prod')] } };
+  const project = (await api.post('organizations/acme/projects', { name: uniqueName('p') }, relations)).body.data.id;
+  const [own, inherited, overridden, other] = [
+    await tagged([binding('env', 'prod')]),
+    await tagged([], project),
+    await tagged([binding('env', 'dev')], project),
+    await tagged([]),
+  ];
+  expect(await Promise.all([own, inherited, overridden, other].map((id) => applying(set.id, id)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+it('are added and removed by key and value, and without any the set applies to nothing', async () => {
+  const { id } = (await newSet()).body.data;
+  const workspace = await tagged([binding('env', 'prod')]);
+  expect((await selectors('POST', id, selector('env', 'prod'), selector('old', null, true))).status).toBe(204);
+  expect((await selectors('POST', id, selector('env', 'prod'))).status).toBe(204);
+  expect((await read(id))['tag-selectors']).toHaveLength(2);
+  expect(await applying(id, workspace)).toBe(true);
+  expect((await selectors('DELETE', id, selector('env', 'prod'), selector('old', null, true))).status).toBe(204);
+  expect(await read(id)).toMatchObject({ 'tag-selectors': [], 'scoping-type': 'explicit' });
+  expect(await applying(id, workspace)).toBe(false);
+});
+
+it('that are added at the same time are all kept', async () => {
+  const { id } = (await newSet()).body.data;
+  const keys = ['a', 'b', 'c', 'd'];
+  const answers = await Promise.all(keys.map((key) => selectors('POST', id, selector(key))));
+  expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204]);
+  expect((await read(id))['tag-selectors']).toHaveLength(4);
+});
+
+it('and what a set names exclude each other', async () => {
+  const { id: workspace } = await api.workspace();
+  const workspaces = { data: [{ type: 'workspaces', id: workspace }] };
+  expect((await newSet({ global: true, 'tag-selectors': [selector('a')] })).status).toBe(422);
+  expect((await newSet({ 'tag-selectors': [selector('a')] }, { workspaces })).status).toBe(422);
+  const byTags = await made(selector('a'));
+  expect((await api.patch(`policy-sets/${byTags.id}`, { global: true })).status).toBe(422);
+  const related = await api.call('POST', `policy-sets/${byTags.id}/relationships/workspaces`, { body: workspaces });
+  expect([related.status, related.body.errors[0].detail]).toEqual([422, expect.stringContaining('tag-selectors')]);
+  const global = (await newSet({ global: true })).body.data;
+  expect((await selectors('POST', global.id, selector('a'))).status).toBe(422);
+});
+
+it('are refused with the field when they are wrong', async () => {
+  for (const wrong of [
+    { 'tag-value': 'a' },
+    { ...selector('a'), more: 1 },
+    selector('a b\n'),
+    selector('a', 'x'.repeat(300)),
+  ]) {
+    const { status, body } = await newSet({ 'tag-selectors': [wrong] });
+    expect([status, body.errors[0].source.pointer]).toEqual([
+      422,
+      expect.stringContaining('/data/attributes/tag-selectors'),
+    ]);
+  }
+});

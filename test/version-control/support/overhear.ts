@@ -1,0 +1,42 @@
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Aws } from '../../support/aws.ts';
+
+interface Overheard {
+  /** All that was written to the table, handed to functions and to the machine, and logged, since then. */
+  text(): string;
+  stop(): void;
+}
+
+/** For secrets that must be in none of it. */
+export const overhear = (aws: Aws): Overheard => {
+  // biome-ignore lint/suspicious/noExplicitAny: commands of any kind
+  const client = DynamoDBDocumentClient.prototype as { send(this: unknown, command: any): Promise<any> };
+  const { send } = client;
+  const { error, warn, log } = console;
+  const heard: string[] = [];
+  const note =
+    (original: typeof log) =>
+    (...words: unknown[]): void => {
+      heard.push(words.map(String).join(' '));
+      original(...words);
+    };
+  client.send = function (this: unknown, command) {
+    heard.push(JSON.stringify(command.input));
+    return send.call(this, command);
+  };
+  Object.assign(console, { error: note(error), warn: note(warn), log: note(log) });
+  const shifted = aws.invoked.shift.bind(aws.invoked);
+  aws.invoked.shift = () => {
+    const next = shifted();
+    if (next) heard.push(JSON.stringify(next));
+    return next;
+  };
+  return {
+    text: () => [...heard, JSON.stringify(aws.invoked), JSON.stringify(aws.sent)].join('\n'),
+    stop: () => {
+      client.send = send;
+      Object.assign(console, { error, warn, log });
+      aws.invoked.shift = shifted;
+    },
+  };
+};

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { newName, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { client, newPage, organization, signIn, visit } from './support/reader.ts';
+
+/** Questions about all workspaces, on the page. */
+
+const folder = process.env.SCREENSHOTS;
+
+it('filters, sorts, saves a view and exports what it shows', async () => {
+  const common = newName('explored');
+  const names = ['a', 'b', 'c'].map((letter) => `${common}-${letter}`);
+  for (const name of names) await client.createWorkspace(organization, name, { 'terraform-version': 'latest' });
+  const [first] = await client.list(`/organizations/${organization}/workspaces?search[name]=${common}-a`);
+  if (!first) throw new Error('no workspace');
+  await untilFinal(await startRun(first, { 'main.tf': resources(['x', 'y']) }, { 'auto-apply': true }));
+
+  const page = await visit(`/app/${organization}/workspaces`);
+  await page.getByRole('link', { name: 'Explorer' }).first().click();
+  await page.getByRole('button', { name: 'Add filter' }).click();
+  const filter = page.getByRole('group', { name: 'Filter 1' });
+  await filter.getByLabel('Field').selectOption('Workspace name');
+  await filter.getByLabel('Value').fill(common);
+  await filter.getByLabel('Value').press('Enter');
+  const table = page.getByRole('region', { name: 'Workspaces' });
+  await table.getByText('3 rows').waitFor();
+  await table.getByRole('button', { name: 'Workspace' }).first().click();
+  await table.getByRole('button', { name: 'Workspace' }).first().click();
+  await expect.poll(() => table.getByRole('link').allInnerTexts()).toEqual(names.toReversed());
+  expect(await table.getByRole('row').filter({ hasText: names[0] }).innerText()).toContain(
+    'terraform.io/builtin/terraform',
+  );
+
+  await page.getByRole('button', { name: 'Save view' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill(common);
+  await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click();
+  await page.getByRole('button', { name: 'Delete view' }).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export CSV' }).click(),
+  ]);
+  const csv = readFileSync((await download.path()) ?? '', 'utf8')
+    .trim()
+    .split('\r\n');
+  expect([csv.length, csv[0]]).toEqual([4, expect.stringContaining('"workspace_name"')]);
+  if (folder) await page.screenshot({ path: `${folder}/explorer.png` });
+
+  await page.getByLabel('Show').selectOption('Resources');
+  await page.getByRole('region', { name: 'Resources' }).waitFor();
+  await page.getByLabel('Saved views').selectOption(common);
+  await expect.poll(() => table.getByRole('link').allInnerTexts()).toEqual(names.toReversed());
+  const phone = await newPage({ viewport: { width: 390, height: 844 } });
+  await phone.goto(page.url());
+  await signIn(phone);
+  await phone.getByText('3 rows').waitFor();
+  if (folder) await phone.screenshot({ path: `${folder}/explorer-phone.png` });
+  expect(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  await page.getByRole('button', { name: 'Delete view' }).click();
+  await page.getByRole('button', { name: 'Save view' }).waitFor();
+});
