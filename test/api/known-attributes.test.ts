@@ -34,6 +34,8 @@ const withoutAttributes = [
       `POST /api/v2/organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/test-runs/{testRun}/${verb}`,
   ),
   'POST /api/v2/no-code-modules/{noCode}/workspaces/{workspace}/upgrade/{run}',
+  // A list of plain objects.
+  'POST /api/v2/policy-sets/{policySet}/tag-selectors',
 ];
 
 const pointers = (body: { errors?: { source?: { pointer: string } }[] }) =>
@@ -50,10 +52,11 @@ it.each(['attributes', 'relationships'] as const)('rejects unknown %s by name on
   for (const { method, path } of writes) {
     if (withoutAttributes.includes(`${method} ${path}`)) continue;
     const { body } = namedIn(world);
-    const { workspace, project } = body.data.relationships;
+    const { workspace, project, plan } = body.data.relationships;
     const named = {
       ...(/\/(runs|queries|team-workspaces)$/.test(path) ? { workspace } : {}),
       ...(/\/team-projects$/.test(path) ? { project } : {}),
+      ...(/\/plan-exports$/.test(path) ? { plan } : {}),
     };
     const inBody = naming[path] ?? {};
     const input = { 'no-such': part === 'attributes' ? 1 : { data: { type: 'x', id: 'x' } } };
