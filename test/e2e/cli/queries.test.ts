@@ -26,7 +26,7 @@ describe.skipIf(!isAtHand(queryClient) || !hasGo)('terraform query', () => {
     await here.succeed('init -input=false');
     const text = await here.succeed('query');
     expect(text).toContain('list.listed_file.all');
-    expect(text).toMatch(/one\.txt[^]*two\.txt/);
+    expect(text).toMatch(/one\.txt[\s\S]*two\.txt/);
     const [query] = await client.list(`/workspaces/${workspace.id}/queries`);
     expect(query?.attributes).toMatchObject({ status: 'finished', 'generate-config-out': true });
     expect(text).toContain(`/search/${query?.id}`);
