@@ -9,7 +9,7 @@ import { maxValueBytes, type Variable, type VariableValues } from './records.ts'
 
 const otherFields: OtherFields = {
   shown: 'created-at version-id',
-  related: 'configurable overwriter overwritten varset workspace',
+  related: 'configurable overwriter overwritten registry-module varset workspace',
 };
 
 const maxKey = 128;

@@ -5,7 +5,6 @@ import type { DataRetention } from '../run/data-retention-record.ts';
 import type { Engine } from '../run/engine.ts';
 import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
 import type { HealthResult } from '../run/health-record.ts';
-import type { UnsavedState } from '../run/state-identity.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
@@ -14,6 +13,7 @@ import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
+import type { WorkspaceLock } from './lock-record.ts';
 import type { MergeRequirement } from './merge-requirements.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
 import type { SourceModule } from './source-module.ts';
@@ -78,13 +78,7 @@ export const defaultSettings: WorkspaceSettings = {
   sourceUrl: null,
 };
 
-export type { VcsRepo };
-
-/** The lock's holder, who alone may write state and start runs. `unsaved`: a state that has to be pushed first (locks.ts). */
-export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
-  | { kind: 'run'; runId: string }
-  | { kind: 'user'; userId: string; reason: string }
-);
+export type { VcsRepo, WorkspaceLock };
 
 export interface Workspace extends WorkspaceSettings, Edited {
   id: string;

@@ -39,6 +39,8 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'owners-team-saml-role-id': null,
     'two-factor-conformant': true,
     'is-in-degraded-mode': false,
+    // As many modules may have tests as there may be modules.
+    'remaining-testable-count': 1000,
     permissions: {
       ...organizationPermissions(granted),
       // What HCP Terraform does not report: whether the page has environments to show, or may begin with them.
