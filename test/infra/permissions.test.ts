@@ -161,9 +161,10 @@ const expected: Record<FunctionId, string[]> = {
     ...tells,
   ],
   FetchCommit: [
-    ...table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
+    ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
+    'lambda:InvokeFunction CommitStatusFunction',
     ...objects('GetObject', 'configurations', 'registry'),
     ...objects('PutObject', 'configurations', 'policies', 'registry'),
     's3:ListBucket bucket',
