@@ -164,6 +164,7 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
+    'lambda:InvokeFunction CommitStatusFunction',
     ...objects('GetObject', 'configurations', 'registry'),
     ...objects('PutObject', 'configurations', 'policies', 'registry'),
     's3:ListBucket bucket',
