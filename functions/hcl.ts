@@ -13,6 +13,8 @@ export interface Body {
 export interface File extends Body {
   /** Lines at which neither an attribute nor a block begins, or at which a block begins that never ends. */
   faults: number[];
+  /** Lines at which an attribute is given again; the last one counts here. */
+  repeated: number[];
 }
 
 export interface Block extends Body {
@@ -130,6 +132,7 @@ interface Cursor {
   text: string;
   at: number;
   faults: number[];
+  repeated: number[];
   /** Line breaks before `counted`; places are asked for in rising order only. */
   line: number;
   counted: number;
@@ -189,6 +192,7 @@ const readBody = (cursor: Cursor, head?: number): Body => {
       const [, value] = /^\s*=(?!=)([\s\S]*)$/.exec(text.slice(cursor.at, end)) ?? [];
       if (value === undefined) cursor.faults.push(lineOf(cursor, at));
       else {
+        if (Object.hasOwn(body.attributes, name)) cursor.repeated.push(lineOf(cursor, at));
         body.attributes[name] = value.trim();
         body.lines[name] = lineOf(cursor, at);
       }
@@ -198,7 +202,7 @@ const readBody = (cursor: Cursor, head?: number): Body => {
 };
 
 export const parseHcl = (text: string): File => {
-  const cursor: Cursor = { text: text.replace(/^\uFEFF/, ''), at: 0, faults: [], line: 1, counted: 0 };
+  const cursor: Cursor = { text: text.replace(/^\uFEFF/, ''), at: 0, faults: [], repeated: [], line: 1, counted: 0 };
   const body = readBody(cursor);
-  return { ...body, faults: cursor.faults };
+  return { ...body, faults: cursor.faults, repeated: cursor.repeated };
 };

@@ -4,6 +4,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { startsRuns } from '../functions/run/machine-states.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { PlatformFunction } from './function.ts';
 
@@ -49,12 +50,22 @@ export class Events extends Construct {
       RunApplied: {
         source: ['aws.states'],
         detailType: ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [of.stateMachineArn], status: ['SUCCEEDED'] },
+        detail: {
+          stateMachineArn: [of.stateMachineArn],
+          status: ['SUCCEEDED'],
+          // Most applies set off nothing, and cost no invocation: the finisher says it (functions/lifecycle/complete.ts).
+          output: [{ wildcard: `*"${startsRuns}"*` }],
+        },
       },
       RunnerStopped: {
         source: ['aws.ecs'],
         detailType: ['ECS Task State Change'],
-        detail: { clusterArn: [of.clusterArn], lastStatus: ['STOPPED'] },
+        detail: {
+          clusterArn: [of.clusterArn],
+          lastStatus: ['STOPPED'],
+          // A runner that ended with 0 left nothing to be done (functions/runner/main.ts); one that never started has no code.
+          containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
+        },
       },
       ConfigurationUploaded: {
         source: ['aws.s3'],

@@ -167,6 +167,10 @@ export const grants = (parts: Parts) => {
       actions: ['lambda:InvokeFunction'],
       resources: [requirePart(parts, 'environmentSweep').functionArn],
     }),
+    postStatuses: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [requirePart(parts, 'commitStatus').functionArn],
+    }),
     fetchCommits: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
       resources: [requirePart(parts, 'fetchCommit').functionArn],

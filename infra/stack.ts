@@ -43,10 +43,12 @@ export class Platform extends Stack {
     const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
 
     // Before its callers.
-    const told = record(['Notify', 'EnvironmentSettle', 'CommitStatus', 'FetchCommit', 'FetchProvider'], build);
+    const commitStatus = build('CommitStatus');
+    parts.commitStatus = commitStatus.function;
+    const others = record(['Notify', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build);
+    const told = { ...others, CommitStatus: commitStatus };
     parts.notify = told.Notify.function;
     parts.environmentSettle = told.EnvironmentSettle.function;
-    parts.commitStatus = told.CommitStatus.function;
     parts.fetchCommit = told.FetchCommit.function;
     parts.fetchProvider = told.FetchProvider.function;
     const states = record(lifecycleFunctions, build);

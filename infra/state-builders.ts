@@ -203,7 +203,8 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
       FunctionName: arn.Complete,
       Payload: { 'ending.$': '$$.State.Name', 'run.$': '$' },
     },
-    ResultPath: null,
+    ResultSelector: { 'next.$': '$.Payload.next' },
+    ResultPath: '$.ended',
     Retry: [
       ...(more.length ? [never(more.flatMap(({ ErrorEquals }) => ErrorEquals))] : []),
       // The queue moves only when the process is known to be gone; a container gets up to 120 s to stop.

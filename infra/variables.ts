@@ -74,6 +74,8 @@ export const variableGroups = (parts: Parts) => {
     tellPeople: () => ({ NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName }),
     /** Empty where no e-mails are sent. */
     email: () => ({ EMAIL_SENDER: settings.emailSender ?? '' }),
+    /** For functions that have statuses of commits posted, and do nothing else to runs. */
+    statuses: () => ({ COMMIT_STATUS_FUNCTION: requirePart(parts, 'commitStatus').functionName }),
     commits: () => ({ FETCH_COMMIT_FUNCTION: requirePart(parts, 'fetchCommit').functionName }),
     sharedProviders: () => ({ SHARED_PROVIDER_HOSTS: settings.sharedProviderHosts.join(',') }),
     fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: requirePart(parts, 'fetchProvider').functionName }),

@@ -10,6 +10,8 @@ export interface Option {
   value?: string;
   short?: string;
   multiple?: true;
+  /** All that its value can be: what shells complete. */
+  choices?: readonly string[];
 }
 
 export interface Command {

@@ -48,6 +48,15 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const list = (words: string[]): string => quoted(words.join(' '));
 
+/** Values of options that have few, by the option: the same wherever it stands. */
+const choicesOf = (tree: Word[]): [string, readonly string[]][] => [
+  ...new Map(
+    tree
+      .flatMap(({ next, options }) => [...options, ...next.flatMap((one) => one.options)])
+      .flatMap(([name, { choices }]): [string, readonly string[]][] => (choices ? [[name, choices]] : [])),
+  ),
+];
+
 const optionWords = (options: [string, Option][]): string[] =>
   options.flatMap(([name, { short }]) => (short ? [`--${name}`, `-${short}`] : [`--${name}`]));
 
@@ -68,7 +77,12 @@ const bash = (tree: Word[]): string => {
   return `# source <(stepform completion bash)
 _stepform() {
   local current="\${COMP_WORDS[COMP_CWORD]}" first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" words=''
-  if [ "$COMP_CWORD" -eq 1 ]; then words=${list(tree.map(({ word }) => word))}; else
+  case "\${COMP_WORDS[COMP_CWORD-1]}" in
+${choicesOf(tree)
+  .map(([name, values]) => `    --${name}) words=${list([...values])} ;;`)
+  .join('\n')}
+  esac
+  if [ -n "$words" ]; then :; elif [ "$COMP_CWORD" -eq 1 ]; then words=${list(tree.map(({ word }) => word))}; else
     case "$first" in
 ${cases.map((line) => `  ${line}`).join('\n')}
     esac
@@ -101,6 +115,11 @@ const zsh = (tree: Word[]): string => {
 # source <(stepform completion zsh)
 _stepform() {
   local -a items
+  case $words[CURRENT-1] in
+${choicesOf(tree)
+  .map(([name, values]) => `    --${name}) compadd -- ${values.join(' ')}; return ;;`)
+  .join('\n')}
+  esac
   if (( CURRENT == 2 )); then ${items(tree)}; else
     case $words[2] in
 ${cases.map((line) => `      ${line}`).join('\n')}
@@ -113,8 +132,8 @@ compdef _stepform stepform
 };
 
 const fish = (tree: Word[]): string => {
-  const option = (condition: string, [name, { about, value, short }]: [string, Option]) =>
-    `complete -c stepform -n ${quoted(condition)} -l ${name}${short ? ` -s ${short}` : ''}${value ? ' -r' : ''} -d ${quoted(about)}`;
+  const option = (condition: string, [name, { about, value, short, choices }]: [string, Option]) =>
+    `complete -c stepform -n ${quoted(condition)} -l ${name}${short ? ` -s ${short}` : ''}${value ? ' -r' : ''}${choices ? ` -f -a ${list([...choices])}` : ''} -d ${quoted(about)}`;
   const lines = tree.flatMap(({ word, about, next, options }) => {
     const seen = `__fish_seen_subcommand_from ${word}`;
     const words = next.map((one) => one.word).join(' ');

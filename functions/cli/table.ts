@@ -5,12 +5,17 @@ import { columns, print, printJson } from './terminal.ts';
 
 /** Lists, in the form that was asked for. */
 
+const formats = ['table', 'json', 'csv'] as const;
+
 /** For the options of a command that prints a list. */
 export const ofList: Record<string, Option> = {
-  output: { about: 'table (with a heading), json or csv; default: columns for people', value: 'format' },
+  output: {
+    about: 'table (with a heading), json or csv; default: columns for people',
+    value: 'format',
+    choices: formats,
+  },
 };
 
-const formats = ['table', 'json', 'csv'] as const;
 type Format = (typeof formats)[number] | 'columns';
 
 /** @throws {CommandError} for another than those */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseHcl } from '../hcl.ts';
+import { expressionOf, readTfvars, readTfvarsJson, TfvarsError } from '../tfvars.ts';
 import { declaredVariables } from './cloud-block.ts';
 import { wrongUsage } from './exit.ts';
 
@@ -11,14 +11,6 @@ export interface RunVariable {
   value: string;
 }
 
-/** JSON as an expression that means exactly the same: HCL knows fewer escapes, and templates. */
-const expression = (value: unknown): string =>
-  JSON.stringify(value)
-    .replaceAll(/\\[\\"]|\\([bf])/g, (sign, short) =>
-      short ? { b: '\\u0008', f: '\\u000c' }[short as 'b' | 'f'] : sign,
-    )
-    .replaceAll(/[$%](?=\{)/g, (mark) => mark + mark);
-
 /** Terraform reads a value as text for these types, and as an expression for any other. */
 const isText = (type: string | undefined): boolean => type === undefined || /^(string|number|bool)$/.test(type);
 
@@ -27,16 +19,11 @@ const looksLikeText = (value: string): boolean => !/^\s*[[{]/.test(value);
 
 const ofFile = (path: string): RunVariable[] => {
   const text = readFileSync(path, 'utf8');
-  if (!path.endsWith('.json')) {
-    const { attributes, blocks, faults } = parseHcl(text);
-    const [fault] = [...faults, ...blocks.map(({ line }) => line)];
-    if (fault) throw wrongUsage(`${path}, line ${fault}: give each variable as name = value`);
-    return Object.entries(attributes).map(([key, value]) => ({ key, value }));
-  }
   try {
-    return Object.entries(JSON.parse(text) as object).map(([key, value]) => ({ key, value: expression(value) }));
+    return path.endsWith('.json') ? readTfvarsJson(text) : readTfvars(text);
   } catch (error) {
-    throw wrongUsage(`${path} is not a JSON object of variables: ${(error as Error).message}`);
+    if (error instanceof TfvarsError) throw wrongUsage(`${path}: ${error.message}`);
+    throw error;
   }
 };
 
@@ -57,6 +44,6 @@ export const runVariables = (options: string[], folder: string): RunVariable[] =
     const key = text.slice(0, at).trim();
     const value = text.slice(at + 1);
     const plain = declared.has(key) ? isText(declared.get(key)) : looksLikeText(value);
-    return { key, value: plain ? expression(value) : value };
+    return { key, value: plain ? expressionOf(value) : value };
   });
 };

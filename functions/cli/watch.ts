@@ -1,12 +1,13 @@
 import { type Client, followLog, type Resource } from '../client/client.ts';
 import { awaitedPool, factsOf, since } from '../client/run-facts.ts';
-import { readable } from '../client/text/terraform-json.ts';
+import { messageIn, readable } from '../client/text/terraform-json.ts';
 import { displayStatus } from '../run/display.ts';
 import { type Stage, type StageName, stagesOf } from '../run/stages.ts';
 import { isFinal } from '../run/status.ts';
 import { type CheckResult, check, costEstimate, evaluation, taskResults } from './checks.ts';
 import type { ExitCode } from './exit.ts';
 import { withRetries } from './network-timeout.ts';
+import { readPlanLines } from './plan-text.ts';
 import { type Changes, changesOf, fetchSnapshot, type RunSnapshot } from './run-snapshot.ts';
 
 /** What is seen of a run, in order. The shape is documented in `stepform runs watch --help`; times are UTC. */
@@ -53,6 +54,8 @@ class Watch {
   #policyFailed = false;
   #left = false;
   #isFirst = true;
+  /** The plan said what it did in JSON lines, which have no changes. */
+  #planIsJson = false;
 
   constructor(client: Client, options: Watching) {
     this.#client = client;
@@ -138,10 +141,21 @@ class Watch {
       if (phase && this.#options.withLogs !== false) this.#follow(phase);
       const over = stage.state !== 'current';
       if (over && phase) await this.#logs.get(phase);
+      if (over && phase === 'plan' && this.#planIsJson) await this.#planned();
       await this.#judgements(stage, over);
       if (!over) return;
       this.#once(`stage ${stage.name}`, () => this.#ended(stage));
     }
+  }
+
+  /** After the output of a plan: what it would change. */
+  async #planned(): Promise<void> {
+    const { plan } = this.#seen;
+    if (plan?.attributes.status !== 'finished' || this.#told.has('changes')) return;
+    this.#told.add('changes');
+    // Whoever may not read the plan still sees its counts.
+    const lines = await readPlanLines(this.#client, plan.id).catch(() => []);
+    for (const line of lines) this.#options.emit({ event: 'log', phase: 'plan', line });
   }
 
   #ended({ name, state, from = '', to = '' }: Stage): void {
@@ -195,6 +209,7 @@ class Watch {
   async #read(phase: 'plan' | 'apply', url: string, over: () => boolean): Promise<void> {
     const tell = (text: string) => {
       if (this.#options.signal?.aborted) return;
+      if (phase === 'plan') this.#planIsJson ||= messageIn(text) !== undefined;
       for (const line of readable(text, phase)) this.#options.emit({ event: 'log', phase, line });
     };
     let rest = '';

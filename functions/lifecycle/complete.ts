@@ -3,7 +3,7 @@ import { notify } from '../orchestration/notifications.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import { detourBefore } from '../run/checks.ts';
 import type { CaughtError } from '../run/ending.ts';
-import type { Ending } from '../run/machine-states.ts';
+import { type Ending, startsRuns } from '../run/machine-states.ts';
 import { isFinal } from '../run/status.ts';
 import { getRun } from '../runs/records.ts';
 
@@ -26,13 +26,18 @@ export class PostApplyTasks extends Error {
   override name = 'PostApplyTasks';
 }
 
-/** The one finisher: final status, lock released, next run started. */
-export const handler = async ({ ending, run }: CompleteTask): Promise<void> => {
+/**
+ * The one finisher: final status, lock released, next run started.
+ * @returns `next`: whether the end of the execution is an event for run-applied.ts, which costs nothing otherwise
+ */
+export const handler = async ({ ending, run }: CompleteTask): Promise<{ next: typeof startsRuns | 'Nothing' }> => {
   if (ending === 'Applied' && run.taskResults?.post_apply && !run.postApply) await postApplyFirst(run.runId);
   // Step Functions reports a missed heartbeat as States.Timeout too; the catcher tells them apart.
   const error = run.missedHeartbeat ? { Error: 'States.HeartbeatTimeout' } : run.error;
   const ended = await finishRun(run.runId, ending, error);
   if (ended) await notify(ended);
+  // It stays due until those runs are queued.
+  return { next: ending === 'Applied' && ended?.dueAt ? startsRuns : 'Nothing' };
 };
 
 const postApplyFirst = async (runId: string): Promise<void> => {

@@ -6,7 +6,7 @@ import type { Module } from '../registry/modules/records.ts';
 import { secondsIn } from '../run/limits.ts';
 import { freezeTestVariables } from '../runs/inputs.ts';
 import { getRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, create, put, queryAll } from '../store/table.ts';
@@ -71,7 +71,7 @@ export const createTestRun = async (
   };
   const expiresAt = Math.floor(Date.parse(createdAt) / 1000) + keptSeconds;
   await put({ ...keys.moduleTest(moduleId, createdAt, id), runId: id, expiresAt });
-  await create({ ...keys.run(id), ...run, expiresAt, ...dueIn(id, 60) });
+  await create({ ...keys.run(id), ...run, expiresAt, ...checkIn(id, 60) });
   await enqueue(run);
   return run;
 };

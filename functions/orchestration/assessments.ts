@@ -2,7 +2,7 @@ import { healthAssessment, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { freezeVariables } from '../runs/inputs.ts';
 import { getRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { newId } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { create, query, update } from '../store/table.ts';
@@ -101,7 +101,7 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
     inputsKey: await freezeVariables(claimed, id, []),
     timeLimits: basis.timeLimits,
   };
-  await create({ ...keys.run(id), ...run, ...dueIn(id, 60) });
+  await create({ ...keys.run(id), ...run, ...checkIn(id, 60) });
   await enqueue(run);
   return undefined;
 };

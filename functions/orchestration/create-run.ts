@@ -60,8 +60,15 @@ const repeated = async (id: string): Promise<Run | undefined> => {
 };
 
 /**
+ * JSON lines say when each resource was refreshed, and have no diff. Whoever reads the run draws it from the plan: the
+ * command line with a cloud block, and the page, where people follow what they started there and what a push did.
+ */
+const drawsPlans = (source: string, isOfCommit: boolean): boolean =>
+  source === 'terraform+cloud' || source === 'tfe-ui' || (source === 'tfe-configuration-version' && isOfCommit);
+
+/**
  * Freezes variables and checks, then creates and starts the run. automatic-apply.ts decides whether it may apply without a
- * confirmation. The run emits JSON lines only for the one client that renders them.
+ * confirmation.
  */
 export const queueRun = async (request: RunRequest): Promise<Run> => {
   const { workspace, version, options, createdBy, granted, source, trigger, rendersLogs = true } = request;
@@ -85,6 +92,8 @@ export const queueRun = async (request: RunRequest): Promise<Run> => {
     !planOnly &&
     !options.savePlan &&
     (await mayAllApply(appliesFor, { ...workspace, workspace }, trigger ? {} : { [createdBy]: granted }));
+  // A run that is started again counts for its commit; one that an apply elsewhere sets off says nothing of it.
+  const commit = request.commit ?? (trigger ? undefined : version.commit);
   return createRun(workspace.id, {
     ...options,
     planOnly,
@@ -92,15 +101,14 @@ export const queueRun = async (request: RunRequest): Promise<Run> => {
     ...(automatic ? { appliesFor } : {}),
     id,
     trigger,
-    // A run that is started again counts for its commit; one that an apply elsewhere sets off says nothing of it.
-    commit: request.commit ?? (trigger ? undefined : version.commit),
+    commit,
     move: request.move,
     configurationVersionId: version.id,
     archive: version.archive,
     ingress: version.ingress,
     createdBy,
     source,
-    structuredOutput: source === 'terraform+cloud' && rendersLogs && workspace.structuredRunOutputEnabled,
+    structuredOutput: workspace.structuredRunOutputEnabled && rendersLogs && drawsPlans(source, commit !== undefined),
     terraformVersion: request.terraformVersion ?? workspace.terraformVersion,
     inputsKey,
     ...checks,

@@ -3,7 +3,7 @@ import type { Run } from '../run/run.ts';
 import { type Overridable, type RunAction, statuses, statusesFor } from '../run/status.ts';
 import { recordRunEvent } from '../runs/events.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import type { Change } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { deliver } from './execution.ts';
@@ -45,7 +45,7 @@ const act = async (
   change: Change,
   isMine: (run: Run) => boolean,
 ): Promise<ActionResult> => {
-  let changed = await updateRun(run.id, { ...change, set: { ...change.set, ...dueIn(run.id, 30) } });
+  let changed = await updateRun(run.id, { ...change, set: { ...change.set, ...checkIn(run.id, 30, run) } });
   changed ??= await getRun(run.id).then((current) => (current && isMine(current) ? current : undefined));
   if (!changed) return 'conflict';
   await recordRunEvent(run, action, userId, comment);

@@ -1,6 +1,6 @@
 import type { Ending } from '../run/machine-states.ts';
 import { getRun } from '../runs/records.ts';
-import { dueAttributes, dueIn } from '../store/due.ts';
+import { checkIn, dueAttributes } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { finishRun } from './finish.ts';
@@ -20,7 +20,7 @@ export const handler = async ({ detail }: StatusChange): Promise<void> => {
   const run = await getRun(detail.name);
   if (!run) return;
   const key = keys.run(run.id);
-  await update(key, { set: dueIn(run.id, 60) });
+  await update(key, { set: checkIn(run.id, 60) });
   const ending: Ending = run.apply.status === 'pending' ? 'PlanErrored' : 'ApplyErrored';
   const ended = await finishRun(
     run.id,

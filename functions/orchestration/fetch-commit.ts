@@ -1,14 +1,69 @@
-import { settleCommitOfPolicies } from '../policies/set-version-records.ts';
-import { settleCommitOfModule } from '../registry/modules/records.ts';
+import { environment } from '../environment.ts';
+import { getPolicySet, type PolicySet } from '../policies/set-records.ts';
+import { getPolicySetVersion, settleCommitOfPolicies } from '../policies/set-version-records.ts';
+import { getModule, getModuleVersion, type Module, settleCommitOfModule } from '../registry/modules/records.ts';
+import { invokeLater } from '../store/aws.ts';
+import { logError } from '../store/log.ts';
 import { type CommitArchive, settleVersion, settleWaiting, type Waiting } from '../version-control/archives.ts';
+import { registerVersion } from '../version-control/commit-status.ts';
 import { fetchCommit } from '../version-control/fetch-commit.ts';
+import { recordVcsEvent } from '../version-control/vcs-events.ts';
 import { configurationSettled } from './fetching.ts';
+
+/** For people: the push or the tag was taken, and nothing came of it. */
+const tellFailure = (
+  { tokenId, identifier, sha }: CommitArchive,
+  { organization, vcsRepo }: Pick<PolicySet | Module, 'organization' | 'vcsRepo'>,
+  failure: string,
+): Promise<void> =>
+  recordVcsEvent({
+    organization,
+    clientId: vcsRepo?.clientId ?? null,
+    tokenId,
+    level: 'error',
+    message: `${identifier} at ${sha.slice(0, 7)}: ${failure}`.slice(0, 500),
+    suggestedAction: 'Mend it in the repository, and push again.',
+  });
+
+/** In the commit's status, too. */
+const tellOfPolicies = async (fetched: CommitArchive, versionId: string): Promise<void> => {
+  const version = await getPolicySetVersion(versionId);
+  const set = version && (await getPolicySet(version.policySetId));
+  if (!set) return;
+  if (version.status === 'errored') {
+    await tellFailure(fetched, set, `policies of ${set.name} could not be read. ${version.errorMessage ?? ''}`);
+  }
+  const event = await registerVersion(fetched, set, versionId);
+  // One that is lost is made up for by the sweep.
+  await invokeLater(environment.commitStatusFunction, event).catch((error) =>
+    logError('commit status is left to the sweep', error, { commit: event.commit }),
+  );
+};
+
+const tellOfModule = async (fetched: CommitArchive, moduleId: string, number: string): Promise<void> => {
+  const module = await getModule(moduleId);
+  const version = module && (await getModuleVersion(module, number));
+  if (!module || !version?.error) return;
+  await tellFailure(
+    fetched,
+    module,
+    `${module.name}/${module.provider} ${number} could not be published. ${version.error}`,
+  );
+};
 
 /** False while the version is not there yet. */
 const settle = async (fetched: CommitArchive, { versionId, moduleId, version }: Waiting): Promise<boolean> => {
   const outcome = fetched.archive ?? { failure: fetched.failure ?? 'The commit could not be fetched.' };
-  if (moduleId !== undefined && version !== undefined) return settleCommitOfModule({ moduleId, version }, outcome);
-  if (versionId.startsWith('polsetver-')) return settleCommitOfPolicies(versionId, outcome);
+  if (moduleId !== undefined && version !== undefined) {
+    const settled = await settleCommitOfModule({ moduleId, version }, outcome);
+    if (settled) await tellOfModule(fetched, moduleId, version);
+    return settled;
+  }
+  if (versionId.startsWith('polsetver-')) {
+    const settled = await settleCommitOfPolicies(versionId, outcome);
+    if (settled) await tellOfPolicies(fetched, versionId);
+    return settled;
+  }
   const settled = await settleVersion(fetched, versionId);
   if (settled) await configurationSettled(settled);
   return settled !== undefined;

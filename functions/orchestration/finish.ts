@@ -10,7 +10,7 @@ import { recordRunEvent } from '../runs/events.ts';
 import { storeLog } from '../runs/logs.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { hasRunTriggers } from '../runs/triggers.ts';
-import { dueAttributes, dueIn } from '../store/due.ts';
+import { checkIn, dueAttributes } from '../store/due.ts';
 import { endAssessment } from './end-assessment.ts';
 import { endHidden } from './hidden-runs.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
@@ -79,7 +79,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
       endReason: reason,
       unsaved,
       ...Object.fromEntries(cutOff.map((phase) => [`${phase}.logStored`, true])),
-      ...(follows ? dueIn(run.id, 60) : {}),
+      ...(follows ? checkIn(run.id, 60) : {}),
     },
     remove: [
       'wait',

@@ -5,7 +5,7 @@ import { operationOf } from '../run/operation.ts';
 import type { Run, RunOptions } from '../run/run.ts';
 import { recordRunEvent } from '../runs/events.ts';
 import { getRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { newId, newSecret } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { create, get, put, update } from '../store/table.ts';
@@ -66,7 +66,7 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
     number: workspace.runCount,
     ...(rest.checks ? { verdicts: {}, overrides: {} } : {}),
   };
-  if (!(await create({ ...keys.run(id), ...run, ...dueIn(id, 60) }))) {
+  if (!(await create({ ...keys.run(id), ...run, ...checkIn(id, 60) }))) {
     const stored = (await getRun(id)) as Run;
     // A concurrent request has created the run with another number. The same number means that the SDK repeated this
     // write because its response was lost.

@@ -4,7 +4,7 @@ import type { PhaseName, PhaseReport, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { getRun, updateRun } from '../runs/records.ts';
 import { stateTokenOf } from '../runs/state-tokens.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { hashSecret, newSecret } from '../store/id.ts';
 import { deliver } from './execution.ts';
 
@@ -78,27 +78,30 @@ export const extendHold = async (run: Run): Promise<void> => {
   await updateRun(run.id, { set: { 'plan.heldUntil': leaseEnd() }, condition: 'attribute_exists(plan.heldUntil)' });
 };
 
+/** By then an answer was delivered, or whoever stored it died before. */
+const answerSeconds = 60;
+
 /**
  * Stores a runner's report of its phase and resumes the execution. The first report counts.
  *
- * @returns whether the runner shall stand by for the apply
+ * @returns the run, if the runner shall stand by for the apply
  */
 export const reportPhase = async (
   run: Run,
   phase: PhaseName,
   report: PhaseReport,
   holdSeconds: number,
-): Promise<boolean> => {
+): Promise<Run | undefined> => {
   const holds = phase === 'plan' && holdSeconds > 0 && mayApply({ ...run, plan: { ...run.plan, report } });
   const reported = await updateRun(run.id, {
     set: {
       [`${phase}.report`]: report,
       ...(holds ? { 'plan.heldUntil': leaseEnd() } : {}),
-      ...dueIn(run.id, 30),
+      ...checkIn(run.id, answerSeconds, run),
     },
     condition: `attribute_not_exists(${phase}.report)`,
   });
   const current = reported ?? (await getRun(run.id));
   if (current) await deliver(current);
-  return holds && !!current?.plan.heldUntil;
+  return holds && current?.plan.heldUntil ? current : undefined;
 };

@@ -4,7 +4,7 @@ import { exitOnEntry, type Next, nextStep } from '../run/lifecycle.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { deliver } from './execution.ts';
 
 /** How the states of the machine change the run's item. */
@@ -53,7 +53,7 @@ const enter = async (
         ...(repeat || away ? {} : statusChange(entry, before, new Date().toISOString())),
         ...(away ? {} : extra(before)),
         wait: attempt ? { state, token: attempt.token, order } : { state },
-        ...dueIn(runId, entry.lookAfterSeconds),
+        ...checkIn(runId, entry.lookAfterSeconds, before),
       },
       condition: ['#status = :expected', last.condition].filter(Boolean).join(' AND '),
       values: { ':expected': before.status, ...last.values },

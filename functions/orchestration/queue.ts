@@ -37,13 +37,7 @@ export const startNext = async (workspaceId: string): Promise<void> => {
     const first = await head(workspaceId);
     if (!first) return;
     const { runId, sk } = first.entry;
-    const locked = await update<Workspace>(keys.workspace(workspaceId), {
-      set: { lock: { kind: 'run', runId, at: new Date().toISOString() } },
-      condition: 'attribute_exists(pk) AND (attribute_not_exists(#lock) OR #lock.runId = :runId)',
-      names: { '#lock': 'lock' },
-      values: { ':runId': runId },
-    });
-    if (!locked) {
+    if (!(await lockFor(workspaceId, runId))) {
       if (await releaseFromEnded(workspaceId)) continue;
       return;
     }
@@ -53,11 +47,37 @@ export const startNext = async (workspaceId: string): Promise<void> => {
       return;
     }
     // The run ended after the queue was read, or its finisher stopped early: remove it and try the next one.
-    const ended = await getRun(runId);
-    if (ended && !isFinal(ended.status)) return;
-    await remove({ pk: keys.workspace(workspaceId).pk, sk });
-    await giveBack(workspaceId, runId, ended);
+    if (!(await returnTurn(workspaceId, runId, sk))) return;
   }
+};
+
+const lockFor = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
+  update<Workspace>(keys.workspace(workspaceId), {
+    set: { lock: { kind: 'run', runId, at: new Date().toISOString() } },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(#lock) OR #lock.runId = :runId)',
+    names: { '#lock': 'lock' },
+    values: { ':runId': runId },
+  });
+
+/** False when the run has not ended: its finisher releases the lock. */
+const returnTurn = async (workspaceId: string, runId: string, sk: string): Promise<boolean> => {
+  const ended = await getRun(runId);
+  if (ended && !isFinal(ended.status)) return false;
+  await remove({ pk: keys.workspace(workspaceId).pk, sk });
+  await giveBack(workspaceId, runId, ended);
+  return true;
+};
+
+/**
+ * Locks the workspace for a run that is first in the queue of a free one. The caller marks it current, in a write that it
+ * makes anyway; if that fails, it calls {@link leaveTurn}.
+ */
+export const takeTurn = async ({ id, workspaceId }: Run): Promise<boolean> =>
+  (await head(workspaceId))?.entry.runId === id && (await lockFor(workspaceId, id)) !== undefined;
+
+/** Of a run that could not be marked current. */
+export const leaveTurn = async (run: Run): Promise<void> => {
+  if (await returnTurn(run.workspaceId, run.id, queueEntry(run).sk)) await startNext(run.workspaceId);
 };
 
 /** Releases the run's lock, or keeps it while the run's state is not saved. Undefined when the run holds no lock. */

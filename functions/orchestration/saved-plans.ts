@@ -2,7 +2,7 @@ import { adoptConfigurationVersion } from '../configurations/records.ts';
 import type { Run } from '../run/run.ts';
 import { recordRunEvent } from '../runs/events.ts';
 import { getRun, updateRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import type { Workspace } from '../workspaces/records.ts';
@@ -76,7 +76,7 @@ export const discardStale = async (runId: string): Promise<void> => {
   const discarded = await updateRun(runId, {
     set: {
       decision: { action: 'discard', at, reason },
-      ...dueIn(runId, 30),
+      ...checkIn(runId, 30),
     },
     condition:
       'attribute_not_exists(current) AND attribute_not_exists(cancel) AND (attribute_not_exists(decision) OR decision.#action = :apply)',

@@ -90,6 +90,8 @@ export interface Job {
    * Absent for what a former version recorded without one.
    */
   checksums: { configuration?: string; state?: string; plan?: string };
+  /** Presigned PUTs of what nearly every phase uploads, for one that takes no longer than they last: else asked for anew. */
+  uploadUrls?: UploadsAnswer['urls'];
   /** Presigned PUT for a state that cannot become the workspace's; null for a plan. */
   erroredStateUrl: string | null;
   /** Encrypts a state that could not be stored; null for a plan. */
@@ -138,7 +140,7 @@ export interface UploadsRequest {
   artifacts: Artifact[];
 }
 export interface UploadsAnswer {
-  /** Presigned PUT URLs by artifact, to be used at once and once: with `if-none-match: *`. */
+  /** Presigned PUT URLs by artifact, good for a minute and once: with `if-none-match: *`. */
   urls: Partial<Record<Artifact, string>>;
 }
 
@@ -200,6 +202,8 @@ export interface ErroredStateAnswer {
 
 export interface ReportAnswer {
   next: 'hold' | 'exit';
+  /** The apply of the plan that is reported, where nothing is to be waited for. */
+  job?: Job;
   /** Presigned PUTs. */
   laterUrls: Partial<Record<DeferredUpload, string>>;
 }

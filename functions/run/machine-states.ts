@@ -46,6 +46,9 @@ export const endings = {
 } as const satisfies Record<string, FinalStatus>;
 export type Ending = keyof typeof endings;
 
+/** What the finisher answers when the apply sets off runs elsewhere. */
+export const startsRuns = 'StartsRuns';
+
 /** Plan-only and unconfirmed saved-plan runs pass the queue and the lock by. */
 export const takesQueue = (run: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean => !run.planOnly && !run.savePlan;
 

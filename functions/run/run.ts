@@ -132,8 +132,10 @@ export interface Run extends RunOptions {
   commentCount?: number;
   /** Why the run ended as it did, for people. */
   endReason?: string;
-  /** When the sweep should look at this run unless it has moved on by then; absent while nothing can get stuck. */
+  /** Place in the index of what the sweep looks at, at or before `checkAt`; absent while nothing can get stuck. */
   dueAt?: Timestamp;
+  /** When the sweep should look at this run unless it has moved on by then. */
+  checkAt?: Timestamp;
 }
 
 /** What the create call may set (HCP API: runs, create). Frozen for the life of the run. */
@@ -200,6 +202,8 @@ export interface PhaseReport {
   resourceDestructions?: number;
   resourceImports?: number;
   generatedConfiguration?: boolean;
+  /** Of the Terraform or OpenTofu that planned; the run may only have a constraint. */
+  terraformVersion?: string;
   /** Which artifacts were uploaded. */
   artifacts?: Artifact[];
   /** Hex SHA-256 of each: what is read later must be what was reported. */

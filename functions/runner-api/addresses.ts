@@ -15,14 +15,14 @@ import { objects } from '../store/keys.ts';
  * | GET configuration, state, plan | with the job | 15 min | read what it has read already |
  * | GET the runner's program | to everybody | 60 s | read what it runs |
  * | GET a shared provider | on request, before `init` | 15 min | read what any registry gives anybody |
- * | PUT an artifact (plan, its JSON, log …) | on request, before each upload | 60 s | nothing: storage takes it once |
+ * | PUT an artifact (plan, its JSON, log …) | with the job, then on request before an upload | 60 s | nothing: storage takes it once |
  * | PUT a state version | when it is announced | 60 s | nothing: only the announced content (SHA-256) is taken |
  * | PUT the state that could not be stored | with the job, then with heartbeats | 24 h | nothing: it is looked for when the runner is gone, once |
  * | PUT provider schemas | in answer to its report | 1 h | it has none: it did not report; storage takes them once |
  * | PUT a state as JSON | in answer to its report | 1 h | it has none; the first that is seen is copied to where it is read |
  *
  * None outlives the credentials of the function that signed it (S3: presigned URLs).
- * That costs no request more than long-lived addresses would; an upload that begins too late asks again.
+ * That costs a short phase no request, and a longer one no more than one; an upload that begins too late asks again.
  */
 
 export const downloadSeconds = 900;
@@ -39,8 +39,22 @@ export const programUrl = async (name: string): Promise<string | undefined> => {
   return presignGet(`${name}.stepform-runner`, uploadSeconds, runnerProgramBucket);
 };
 
-export const artifactUrl = (runId: string, phase: PhaseName, artifact: Artifact): Promise<string> =>
+const artifactUrl = (runId: string, phase: PhaseName, artifact: Artifact): Promise<string> =>
   presignOnce(objects.artifact(runId, phase, artifact), uploadSeconds);
+
+const usual: Record<PhaseName, Artifact[]> = {
+  plan: ['plan', 'plan-json', 'plan-json-redacted', 'log'],
+  apply: ['log'],
+};
+
+export const artifactUrls = async (
+  runId: string,
+  phase: PhaseName,
+  which = usual[phase],
+): Promise<Partial<Record<Artifact, string>>> =>
+  Object.fromEntries(
+    await Promise.all(which.map(async (artifact) => [artifact, await artifactUrl(runId, phase, artifact)])),
+  );
 
 /** Without a SHA-256 a state is uploaded to a key that is never read. */
 export const stateUploadUrl = ({ workspaceId, id, sha256 }: StateVersion): Promise<string> =>

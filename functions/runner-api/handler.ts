@@ -23,13 +23,13 @@ import { isAboutToApply } from '../run/lifecycle.ts';
 import { artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { appendLog, maxPieceBytes } from '../runs/logs.ts';
-import { getRun } from '../runs/records.ts';
+import { getRunEventually } from '../runs/records.ts';
 import { shareProviders } from '../shared-providers/answer.ts';
 import { completeStateVersion, StateNotKeptError, storeState } from '../states/finalize.ts';
 import { createStateVersion, getStateVersion } from '../states/records.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
-import { artifactUrl, downloadSeconds, laterUrls, leftStateUrl, programUrl, stateUploadUrl } from './addresses.ts';
+import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, programUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
@@ -99,11 +99,8 @@ const log = async ({ run, phase }: Caller, event: Event) => {
 };
 
 const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAnswer> => {
-  const artifacts = parse(bodies.uploads, event).artifacts;
-  const urls = await Promise.all(
-    artifacts.map(async (artifact) => [artifact, await artifactUrl(run.id, phase, artifact)]),
-  );
-  return { urls: Object.fromEntries(urls) };
+  const { artifacts } = parse(bodies.uploads, event);
+  return { urls: await artifactUrls(run.id, phase, artifacts) };
 };
 
 const providers = async ({ run }: Caller, event: Event): Promise<ProvidersAnswer> => ({
@@ -138,16 +135,21 @@ const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer>
   return { uploadUrl: await leftStateUrl(run) };
 };
 
-const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {
+const report = async ({ run, phase, token }: Caller, event: Event): Promise<ReportAnswer> => {
   const report = parse(bodies.report, event);
   const unsaid = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
   if (unsaid) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unsaid} is missing`);
-  const [holds, version] = await Promise.all([
+  const [held, version] = await Promise.all([
     reportPhase(run, phase, report, run.agentPool ? 0 : environment.holdSeconds),
     report.stateVersionId ? getStateVersion(report.stateVersionId) : undefined,
   ]);
   const own = version?.runId === run.id ? version : undefined;
-  return { next: holds ? 'hold' : 'exit', laterUrls: await laterUrls(run, phase, own) };
+  const [then, urls] = await Promise.all([
+    held ? settled(held).then((current) => next({ run: current, phase, token })) : undefined,
+    laterUrls(run, phase, own),
+  ]);
+  if (then?.action === 'apply') return { next: 'hold', job: then.job, laterUrls: urls };
+  return { next: then?.action === 'wait' ? 'hold' : 'exit', laterUrls: urls };
 };
 
 /** Also a younger address for the state that could not be stored, where the runner asks for it. */
@@ -175,13 +177,16 @@ const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
   return { action: 'wait', afterMs: 0 };
 };
 
-/** The run once the machine has made of it what it is about to, if that is soon: one request in place of many. */
+/**
+ * The run once the machine has made of it what it is about to, if that is soon: the answer to a report can be the apply, and
+ * one request takes the place of many.
+ */
 const settled = async (run: Run): Promise<Run> => {
   let current = run;
   const end = Date.now() + maxWaitMs;
   for (let pause = firstPauseMs; isAwaitingOffer(current) && Date.now() + pause < end; pause *= pauseGrowth) {
     await sleep(pause);
-    current = (await getRun(run.id)) ?? current;
+    current = (await getRunEventually(run.id)) ?? current;
   }
   return current;
 };

@@ -11,7 +11,7 @@ import { objects } from '../store/keys.ts';
 import { keptStateContext, newDataKey } from '../store/secrets.ts';
 import { identify } from '../workload-identity/identify.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { downloadUrl, leftStateUrl } from './addresses.ts';
+import { artifactUrls, downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
 
 const mebibyte = 1024 * 1024;
@@ -52,15 +52,17 @@ export const buildJob = async (
   if (!workspace && !run.test) throw new ProtocolError(410, 'the workspace was deleted');
   if (phase === 'plan' && workspace) await recordPlanBasis(run, workspace);
   const state = run.query ? undefined : workspace?.state;
-  const [configurationUrl, stateUrl, planUrl, erroredStateUrl, keptStateKey, identity, sshKey] = await Promise.all([
-    downloadUrl(archive.key),
-    state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
-    phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
-    phase === 'apply' ? leftStateUrl(run) : null,
-    phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
-    workspace && identify(run, phase, workspace, variables),
-    workspace?.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
-  ]);
+  const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
+    await Promise.all([
+      downloadUrl(archive.key),
+      state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
+      phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
+      artifactUrls(run.id, phase),
+      phase === 'apply' ? leftStateUrl(run) : null,
+      phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
+      workspace && identify(run, phase, workspace, variables),
+      workspace?.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
+    ]);
   return {
     runId: run.id,
     phase,
@@ -70,8 +72,8 @@ export const buildJob = async (
     terraform: { engine: run.engine ?? environment.engine, version: run.terraformVersion },
     operation: operationOf(run),
     structuredOutput: run.structuredOutput || (workspace !== undefined && appliesWithTimes(run, phase, workspace)),
-    // Whoever builds an environment is shown what happens, never a plan.
-    ...(run.environment === undefined ? {} : { withoutSchemas: true as const }),
+    // Only the command line draws a plan by the schemas of its providers.
+    ...(run.source === 'terraform+cloud' || run.assessment ? {} : { withoutSchemas: true as const }),
     stateToken: stateTokenOf(run.id, phase, token),
     configurationUrl,
     stateUrl,
@@ -81,6 +83,7 @@ export const buildJob = async (
       state: state && stateChecksum(state),
       plan: sha256Checksum(run.plan.report?.checksums?.plan),
     },
+    uploadUrls,
     erroredStateUrl,
     keptStateKey,
     variables,
@@ -121,8 +124,8 @@ const environmentOf = ({ id, organization, workspaceName, test }: Run): Record<s
 
 /**
  * An apply in JSON lines loses nothing of what the text says, and says when each resource began and ended. A plan in
- * JSON lines has no diff: that is for the command line that asked for it and draws it by itself. The remote backend, and
- * old command lines, print a log as it is.
+ * JSON lines has no diff (orchestration/create-run.ts says for whom that is). The remote backend, and old command lines,
+ * print a log as it is.
  */
 const appliesWithTimes = (run: Run, phase: PhaseName, { structuredRunOutputEnabled }: Workspace): boolean =>
   phase === 'apply' && structuredRunOutputEnabled && !commandLines.includes(run.source);

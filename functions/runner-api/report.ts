@@ -23,6 +23,7 @@ export const report = v.object({
   resourceDestructions: count,
   resourceImports: count,
   generatedConfiguration: v.optional(v.boolean()),
+  terraformVersion: v.optional(v.pipe(v.string(), v.maxLength(60))),
   artifacts: v.optional(v.array(v.picklist(artifacts))),
   checksums: v.optional(v.partial(v.object(Object.fromEntries(artifacts.map((one) => [one, sha256])) as Checksums))),
   timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),

@@ -6,22 +6,30 @@ import type { Control } from './control.ts';
 import { PhaseError, TokenDeadError } from './errors.ts';
 import { createOnly, sha256Of, upload } from './transfer.ts';
 
+/** So long after the job came its URLs, which last a minute, are tried first. */
+const givenMs = 40_000;
+
 /** The phase's uploads. */
 export class Artifacts {
   readonly #client: Client;
   readonly #control: Control;
+  readonly #given: Partial<Record<Artifact, string>>;
+  readonly #givenAt = performance.now();
   #urls: Promise<Partial<Record<Artifact, string>>> | undefined;
   readonly stored: Artifact[] = [];
   /** Hex SHA-256 of what is stored, for the report. */
   readonly checksums: Partial<Record<Artifact, string>> = {};
 
-  constructor(client: Client, control: Control) {
+  /** @param given URLs that came with the job */
+  constructor(client: Client, control: Control, given: Partial<Record<Artifact, string>> = {}) {
+    this.#given = given;
     this.#client = client;
     this.#control = control;
   }
 
   /** Asks for URLs ahead of the uploads, while there is something else to wait for; they do not last. */
   expect(artifacts: Artifact[]): void {
+    if (artifacts.every((one) => this.#fromJob(one))) return;
     this.#urls = this.#ask(artifacts);
     this.#urls.catch(() => {});
   }
@@ -31,7 +39,7 @@ export class Artifacts {
     const patience = this.#control.patience();
     try {
       const store = async () => {
-        const url = (await this.#urls?.catch(() => undefined))?.[artifact];
+        const url = this.#fromJob(artifact) ?? (await this.#urls?.catch(() => undefined))?.[artifact];
         try {
           await upload(url ?? (await this.#fresh(artifact)), body, patience, createOnly);
         } catch (error) {
@@ -46,6 +54,10 @@ export class Artifacts {
       if (error instanceof TokenDeadError || this.#control.over.aborted) throw error;
       throw new PhaseError(`The ${artifact.replaceAll('-', ' ')} could not be uploaded: ${messageOf(error)}.`);
     }
+  }
+
+  #fromJob(artifact: Artifact): string | undefined {
+    return performance.now() - this.#givenAt < givenMs ? this.#given[artifact] : undefined;
   }
 
   async #fresh(artifact: Artifact): Promise<string> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PhaseReport, ReportAnswer } from '../protocols/runner.ts';
+import type { Job, PhaseReport, ReportAnswer } from '../protocols/runner.ts';
 import { messageOf } from '../transport/errors.ts';
 import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
@@ -9,6 +9,8 @@ export interface Conclusion<T> {
   result?: T;
   outcome: PhaseReport['outcome'];
   next: ReportAnswer['next'];
+  /** The apply, where the answer to the report brought it. */
+  job?: Job;
   /** The runner itself has failed, not what it ran. */
   defect?: unknown;
 }
@@ -97,7 +99,12 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   const { outcome, defect } = verdict;
   const message = [phase.stateProblem, verdict.message].filter(Boolean).join(' ');
   const shown = job.phase === 'apply' && outcome === 'errored' ? begun + shortestFailedApplyMs - Date.now() : 0;
-  await Promise.all([log.close(), storeLog(phase), phase.forgetIdentity(), sleep(Math.max(0, shown))]);
+  // The whole is in its file before it is stored.
+  log.end();
+  const stored = storeLog(phase);
+  // Readers get the stored log with the phase's end, which follows at once; what nobody waits for is not sent as well.
+  const closed = shown > 0 ? log.close() : stored.then((whole) => log.close({ send: !whole }));
+  await Promise.all([closed, stored, phase.forgetIdentity(), sleep(Math.max(0, shown))]);
   // Not beside the report: a beat that comes in after it finds the token dead.
   await heart.end();
   const report: PhaseReport = {
@@ -109,18 +116,20 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     checksums: phase.artifacts.checksums,
     timings: phase.timings.all(),
   };
-  const { next, laterUrls } = await client.report(report, control.patience());
+  const { next, job: apply, laterUrls } = await client.report(report, control.patience());
   phase.afterwards.urls = laterUrls;
   control.close();
   console.log(JSON.stringify({ run: job.runId, phase: job.phase, outcome, timings: report.timings }));
-  return { result, outcome, next, defect };
+  return { result, outcome, next, defect, ...(apply ? { job: apply } : {}) };
 };
 
-/** Readers have had the pieces; without the whole they keep reading those. */
-const storeLog = async ({ artifacts, log }: Phase): Promise<void> => {
+/** @returns false when readers have to do with the pieces */
+const storeLog = async ({ artifacts, log }: Phase): Promise<boolean> => {
   try {
     await artifacts.put('log', { file: log.path, size: log.size });
+    return true;
   } catch (error) {
     console.error(messageOf(error));
+    return false;
   }
 };

@@ -9,8 +9,11 @@ const stx = Buffer.from([0x02]);
 const etx = Buffer.from([0x03]);
 
 const pieceBytes = 65_536;
-/** Output waits so long at most before it is sent; a chatty apply costs ten calls a second, not hundreds. */
-const spacingMs = 90;
+/**
+ * Output waits so long for more before it is sent: a chatty apply costs five calls a second, not hundreds, and with the way to
+ * its reader it is there within 300 ms.
+ */
+const gatherMs = 200;
 /** How long the end of a log is sent for. */
 const closingMs = 300_000;
 
@@ -35,6 +38,8 @@ export class PhaseLog {
   #sent = 0;
   #cut = false;
   #closed = false;
+  /** What is not sent yet is not to be. */
+  #enough = false;
   #failed: unknown;
   #wake: (() => void) | undefined;
   readonly #hurry = new AbortController();
@@ -72,13 +77,23 @@ export class PhaseLog {
     this.note(`\n\u001B[31m\u001B[1mError: \u001B[0m${text}`);
   }
 
-  /** Ends the log and sends what is left; gives up when nobody takes it. */
-  async close(): Promise<void> {
+  /** Ends the log; it is whole in its file then, and what is left of it is still to be sent. */
+  end(): void {
     if (this.#closed) return;
     this.#limited(this.#mask.end());
     this.#closed = true;
     this.#append(etx);
+  }
+
+  /**
+   * Sends what is left, and gives up when nobody takes it; or only waits for what is on its way, where readers have the rest
+   * from elsewhere.
+   */
+  async close({ send = true } = {}): Promise<void> {
+    this.end();
+    this.#enough = !send;
     this.#hurry.abort();
+    this.#wake?.();
     await Promise.race([this.#sending, sleep(closingMs, undefined, { ref: false })]);
     if (this.#failed) console.error(`the log was not sent to its end: ${messageOf(this.#failed)}`);
     closeSync(this.#file);
@@ -106,7 +121,7 @@ export class PhaseLog {
     try {
       // The framing alone is not worth a call.
       while (this.#written === stx.length && !this.#closed) await this.#more();
-      while (!this.#closed || this.#sent < this.#written) {
+      while (!this.#hurry.signal.aborted || (this.#sent < this.#written && !this.#enough)) {
         if (this.#sent === this.#written) await this.#more();
         else await this.#piece();
       }
@@ -122,13 +137,15 @@ export class PhaseLog {
   }
 
   async #piece(): Promise<void> {
+    const { signal } = this.#hurry;
+    if (this.#written - this.#sent < pieceBytes && !signal.aborted) {
+      await sleep(gatherMs, undefined, { signal }).catch(() => {});
+      if (this.#enough) return;
+    }
     const piece = Buffer.alloc(Math.min(pieceBytes, this.#written - this.#sent));
     const length = readSync(this.#file, piece, 0, piece.length, this.#sent);
-    const started = Date.now();
     // A repeated call repeats the same bytes at the same offset.
     this.#heed(await this.#send(this.#sent, piece.subarray(0, length)));
     this.#sent += length;
-    const rest = spacingMs - (Date.now() - started);
-    if (rest > 0 && !this.#closed) await sleep(rest, undefined, { signal: this.#hurry.signal }).catch(() => {});
   }
 }

@@ -3,7 +3,9 @@ import { takeSettings } from './settings.ts';
 
 /**
  * The program in the runner's container: does one piece of work for the control plane at `STEPFORM_URL` that the claim
- * in `STEPFORM_CLAIM` names. Exit code 0 also when Terraform has failed; that is in the report.
+ * in `STEPFORM_CLAIM` names. Exit code 0 also when Terraform has failed; that is in the report. With any other the platform
+ * looks what its end means for the run (orchestration/runner-stopped.ts); an end that it does not learn of shows in missed
+ * heartbeats.
  */
 
 /** Before the host's own end (control.ts), with a moment to clean up. */

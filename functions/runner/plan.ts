@@ -46,6 +46,7 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   const { files } = phase;
   await phase.identify();
   const prepared = await prepare(phase);
+  phase.facts.terraformVersion = prepared.binary.version;
   const variables = await writeVariables(files.variables, phase.variables(prepared));
   give(files.variables, phase.user.owner);
   const flags = [

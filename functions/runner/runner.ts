@@ -18,6 +18,8 @@ const firstPauseMs = 30;
 const maxPauseMs = 2000;
 const pauseGrowth = 1.5;
 const maxAskMs = 10_000;
+/** Exit code of a runner that stood by and got no answer: nobody may give it the apply any more. */
+const unansweredCode = 3;
 /** Who asks so seldom waits for a person, and has time for something else. */
 const idlePauseMs = 500;
 
@@ -48,7 +50,7 @@ export class Runner {
   }
 
   /**
-   * @returns the program's exit code: 0 unless the runner itself has failed
+   * @returns the program's exit code: 0 when nothing is left to be done for the run, so that nobody has to look at its end
    */
   async run(): Promise<number> {
     try {
@@ -85,9 +87,9 @@ export class Runner {
     if (work) return exitCode((await conclude(phase, work)).defect);
     const planned = await conclude(phase, () => plan(phase));
     const prepared = planned.result;
-    const next = prepared && planned.next === 'hold' ? await this.#standBy(phase) : undefined;
-    let code = exitCode(planned.defect);
-    if (prepared && next) {
+    const next = prepared && planned.next === 'hold' ? (planned.job ?? (await this.#standBy(phase))) : undefined;
+    let code = next === 'unanswered' ? unansweredCode : exitCode(planned.defect);
+    if (prepared && typeof next === 'object') {
       // Before anything of the apply's is written.
       const left = files.renew(users.apply.owner);
       const handedOver = { prepared, left, of: users.plan.owner, sameIdentity: identityOf(next) === identityOf(job) };
@@ -104,7 +106,7 @@ export class Runner {
   }
 
   /** Asks until there is something to apply, nothing ever will be, or the time is up. */
-  async #standBy({ client, job, afterwards }: Phase): Promise<Job | undefined> {
+  async #standBy({ client, job, afterwards }: Phase): Promise<Job | 'unanswered' | undefined> {
     const { signal } = this.#stopped;
     const end = Date.now() + job.holdSeconds * 1000;
     let pause = firstPauseMs;
@@ -116,12 +118,13 @@ export class Runner {
       });
       if (answer.action === 'apply') return answer.job;
       const left = end - Date.now();
-      if (answer.action === 'exit' || left <= 0) return undefined;
+      if (answer.action === 'exit') return undefined;
+      if (left <= 0) break;
       await sleep(Math.min(left, Math.max(pause, answer.afterMs)), undefined, { signal }).catch(() => {});
       pause = Math.min(maxPauseMs, pause * pauseGrowth);
       if (pause > idlePauseMs && !signal.aborted) void afterwards.run();
     }
-    return undefined;
+    return 'unanswered';
   }
 }
 

@@ -1,6 +1,6 @@
 import { forceCancelCoolOffSeconds } from '../run/actions.ts';
 import type { Run } from '../run/run.ts';
-import { dueIn } from '../store/due.ts';
+import { checkIn } from '../store/due.ts';
 import { now } from '../store/time.ts';
 import { updateRun } from './records.ts';
 
@@ -11,7 +11,7 @@ import { updateRun } from './records.ts';
 export const requestCancel = (runId: string, by: string): Promise<Run | undefined> => {
   const forceAvailableAt = new Date(Date.now() + forceCancelCoolOffSeconds * 1000).toISOString();
   return updateRun(runId, {
-    set: { cancel: { by, at: now(), forceAvailableAt }, ...dueIn(runId, 60) },
+    set: { cancel: { by, at: now(), forceAvailableAt }, ...checkIn(runId, 60) },
     condition: 'attribute_not_exists(cancel)',
   });
 };

@@ -133,6 +133,8 @@ export const planDocument = (run: Run, baseUrl: string) => {
       ...common(run, 'plan', baseUrl),
       'has-changes': report?.hasChanges ?? false,
       'generated-configuration': report?.generatedConfiguration ?? false,
+      /** Ours: which version planned, where the run says a constraint or `latest`. */
+      'terraform-version': report?.terraformVersion ?? null,
       'structured-run-output-enabled': run.structuredOutput,
       actions: { 'is-exportable': false },
       permissions: { 'can-export': false },

@@ -1,6 +1,6 @@
 import type { PhaseName, Run } from '../run/run.ts';
 import { isPhaseFinal } from '../run/status.ts';
-import { getObject, putObject } from '../store/bucket.ts';
+import { getObject, getObjectUpTo, putObject } from '../store/bucket.ts';
 import { keys, objects, padded } from '../store/keys.ts';
 import { create, query, queryAll } from '../store/table.ts';
 
@@ -78,15 +78,30 @@ export const logEnd = async (runId: string, phase: PhaseName): Promise<{ length:
   return { length: Number(last.sk) + last.bytes.length, closed: last.bytes.at(-1) === ETX };
 };
 
+/** A runner's has 50 MiB at most; who has its URL can store more. */
+const maxStoredBytes = 64 * 1024 * 1024;
+
 /**
- * Ends the log of a runner that could not, as {@link closeLog}, and makes the one object of it that a runner would have
- * made; its pieces expire like others. May be repeated.
+ * Ends the log of a runner that could not, and makes the one object of it that a runner would have made; its pieces expire
+ * like others. A runner stores the whole before it reports: what it stored counts, should it have got that far. May be
+ * repeated.
  */
 export const storeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
+  const key = objects.artifact(runId, phase, 'log');
+  const stored = await getObjectUpTo(key, maxStoredBytes);
+  const { length } = await logEnd(runId, phase);
+  const ending = Buffer.from([...closing(message), ETX]);
+  if (stored instanceof Buffer && stored.length > length && stored.at(-1) === ETX) {
+    const closed = stored.subarray(-ending.length).equals(ending);
+    if (!closed) await putObject(key, new Uint8Array(Buffer.concat([stored.subarray(0, -1), ending])));
+    return;
+  }
   await closeLog(runId, phase, message);
   const pieces = await queryAll<Piece>({ pk: keys.log(runId, phase, 0).pk });
-  await putObject(objects.artifact(runId, phase, 'log'), new Uint8Array(Buffer.concat(contiguous(pieces))));
+  await putObject(key, new Uint8Array(Buffer.concat(contiguous(pieces))));
 };
+
+const closing = (message: string): Buffer => Buffer.from(message ? `\n${message}\n` : '');
 
 /** Up to the first gap, as readers see it. */
 const contiguous = (pieces: Piece[]): Uint8Array[] => {
@@ -104,7 +119,6 @@ const contiguous = (pieces: Piece[]): Uint8Array[] => {
 const closeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
   const { length, closed } = await logEnd(runId, phase);
   if (!closed) {
-    const text = Buffer.from(`${message ? `\n${message}\n` : ''}`);
-    await appendLog(runId, phase, length, Buffer.from([...(length === 0 ? [STX] : []), ...text, ETX]));
+    await appendLog(runId, phase, length, Buffer.from([...(length === 0 ? [STX] : []), ...closing(message), ETX]));
   }
 };

@@ -8,6 +8,9 @@ type RunItem = Run & Key & Due;
 
 export const getRun = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id));
 
+/** Perhaps as it was a moment ago, for half the price: for who asks again, or decides by a conditional write. */
+export const getRunEventually = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id), false);
+
 /** Newest first; `page` from 1. Reads the pointers and runs of that page only. */
 export const listRuns = async (
   workspaceId: string,
@@ -33,16 +36,32 @@ const notFinal = (names: Record<string, string>, values: Record<string, unknown>
 };
 
 /** One conditional write of a run that is not final; undefined when it is, or when `condition` does not hold. */
-export const updateRun = (id: string, change: Change): Promise<Run | undefined> => {
+export const updateRun = async (id: string, change: Change): Promise<Run | undefined> => {
   const names = { ...change.names };
   const values = { ...change.values };
   const open = notFinal(names, values);
-  return update<RunItem>(keys.run(id), {
+  // Who moves the entry means that time.
+  const set: Change['set'] = change.set?.dueAt ? { checkAt: change.set.dueAt, ...change.set } : change.set;
+  const run = await update<RunItem>(keys.run(id), {
     ...change,
+    set,
     names,
     values,
     condition: change.condition ? `${open} AND (${change.condition})` : open,
   });
+  return run && set?.checkAt ? inTime(run) : run;
+};
+
+/** The sweep has moved the run's entry to a later time since it was read. */
+const inTime = async (run: RunItem): Promise<RunItem> => {
+  const { checkAt, dueAt } = run;
+  if (!checkAt || !dueAt || dueAt <= checkAt) return run;
+  const moved = await update<RunItem>(keys.run(run.id), {
+    set: { dueAt: checkAt },
+    condition: 'checkAt = :checkAt AND dueAt > :checkAt',
+    values: { ':checkAt': checkAt },
+  });
+  return moved ?? run;
 };
 
 /** The writes that put statuses into a run and stamp them; a stamp is given once and never moved. */

@@ -13,8 +13,9 @@ import { now } from '../store/time.ts';
 import { accessBy } from './access.ts';
 import { ForgeError } from './forge-error.ts';
 import type { CommitStatus } from './forges/forge.ts';
+import { outcomesOfPolicies, type VersionOfCommit } from './policy-outcomes.ts';
 import { commentOnPulls } from './pull-comment.ts';
-import { aggregated, ofRun, type RunOutcome } from './status-words.ts';
+import { aggregated, type Outcome, ofRun } from './status-words.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
 /**
@@ -57,6 +58,19 @@ export const registerRun = async (commit: CommitRef, { workspaceId, runId, at }:
   );
 };
 
+/** The policy set's newest version of the commit. 2 writes. @returns what {@link handler} is told */
+export const registerVersion = async (
+  { tokenId, identifier, sha }: CommitRef,
+  { id: policySetId, organization }: { id: string; organization: string },
+  policySetVersionId: string,
+): Promise<{ commit: string }> => {
+  const commit = { tokenId, identifier, sha };
+  const id = commitId(commit);
+  await put({ ...keys.runOfCommit(id, policySetId), policySetVersionId, expiresAt: expiry() });
+  await want(commit, organization);
+  return { commit: id };
+};
+
 const leaseSeconds = 20;
 const spacingMs = 2_000;
 const workMs = 45_000;
@@ -92,32 +106,42 @@ const release = async ({ id, wanted }: CommitRecord, holder: string): Promise<bo
   return released !== undefined;
 };
 
-const runsOf = async (id: string): Promise<Run[]> => {
-  const rows = await queryAll<RunOfCommit>({ pk: keys.commit(id).pk, prefix: 'RUN#' });
-  return batchGet<Run & Key>(rows.map(({ runId }) => keys.run(runId)));
+interface Concerned {
+  runs: Run[];
+  outcomes: Outcome[];
+}
+
+const concernedBy = async (id: string): Promise<Concerned> => {
+  const rows = await queryAll<RunOfCommit | VersionOfCommit>({ pk: keys.commit(id).pk, prefix: 'RUN#' });
+  const runs = await batchGet<Run & Key>(rows.flatMap((row) => ('runId' in row ? [keys.run(row.runId)] : [])));
+  const others = await outcomesOfPolicies(rows.flatMap((row) => ('runId' in row ? [] : [row])));
+  return { runs, outcomes: [...runs.map(outcomeOf), ...others] };
 };
 
-const outcomesOf = (runs: Run[]): RunOutcome[] =>
-  runs.map((run) => ({ workspace: run.workspaceName, runId: run.id, ...ofRun(run) }));
+const outcomeOf = (run: Run): Outcome => ({
+  kind: 'workspace',
+  context: run.workspaceName,
+  page: `/workspaces/${run.workspaceName}/runs/${run.id}`,
+  ...ofRun(run),
+});
 
 const pagesOf = ({ name }: Pick<Organization, 'name'>): string => `${environment.publicUrl}/app/${name}`;
 
 const statusName = 'stepform';
 
 const statusesOf = (
-  outcomes: RunOutcome[],
+  outcomes: Outcome[],
   organization: Pick<Organization, 'name' | 'aggregatedCommitStatusEnabled'>,
 ): CommitStatus[] => {
   const base = pagesOf(organization);
   if (organization.aggregatedCommitStatusEnabled) {
     const [only] = outcomes;
-    const targetUrl =
-      only && outcomes.length === 1 ? `${base}/workspaces/${only.workspace}/runs/${only.runId}` : `${base}/runs`;
+    const targetUrl = only && outcomes.length === 1 ? `${base}${only.page}` : `${base}/runs`;
     return [{ context: `${statusName}/${organization.name}`, targetUrl, ...aggregated(outcomes) }];
   }
-  return outcomes.map(({ workspace, runId, state, description }) => ({
-    context: `${statusName}/${organization.name}/${workspace}`,
-    targetUrl: `${base}/workspaces/${workspace}/runs/${runId}`,
+  return outcomes.map(({ context, page, state, description }) => ({
+    context: `${statusName}/${organization.name}/${context}`,
+    targetUrl: `${base}${page}`,
     state,
     description,
   }));
@@ -182,10 +206,10 @@ export const updateStatus = async (id: string): Promise<void> => {
     const record = await lease(id, holder);
     if (!record) return;
     const organization = await getOrganization(record.organization);
-    const runs = organization ? await runsOf(id) : [];
+    const { runs, outcomes } = organization ? await concernedBy(id) : { runs: [], outcomes: [] };
     try {
-      if (organization && runs.length > 0) {
-        await post(record, statusesOf(outcomesOf(runs), organization));
+      if (organization && outcomes.length > 0) {
+        await post(record, statusesOf(outcomes, organization));
         if (organization.pullRequestCommentsEnabled ?? true) await commentOnPulls(record, runs, pagesOf(organization));
       }
     } catch (error) {

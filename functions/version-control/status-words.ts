@@ -7,14 +7,15 @@ import type { StatusState } from './forges/forge.ts';
  * integration). No values, addresses or errors: who reads the repository may not be allowed to read the workspace.
  */
 
-export interface RunOutcome {
-  workspace: string;
-  runId: string;
-  state: StatusState;
-  description: string;
+export interface Outcome extends Words {
+  kind: 'workspace' | 'policy set';
+  /** What tells it from others of the commit, where each has a status of its own. */
+  context: string;
+  /** Below the organization's pages. */
+  page: string;
 }
 
-interface Words {
+export interface Words {
   state: StatusState;
   description: string;
 }
@@ -87,14 +88,31 @@ const names: Record<StatusState, string> = {
   pending: 'running',
 };
 
-/** Of all workspaces together. */
-export const aggregated = (outcomes: RunOutcome[]): Words => {
+const countsOf = (outcomes: Outcome[]): string =>
+  (['success', 'failure', 'error', 'pending'] as const)
+    .flatMap((one) => {
+      const n = outcomes.filter((outcome) => outcome.state === one).length;
+      return n ? [`${n} ${names[one]}`] : [];
+    })
+    .join(', ');
+
+/** As much as GitHub takes. */
+const maxDescription = 140;
+
+/** Of all workspaces and policy sets together. */
+export const aggregated = (outcomes: Outcome[]): Words => {
   const [only] = outcomes;
   if (only && outcomes.length === 1) return { state: only.state, description: only.description };
   const state = worst.find((one) => outcomes.some((outcome) => outcome.state === one)) ?? 'success';
-  const counts = (['success', 'failure', 'error', 'pending'] as const).flatMap((one) => {
-    const n = outcomes.filter((outcome) => outcome.state === one).length;
-    return n ? [`${n} ${names[one]}`] : [];
-  });
-  return { state, description: `${outcomes.length} workspaces: ${counts.join(', ')}` };
+  const workspaces = outcomes.filter(({ kind }) => kind === 'workspace');
+  const others = outcomes.filter(({ kind }) => kind === 'policy set');
+  // What failed first: the rest may be cut off.
+  const told = [...others].sort((a, b) => worst.indexOf(a.state) - worst.indexOf(b.state));
+  const words = [
+    ...(workspaces.length > 0
+      ? [`${workspaces.length} workspace${workspaces.length === 1 ? '' : 's'}: ${countsOf(workspaces)}`]
+      : []),
+    ...told.map(({ description }) => description),
+  ];
+  return { state, description: words.join('; ').slice(0, maxDescription) };
 };

@@ -1,5 +1,5 @@
+import { differencesOf, type PlanDifferences, type RedactedPlan } from '../client/text/plan.ts';
 import { content } from './session.ts';
-import { differencesOf, type PlanDifferences, type RedactedPlan } from './text/plan.ts';
 
 /** Finished plans, which never change: each is read once. */
 

@@ -113,6 +113,10 @@ export const workspaceDocument = (
     'open-change-requests': workspace.changeRequests ?? 0,
     'assessments-enabled': workspace.assessmentsEnabled,
     'last-assessment-result-at': workspace.health?.at ?? null,
+    /** Ours: of the assessment that goes on. */
+    'assessment-started-at': workspace.assessing?.at ?? null,
+    /** Ours: the environment or template that it belongs to, `environment <owner>/<name>`. */
+    'managed-by': workspace.managedBy ?? null,
     source: 'tfe-api',
     'source-name': workspace.sourceName,
     'source-url': workspace.sourceUrl,

@@ -25,9 +25,10 @@ import { vcsRepoInput } from './vcs-repo-input.ts';
 /** What creating and changing a workspace may say. */
 
 const otherFields: OtherFields = {
-  shown: `actions apply-duration-average auto-destroy-status created-at effective-run-data-retention-desc
+  shown: `actions apply-duration-average assessment-started-at auto-destroy-status created-at effective-run-data-retention-desc
       effective-state-version-retention-desc environment last-assessment-result-at
-      latest-change-at locked open-change-requests locked-reason no-code-upgrade-available permissions plan-duration-average
+      latest-change-at locked open-change-requests locked-reason managed-by no-code-upgrade-available permissions
+      plan-duration-average
       policy-check-failures resource-count run-failures source source-module-id tag-names updated-at
       vcs-repo-identifier workspace-kpis-runs-count`,
   related: `current-assessment-result current-configuration-version current-run current-state-version

@@ -75,20 +75,6 @@ export const notServed: NotServed[] = [
     ],
   },
   {
-    feature: 'GitHub App',
-    why: 'connections use OAuth or personal access tokens',
-    operations: [
-      'GET /users/{}/github-app-oauth-tokens',
-      'GET /github-app-installations',
-      'GET /github-app-installations/{}/repos',
-      'GET /github-app/installation/{}',
-      'GET /github-app/installations',
-      'GET /organizations/{}/github-app-installations',
-      'GET /organizations/{}/github-app-installations/{}/repos',
-      'POST /organizations/{}/github-app-installations/{}/link-account',
-    ],
-  },
-  {
     feature: 'Azure DevOps organizations of a connection',
     why: 'connections to Azure DevOps are not supported',
     operations: ['GET /oauth-tokens/{}/vcs-organizations'],

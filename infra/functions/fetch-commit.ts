@@ -6,14 +6,16 @@ export const FetchCommit: Declaration = {
   // Unpacking and packing take a whole processor.
   timeoutSeconds: 600,
   memoryMiB: 1769,
-  environment: ['table', 'bucket', 'key', 'outbound', 'githubApp'],
+  environment: ['table', 'bucket', 'key', 'outbound', 'githubApp', 'statuses'],
   rights: (may) => [
-    may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
+    // What became of policies and modules is told: an event, and a row below the commit.
+    may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('Decrypt', 'GenerateDataKey'),
     // Commits are policies and modules, too.
     may.readObjects('configurations', 'registry'),
     may.writeObjects('configurations', 'policies', 'registry'),
     may.seeMissingObjects(),
+    may.postStatuses(),
     ...may.githubApp('key'),
   ],
 };

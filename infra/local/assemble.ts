@@ -34,6 +34,8 @@ export interface Application {
   template: Template;
   /** File of a function's bundle by logical id; undefined for functions that only AWS needs. */
   bundleOf(logicalId: string): string | undefined;
+  /** Folder for what V8 has compiled of the bundles; each start compiles them unless given. */
+  compiled?: string;
   /** The runner program. */
   runner: string;
 }
@@ -100,6 +102,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const lambda = new Lambda({
     functions,
     bundleOf: application.bundleOf,
+    compiled: application.compiled,
     credentialsOf: (id) => callers.credentialsOf(id),
     directCallOf: (id, traceHeader) => site.endpoint.directCall(callers.callerOf(id), traceHeader),
     environment: {

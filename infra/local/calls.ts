@@ -3,6 +3,7 @@ import type { Accesses } from './access.ts';
 import { type Reply, reply } from './answers.ts';
 import { AsyncInvocations } from './async-invocations.ts';
 import type { Caller } from './callers.ts';
+import { subjectOf } from './dynamodb/subject.ts';
 import type { DynamoDb } from './dynamodb.ts';
 import type { Ecs } from './ecs.ts';
 import { AwsError } from './errors.ts';
@@ -84,7 +85,8 @@ export class Calls {
     const access = accesses[service](action, input);
     const traceHeader = traceHeaderOf(headers);
     const trace = gate.traced(traceHeader, text);
-    const output = await gate.perform({ service, action, caller, access, trace, traceHeader }, () =>
+    const subject = service === 'dynamodb' ? subjectOf(input) : undefined;
+    const output = await gate.perform({ service, action, caller, access, trace, traceHeader, subject }, () =>
       this.#call(service, action, input, trace),
     );
     return reply(200, String(headers['content-type'] ?? 'application/x-amz-json-1.1'), JSON.stringify(output));

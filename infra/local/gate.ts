@@ -16,6 +16,8 @@ export interface Call {
   traceHeader: string | undefined;
   /** Root of the trace it is counted for. */
   trace: string | undefined;
+  /** What it is about, as the count of a run's calls shows it. */
+  subject?: string;
   /** For services that answer by themselves: makes sure that nobody hears the answer. */
   mute?: () => void;
 }
@@ -36,16 +38,16 @@ export class Gate {
   }
 
   async perform<T>(call: Call, perform: () => Promise<{ output: T; units: Units }>): Promise<T> {
-    const { service, action, trace } = call;
+    const { service, action, trace, subject } = call;
     const { usage } = this.#options;
     for (const access of call.access) this.permit(call.caller, access);
     try {
       const { output, units } = await this.#faulty(call, perform);
-      usage.record(trace, service, action, units);
+      usage.record(trace, service, action, units, subject);
       return output;
     } catch (error) {
       const failedCondition = (error as Error).name === 'ConditionalCheckFailedException';
-      usage.record(trace, service, action, failedCondition ? { writeUnits: 1 } : {});
+      usage.record(trace, service, action, failedCondition ? { writeUnits: 1 } : {}, subject);
       throw error;
     }
   }

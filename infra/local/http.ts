@@ -116,7 +116,7 @@ export class HttpApi {
     const result = await within(match.route.timeoutMs, lambda.invoke(match.route.functionArn, event, { trace })).catch(
       tooLarge,
     );
-    usage.record(trace, 'apigateway', match.route.key);
+    usage.record(trace, 'apigateway', match.route.key, {}, `${request.method} ${path}`);
     if (result === 'too large') return writeMessage(response, 413, 'Request Entity Too Large');
     if (result === 'timeout') return writeMessage(response, 503, 'Service Unavailable');
     if (result.failure) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { DirectCall } from '../../functions/store/direct-calls.ts';
 import { AwsError } from './errors.ts';
 import type { Logs } from './logs.ts';
@@ -27,6 +28,8 @@ export interface LambdaOptions {
   functions: Resource<FunctionProperties>[];
   /** File of the bundle of a function; undefined for one that is not the product's (custom resources of the CDK). */
   bundleOf(id: string): string | undefined;
+  /** Folder for what V8 has compiled of them. */
+  compiled?: string;
   credentialsOf(id: string): Credentials;
   /** How a function calls AWS without a connection; over HTTP only where there is none. */
   directCallOf?(id: string, traceHeader: () => string | undefined): DirectCall;
@@ -69,6 +72,7 @@ export class Lambda {
       const { MemorySize: memory = 128, Timeout = 3 } = resource.properties;
       const sandbox = new Sandbox({
         file,
+        compiled: options.compiled && join(options.compiled, resource.id),
         handler: resource.properties.Handler ?? 'index.handler',
         environment: {
           ...environmentOf(resource, options),

@@ -15,7 +15,8 @@ interface Operated {
 }
 
 /**
- * What the AWS endpoint offers beside AWS, to the operator of this machine: `GET /_usage?run=run-…` counts a run's calls,
+ * What the AWS endpoint offers beside AWS, to the operator of this machine: `GET /_usage?run=run-…` counts a run's calls
+ * (with `&steps` one by one),
  * `GET /_faults` lists fault rules with their counts, `PUT /_faults` puts a JSON array of rules in their place.
  * Answers the JSON, or undefined when the request is for AWS.
  * @throws AwsError for what is asked in a wrong way, and for pages in a browser
@@ -37,8 +38,10 @@ export const operate = async (
 };
 
 const usageOf = (url: string, { services, usage }: Operated): object => {
-  const run = new URL(url, 'http://localhost').searchParams.get('run');
+  const { searchParams } = new URL(url, 'http://localhost');
+  const run = searchParams.get('run');
   if (!run) throw new AwsError('ValidationException', 'Say which run: /_usage?run=run-…');
   const answer = usage.of(run, services.states.transitions(run));
-  return { ...answer, runningTaskSeconds: services.ecs.secondsOf(run) };
+  const steps = searchParams.has('steps') ? { steps: usage.stepsOf(run) } : {};
+  return { ...answer, runningTaskSeconds: services.ecs.secondsOf(run), ...steps };
 };

@@ -5,15 +5,18 @@ type Matcher = (event: unknown) => boolean;
 
 /**
  * Compiles an EventBridge event pattern (EventBridge: event patterns). Knows exact values, `prefix`, `suffix`,
- * `anything-but`, `exists` and `equals-ignore-case`; throws StartError for any other operator, so that a rule that
+ * `wildcard`, `anything-but`, `exists` and `equals-ignore-case`; throws StartError for any other operator, so that a rule that
  * could not match here as it does on AWS is noticed at the start.
  */
 export const compilePattern = (pattern: Json, rule: string): Matcher => {
   const fields = Object.entries(pattern).map(([name, expected]) => [name, compileField(expected, rule)] as const);
-  return (event) => {
+  const matches = (event: unknown): boolean => {
+    // One element of an array is enough (EventBridge: arrays in event patterns).
+    if (Array.isArray(event)) return event.some(matches);
     if (event === null || typeof event !== 'object') return fields.every(([, matches]) => matches(undefined));
     return fields.every(([name, matches]) => matches((event as Json)[name]));
   };
+  return matches;
 };
 
 const compileField = (expected: unknown, rule: string): Matcher => {
@@ -36,6 +39,13 @@ const compileValue = (expected: unknown, rule: string): Matcher => {
       break;
     case 'suffix':
       if (typeof operand === 'string') return text((value) => value.endsWith(operand));
+      break;
+    case 'wildcard':
+      // A backslash escapes; nothing here needs one.
+      if (typeof operand === 'string' && !operand.includes('\\')) {
+        const form = new RegExp(`^${operand.replaceAll(/[.+?^${}()|[\]]/g, '\\$&').replaceAll('*', '[^]*')}$`);
+        return text((value) => form.test(value));
+      }
       break;
     case 'equals-ignore-case':
       return text((value) => value.toLowerCase() === String(operand).toLowerCase());

@@ -107,6 +107,7 @@ export const synthesizedApplication = async (tell?: (text: string) => void): Pro
   return {
     template,
     runner: bundles.runner,
+    compiled: resolve(import.meta.dirname, '../../.build/compiled'),
     bundleOf: (logicalId) =>
       bundles.functions[logicalId.replace(/Function$/, '') as keyof typeof bundles.functions]?.file,
   };
@@ -150,8 +151,8 @@ const runnerEnvironment = (dataDir: string, sharedProviderHosts = ''): HostOptio
   const passes = ([name, value = '']: [string, string | undefined]) => allowed.test(name) && !value.startsWith(folder);
   return {
     ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),
-    // Halves the time a runner takes to start from the second one on.
-    NODE_COMPILE_CACHE: resolve(folder, 'cache'),
+    // Halves the time a runner takes to start from the second one on. Platforms side by side may share it.
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || resolve(folder, 'cache'),
     STEPFORM_PROVIDER_CACHE: sharedProviderHosts ? '' : join(process.env.STEPFORM_CACHE || machineCache, 'providers'),
   };
 };

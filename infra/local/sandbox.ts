@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
-import { compileFunction } from 'node:vm';
 import type { DirectCall } from '../../functions/store/direct-calls.ts';
+import { evaluate } from './evaluate.ts';
 
 /** An error that a function ended with, as Lambda reports it to whoever invoked it. */
 export interface FunctionFailure {
@@ -33,6 +33,8 @@ export interface Invocation {
 
 export interface SandboxOptions {
   file: string;
+  /** Where what V8 has compiled of it is kept, if it is. */
+  compiled?: string;
   /** `<module>.<export>`. */
   handler: string;
   environment: Record<string, string>;
@@ -62,7 +64,7 @@ export class Sandbox {
   /** Compiles and evaluates the bundle once; throws what its top level throws. */
   load(): Handler {
     if (this.#handler) return this.#handler;
-    const { file, handler } = this.#options;
+    const { compiled, file, handler } = this.#options;
     const own = surroundings(this.#options);
     const load = createRequire(file);
     const module = { exports: {} as Record<string, unknown> };
@@ -76,8 +78,9 @@ export class Sandbox {
       console: own.console,
       [dynamicImport]: (id: string) => import(id),
     };
-    const evaluate = compileFunction(importable(readFileSync(file, 'utf8')), Object.keys(scope), { filename: file });
-    evaluate(...Object.values(scope));
+    const head = `(function(${Object.keys(scope).join(',')}){`;
+    const code = `${head}${importable(readFileSync(file, 'utf8'))}\n})`;
+    evaluate({ file, code, columnOffset: -head.length, compiled }, (bundle) => bundle(...Object.values(scope)));
     const name = handler.split('.').at(-1) ?? 'handler';
     const found = module.exports[name];
     if (typeof found !== 'function') throw new Error(`Runtime.HandlerNotFound: ${file} does not export ${name}`);

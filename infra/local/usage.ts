@@ -11,6 +11,17 @@ export interface Call {
   units: Units;
 }
 
+/** One call, in the order of a run's calls. */
+export interface Step {
+  /** Invocations and what they call have the same. */
+  trace: string;
+  service: string;
+  action: string;
+  /** Of a call to the table: its key, and what an update changes. Of a request: its method and path. */
+  subject?: string;
+  units: Units;
+}
+
 export interface RunUsage {
   run: string;
   calls: Call[];
@@ -43,6 +54,8 @@ export const runIn = (text: string): string | undefined => {
 const maxTraces = 10_000;
 const maxRuns = 50_000;
 const maxUrls = 50_000;
+/** Some thirty invocations are a run's. */
+const maxSteps = 2_000;
 
 /**
  * Counts AWS calls per run. A call belongs to the invocation that makes it (by trace id), and an invocation to the
@@ -55,6 +68,8 @@ export class Usage {
   readonly #runOfTrace = new Map<string, string>();
   readonly #runOfUrl = new Map<string, string>();
   readonly #runs = new Map<string, Calls>();
+  /** The latest traces, call by call. */
+  readonly #steps = new Map<string, Step[]>();
 
   /** Looks for a run in what a trace sends or receives, unless its run is known. */
   see(trace: string, text: string): void {
@@ -76,8 +91,10 @@ export class Usage {
     return trace === undefined ? undefined : this.#runOfTrace.get(trace);
   }
 
-  record(trace: string | undefined, service: string, action: string, units: Units = {}): void {
+  /** @param subject what the call is about, for whoever looks for calls that can be saved */
+  record(trace: string | undefined, service: string, action: string, units: Units = {}, subject?: string): void {
     if (trace === undefined) return;
+    this.#step({ trace, service, action, ...(subject === undefined ? {} : { subject }), units });
     const run = this.#runOfTrace.get(trace);
     if (run) {
       add(this.#callsOf(run), service, action, units);
@@ -114,6 +131,17 @@ export class Usage {
     );
     const totals = billable(calls, transitions);
     return { run, calls, totals, price: priceOf(totals) };
+  }
+
+  /** What was called for a run by each invocation, the latest invocations only. */
+  stepsOf(run: string): Step[] {
+    return [...this.#steps].flatMap(([trace, steps]) => (this.#runOfTrace.get(trace) === run ? steps : []));
+  }
+
+  #step(step: Step): void {
+    const steps = this.#steps.get(step.trace);
+    if (steps) steps.push(step);
+    else bounded(this.#steps, maxSteps).set(step.trace, [step]);
   }
 
   #callsOf(run: string): Calls {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { RunUsage, Step } from '../../infra/local/usage.ts';
 import type { Local } from '../e2e/support/platform.ts';
 
 export interface Figure {
@@ -27,9 +28,9 @@ export const round = (value: number, digits = 0): number => Number(value.toFixed
 
 /** What the local endpoint counted for a run, in units AWS bills. */
 export const usageOf = async (platform: Local, runId: string) =>
-  (await (await fetch(`${platform.awsEndpointUrl}/_usage?run=${runId}`)).json()) as {
+  (await (await fetch(`${platform.awsEndpointUrl}/_usage?run=${runId}&steps`)).json()) as Omit<RunUsage, 'totals'> & {
     totals: Record<string, number>;
-    price: { usd: number; usdWithoutFargate: number };
+    steps: Step[];
   };
 
 /** Processor time that a process has used, in ms; only Linux tells. 100 ticks are a second there (proc(5)). */

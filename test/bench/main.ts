@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { PlatformProcess } from '../e2e/support/platform.ts';
+import { budget } from './budget.ts';
 import { bundles } from './bundles.ts';
 import { cancel } from './cancel.ts';
 import { drain } from './drain.ts';
@@ -22,6 +23,7 @@ import { versionControl } from './version-control.ts';
  */
 const sections: Record<string, Section> = {
   overhead,
+  budget,
   'queue-cost': queueCost,
   reads,
   snapshots,

@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { commands } from '../../functions/cli/commands.ts';
 import { completionScript, shells } from '../../functions/cli/completion.ts';
 
@@ -34,6 +35,43 @@ it.runIf(has('bash'))('bash completes every command with every option', () => {
     );
     const all = offered(...name.split(' '), '--');
     expect(all).toEqual(expect.arrayContaining([...Object.keys(options).map((option) => `--${option}`), '--json']));
+  }
+});
+
+it.runIf(has('bash'))('bash completes the values of options that have few', () => {
+  expect(offered('runs', 'list', '--output', '')).toEqual(['table', 'json', 'csv']);
+  expect(offered('workspaces', 'settings', '--auto-apply', 'o')).toEqual(['on', 'off']);
+  expect(offered('workspaces', 'settings', '--description', 'o')).toEqual([]);
+});
+
+/** A terminal (util-linux): what is written to it has been typed. */
+const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
+
+it.runIf(terminal && has('bash'))('completes in a terminal, as people press Tab', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'completion-'));
+  // The words are printed instead of run, each in its brackets.
+  const start = `stepform() { printf '<%s>' "$@"; echo; }\nPS1='ready> '\nbind 'set enable-bracketed-paste off'\n`;
+  writeFileSync(join(folder, 'rc'), `${start}${completionScript('bash', commands)}`);
+  const shell = `bash --noprofile --rcfile '${join(folder, 'rc')}' -i`;
+  const child = spawn('script', ['--quiet', '--return', '--command', shell, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, TERM: 'dumb', HOME: folder },
+  });
+  let screen = '';
+  child.stdout.on('data', (bytes) => (screen += bytes));
+  try {
+    await vi.waitFor(() => expect(screen).toContain('ready> '), { timeout: 30_000 });
+    child.stdin.write('stepform runs sta\t\r');
+    await vi.waitFor(() => expect(screen).toContain('<runs><start>'), { timeout: 30_000 });
+    child.stdin.write('stepform variable-s\tli\t--out\tcs\t\r');
+    await vi.waitFor(() => expect(screen).toContain('<variable-sets><list><--output><csv>'), { timeout: 30_000 });
+    child.stdin.write('stepform workspaces \t\t');
+    await vi.waitFor(() => expect(screen).toMatch(/create\s+delete\s+list\s+settings/), { timeout: 30_000 });
+  } finally {
+    const ended = once(child, 'close');
+    child.kill();
+    await ended;
+    rmSync(folder, { recursive: true });
   }
 });
 

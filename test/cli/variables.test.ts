@@ -46,6 +46,8 @@ describe('a file of variables', () => {
   it.each([
     ['broken.tfvars', 'a = 1\n= 2\n', 'line 2: give each variable as name = value'],
     ['block.tfvars', 'a = 1\nb {\n}\n', 'line 2: give each variable as name = value'],
+    ['twice.tfvars', 'a = 1\nb = 2\na = 3\n', 'line 3: give each variable once'],
+    ['list.json', '[1]', 'is not a JSON object of variables'],
     ['broken.json', '{', 'is not a JSON object of variables'],
   ])('%s is refused with the place', (name, text, why) => {
     const path = write(name, text);

@@ -79,7 +79,7 @@ it('a workspace is set, moved and deleted; one with resources is not by mistake'
   expect((await stepform('projects', 'delete', project)).code).toBe(exit.done);
 });
 
-it('a variable set is created, attached, detached and deleted', async () => {
+it('a variable set is created, filled, attached, detached and deleted', async () => {
   const workspace = await newWorkspace();
   const set = newName('set');
   const sets = async () =>
@@ -90,6 +90,14 @@ it('a variable set is created, attached, detached and deleted', async () => {
   expect(await sets()).toEqual([set]);
   expect((await stepform('variable-sets', 'detach', set, '-w', name)).code).toBe(exit.done);
   expect(await sets()).toEqual([]);
+  await stepform('variables', 'set', 'region', 'eu', '--set', set);
+  const changed = await stepform('variables', 'set', 'region', 'us', '--set', set);
+  expect(changed.out).toBe(`Variable region changed in ${set}. New runs use it.\n`);
+  const listed = await stepform('variables', 'list', '--set', set, '--output', 'csv');
+  expect(listed.out).toBe('key,value,kind\nregion,us,terraform\n');
+  expect((await stepform('variables', 'list', '--set', set, '-w', name)).code).toBe(exit.usage);
+  expect((await stepform('variables', 'delete', 'region', '--set', set)).code).toBe(exit.done);
+  expect((await stepform('variables', 'delete', 'region', '--set', set)).err).toContain(`variables list --set ${set}`);
   expect((await stepform('variable-sets', 'delete', set)).code).toBe(exit.done);
   expect((await stepform('variable-sets', 'delete', set)).code).toBe(exit.notFound);
 });

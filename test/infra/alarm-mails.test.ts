@@ -1,9 +1,5 @@
-import { Template } from 'aws-cdk-lib/assertions';
-import { App } from 'aws-cdk-lib/core';
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../../infra/settings.ts';
-import { Platform } from '../../infra/stack.ts';
-import { bundles } from './template.ts';
+import { stackWith } from './stack-with.ts';
 
 interface Statement {
   Effect: string;
@@ -14,12 +10,7 @@ interface Statement {
 }
 
 describe('with an alarm recipient', () => {
-  const stack = new Platform(
-    new App({ analyticsReporting: false }),
-    readSettings({ alarmEmail: 'ops@example.com' }),
-    bundles,
-  );
-  const template = Template.fromStack(stack);
+  const template = stackWith({ alarmEmail: 'ops@example.com' }).template();
   const [topic = ''] = Object.keys(template.findResources('AWS::SNS::Topic'));
   const ofThisAccount = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
 

@@ -1,15 +1,10 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
-import { App, type Stack, Validations } from 'aws-cdk-lib/core';
+import { type Stack, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../../infra/settings.ts';
-import { Platform } from '../../infra/stack.ts';
-import { bundles } from './template.ts';
+import { stackWith } from './stack-with.ts';
 
-const platform = (context: Record<string, unknown> = {}): Stack => {
-  const app = new App({ analyticsReporting: false });
-  return new Platform(app, readSettings(context), bundles);
-};
+const platform = (context: Record<string, unknown> = {}): Stack => stackWith(context).stack;
 
 const findings = (stack: Stack, { ignoreAcknowledgments = false } = {}): string[] => {
   const checks = new AwsSolutionsChecks(stack);

@@ -1,16 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Template } from 'aws-cdk-lib/assertions';
-import { App } from 'aws-cdk-lib/core';
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../../infra/settings.ts';
-import { Platform } from '../../infra/stack.ts';
-import { bundles } from './template.ts';
+import { stackWith } from './stack-with.ts';
 
 const deployed = (context: Record<string, unknown>) => {
-  const app = new App({ analyticsReporting: false });
-  const stack = new Platform(app, readSettings(context), bundles);
-  const template = Template.fromStack(stack);
+  const { app, ...made } = stackWith(context);
+  const template = made.template();
   const [definition] = Object.values(template.findResources('AWS::ECS::TaskDefinition'));
   const manifest = app.synth().artifacts.find(({ id }) => id.endsWith('.assets'))?.manifest.properties as {
     file: string;

@@ -1,10 +1,9 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
-import { App } from 'aws-cdk-lib/core';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../infra/settings.ts';
 import { localSignInVariable, signInVariable } from '../../infra/sign-in.ts';
-import { Platform } from '../../infra/stack.ts';
-import { bundles, environmentOf, permissionsOf, roleOf } from './template.ts';
+import { stackWith } from './stack-with.ts';
+import { environmentOf, permissionsOf, roleOf } from './template.ts';
 
 const okta = {
   signInIssuer: 'https://example.okta.com',
@@ -87,7 +86,7 @@ describe('issuer settings', () => {
 
 describe('the function SignIn', () => {
   it("is the only one to read the secret's parameter", () => {
-    const stack = new Platform(new App({ analyticsReporting: false }), readSettings(okta), bundles);
+    const { stack } = stackWith(okta);
     const roles = stack.node.findAll().filter((one) => one instanceof iam.CfnRole);
     const named = roles
       .map(({ node, policies }) => ({ path: node.path, policies: JSON.stringify(stack.resolve(policies)) ?? '' }))

@@ -421,11 +421,16 @@ describe('events', () => {
       detail: { status: ['FAILED', 'ABORTED', 'TIMED_OUT'] },
     });
     expect(readable(rule('ExecutionStopped')?.EventPattern?.detail.stateMachineArn)).toBe('machine');
-    expect(rule('RunApplied')?.EventPattern).toMatchObject({ detail: { status: ['SUCCEEDED'] } });
+    expect(rule('RunApplied')?.EventPattern).toMatchObject({
+      detail: { status: ['SUCCEEDED'], output: [{ wildcard: '*"StartsRuns"*' }] },
+    });
     expect(rule('RunnerStopped')?.EventPattern).toMatchObject({
       source: ['aws.ecs'],
       'detail-type': ['ECS Task State Change'],
-      detail: { lastStatus: ['STOPPED'] },
+      detail: {
+        lastStatus: ['STOPPED'],
+        containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
+      },
     });
     expect(readable(rule('RunnerStopped')?.EventPattern?.detail.clusterArn)).toBe('cluster');
     expect(rule('ConfigurationUploaded')?.EventPattern).toMatchObject({

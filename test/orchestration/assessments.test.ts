@@ -135,6 +135,8 @@ describe('an assessment', () => {
   it('is canceled by a new run, which waits for nothing; not by a plan-only run', async () => {
     const id = await applied();
     await assess(id);
+    const startedAt = async () => (await api.get(`workspaces/${id}`)).body.data.attributes['assessment-started-at'];
+    expect(Date.parse(await startedAt())).toBeGreaterThan(Date.now() - 60_000);
     const { id: assessment } = await going(id);
     await help.create(id, { 'plan-only': true });
     expect((await help.store.getRun(assessment))?.cancel).toBeUndefined();
@@ -142,6 +144,7 @@ describe('an assessment', () => {
     expect(run.attributes.status).toBe('pending');
     expect((await help.store.getRun(assessment))?.cancel).toMatchObject({ by: 'health-assessment' });
     await finishRun(assessment, 'Canceled');
+    expect(await startedAt()).toBeNull();
     expect((await api.get(`workspaces/${id}/current-assessment-result`)).status).toBe(404);
     expect((await assess(id)).body.errors[0].detail).toMatch(/a run is in progress/);
   });

@@ -124,6 +124,34 @@ it('leaves runs that await a decision alone', async () => {
   expect(Date.parse((await now(run)).dueAt as string)).toBeGreaterThan(Date.now() + 1_800_000);
 });
 
+it('only moves the entry of a run that is to be looked at later', async () => {
+  const run = await waits('Planning', { status: 'planning' });
+  const checkAt = new Date(Date.now() + 600_000).toISOString();
+  await store.update(store.keys.run(run.id), { set: { checkAt, dueAt: minutesAgo(1) } });
+  const { calls } = aws;
+  expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
+  // Eight parts of the index, the run, its entry, and ECS.
+  expect(aws.calls - calls).toBe(11);
+  expect(await now(run)).toMatchObject({ dueAt: checkAt, checkAt });
+  expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
+});
+
+it('leaves the entry of a run where it is while it is early enough, and moves it when the sweep had it moved', async () => {
+  const run = await waits('Planning', { status: 'planning' });
+  const inSeconds = (n: number) => new Date(Date.now() + n * 1000).toISOString();
+  const early = inSeconds(10);
+  expect(store.checkIn(run.id, 60, { dueAt: early })).not.toHaveProperty('dueAt');
+  expect(store.checkIn(run.id, 5, { dueAt: early })).toHaveProperty('dueAt');
+  expect(store.checkIn(run.id, 60)).toHaveProperty('dueAt');
+  // Read before the sweep moved it an hour on.
+  const change = store.checkIn(run.id, 60, { dueAt: early });
+  await store.updateRun(run.id, { set: { dueAt: inSeconds(3600) } });
+  expect(await store.updateRun(run.id, { set: change })).toMatchObject({
+    dueAt: change.checkAt,
+    checkAt: change.checkAt,
+  });
+});
+
 it('removes an ended run from the queue after its finisher crashed', async () => {
   const run = await due({ status: 'errored' });
   await store.sweep();

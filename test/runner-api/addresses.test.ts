@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { artifacts } from '../../functions/run/run.ts';
-import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from '../../functions/runner-api/addresses.ts';
+import { artifactUrls, laterUrls, leftStateUrl, stateUploadUrl } from '../../functions/runner-api/addresses.ts';
 import type { StateVersion } from '../../functions/states/state-version.ts';
 import { objects } from '../../functions/store/keys.ts';
 import { definition } from '../../infra/lifecycle.ts';
@@ -41,7 +41,9 @@ it("no URL outlives its runner's heartbeat timeout, except harmless ones", async
   const silence = Math.min(...['Planning', 'Applying'].map((name) => states[name]?.HeartbeatSeconds ?? 0));
   const short = [
     await stateUploadUrl(stateVersion as StateVersion),
-    ...(await Promise.all(artifacts.map((artifact) => artifactUrl(run.id, 'plan', artifact)))),
+    ...Object.values(await artifactUrls(run.id, 'plan', [...artifacts])),
+    // With the job.
+    ...Object.values(await artifactUrls(run.id, 'apply')),
   ];
   for (const url of short) expect(lifeOf(url), url).toBeLessThanOrEqual(silence);
   // Looked for once, when the runner is gone; never where people read.
@@ -55,8 +57,8 @@ it("no URL outlives its runner's heartbeat timeout, except harmless ones", async
 
 it('an artifact is taken once', async () => {
   const once = { 'if-none-match': '*' };
-  const first = await artifactUrl(run.id, 'plan', 'plan-json');
-  const second = await artifactUrl(run.id, 'plan', 'plan-json');
+  const url = async () => (await artifactUrls(run.id, 'plan'))['plan-json'] as string;
+  const [first, second] = [await url(), await url()];
   const store = (url: string, headers: Record<string, string> = once) =>
     fetch(url, { method: 'PUT', body: 'plan', headers }).then(({ status }) => status);
   expect(await store(first, {})).toBe(403);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../../functions/client/client.ts';
-import type { NextAnswer } from '../../functions/protocols/runner.ts';
+import type { NextAnswer, ReportAnswer } from '../../functions/protocols/runner.ts';
 import { startRunnerApi } from '../support/runner-api.ts';
 
 /** What a runner that stands by after its plan is told. */
@@ -19,13 +19,49 @@ const inTheEnd = async (token: string, asked: Promise<NextAnswer>): Promise<Next
   return answer.action === 'wait' ? next(token) : answer;
 };
 
-const planned = async (change: Record<string, unknown>) => {
+const report = async (token: string): Promise<ReportAnswer> =>
+  (await runner.call(token, 'report', { outcome: 'finished', hasChanges: true, artifacts: [], timings: {} })).body;
+
+const planning = async (change: Record<string, unknown>) => {
   const claimed = await runner.claim('plan');
   await runner.help.bring(claimed.run, { status: 'planning', wait: { state: 'Planning' }, ...change });
-  const report = { outcome: 'finished', hasChanges: true, artifacts: [], timings: {} };
-  await runner.call(claimed.token, 'report', report);
   return claimed;
 };
+
+const planned = async (change: Record<string, unknown>) => {
+  const claimed = await planning(change);
+  await report(claimed.token);
+  return claimed;
+};
+
+const offer = (run: string) =>
+  runner.help.bring(run, {
+    status: 'apply_queued',
+    wait: { state: 'ApplyQueued' },
+    'apply.offeredAt': new Date().toISOString(),
+  });
+
+it('gets the apply in answer to its report, and again when that answer was lost', async () => {
+  const { run, token } = await planning({ autoApply: true, appliesFor: ['user-1'] });
+  const answered = report(token);
+  await until(async () => (await runner.help.store.getRun(run))?.plan.report, Boolean, 5000);
+  await offer(run);
+  const apply = { next: 'hold', job: { runId: run, phase: 'apply' } };
+  // A machine that is busy with other tests may take longer than one request waits.
+  const first = await answered;
+  if (first.job) expect(first).toMatchObject(apply);
+  const second = await report(token);
+  expect(second).toMatchObject(apply);
+  expect(second.job?.token).not.toBe(first.job?.token);
+  expect((await runner.call(second.job?.token as string, 'heartbeat')).status).toBe(200);
+  if (first.job) expect((await runner.call(first.job.token, 'heartbeat')).status).toBe(410);
+});
+
+it('is told to go in answer to its report when its run was canceled', async () => {
+  const { run, token } = await planning({ autoApply: true, appliesFor: ['user-1'] });
+  await runner.help.bring(run, { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
+  expect(await report(token)).toMatchObject({ next: 'exit' });
+});
 
 it('waits with one request for the apply that is about to be offered', async () => {
   const { run, token } = await planned({ autoApply: true, appliesFor: ['user-1'] });
@@ -36,11 +72,7 @@ it('waits with one request for the apply that is about to be offered', async () 
     until(async () => runner.help.store.getRun(run), Boolean, 1000).then(() => 'nothing'),
   ]);
   expect(first).toBe('nothing');
-  await runner.help.bring(run, {
-    status: 'apply_queued',
-    wait: { state: 'ApplyQueued' },
-    'apply.offeredAt': new Date().toISOString(),
-  });
+  await offer(run);
   expect(await inTheEnd(token, asked)).toMatchObject({ action: 'apply', job: { runId: run, phase: 'apply' } });
 });
 

@@ -29,6 +29,7 @@ interface PhaseRecord {
   job: Job;
   nonce?: string;
   dead?: boolean;
+  /** As readers have it: its pieces, and the stored one once the phase is reported. */
   log: Buffer;
   logCalls: { offset: number; length: number; at: number }[];
   heartbeats: number;
@@ -56,6 +57,8 @@ export class ControlPlane {
   /** What a runner that stands by is told. */
   next: NextAnswer = { action: 'wait', afterMs: 0 };
   hold = false;
+  /** The apply, in answer to the report of its plan. */
+  applyAtOnce: Job | undefined;
   /** Stores states that come with their announcement. */
   takesContent = false;
   /** Asked for every request, with its path (`/runner/v1/log`, `/objects/…`). */
@@ -223,6 +226,7 @@ export class ControlPlane {
       case 'report':
         record.report = JSON.parse(body.toString()) as PhaseReport;
         record.reports++;
+        if (record.report?.artifacts?.includes('log')) this.#readStored(record);
         return [200, this.#reported(record.job, record.report)];
       case 'next':
         return [200, this.next];
@@ -231,10 +235,18 @@ export class ControlPlane {
     }
   }
 
+  #readStored(record: PhaseRecord): void {
+    const whole = this.objects.get(`${record.job.runId}/${record.job.phase}/log`) ?? Buffer.alloc(0);
+    if (!whole.subarray(0, record.log.length).equals(record.log))
+      this.violations.push('the stored log is not what its readers had so far');
+    record.log = whole;
+  }
+
   #reported({ runId, phase }: Job, { hasChanges, stateVersionId }: PhaseReport): ReportAnswer {
     const json = stateVersionId && this.presigned(`${stateVersionId}.json`);
     return {
       next: this.hold && hasChanges ? 'hold' : 'exit',
+      ...(phase === 'plan' && this.applyAtOnce ? { job: this.applyAtOnce } : {}),
       laterUrls:
         phase === 'plan'
           ? { 'provider-schemas': this.presigned(`${runId}/plan/provider-schemas`) }

@@ -61,6 +61,28 @@ describe('a log', () => {
     await log.close();
   });
 
+  it('sends nothing more where the whole is stored', async () => {
+    const { log, sent } = open();
+    log.write(Buffer.from('first\n'));
+    await until('the first piece', () => sent.length);
+    log.write(Buffer.from('second\n'));
+    log.end();
+    expect(readFileSync(log.path, 'latin1')).toBe('\u0002first\nsecond\n\u0003');
+    await log.close({ send: false });
+    expect(sent.map(({ bytes }) => bytes.toString('latin1'))).toEqual(['\u0002first\n']);
+  });
+
+  it('waits for what is on its way where the whole is stored', async () => {
+    const answer = Promise.withResolvers<Heartbeat>();
+    const { log, sent, beats } = open({ answer: () => answer.promise });
+    log.write(Buffer.from('first\n'));
+    await until('the first piece', () => sent.length);
+    const closed = log.close({ send: false });
+    answer.resolve({ signal: 'continue' });
+    await closed;
+    expect(beats).toHaveLength(1);
+  });
+
   it('gathers what comes fast into few pieces of at most 64 KiB', async () => {
     const { log, sent, whole } = open();
     const line = Buffer.from(`${'x'.repeat(99)}\n`);

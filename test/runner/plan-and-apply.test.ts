@@ -47,6 +47,40 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect([apply.report?.outcome, stateOf().outputs.files.value]).toEqual(['finished', ['main.tf', 'sub/a.txt']]);
   });
 
+  it('goes on at once with the apply that comes in answer to its report, and uploads to where its job says', async () => {
+    const { plane } = bench;
+    const configuration = await archive({ 'main.tf': small });
+    const { runId } = jobFor(plane, configuration);
+    const urls = (phase: string, ...artifacts: string[]) =>
+      Object.fromEntries(artifacts.map((one) => [one, plane.presigned(`${runId}/${phase}/${one}`)]));
+    const uploadUrls = urls('plan', 'plan', 'plan-json', 'plan-json-redacted', 'log');
+    plane.hold = true;
+    const job = jobFor(plane, configuration, { variables, holdSeconds: 20 });
+    const { claim, record: plan } = plane.offer({ ...job, uploadUrls });
+    const of = jobFor(plane, configuration, { variables });
+    const apply = plane.handOver({ ...of, phase: 'apply', uploadUrls: urls('apply', 'log') });
+    plane.applyAtOnce = apply.job;
+    expect(await bench.start(claim).ended).toBe(0);
+    expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
+    expect(apply.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2, artifacts: ['log'] });
+    expect(plane.calls.filter((call) => /uploads|next/.test(call))).toEqual([]);
+  });
+
+  it('asks for another URL where that of its job has expired', async () => {
+    const { plane } = bench;
+    const configuration = await archive({ 'main.tf': small });
+    const job = jobFor(plane, configuration, { variables });
+    const key = `${job.runId}/plan/plan-json`;
+    const { claim, record } = plane.offer({ ...job, uploadUrls: { 'plan-json': plane.presigned(key) } });
+    let puts = 0;
+    plane.fault = (path, method) =>
+      method === 'PUT' && path === `/objects/${key}` && ++puts === 1 ? 'expired' : undefined;
+    expect(await bench.start(claim).ended).toBe(0);
+    expect(puts).toBe(2);
+    expect(plane.violations.splice(0)).toEqual([expect.stringContaining('Request has expired')]);
+    expect(record.report?.artifacts).toContain('plan-json');
+  });
+
   it('goes on in the same directory when the runner is asked to', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
@@ -67,6 +101,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
       resourceDestructions: 0,
       resourceImports: 0,
       generatedConfiguration: false,
+      terraformVersion: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });
     expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
     expect(plan.report?.timings).toMatchObject({ init: expect.any(Number), plan: expect.any(Number) });

@@ -59,3 +59,16 @@ it('closes an unfinished log once and keeps it after its chunks have expired', a
   await logs.storeLog(silent.id, 'plan', '');
   expect([...(await logs.readLog(silent, 'plan', 0, 100))]).toEqual([0x02, 0x03]);
 });
+
+it('keeps what a runner stored that was cut off before its report', async () => {
+  const { objects } = await import('../../functions/store/keys.ts');
+  const { putObject } = await import('../../functions/store/bucket.ts');
+  const run = await newLog('\x02abc');
+  await putObject(objects.artifact(run.id, 'plan', 'log'), new Uint8Array(Buffer.from('\x02abc and the rest\n\x03')));
+  await logs.storeLog(run.id, 'plan', 'The runner stopped.');
+  await logs.storeLog(run.id, 'plan', 'The runner stopped.');
+  const ended = { ...run, plan: { ...run.plan, status: 'errored', logStored: true } } as const;
+  expect((await logs.readLog(ended, 'plan', 0, 100)).toString()).toBe(
+    '\x02abc and the rest\n\nThe runner stopped.\n\x03',
+  );
+});

@@ -91,13 +91,16 @@ describe('creating a run', () => {
     });
   });
 
-  it('logs JSON lines for the cloud block if the workspace enables structured output, otherwise text', async () => {
+  it('logs JSON lines for the cloud block and the page if the workspace enables structured output, otherwise text', async () => {
     const headers = { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' };
     const cases = [
       [{}, headers, true],
       [{ 'structured-run-output-enabled': false }, headers, false],
       [{}, { 'terraform-version': '1.11.4' }, false],
       [{}, {}, false],
+      [{}, { 'sec-fetch-site': 'same-origin' }, true],
+      [{ 'structured-run-output-enabled': false }, { 'sec-fetch-site': 'same-origin' }, false],
+      [{}, { 'sec-fetch-site': 'cross-site' }, false],
     ] as const;
     for (const [settings, sent, structured] of cases) {
       const { id, version } = await help.ready(settings);

@@ -25,6 +25,8 @@ interface GoProgram {
   variables?: Record<string, string>;
   /** Whether C code is compiled with it; needs a C compiler. */
   cgo?: boolean;
+  /** Ends it. */
+  signal?: AbortSignal;
 }
 
 /** @throws {Error} with what the compiler printed */
@@ -35,6 +37,7 @@ export const goBuild = async ({
   tags = [],
   variables = {},
   cgo,
+  signal,
 }: GoProgram): Promise<void> => {
   const scratch = await mkdtemp(join(tmpdir(), 'go-build-'));
   try {
@@ -42,7 +45,7 @@ export const goBuild = async ({
     const values = Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`);
     const flags = [...fastToCompile, '-tags', tags.join(','), '-ldflags', ['-s -w', ...values].join(' ')];
     const env = { ...process.env, CGO_ENABLED: cgo ? '1' : '0', CGO_CFLAGS: '-O0', GOFLAGS: '' };
-    await run('go', ['build', ...flags, '-o', built, program], { cwd: folder, env, maxBuffer: 1 << 26 });
+    await run('go', ['build', ...flags, '-o', built, program], { cwd: folder, env, maxBuffer: 1 << 26, signal });
     await mkdir(dirname(target), { recursive: true });
     // Beside the target first: whoever looks meanwhile finds all of it or nothing.
     const beside = `${target}.${process.pid}`;
@@ -54,8 +57,12 @@ export const goBuild = async ({
 };
 
 /** Copies the source of a module, to be built in `scratch`. @returns its folder */
-export const sourceOf = async (module: string, scratch: string): Promise<string> => {
-  const { stdout } = await run('go', ['mod', 'download', '-json', module], { cwd: scratch, maxBuffer: 1 << 26 });
+export const sourceOf = async (module: string, scratch: string, signal?: AbortSignal): Promise<string> => {
+  const { stdout } = await run('go', ['mod', 'download', '-json', module], {
+    cwd: scratch,
+    maxBuffer: 1 << 26,
+    signal,
+  });
   const folder = join(scratch, module.replaceAll(/\W/g, '-'));
   await cp((JSON.parse(stdout) as { Dir: string }).Dir, folder, { recursive: true });
   await run('chmod', ['-R', 'u+w', folder]);

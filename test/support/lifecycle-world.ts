@@ -237,11 +237,12 @@ export class LifecycleWorld {
     const { store, workspaceId } = this;
     const runs = [...this.executions.keys(), ...more].map((id) => store.keys.run(id));
     for (const key of [store.keys.workspace(workspaceId), ...runs])
-      await store.update(key, {
-        set: { dueAt: '2020-01-01T00:00:00.000Z' },
-        condition: 'dueAt < :then',
-        values: { ':then': new Date(Date.now() + 600_000).toISOString() },
-      });
+      for (const which of ['dueAt', 'checkAt'])
+        await store.update(key, {
+          set: { [which]: '2020-01-01T00:00:00.000Z' },
+          condition: `${which} < :then`,
+          values: { ':then': new Date(Date.now() + 600_000).toISOString() },
+        });
     await this.#handlers.Sweep();
     this.listen();
   }

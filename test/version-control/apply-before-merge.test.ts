@@ -233,6 +233,7 @@ it('is let go of once, and the newest commit is run, wherever the delivery of th
     (await (await import('../../functions/workspaces/records.ts')).getWorkspace(workspace.id))?.vcsRepo ?? {};
   let done = 0;
   for (let n = 1; n <= 60 && done < 2; n++) {
+    followed.toNextSecond();
     followed.head = sha(100 + n);
     await change(workspace.id, { vcsPull: { repository, number: 7, by: 'x', at: 'x' } });
     await close(hook);

@@ -132,6 +132,7 @@ describe('pushes', () => {
     const { workspace, hook } = await connect();
     let done = 0;
     for (let n = 1; n <= 60 && done < 2; n++) {
+      followed.toNextSecond();
       followed.head = sha(n);
       // As many a second as are taken.
       await expect.poll(async () => (await deliver(hook, 'push', push(n - 1, n))).status).toBe(202);

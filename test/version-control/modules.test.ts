@@ -133,7 +133,6 @@ describe('refuses', () => {
     [{ 'source-directory': 'a' }, {}, 'source-directory'],
     [{ 'oauth-token-id': 'ot-nosuch' }, {}, 'oauth-token-id'],
     [{ identifier: 'acme/none' }, {}, 'terraform-<provider>-<name>'],
-    [{}, { 'test-config': { 'tests-enabled': true } }, 'test-config'],
   ])('%j and %j', async (repo, attributes, words) => {
     const { status, body } = await publish(repo, attributes);
     expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining(words)]);

@@ -241,3 +241,68 @@ it('costs nothing for a set without a repository', async () => {
   expect(forge.calls).toEqual([]);
   expect((await read(set.id)).attributes['vcs-repo']).toBeNull();
 });
+
+describe('the commit', () => {
+  const statusesOf = (n: number) =>
+    forge.asked('POST', `/repos/${followed.identifier}/statuses/${sha(n)}`).map(({ body }) => body);
+  /** What functions were told of statuses, done. */
+  const settleStatuses = async () => {
+    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const fetching = await import('../../functions/orchestration/fetch-commit.ts');
+    const statuses = await import('../../functions/version-control/commit-status.ts');
+    const { invoked } = api.aws;
+    for (let next = invoked.shift(); next; next = invoked.shift()) {
+      if (next.name === 'VersionControlEventFunction') await handler(next.event as never);
+      if (next.name === 'FetchCommitFunction') await fetching.handler(next.event as never);
+      if (next.name === 'CommitStatusFunction') await statuses.handler(next.event as never);
+    }
+  };
+
+  it('gets a status that says whether the policies could be read', async () => {
+    await followed.has(inFolder('policies'));
+    const { set, hook } = await create({ 'policies-path': 'policies' });
+    await settleStatuses();
+    const { name } = set.attributes;
+    expect(statusesOf(0)).toEqual([
+      expect.objectContaining({
+        state: 'success',
+        context: 'stepform/acme',
+        description: `Policies of ${name} are ready`,
+        target_url: `https://stepform.example/app/acme/settings/policy-sets/${set.id}`,
+      }),
+    ]);
+    forge.on('GET', /\/compare\//, { body: { files: [{ filename: 'policies/policies.hcl' }], behind_by: 0 } });
+    await followed.has({ 'policies/policies.hcl': 'not { policies' });
+    await followed.deliver(hook, 'push', push(0, 1));
+    await settleStatuses();
+    expect(statusesOf(1)).toEqual([
+      expect.objectContaining({ state: 'failure', description: `Policies of ${name} could not be read` }),
+    ]);
+    expect((await followed.messages()).join()).toContain(`policies of ${name} could not be read`);
+  });
+
+  it('counts policy sets beside workspaces in one status, and shows them apart in several', async () => {
+    const { set, token, hook } = await create();
+    await followed.has({ 'main.tf': '# neither policies' });
+    const workspace = await followed.workspace(token);
+    await settleStatuses();
+    await followed.deliver(hook, 'push', push(0, 1));
+    await settleStatuses();
+    const [, run] = await followed.runsOf(workspace);
+    const { handler } = await import('../../functions/version-control/commit-status.ts');
+    await handler({ runId: run.id });
+    const { name } = set.attributes;
+    const together = statusesOf(1).at(-1);
+    expect(together).toMatchObject({ state: 'failure', context: 'stepform/acme' });
+    expect(together.description).toMatch(new RegExp(`^1 workspace: 1 running; Policies of ${name} could not be read$`));
+    await api.patch('organizations/acme', { 'aggregated-commit-status-enabled': false });
+    try {
+      await handler({ runId: run.id });
+    } finally {
+      await api.patch('organizations/acme', { 'aggregated-commit-status-enabled': true });
+    }
+    const apart = statusesOf(1).map(({ context }) => context);
+    expect(apart).toContain(`stepform/acme/policy-sets/${name}`);
+    expect(apart).toContain(`stepform/acme/${workspace.attributes.name}`);
+  });
+});

@@ -36,6 +36,9 @@ const find = async (session: Session, kind: Kind, name: string): Promise<Resourc
 /** By its name or id. @throws {CommandError} when there is none */
 export const findProject = (session: Session, name: string): Promise<Resource> => find(session, 'projects', name);
 
+/** By its name or id. @throws {CommandError} when there is none */
+export const findVariableSet = (session: Session, name: string): Promise<Resource> => find(session, 'varsets', name);
+
 const commandsOf = (kind: Kind): Command[] => {
   const [what, group] = words[kind];
   const list: Command = {

@@ -1,11 +1,12 @@
 import type { Resource } from '../../client/client.ts';
-import { type Call, type Command, ofWorkspace } from '../arguments.ts';
+import { type Call, type Command, type Option, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, plain } from '../paint.ts';
 import { program } from '../program.ts';
 import type { Session } from '../session.ts';
 import { ofList, printList } from '../table.ts';
 import { isAttended, print, printJson, readInput, readSecret } from '../terminal.ts';
+import { findVariableSet } from './projects.ts';
 
 const shown = ({ attributes }: Resource<'vars'>): string[] => {
   const { key, value, sensitive, category, hcl, description } = attributes;
@@ -17,15 +18,42 @@ const shown = ({ attributes }: Resource<'vars'>): string[] => {
   ];
 };
 
-const all = async (session: Session, workspaceId: string): Promise<Resource[]> =>
-  (await session.client.some(`/workspaces/${workspaceId}/vars`, 10_000)).data;
+/** A workspace or a variable set, by what the call says. */
+interface Owner {
+  name: string;
+  /** Of its list of variables. */
+  path: string;
+  /** For a command about it. */
+  option: string;
+}
+
+const ofOwner: Record<string, Option> = {
+  ...ofWorkspace,
+  set: { about: 'variable set, instead of a workspace', value: 'name' },
+};
+
+/** @throws {CommandError} */
+const ownerOf = async (call: Call, session: Session): Promise<Owner> => {
+  const named = call.text('set');
+  if (named === undefined) {
+    const { id, attributes } = await session.workspace();
+    return { name: attributes.name, path: `/workspaces/${id}/vars`, option: `--workspace ${attributes.name}` };
+  }
+  if (call.text('workspace') !== undefined)
+    throw wrongUsage('--set and --workspace cannot be combined. Give one of them.');
+  const { id, attributes } = await findVariableSet(session, named);
+  return { name: attributes.name, path: `/varsets/${id}/relationships/vars`, option: `--set ${attributes.name}` };
+};
+
+const all = async (session: Session, { path }: Owner): Promise<Resource[]> =>
+  (await session.client.some(path, 10_000)).data;
 
 const list: Command = {
   name: 'variables list',
-  about: 'List the variables of a workspace; sensitive values stay hidden',
-  options: { ...ofWorkspace, ...ofList },
+  about: 'List the variables of a workspace or a variable set; sensitive values stay hidden',
+  options: { ...ofOwner, ...ofList },
   run: async (call, session) => {
-    const data = await all(session, (await session.workspace()).id);
+    const data = await all(session, await ownerOf(call, session));
     return printList(call, {
       headings: ['key', 'value', 'kind'],
       entries: data,
@@ -65,7 +93,7 @@ const set: Command = {
     sensitive: { about: 'hide the value; it is read from standard input' },
     hcl: { about: 'parse the value as an HCL expression: a list, an object, …' },
     description: { about: 'description of the variable', value: 'text' },
-    ...ofWorkspace,
+    ...ofOwner,
   },
   more: `Without a value, reads standard input. Sensitive values are typed without echo, or piped in:
 
@@ -74,8 +102,8 @@ const set: Command = {
   pass show db | ${program} variables set db_password --sensitive`,
   run: async (call, session) => {
     const { client } = session;
-    const workspace = await session.workspace();
-    const before = find(await all(session, workspace.id), call);
+    const owner = await ownerOf(call, session);
+    const before = find(await all(session, owner), call);
     const sensitive = call.flag('sensitive') || before?.attributes.sensitive === true;
     const attributes = {
       value: await valueFor(call, sensitive),
@@ -86,14 +114,10 @@ const set: Command = {
     const key = call.required(0);
     const category = call.flag('env') ? 'env' : 'terraform';
     const data = before
-      ? (
-          await client.call('PATCH', `/workspaces/${workspace.id}/vars/${before.id}`, {
-            data: { type: 'vars', attributes },
-          })
-        ).data
-      : await client.setVariable(workspace.id, { key, category, ...attributes });
+      ? (await client.call('PATCH', `${owner.path}/${before.id}`, { data: { type: 'vars', attributes } })).data
+      : await client.create(owner.path, 'vars', { key, category, ...attributes });
     if (call.flag('json')) return printJson({ data });
-    print(`Variable ${key} ${before ? 'changed' : 'created'} in ${workspace.attributes.name}. New runs use it.`);
+    print(`Variable ${key} ${before ? 'changed' : 'created'} in ${owner.name}. New runs use it.`);
   },
 };
 
@@ -101,20 +125,20 @@ const remove: Command = {
   name: 'variables delete',
   about: 'Delete a variable',
   takes: '<key>',
-  options: { env: { about: 'delete the environment variable of that name' }, ...ofWorkspace },
+  options: { env: { about: 'delete the environment variable of that name' }, ...ofOwner },
   run: async (call, session) => {
-    const workspace = await session.workspace();
-    const variable = find(await all(session, workspace.id), call);
+    const owner = await ownerOf(call, session);
+    const variable = find(await all(session, owner), call);
     if (!variable) {
       const kind = call.flag('env') ? 'Environment' : 'Terraform';
       throw new CommandError(
-        `${kind} variable ${call.required(0)} not found in ${workspace.attributes.name}. List variables: ${program} variables list --workspace ${workspace.attributes.name}`,
+        `${kind} variable ${call.required(0)} not found in ${owner.name}. List variables: ${program} variables list ${owner.option}`,
         exit.notFound,
       );
     }
-    await session.client.call('DELETE', `/workspaces/${workspace.id}/vars/${variable.id}`);
+    await session.client.call('DELETE', `${owner.path}/${variable.id}`);
     if (call.flag('json')) return printJson({ data: null });
-    print(`Variable ${call.required(0)} deleted from ${workspace.attributes.name}.`);
+    print(`Variable ${call.required(0)} deleted from ${owner.name}.`);
   },
 };
 

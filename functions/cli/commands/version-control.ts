@@ -18,9 +18,12 @@ const connectionsOf = async ({ client }: Session, organization: string): Promise
 const nameOf = ({ attributes }: Client): string => attributes.name ?? attributes['service-provider-display-name'];
 
 /** By id or name; the only one when none is named. @throws {CommandError} */
-const connection = async (session: Session, named: string | undefined): Promise<Client> => {
-  const organization = await session.organization();
-  const all = await connectionsOf(session, organization);
+const chosenOf = <T extends { id: string }>(
+  all: T[],
+  named: string | undefined,
+  organization: string,
+  nameOf: (one: T) => string,
+): T => {
   const fitting = named === undefined ? all : all.filter((one) => one.id === named || nameOf(one) === named);
   const [only] = fitting;
   if (only && fitting.length === 1) return only;
@@ -31,6 +34,28 @@ const connection = async (session: Session, named: string | undefined): Promise<
   throw wrongUsage(
     `${named === undefined || only ? 'Several connections fit' : 'No such connection'}. Give one of: ${choices}`,
   );
+};
+
+/** @throws {CommandError} */
+const connection = async (session: Session, named: string | undefined): Promise<Client> => {
+  const organization = await session.organization();
+  return chosenOf(await connectionsOf(session, organization), named, organization, nameOf);
+};
+
+/** What a repository is reached by: a connection, or an installation of the GitHub App. @throws {CommandError} */
+const reach = async (session: Session, named: string | undefined): Promise<Record<string, unknown>> => {
+  const organization = await session.organization();
+  const installations = (
+    await session.client.some(`/organizations/${encodeURIComponent(organization)}/github-app-installations`, 1000)
+  ).data as Resource[];
+  const all: Resource[] = [...((await connectionsOf(session, organization)) as Resource[]), ...installations];
+  const isInstallation = ({ type }: Resource): boolean => type === 'github-app-installations';
+  const by = chosenOf(all, named, organization, (one) =>
+    isInstallation(one) ? one.attributes.name : nameOf(one as Client),
+  );
+  return isInstallation(by)
+    ? { 'github-app-installation-id': by.id }
+    : { 'oauth-token-id': related(by, 'oauth-tokens') };
 };
 
 const list: Command = {
@@ -115,13 +140,24 @@ const follow: Command = {
   takes: '<owner/name>',
   options: {
     ...ofWorkspace,
-    connection: { about: 'connection, by name or id (default: the only one)', value: 'connection' },
+    connection: {
+      about: 'connection or installation of the GitHub App, by name or id (default: the only one)',
+      value: 'connection',
+    },
     branch: { about: 'branch (default: the default branch)', value: 'name' },
+    tags: { about: 'run created tags that the expression matches, and no pushes', value: 'expression' },
+    submodules: { about: 'with the files of submodules' },
   },
   run: async (call, session) => {
-    const [workspace, by] = [await session.workspace(), await connection(session, call.text('connection'))];
+    const [workspace, by] = [await session.workspace(), await reach(session, call.text('connection'))];
     const identifier = call.required(0);
-    const repository = { identifier, branch: call.text('branch') ?? '', 'oauth-token-id': related(by, 'oauth-tokens') };
+    const repository = {
+      identifier,
+      branch: call.text('branch') ?? '',
+      'tags-regex': call.text('tags'),
+      ...(call.flag('submodules') ? { 'ingress-submodules': true } : {}),
+      ...by,
+    };
     const { data } = await session.client.call('PATCH', `/workspaces/${workspace.id}`, {
       data: { type: 'workspaces', attributes: { 'vcs-repo': repository } },
     });

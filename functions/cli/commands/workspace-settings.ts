@@ -15,7 +15,21 @@ const settings = [
   'execution-mode',
   'auto-apply',
   'structured-run-output-enabled',
+  'apply-before-merge-enabled',
+  'apply-before-merge-requirements',
 ] as const;
+
+const switchWords = ['on', 'off'] as const;
+const requirements = ['approved', 'mergeable'];
+
+/** @throws {CommandError} */
+const requirementsOf = (call: Call): string[] | undefined => {
+  const text = call.text('apply-requires');
+  if (text === undefined) return undefined;
+  const words = text === 'none' ? [] : text.split(',').map((word) => word.trim());
+  if (words.every((word) => requirements.includes(word))) return words;
+  throw wrongUsage(`--apply-requires ${text}: give none, or some of ${requirements.join(',')}`);
+};
 
 const switchOf = (call: Call, name: string): boolean | undefined => {
   const text = call.text(name);
@@ -33,6 +47,8 @@ const changesIn = (call: Call): Record<string, unknown> => {
     'execution-mode': call.text('execution-mode'),
     'auto-apply': switchOf(call, 'auto-apply'),
     'structured-run-output-enabled': switchOf(call, 'structured-output'),
+    'apply-before-merge-enabled': switchOf(call, 'apply-before-merge'),
+    'apply-before-merge-requirements': requirementsOf(call),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 };
@@ -54,11 +70,25 @@ const set: Command = {
     ...ofList,
     name: { about: 'new name', value: 'name' },
     description: { about: 'description of the workspace', value: 'text' },
-    'auto-apply': { about: 'apply runs without confirmation', value: 'on|off' },
+    'auto-apply': { about: 'apply runs without confirmation', value: 'on|off', choices: switchWords },
+    'apply-before-merge': {
+      about: 'let comments on pull requests apply their plans before the merge',
+      value: 'on|off',
+      choices: switchWords,
+    },
+    'apply-requires': { about: 'what that asks of the pull request: approved, mergeable, or none', value: 'words' },
     'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
     'working-directory': { about: 'folder of the configuration to run Terraform in', value: 'path' },
-    'execution-mode': { about: 'where Terraform runs: remote, local or agent', value: 'mode' },
-    'structured-output': { about: 'applies log JSON lines, which the page draws', value: 'on|off' },
+    'execution-mode': {
+      about: 'where Terraform runs: remote, local or agent',
+      value: 'mode',
+      choices: ['remote', 'local', 'agent'],
+    },
+    'structured-output': {
+      about: 'applies log JSON lines, which the page draws',
+      value: 'on|off',
+      choices: switchWords,
+    },
     project: { about: 'move it to this project', value: 'name' },
   },
   run: async (call, session) => {

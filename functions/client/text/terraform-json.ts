@@ -78,12 +78,13 @@ const outputLines = (outputs: Record<string, Output>): string[] =>
 
 /** An apply repeats what its plan was, which people have read. */
 const repeatsPlan = ({ type, changes }: Message): boolean =>
-  type === 'version' || type === 'planned_change' || (type === 'change_summary' && changes?.operation === 'plan');
+  type === 'planned_change' || (type === 'change_summary' && changes?.operation === 'plan');
 
 /** The lines to show for an object of a log. */
 export const linesOf = (message: Message, phase: PhaseName): string[] => {
   const { type = '', diagnostic, hook, outputs = {} } = message;
-  if (type === 'provision_complete' || (phase === 'apply' && repeatsPlan(message))) return [];
+  // The log begins with the version.
+  if (type === 'version' || type === 'provision_complete' || (phase === 'apply' && repeatsPlan(message))) return [];
   if (type === 'diagnostic' && diagnostic) return diagnosticLines(diagnostic);
   const text = String(message['@message'] ?? '');
   if (type === 'provision_progress' && hook?.resource?.addr && typeof hook.output === 'string') {

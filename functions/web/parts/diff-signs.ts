@@ -1,4 +1,4 @@
-import type { Kind } from '../text/plan.ts';
+import type { Kind } from '../../client/text/plan.ts';
 
 /** How each kind of change looks and is called. */
 export const signs: Record<Kind, { sign: string; tone: string; name: string; chip: string }> = {

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { type Difference, type Kind, kindsByRisk } from '../../client/text/plan.ts';
+import { type Row, rowsOf } from '../../client/text/plan-rows.ts';
 import { hash } from '../location.ts';
-import { type Difference, type Kind, kindsByRisk } from '../text/plan.ts';
-import { type Row, rowsOf } from '../text/plan-rows.ts';
 import { Cells } from './diff-cells.tsx';
 import { signs } from './diff-signs.ts';
 import { Totals } from './diff-totals.tsx';

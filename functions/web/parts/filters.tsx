@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { useLive } from '../live.ts';
 import { all } from '../session.ts';
 
@@ -28,12 +29,17 @@ export const Filter = ({ label, all: none, chosen, options }: FilterProps) =>
     </select>
   );
 
-export const ProjectFilter = ({ organization, chosen }: { organization: string; chosen: Signal<string> }) => {
-  const projects = useLive(
+/** Names of an organization's projects by their ids. */
+export const useProjects = (organization: string): Map<string, string> => {
+  const live = useLive(
     `projects/${organization}`,
     async () => (await all<'projects'>(`/organizations/${organization}/projects`)).data,
     () => undefined,
   );
-  const options = (projects.value ?? []).map(({ id, attributes }): [string, string] => [id, attributes.name]);
-  return options.length < 2 ? null : <Filter label="Project" all="All projects" chosen={chosen} options={options} />;
+  return useMemo(() => new Map((live.value ?? []).map(({ id, attributes }) => [id, attributes.name])), [live.value]);
 };
+
+export const ProjectFilter = ({ projects, chosen }: { projects: Map<string, string>; chosen: Signal<string> }) =>
+  projects.size < 2 ? null : (
+    <Filter label="Project" all="All projects" chosen={chosen} options={[...projects.entries()]} />
+  );

@@ -87,7 +87,7 @@ export const KeyWindows = () => {
           </>
         ))}
       </dl>
-      <div class="ends">
+      <div class="row ends">
         <button type="button" onClick={close}>
           Close
         </button>

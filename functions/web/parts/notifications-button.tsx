@@ -55,7 +55,7 @@ export const NotificationsButton = () => {
             Notifications are <strong>{state}</strong> in this browser.
           </p>
           {problem.value && <Notice kind="bad">{problem.value}</Notice>}
-          <div class="ends">
+          <div class="row ends">
             <button type="button" onClick={close}>
               Close
             </button>

@@ -10,10 +10,13 @@ import { Shell } from './shell.tsx';
 export const OrganizationShell = ({
   organization,
   at,
+  waiting = 0,
   children,
 }: {
   organization: string;
   at: OrganizationView;
+  /** How many runs wait for the reader: in the tab's title and icon. */
+  waiting?: number;
   children: ComponentChildren;
 }) => {
   const permissions = useOrganization(organization)?.attributes.permissions;
@@ -23,7 +26,11 @@ export const OrganizationShell = ({
     tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [permissions]);
   return (
-    <Shell title={organization} crumbs={[{ text: organization }]}>
+    <Shell
+      title={waiting ? `(${waiting}) ${organization}` : organization}
+      tone={waiting ? 'attention' : undefined}
+      crumbs={[{ text: organization }]}
+    >
       <div class="beside">
         <nav ref={tabs} class="side" aria-label="Organization">
           {sectionGroups.map(({ name: group, sections }) => {

@@ -83,6 +83,66 @@ export const DailyRuns = ({ days }: { days: Day[] }) => {
   );
 };
 
+const trendHeight = 64;
+
+/** A value by day as a line, with the first and the last in words; days without a value are left out. */
+export const Trend = ({
+  title,
+  days,
+  format,
+}: {
+  title: string;
+  days: { date: string; value: number | undefined }[];
+  format(value: number): string;
+}) => {
+  const known = days.flatMap(({ date, value }, i) => (value === undefined ? [] : [{ date, value, i }]));
+  const most = Math.max(...known.map(({ value }) => value), 0) || 1;
+  const x = (i: number) => (days.length < 2 ? width : (i / (days.length - 1)) * width);
+  const y = (value: number) => trendHeight - 3 - (value / most) * (trendHeight - 8);
+  const points = known.map(({ value, i }) => `${x(i)},${y(value)}`).join(' ');
+  const last = known.at(-1);
+  return (
+    <figure class="chart trend panel pad">
+      <figcaption>
+        <span class="soft small">{title}</span>
+        <strong>{last ? format(last.value) : '–'}</strong>
+      </figcaption>
+      <svg viewBox={`0 0 ${width} ${trendHeight}`} preserveAspectRatio="none" aria-hidden="true">
+        <line x1="0" y1={trendHeight - 0.5} x2={width} y2={trendHeight - 0.5} />
+        {known.length > 1 && (
+          <polygon points={`${x(known[0]?.i ?? 0)},${trendHeight} ${points} ${x(last?.i ?? 0)},${trendHeight}`} />
+        )}
+        <polyline points={points} />
+        {known.map(({ date, value, i }) => (
+          <path key={date} d={`M${x(i)} ${y(value)}h0`} />
+        ))}
+      </svg>
+      <details>
+        <summary>As a table</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it too */}
+        <section class="scrolls fits" tabIndex={0} aria-label={`${title} by day`}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Day</th>
+                <th scope="col">{title}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {days.map(({ date, value }) => (
+                <tr key={date}>
+                  <th scope="row">{date}</th>
+                  <td>{value === undefined ? '–' : format(value)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </details>
+    </figure>
+  );
+};
+
 const sparkWidth = 8;
 const sparkHeight = 20;
 
@@ -94,7 +154,7 @@ export const Sparkline = ({ runs }: { runs: Resource<'runs'>[] }) => {
   return (
     <svg
       class="spark"
-      width={10 * sparkWidth}
+      width={runs.length * sparkWidth}
       height={sparkHeight}
       role="img"
       aria-label={`Last ${count(runs.length, 'run')}, ${failed} failed`}
@@ -102,7 +162,7 @@ export const Sparkline = ({ runs }: { runs: Resource<'runs'>[] }) => {
       {runs.map((run, i) => {
         const { tone } = displayStatus(factsOf(run));
         const size = 4 + (workedMs(run) / longest) * (sparkHeight - 9);
-        const x = (10 - runs.length + i) * sparkWidth;
+        const x = i * sparkWidth;
         return (
           <g key={run.id} class={tone}>
             <title>{`${names[i]}, ${duration(workedMs(run))}`}</title>

@@ -54,8 +54,10 @@ export const RunLine = ({
           {note && <> · {note}</>}
         </span>
         <span class="end">
-          {plan && <Counts of={plan} />}
-          <Status run={run} />
+          <span class="row">
+            {plan && <Counts of={plan} />}
+            <Status run={run} />
+          </span>
           <span class="meta">
             <Ago at={since(run)} />
           </span>
@@ -64,6 +66,15 @@ export const RunLine = ({
     </li>
   );
 };
+
+/** What RunLine says of a run's plan and commit, out of what came along with a list of runs. */
+export const partsOf = (
+  run: Resource<'runs'>,
+  parts: Map<string, Resource>,
+): { plan: Resource<'plans'> | undefined; commit: string | undefined } => ({
+  plan: parts.get(related(run, 'plan') ?? ''),
+  commit: parts.get((related(run, 'configuration-version') ?? '').replace(/^cv-/, 'ia-'))?.attributes['commit-sha'],
+});
 
 const signs = [
   ['resource-additions', 'add', '+', 'to add'],

@@ -42,6 +42,14 @@ const dateOf = (at: string | number): string => {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 };
 
+/** The last so many days, the oldest first. @param now milliseconds since 1970 */
+const lastDates = (days: number, now: number): string[] => {
+  const today = new Date(now);
+  return Array.from({ length: days }, (_, i) =>
+    dateOf(new Date(today.getFullYear(), today.getMonth(), today.getDate() - (days - 1 - i)).getTime()),
+  );
+};
+
 const toneOf = (run: Run): Tone => displayStatus(factsOf(run)).tone;
 
 /**
@@ -50,9 +58,7 @@ const toneOf = (run: Run): Tone => displayStatus(factsOf(run)).tone;
  */
 export const dailyRuns = (runs: Run[], days: number, now: number): Day[] => {
   const byDate = Map.groupBy(runs, ({ attributes }) => dateOf(attributes['created-at']));
-  const today = new Date(now);
-  return Array.from({ length: days }, (_, i) => {
-    const date = dateOf(new Date(today.getFullYear(), today.getMonth(), today.getDate() - (days - 1 - i)).getTime());
+  return lastDates(days, now).map((date) => {
     const all = byDate.get(date) ?? [];
     const good = all.filter((run) => toneOf(run) === 'good');
     const failed = all.filter((run) => toneOf(run) === 'bad').length;
@@ -64,6 +70,66 @@ export const dailyRuns = (runs: Run[], days: number, now: number): Day[] => {
       medianMs: median(good.map(workedMs)),
     };
   });
+};
+
+/** At the end of a day. */
+export interface Level {
+  date: string;
+  /** Managed resources of all workspaces. */
+  resources: number;
+  /** Dollars a month, of the workspaces that had an estimate in this time; undefined without any. */
+  monthlyCost: number | undefined;
+}
+
+const appliedOn = ({ attributes }: Run): string =>
+  dateOf((attributes['status-timestamps'] as Record<string, string>)['applied-at'] ?? attributes['created-at']);
+
+const gained = (apply: Resource | undefined): number => {
+  const {
+    'resource-additions': added,
+    'resource-imports': imported,
+    'resource-destructions': destroyed,
+  } = apply?.attributes ?? {};
+  return (added ?? 0) + (imported ?? 0) - (destroyed ?? 0);
+};
+
+/** What a workspace costs at the end of a day, from its applied runs with estimates, the newest first. */
+const costOn = (date: string, estimated: [on: string, estimate: Resource][]): number => {
+  const last = estimated.find(([on]) => on <= date);
+  const cost = last
+    ? last[1].attributes['proposed-monthly-cost']
+    : estimated.at(-1)?.[1].attributes['prior-monthly-cost'];
+  return Number(cost ?? 0);
+};
+
+/**
+ * Resources and their cost at the end of each of the last days, the oldest first: counted back from what there is now.
+ * @param runs the newest first
+ * @param parts their applies and cost estimates by id
+ * @param resources that there are now
+ */
+export const dailyLevels = (
+  runs: Run[],
+  parts: Map<string, Resource>,
+  { resources, days, now }: { resources: number; days: number; now: number },
+): Level[] => {
+  const applied = runs.filter(({ attributes }) => attributes.status === 'applied');
+  const gains = applied.map((run) => [appliedOn(run), gained(parts.get(related(run, 'apply') ?? ''))] as const);
+  const estimates = applied.flatMap((run): [string, string, Resource][] => {
+    const estimate = parts.get(related(run, 'cost-estimate') ?? '');
+    const known = estimate?.attributes['proposed-monthly-cost'] != null;
+    return estimate && known ? [[related(run, 'workspace') ?? '', appliedOn(run), estimate]] : [];
+  });
+  const byWorkspace = [...Map.groupBy(estimates, ([workspace]) => workspace).values()].map((some) =>
+    some.map(([, on, estimate]): [string, Resource] => [on, estimate]),
+  );
+  return lastDates(days, now).map((date) => ({
+    date,
+    resources: resources - gains.reduce((sum, [on, gain]) => (on > date ? sum + gain : sum), 0),
+    monthlyCost: byWorkspace.length
+      ? byWorkspace.reduce((sum, estimated) => sum + costOn(date, estimated), 0)
+      : undefined,
+  }));
 };
 
 const mostInLine = 10;

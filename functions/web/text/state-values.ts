@@ -64,9 +64,10 @@ const keyOf = ({ type, value }: Step): string | number | undefined => {
   return typeof key === 'string' || typeof key === 'number' ? key : undefined;
 };
 
+/** A number that leads into numbers may be an element of a set, as an older Terraform wrote it, or a place in a list. */
 const has = (value: unknown, key: string | number): boolean =>
   Array.isArray(value)
-    ? typeof key === 'number' && Object.hasOwn(value, key)
+    ? typeof key === 'number' && Object.hasOwn(value, key) && !value.some((one) => typeof one === 'number')
     : isObject(value) && typeof key === 'string' && Object.hasOwn(value, key);
 
 /** A path that leads nowhere (into a set, or into what another version wrote) marks all that it was followed through. */

@@ -1,5 +1,5 @@
+import { byRisk, type Change, type Difference } from '../../client/text/plan.ts';
 import { Secrets } from '../../marks.ts';
-import { byRisk, type Change, type Difference } from './plan.ts';
 import { marksOf, type SensitivePath, unwrappedAttributes } from './state-values.ts';
 
 /** What differs between two states (Terraform's state format, version 4). */

@@ -39,17 +39,21 @@ const withoutBoundary = async (source: string): Promise<void> => {
 };
 
 /** @returns the path of the command line; builds it and the provider if they are not there yet */
-export const provideCoder = async (): Promise<string> => {
+export const provideCoder = async (signal?: AbortSignal): Promise<string> => {
   await inScratch(async (scratch) => {
     if (!existsSync(provider)) {
-      const folder = await sourceOf(`github.com/coder/terraform-provider-coder/v2@v${providerVersion}`, scratch);
-      await goBuild({ folder, program: '.', target: provider });
+      const folder = await sourceOf(
+        `github.com/coder/terraform-provider-coder/v2@v${providerVersion}`,
+        scratch,
+        signal,
+      );
+      await goBuild({ folder, program: '.', target: provider, signal });
     }
     if (existsSync(cli)) return;
-    const folder = await sourceOf(`github.com/coder/coder/v2@v${cliVersion}`, scratch);
+    const folder = await sourceOf(`github.com/coder/coder/v2@v${cliVersion}`, scratch, signal);
     await withoutBoundary(folder);
     const variables = { 'github.com/coder/coder/v2/buildinfo.tag': cliVersion };
-    await goBuild({ folder, program: './cmd/coder', target: cli, tags: ['slim'], variables });
+    await goBuild({ folder, program: './cmd/coder', target: cli, tags: ['slim'], variables, signal });
   });
   return cli;
 };

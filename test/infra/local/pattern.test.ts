@@ -4,7 +4,12 @@ import { compilePattern } from '../../../infra/local/pattern.ts';
 const event = {
   source: 'aws.s3',
   resources: ['arn:one', 'arn:two'],
-  detail: { bucket: { name: 'b' }, object: { key: 'configurations/cv-1.tar.gz', size: 12 }, code: null },
+  detail: {
+    bucket: { name: 'b' },
+    object: { key: 'configurations/cv-1.tar.gz', size: 12 },
+    code: null,
+    containers: [{ exitCode: 1 }, {}],
+  },
 };
 
 describe('an event pattern', () => {
@@ -24,6 +29,14 @@ describe('an event pattern', () => {
     ['exists', { detail: { object: { key: [{ exists: true }] } } }, true],
     ['does not exist', { detail: { reason: [{ exists: false }] } }, true],
     ['a field below one that is missing', { detail: { nothing: { here: ['x'] } } }, false],
+    ['a wildcard', { detail: { object: { key: [{ wildcard: 'conf*/cv-*.gz' }] } } }, true],
+    [
+      'a wildcard that is no expression',
+      { detail: { object: { key: [{ wildcard: 'configurations/cv.1*' }] } } },
+      false,
+    ],
+    ['a field of one object of a list', { detail: { containers: { exitCode: [{ 'anything-but': [0] }] } } }, true],
+    ['a field of no object of a list', { detail: { containers: { exitCode: [0, 2] } } }, false],
     ['ignoring case', { source: [{ 'equals-ignore-case': 'AWS.S3' }] }, true],
   ])('matches with %s', (_, pattern, expected) => {
     expect(compilePattern(pattern, 'Rule')(event)).toBe(expected);

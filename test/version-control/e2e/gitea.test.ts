@@ -10,7 +10,8 @@ import {
   untilFinal,
 } from '../../e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
-import { Gitea } from '../gitea/gitea.ts';
+import { FollowingGitea } from '../gitea/following.ts';
+import type { Gitea } from '../gitea/gitea.ts';
 
 /** From a real push to a real plan, with a real Gitea and the whole platform. */
 
@@ -22,57 +23,22 @@ if (!binary) {
 }
 
 let gitea: Gitea;
-let token: string;
+let following: FollowingGitea;
 let oauthClient: Resource;
-
-const connect = async (): Promise<Resource> => {
-  const attributes = {
-    name: newName('tea'),
-    'service-provider': 'gitea',
-    'http-url': gitea.url,
-    'api-url': `${gitea.url}/api/v1`,
-    'oauth-token-string': gitea.owner.token,
-  };
-  return client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', attributes);
-};
 
 beforeAll(async () => {
   if (!binary) return;
-  gitea = await Gitea.start();
-  oauthClient = await connect();
-  token = related(oauthClient, 'oauth-tokens') ?? '';
+  following = await FollowingGitea.start();
+  gitea = following.gitea;
+  oauthClient = following.oauthClient;
 });
 afterAll(() => gitea?.stop());
 
-const follow = (identifier: string, attributes: object = {}, vcs: object = {}): Promise<Resource> =>
-  client.createWorkspace(organization, newName(), {
-    'queue-all-runs': true,
-    ...attributes,
-    'vcs-repo': { identifier, 'oauth-token-id': token, ...vcs },
-  });
-
-const runsOf = async ({ id }: Resource): Promise<Resource[]> =>
-  client.list(`/workspaces/${id}/runs?page[size]=50&filter[operation]=plan_and_apply,plan_only,save_plan`);
-const ingressOf = async (run: Resource): Promise<Resource['attributes']> => {
-  const version = await client.get(`/runs/${run.id}/configuration-version`);
-  return (await client.get(`/configuration-versions/${version.id}/ingress-attributes`)).attributes;
-};
-const runOf = async (workspace: Resource, sha: string): Promise<Resource> => {
-  let found: Resource | undefined;
-  await expect
-    .poll(
-      async () => {
-        for (const run of await runsOf(workspace)) {
-          const ingress = await ingressOf(run);
-          if (ingress['commit-sha'] === sha) found = run;
-        }
-        return found?.id;
-      },
-      { timeout: 60_000, interval: 500 },
-    )
-    .toBeDefined();
-  return found as Resource;
-};
+const follow = (identifier: string, attributes: object = {}, vcs: object = {}) =>
+  following.follow(identifier, attributes, vcs);
+const runsOf = (workspace: Resource) => following.runsOf(workspace);
+const ingressOf = (run: Resource) => following.ingressOf(run);
+const runOf = (workspace: Resource, sha: string) => following.runOf(workspace, sha);
 
 describe.skipIf(!binary)('a workspace that follows a repository', () => {
   it('runs its first commit and every push, and says so on the commits', async () => {
@@ -81,7 +47,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     expect(workspace.attributes['vcs-repo']).toMatchObject({
       identifier,
       branch: '',
-      'oauth-token-id': token,
+      'oauth-token-id': related(oauthClient, 'oauth-tokens'),
       'service-provider': 'gitea',
       'webhook-url': expect.stringMatching(/\/webhooks\/vcs\/[0-9a-f-]{36}$/),
     });

@@ -22,12 +22,15 @@ export const giteaBinary = (): string | undefined =>
   [process.env.STEPFORM_GITEA, kept].find((path) => path !== undefined && existsSync(path));
 
 /** @returns the path of the binary, built if it is not there yet */
-export const provideGitea = async (): Promise<string> => {
+export const provideGitea = async (signal?: AbortSignal): Promise<string> => {
   const atHand = giteaBinary();
   if (atHand) return atHand;
   await inScratch(async (folder) => {
     for (const file of ['go.mod', 'go.sum']) await copyFile(join(import.meta.dirname, file), join(folder, file));
-    const { stdout } = await run('go', ['mod', 'download', '-json', 'code.gitea.io/gitea'], { cwd: folder });
+    const { stdout } = await run('go', ['mod', 'download', '-json', 'code.gitea.io/gitea'], {
+      cwd: folder,
+      signal,
+    });
     const { Dir: source } = JSON.parse(stdout) as { Dir: string };
     for (const part of ['templates', 'options']) {
       await cp(join(source, part), join(giteaStatic, part), { recursive: true });
@@ -40,6 +43,7 @@ export const provideGitea = async (): Promise<string> => {
       tags: ['sqlite', 'sqlite_unlock_notify'],
       variables: { 'main.Version': version },
       cgo: true,
+      signal,
     });
   });
   return kept;

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { vi } from 'vitest';
 import { type Api, startApi, uniqueName } from '../../support/api.ts';
 import { archive } from '../../support/policies.ts';
 import { type ForgeServer, startForge } from './forge-server.ts';
@@ -44,8 +45,9 @@ export class Followed {
     await this.api.close();
   }
 
-  /** Another repository, with one commit. */
+  /** Another repository, with one commit, and the clock as it is. */
   reset(identifier = `acme/${uniqueName('infra')}`): void {
+    vi.useRealTimers();
     process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
     process.env.PUBLIC_URL = 'https://stepform.example';
     const { forge } = this;
@@ -176,6 +178,11 @@ export class Followed {
       ...attributes,
       'vcs-repo': { identifier: this.identifier, 'oauth-token-id': token, ...repo },
     });
+  }
+
+  /** Deliveries of a repository are limited by the second: a test that makes many moves the clock, until the next `reset`. */
+  toNextSecond(): void {
+    vi.setSystemTime(Date.now() + 1000);
   }
 
   deliver(hook: string, kind: string, payload: object, headers: Record<string, string> = {}) {

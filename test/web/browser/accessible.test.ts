@@ -112,6 +112,8 @@ beforeAll(async () => {
     states: { path: `${at}/states`, ready: 'Serial' },
     state: { path: `${at}/states/${state?.id}`, ready: 'terraform_data.a' },
     variables: { path: `${at}/variables`, ready: 'unused' },
+    'import of variables': { path: `${at}/variables`, ready: 'unused', open: 'Import .tfvars' },
+    'selected workspaces': { path: `/app/${organization}/workspaces`, ready: name, open: 'Select' },
     'new variable': { path: `${at}/variables`, ready: 'unused', open: 'Add variable' },
     settings: { path: `${at}/settings`, ready: team.attributes.name, open: 'Attach a run task' },
     notifications: { path: `${at}/settings`, ready: 'Latest responses', unfolds: ['Latest responses'] },
@@ -171,7 +173,7 @@ it('every view is for everybody, and none is wider than the screen', async () =>
     }
     if (ticks) await page.getByRole('dialog').getByLabel(ticks).check();
     // What is folded is looked at too.
-    for (const unfold of unfolds ?? []) await page.getByText(unfold).click();
+    for (const unfold of unfolds ?? []) for (const folded of await page.getByText(unfold).all()) await folded.click();
     wrong.push(...(await wrongWith(page, name)));
   }
   expect(wrong).toEqual([]);

@@ -44,6 +44,7 @@ it('stops and starts an environment, with its log and the way to its run', async
   const page = await visit(`/app/${organization}/environments`);
   await page.getByRole('link', { name: dev }).click();
   await seesStatus(page, 'running');
+  expect(await page.title()).toBe(`running: ${dev} · stepform`);
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Stop environment' }).click();
   await page.getByLabel('Log of build 2').getByText('Destruction complete').waitFor();
@@ -59,6 +60,15 @@ it('stops and starts an environment, with its log and the way to its run', async
   await seesStatus(page, 'running');
   await page.getByRole('link', { name: 'See its run' }).click();
   await seesStatus(page, 'Applied');
+  // Where its workspace stands among others, it says whose it is.
+  await page.getByRole('navigation', { name: 'You are here' }).getByRole('link').last().click();
+  await page.getByText(/^environment \S+\/\S+$/).waitFor();
+  await page.goto(`/app/${organization}/workspaces?search=${dev}`);
+  await page
+    .getByRole('list', { name: 'Workspaces' })
+    .getByText(/^environment \S+\/\S+$/)
+    .first()
+    .waitFor();
   const parameters = await environmentsApi(
     'GET',
     `/workspacebuilds/${(await untilBuilt(environment.id)).id}/parameters`,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { client, newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
-import { runPath, seesStatus, visit } from './support/reader.ts';
+import { organization, runPath, seesStatus, visit } from './support/reader.ts';
 
 /** An apply as a picture: what is worked on, for how long, and what it waits for. */
 
@@ -39,6 +39,28 @@ it('an apply is drawn while it runs; a bar leads to its line, and the slowest sa
   expect(await lines.locator('time').count()).toBe(0);
   await page.getByRole('button', { name: 'Times' }).click();
   expect(await aimed.locator('time').innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
+});
+
+it('a plan that was started on the page is drawn too, with its changes and its lines', async () => {
+  const workspace = await newWorkspace();
+  await untilFinal(await startRun(workspace, { 'main.tf': resources(['a', 'b']) }, { 'auto-apply': true }));
+  const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}`);
+  await page.getByRole('button', { name: 'Start new run' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('radio', { name: 'Destroy' }).check();
+  await dialog.getByRole('button', { name: 'Start run' }).click();
+  await seesStatus(page, 'Needs Confirmation');
+  await page.getByText('terraform_data.a').first().waitFor();
+  // Which version planned, where the workspace only says `latest`.
+  await page
+    .getByLabel('About this run')
+    .getByText(/^\d+\.\d+\.\d+ \(latest\)$/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Output', exact: true }).click();
+  const picture = page.getByRole('region', { name: 'Resources of the plan over time' });
+  await picture.getByRole('link', { name: /terraform_data.a refreshed/ }).click();
+  await page.locator('.line.aimed').getByText('terraform_data.a: Refreshing state').waitFor();
+  await page.getByLabel('Lines of the plan').getByText('Plan: 0 to add, 0 to change, 2 to destroy').waitFor();
 });
 
 it('a workspace without structured output applies with text, without a picture', async () => {

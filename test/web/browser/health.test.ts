@@ -43,3 +43,30 @@ it.skipIf(!hasGo)('drift is found, shown and undone from the page', async () => 
   expect((await untilFinal(run)).attributes).toMatchObject({ status: 'applied', message: 'Undo drift' });
   expect(readFileSync(file, 'utf8')).toBe('as configured');
 });
+
+it('offers another assessment when one ended without a result, and none while one goes on', async () => {
+  const workspace = await newWorkspace({ 'assessments-enabled': true });
+  const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/health`);
+  const button = page.getByRole('button', { name: 'Assess' });
+  // A run took its place: the workspace says for a moment that one goes on, and there is no result.
+  let startedAt: string | null = null;
+  await page.route(/\/workspaces\/[^/?]+\?include=current_run$/, async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    body.data.attributes['assessment-started-at'] = startedAt;
+    await route.fulfill({ response, json: body });
+  });
+  await page.route(/\/actions\/assess$/, (route) => {
+    startedAt = new Date().toISOString();
+    return route.fulfill({ status: 204 });
+  });
+  await button.click();
+  await page.getByRole('button', { name: 'Assessing …' }).waitFor();
+  expect(await button.isDisabled()).toBe(true);
+  // Who comes later sees it too.
+  await page.reload();
+  await page.getByRole('button', { name: 'Assessing …' }).waitFor();
+  startedAt = null;
+  await page.getByRole('button', { name: 'Assess now' }).waitFor();
+  expect(await button.isEnabled()).toBe(true);
+});

@@ -57,6 +57,16 @@ it('moves through a list and its search, and types in fields what it means elsew
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
 
+it('the overview says in the tab how many runs wait for me', async () => {
+  const workspace = await newWorkspace();
+  const run = await startRun(workspace, { 'main.tf': resources(['a']) });
+  await client.waitForRun(run.id, ({ attributes }) => attributes.actions['is-confirmable']);
+  const page = await visit(`/app/${organization}/overview`);
+  await page.getByRole('list', { name: 'Waiting for you' }).getByText(workspace.attributes.name).waitFor();
+  await expect.poll(() => page.title()).toMatch(new RegExp(`^\\(\\d+\\) ${organization} · `));
+  expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/\.svg#attention$/);
+});
+
 it('an errored run says so in the tab, and is retried with the same options', async () => {
   const workspace = await newWorkspace();
   const run = await untilFinal(

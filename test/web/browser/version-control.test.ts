@@ -84,10 +84,11 @@ it('is readable by everybody: connections, deliveries, and a connection that doe
   forge.tokens.clear();
   await client.call('POST', `/workspaces/${workspace.id}/actions/fetch-latest-from-vcs`, {});
   const page = await visit(settings);
-  await page
-    .getByText(/does not accept the token|refused the token/)
-    .first()
-    .waitFor();
+  const connections = page.getByRole('list', { name: 'Connections' }).getByRole('listitem');
+  const line = connections.filter({ hasText: data.attributes.name });
+  await line.getByText('does not accept the token any more').waitFor();
+  const latest = page.getByRole('list', { name: 'Latest deliveries' });
+  await latest.getByText('refused the token').first().waitFor();
   forge.tokens.add('good');
   expect(await wrongWith(page, 'connections')).toEqual([]);
   await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/settings`);

@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Resource } from '../../../functions/client/client.ts';
-import { dailyRuns, isStale, latestByWorkspace, workedMs } from '../../../functions/web/text/run-history.ts';
+import {
+  dailyLevels,
+  dailyRuns,
+  isStale,
+  latestByWorkspace,
+  workedMs,
+} from '../../../functions/web/text/run-history.ts';
 
 const at = (hour: number, second = 0) => new Date(2030, 0, 15, hour, 0, second).toISOString();
 
@@ -54,6 +60,36 @@ it('counts runs by day, days without runs too', () => {
     { date: '2030-01-14', succeeded: 1, failed: 0, other: 0, medianMs: 3_000 },
     { date: '2030-01-15', succeeded: 1, failed: 1, other: 1, medianMs: 3_000 },
   ]);
+});
+
+it('counts resources and costs back from what there is now', () => {
+  const day = (date: number) => new Date(2030, 0, date, 12).toISOString();
+  const parts = new Map<string, Resource>();
+  const applied = (on: number, added: number, destroyed: number, cost?: [prior: string, proposed: string]) => {
+    const one = run('applied', { 'applied-at': day(on) }, { created: day(on) });
+    parts.set(`apply-${one.id}`, {
+      attributes: { 'resource-additions': added, 'resource-destructions': destroyed },
+    } as unknown as Resource);
+    const [prior, proposed] = cost ?? [];
+    if (cost)
+      parts.set(`ce-${one.id}`, {
+        attributes: { 'prior-monthly-cost': prior, 'proposed-monthly-cost': proposed },
+      } as unknown as Resource);
+    Object.assign(one.relationships ?? {}, {
+      apply: { data: { type: 'applies', id: `apply-${one.id}` } },
+      'cost-estimate': { data: { type: 'cost-estimates', id: `ce-${one.id}` } },
+    });
+    return one;
+  };
+  const now = new Date(2030, 0, 15, 18).getTime();
+  const newestFirst = [applied(15, 1, 3, ['20.5', '30.5']), applied(14, 5, 0), applied(13, 2, 0, ['10.0', '20.5'])];
+  expect(dailyLevels(newestFirst, parts, { resources: 9, days: 4, now })).toEqual([
+    { date: '2030-01-12', resources: 4, monthlyCost: 10 },
+    { date: '2030-01-13', resources: 6, monthlyCost: 20.5 },
+    { date: '2030-01-14', resources: 11, monthlyCost: 20.5 },
+    { date: '2030-01-15', resources: 9, monthlyCost: 30.5 },
+  ]);
+  expect(dailyLevels([applied(15, 1, 0)], parts, { resources: 1, days: 1, now })[0]?.monthlyCost).toBeUndefined();
 });
 
 it('keeps the last ten runs of each workspace, the oldest first', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Change } from '../../../functions/client/text/plan.ts';
+import { rowsOf } from '../../../functions/client/text/plan-rows.ts';
 import { redactPlan } from '../../../functions/runner/redact.ts';
-import type { Change } from '../../../functions/web/text/plan.ts';
-import { rowsOf } from '../../../functions/web/text/plan-rows.ts';
 import { type State, stateDifferences } from '../../../functions/web/text/state.ts';
 
 /** No text that Terraform marks as sensitive is shown, whatever the shape of what it stands in. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rowsOf } from '../../../functions/web/text/plan-rows.ts';
+import { rowsOf } from '../../../functions/client/text/plan-rows.ts';
 import { type State, stateDifferences } from '../../../functions/web/text/state.ts';
 
 const resource = (name: string, instances: object[], more: object = {}) => ({

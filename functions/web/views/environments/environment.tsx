@@ -41,7 +41,8 @@ export const EnvironmentView = ({ organization, id }: { organization: string; id
   const name = live.value?.environment.name;
   return (
     <Shell
-      title={name ?? 'Environment'}
+      title={name ? `${live.value?.environment.latest_build.status}: ${name}` : 'Environment'}
+      tone={live.value && toneOf(live.value.environment.latest_build.status)}
       crumbs={[
         { text: organization, to: { view: 'workspaces', organization } },
         { text: 'Environments', to: { view: 'environments', organization } },

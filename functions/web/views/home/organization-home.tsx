@@ -1,18 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Resource } from '../../../client/client.ts';
+import { dollars } from '../../../client/text/money.ts';
 import { count, duration } from '../../../client/text/time.ts';
 import { clock, useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Ago, Loaded } from '../../parts/basics.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { knowPeople, Person } from '../../parts/person.tsx';
-import { DailyRuns, Sparkline } from '../../parts/run-charts.tsx';
+import { DailyRuns, Sparkline, Trend } from '../../parts/run-charts.tsx';
 import { Status, since } from '../../parts/status.tsx';
 import { listAtLeast, related } from '../../session.ts';
 import { problemsOf } from '../../text/health.ts';
 import { mayDecide } from '../../text/needs.ts';
-import { type Day, dailyRuns, isStale, latestByWorkspace, median } from '../../text/run-history.ts';
+import { type Day, dailyLevels, dailyRuns, isStale, latestByWorkspace, median } from '../../text/run-history.ts';
 import type { Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
 
@@ -28,24 +29,28 @@ interface Home {
   rows: Row[];
   /** Finished ones, the newest first. */
   runs: Resource<'runs'>[];
+  /** Their applies and cost estimates. */
+  parts: Resource[];
 }
 
 /** Finished runs are asked for again when another run is a workspace's current one. */
 const reader = (organization: string): (() => Promise<Home>) => {
   const readRows = workspaceList(organization);
   let runs: Resource<'runs'>[] = [];
+  let parts: Resource[] = [];
   let current: string | undefined;
   return async () => {
     const rows = await readRows();
     const now = rows.map(({ run }) => `${run?.id} ${run?.attributes.status}`).join();
     if (now !== current) {
-      const path = `/organizations/${organization}/runs?filter[status_group]=final&include=created_by`;
+      const path = `/organizations/${organization}/runs?filter[status_group]=final&include=created_by,apply,cost_estimate`;
       const { data, included } = await listAtLeast<'runs'>(path, mostRuns);
       knowPeople(included);
       runs = data;
+      parts = included.filter(({ type }) => type !== 'users');
     }
     current = now;
-    return { rows, runs };
+    return { rows, runs, parts };
   };
 };
 
@@ -53,7 +58,11 @@ export const OrganizationHome = ({ organization }: { organization: string }) => 
   const read = useMemo(() => reader(organization), [organization]);
   const live = useLive(`home/${organization}`, read, () => everyMs);
   return (
-    <OrganizationShell organization={organization} at="overview">
+    <OrganizationShell
+      organization={organization}
+      at="overview"
+      waiting={live.value?.rows.filter((row) => row.group === 'attention' && isForReader(row)).length}
+    >
       <h1>Overview</h1>
       <Loaded live={live} what="overview">
         {(home) => <Sections {...home} organization={organization} />}
@@ -64,7 +73,7 @@ export const OrganizationHome = ({ organization }: { organization: string }) => 
 
 const isForReader = ({ run }: Row): boolean => run !== undefined && mayDecide(run);
 
-const Sections = ({ rows, runs, organization }: Home & { organization: string }) => {
+const Sections = ({ rows, runs, parts, organization }: Home & { organization: string }) => {
   const now = clock.peek();
   const latest = useMemo(() => latestByWorkspace(runs), [runs]);
   const daily = useMemo(() => dailyRuns(runs, days, now), [runs]);
@@ -104,13 +113,41 @@ const Sections = ({ rows, runs, organization }: Home & { organization: string })
           <DailyRuns days={daily} />
           {runs.length >= mostRuns && <p class="soft small">Of the latest {mostRuns} runs.</p>}
         </div>
+        <Trends rows={rows} runs={runs} parts={parts} daily={daily} />
       </section>
     </>
   );
 };
 
+const resourcesOf = (rows: Row[]): number =>
+  rows.reduce((sum, { workspace }) => sum + (workspace.attributes['resource-count'] ?? 0), 0);
+
+const Trends = ({ rows, runs, parts, daily }: Home & { daily: Day[] }) => {
+  const resources = resourcesOf(rows);
+  const levels = useMemo(
+    () => dailyLevels(runs, new Map(parts.map((part) => [part.id, part])), { resources, days, now: clock.peek() }),
+    [runs, parts, resources],
+  );
+  const dayOf = <T extends { date: string }>(some: T[], of: (day: T) => number | undefined) =>
+    some.map((day) => ({ date: day.date, value: of(day) }));
+  const costs = dayOf(levels, ({ monthlyCost }) => monthlyCost);
+  return (
+    <div class="trends">
+      <Trend
+        title="Median duration of runs"
+        days={dayOf(daily, ({ medianMs }) => medianMs)}
+        format={(value) => duration(value)}
+      />
+      <Trend title="Resources" days={dayOf(levels, (day) => day.resources)} format={(n) => n.toLocaleString('en')} />
+      {costs.some(({ value }) => value !== undefined) && (
+        <Trend title="Estimated cost per month" days={costs} format={(value) => dollars(value.toFixed(2))} />
+      )}
+    </div>
+  );
+};
+
 const Totals = ({ rows, daily }: { rows: Row[]; daily: Day[] }) => {
-  const resources = rows.reduce((sum, { workspace }) => sum + (workspace.attributes['resource-count'] ?? 0), 0);
+  const resources = resourcesOf(rows);
   const week = daily.slice(-7);
   const sum = (of: (day: Day) => number) => week.reduce((total, day) => total + of(day), 0);
   const [succeeded, failed] = [sum((day) => day.succeeded), sum((day) => day.failed)];

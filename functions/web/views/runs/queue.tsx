@@ -6,7 +6,7 @@ import { pollInterval, useLive } from '../../live.ts';
 import { Loaded, Notice } from '../../parts/basics.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { knowPeople } from '../../parts/person.tsx';
-import { RunLine } from '../../parts/run-line.tsx';
+import { partsOf, RunLine } from '../../parts/run-line.tsx';
 import { factsOf } from '../../parts/status.tsx';
 import { InLine } from '../../parts/wait.tsx';
 import { listAtLeast, related } from '../../session.ts';
@@ -19,6 +19,8 @@ interface QueueData {
   open: Resource<'runs'>[];
   recent: Resource<'runs'>[];
   workspaces: Resource<'workspaces'>[];
+  /** Plans and commits of the runs. */
+  parts: Resource[];
   /** There are more in line than are shown. */
   cut: boolean;
 }
@@ -33,26 +35,35 @@ const pace = ({ open }: QueueData): number => pollInterval() * Math.ceil((open.l
 /** Those that have ended are asked for again when others are open than before. */
 const reader = (organization: string): (() => Promise<QueueData>) => {
   const workspaces = new Map<string, Resource<'workspaces'>>();
-  const listOf = async (filter: string, most: number): Promise<Resource[]> => {
+  const recentParts = new Map<string, Resource>();
+  const listOf = async (filter: string, most: number, parts: Map<string, Resource>): Promise<Resource[]> => {
     const { data, included } = await listAtLeast(
-      `/organizations/${organization}/runs?${filter}&filter[operation]=${everyOperation}&include=created_by,workspace`,
+      `/organizations/${organization}/runs?${filter}&filter[operation]=${everyOperation}&include=created_by,workspace,plan,configuration_version.ingress_attributes`,
       most,
     );
     knowPeople(included);
-    for (const resource of included) if (resource.type === 'workspaces') workspaces.set(resource.id, resource);
+    for (const resource of included) {
+      if (resource.type === 'workspaces') workspaces.set(resource.id, resource);
+      else if (resource.type !== 'users') parts.set(resource.id, resource);
+    }
     return data;
   };
   let recent: Resource<'runs'>[] = [];
   let lastIds: string | undefined;
   return async () => {
-    const line = await listOf('filter[status]=pending', maxListed);
-    const busy = await listOf(`filter[status]=${working}`, 100);
+    const parts = new Map<string, Resource>();
+    const line = await listOf('filter[status]=pending', maxListed, parts);
+    const busy = await listOf(`filter[status]=${working}`, 100, parts);
     // A run that got its turn between the two is in both.
     const open = [...new Map([...line, ...busy].map((run) => [run.id, run])).values()];
     const ids = open.map(({ id }) => id).join();
-    if (ids !== lastIds) recent = await listOf('filter[status_group]=final', 10);
+    if (ids !== lastIds) {
+      recentParts.clear();
+      recent = await listOf('filter[status_group]=final', 10, recentParts);
+    }
     lastIds = ids;
-    return { open, recent, workspaces: [...workspaces.values()], cut: line.length >= maxListed };
+    const all = [...parts.values(), ...recentParts.values()];
+    return { open, recent, parts: all, workspaces: [...workspaces.values()], cut: line.length >= maxListed };
   };
 };
 
@@ -72,6 +83,7 @@ export const Queue = ({ organization }: { organization: string }) => {
       <Loaded live={live} what="runs">
         {(queue) => {
           const workspaces = new Map(queue.workspaces.map((workspace) => [workspace.id, workspace]));
+          const parts = new Map(queue.parts.map((part) => [part.id, part]));
           const notes = waitsOf({ open: queue.open, workspaces });
           const groups: [string, string, Resource<'runs'>[]][] = [
             ['Needs attention', '', queue.open.filter((run) => toneOf(run) === 'attention')],
@@ -106,6 +118,7 @@ export const Queue = ({ organization }: { organization: string }) => {
                             workspace={nameOf(run, workspaces)}
                             showWorkspace
                             note={noteOf(notes.get(run.id))}
+                            {...partsOf(run, parts)}
                           />
                         ))}
                       </ul>

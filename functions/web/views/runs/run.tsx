@@ -193,7 +193,7 @@ const Run = ({
                 ...(ingress
                   ? [['Commit', <Commit key="commit" ingress={ingress} />] as [string, ComponentChildren]]
                   : []),
-                ['Terraform', attributes['terraform-version']],
+                ['Terraform', versionOf(run, plan)],
                 [
                   'Apply',
                   attributes['plan-only']
@@ -216,6 +216,13 @@ const Run = ({
       </div>
     </>
   );
+};
+
+/** `1.11.4`, `1.11.4 (latest)`; what it is to be while nothing has planned. */
+const versionOf = ({ attributes }: Resource<'runs'>, plan: Resource<'plans'> | undefined): string => {
+  const wanted = attributes['terraform-version'];
+  const used = plan?.attributes['terraform-version'];
+  return !used || used === wanted ? wanted : `${used} (${wanted})`;
 };
 
 /** Who or what started it. */

@@ -3,7 +3,7 @@ import type { Resource } from '../../../client/client.ts';
 import { pollInterval, useLive } from '../../live.ts';
 import { Loaded } from '../../parts/basics.tsx';
 import { knowPeople } from '../../parts/person.tsx';
-import { RunLine } from '../../parts/run-line.tsx';
+import { partsOf, RunLine } from '../../parts/run-line.tsx';
 import { InLine } from '../../parts/wait.tsx';
 import { call, related } from '../../session.ts';
 import { type Wait, waitsOf } from '../../text/queue.ts';
@@ -81,8 +81,7 @@ export const Runs = ({
                     organization={organization}
                     workspace={workspace.attributes.name}
                     note={noteOf(waits.get(run.id), cut)}
-                    plan={parts.get(related(run, 'plan') ?? '')}
-                    commit={parts.get(ingressIdOf(run))?.attributes['commit-sha']}
+                    {...partsOf(run, parts)}
                   />
                 ))}
               </ul>
@@ -106,7 +105,3 @@ export const Runs = ({
     </Loaded>
   );
 };
-
-/** Of the commit that its configuration is of, if it is of one. */
-const ingressIdOf = (run: Resource<'runs'>): string =>
-  (related(run, 'configuration-version') ?? '').replace(/^cv-/, 'ia-');

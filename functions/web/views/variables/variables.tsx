@@ -5,6 +5,7 @@ import { hrefOf } from '../../location.ts';
 import { Loaded, Value } from '../../parts/basics.tsx';
 import { all, related } from '../../session.ts';
 import { DeleteVariable, EditVariable } from './edit-variable.tsx';
+import { ImportVariables } from './import-variables.tsx';
 
 /** What a run is given: Terraform variables and environment variables. Sensitive values go in and never come out. */
 
@@ -14,6 +15,10 @@ interface ViewData {
   setNames: Map<string, string>;
 }
 
+const natural = new Intl.Collator('en', { numeric: true });
+const byName = (a: Resource<'vars'>, b: Resource<'vars'>): number =>
+  natural.compare(a.attributes.key, b.attributes.key);
+
 const ofWorkspace = async ({ id }: Resource<'workspaces'>): Promise<ViewData> => {
   const [effective, sets] = await Promise.all([
     all<'vars'>(`/workspaces/${id}/all-vars?include=overwritten`),
@@ -21,7 +26,7 @@ const ofWorkspace = async ({ id }: Resource<'workspaces'>): Promise<ViewData> =>
   ]);
   const isOwn = (variable: Resource<'vars'>) => related(variable, 'workspace') === id;
   const overwritten = (effective.included ?? []) as Resource<'vars'>[];
-  const variables = [...effective.data, ...overwritten];
+  const variables = [...effective.data, ...overwritten].sort(byName);
   return {
     variables: [...variables.filter(isOwn), ...variables.filter((variable) => !isOwn(variable))],
     setNames: new Map(sets.data.map((set) => [set.id, set.attributes.name])),
@@ -48,7 +53,7 @@ export const SetVariables = ({ set, organization }: { set: Resource<'varsets'>; 
   return (
     <Variables
       path={path}
-      load={async () => ({ variables: (await all<'vars'>(path)).data, setNames: new Map() })}
+      load={async () => ({ variables: (await all<'vars'>(path)).data.sort(byName), setNames: new Map() })}
       may={set.attributes.permissions['can-update']}
       organization={organization}
     />
@@ -69,7 +74,7 @@ export const Parameters = ({
   return (
     <Variables
       path={path}
-      load={async () => ({ variables: (await all<'vars'>(path)).data, setNames: new Map() })}
+      load={async () => ({ variables: (await all<'vars'>(path)).data.sort(byName), setNames: new Map() })}
       may={may}
       organization={organization}
       parameters
@@ -90,8 +95,10 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
   const live = useLive(path, load, () => 15_000);
   const editing = useSignal<Resource<'vars'> | 'new' | undefined>(undefined);
   const deleting = useSignal<Resource<'vars'> | undefined>(undefined);
+  const importing = useSignal(false);
   const close = () => {
     editing.value = undefined;
+    importing.value = false;
     deleting.value = undefined;
     live.refresh();
   };
@@ -100,14 +107,16 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
       <div class="row spread">
         <p class="soft">Runs use the values from when they were queued. Changes affect new runs only.</p>
         {may && (
-          <button
-            type="button"
-            onClick={() => {
-              editing.value = 'new';
-            }}
-          >
-            Add {parameters ? 'parameter' : 'variable'}
-          </button>
+          <div class="row">
+            {!parameters && live.value && (
+              <button type="button" onClick={() => (importing.value = true)}>
+                Import .tfvars
+              </button>
+            )}
+            <button type="button" onClick={() => (editing.value = 'new')}>
+              Add {parameters ? 'parameter' : 'variable'}
+            </button>
+          </div>
         )}
       </div>
       <Loaded live={live} what={parameters ? 'parameters' : 'variables'}>
@@ -157,9 +166,21 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
           onClose={close}
         />
       )}
+      {importing.value && live.value && <ImportVariables path={path} {...sortedByOrigin(live.value)} onClose={close} />}
       {deleting.value && <DeleteVariable path={path} variable={deleting.value} onClose={close} />}
     </section>
   );
+};
+
+const sortedByOrigin = ({ variables, setNames }: ViewData) => {
+  const setOf = (variable: Resource<'vars'>) => setNames.get(related(variable, 'varset') ?? '');
+  return {
+    own: variables.filter((variable) => setOf(variable) === undefined),
+    ofSets: variables.flatMap((variable): [Resource<'vars'>, string][] => {
+      const set = setOf(variable);
+      return set === undefined ? [] : [[variable, set]];
+    }),
+  };
 };
 
 const NoVariables = () => (

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
+import { type Resource, related } from '../../../client/client.ts';
 import { useLive } from '../../live.ts';
 import { may } from '../../organization.ts';
 import { Loaded } from '../../parts/basics.tsx';
@@ -27,7 +27,7 @@ const defaults: Record<string, readonly [name: string, httpUrl: string, apiUrl: 
 export const Connections = ({ organization }: { organization: string }) => {
   const live = useLive(
     `connections/${organization}`,
-    async () => (await all<'oauth-clients'>(`/organizations/${organization}/oauth-clients`)).data,
+    () => all<'oauth-clients'>(`/organizations/${organization}/oauth-clients?include=oauth_tokens`),
     () => 15_000,
   );
   const adding = useSignal(false);
@@ -36,7 +36,7 @@ export const Connections = ({ organization }: { organization: string }) => {
     <OrganizationShell organization={organization} at="version-control">
       <Head title="Version control" add="New connection" onAdd={manages && (() => (adding.value = true))} />
       <Loaded live={live} what="connections">
-        {(clients) =>
+        {({ data: clients, included }) =>
           clients.length === 0 ? (
             <p class="panel pad soft">
               No connections yet. Connect GitHub, GitLab or Gitea to start runs from pushes and pull requests.
@@ -44,7 +44,7 @@ export const Connections = ({ organization }: { organization: string }) => {
           ) : (
             <ul class="panel list" aria-label="Connections">
               {clients.map((client) => (
-                <Line key={client.id} client={client} manages={manages} />
+                <Line key={client.id} client={client} token={tokenOf(client, included)} manages={manages} />
               ))}
             </ul>
           )
@@ -57,18 +57,31 @@ export const Connections = ({ organization }: { organization: string }) => {
   );
 };
 
-const Line = ({ client, manages }: { client: Client; manages: boolean }) => {
+const tokenOf = (client: Client, included: Resource[]): Resource | undefined =>
+  included.find(({ id }) => id === related(client, 'oauth-tokens'));
+
+/** Why nothing comes of it now; undefined when it works. */
+const problemOf = (token: Resource | undefined): string | undefined => {
+  if (!token) return 'not authorized';
+  const { 'error-message': error, 'paused-until': paused } = token.attributes;
+  return error ?? (paused ? `paused until ${paused}` : undefined);
+};
+
+const Line = ({ client, token, manages }: { client: Client; token: Resource | undefined; manages: boolean }) => {
   const removing = useSignal(false);
   const linking = useSignal(false);
   const { name, 'service-provider-display-name': provider, 'http-url': url } = client.attributes;
   const title = name ?? provider;
+  const problem = problemOf(token);
   return (
     <li>
       <div class="item">
         <span class="title">{title}</span>
         <span class="meta">
           {provider} · {url}
+          {token && ` · ${token.attributes['service-provider-user']}`}
         </span>
+        {problem && <span class="status bad">{problem}</span>}
         <span class="end">
           <span class="row">
             <button type="button" onClick={() => (linking.value = true)}>

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
+import { type Difference, differencesOf, type RedactedPlan } from '../../../client/text/plan.ts';
 import { count } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
+import { clock, useLive } from '../../live.ts';
 import { go, hrefOf } from '../../location.ts';
 import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
 import { DiffList } from '../../parts/diff.tsx';
 import { call, content, create, errorText } from '../../session.ts';
 import { findingsOf } from '../../text/health.ts';
-import { type Difference, differencesOf, type RedactedPlan } from '../../text/plan.ts';
 
 /** Whether the infrastructure still is as its configuration says, and what to do when it is not. */
 
@@ -119,17 +119,24 @@ const Never = ({ workspace, organization }: HealthProps) => {
   );
 };
 
-/** Until the next result is there, another one cannot begin. */
+/** An assessment that was cut off ends with the next one that is asked for. */
+const patienceMs = 5 * 60_000;
+/** Until the workspace is read again, and says that one goes on. */
+const untilReadMs = 3_000;
+
+/** Only one goes on at a time; it may end without a result when a run begins. */
 const AssessNow = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const started = useSignal(false);
   const error = useSignal<string | undefined>(undefined);
-  const { permissions } = workspace.attributes;
+  const { permissions, 'assessment-started-at': since } = workspace.attributes;
   if (!permissions['can-manage-assessments']) return null;
+  const busy = started.value || (since !== null && clock.value - Date.parse(since) < patienceMs);
   const start = async () => {
     started.value = true;
     error.value = undefined;
     try {
       await call('POST', `/workspaces/${workspace.id}/actions/assess`);
+      setTimeout(() => (started.value = false), untilReadMs);
     } catch (problem) {
       error.value = errorText(problem);
       started.value = false;
@@ -137,8 +144,8 @@ const AssessNow = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   };
   return (
     <div class="stack">
-      <button type="button" onClick={start} disabled={started.value}>
-        {started.value ? 'Assessing …' : 'Assess now'}
+      <button type="button" onClick={start} disabled={busy}>
+        {busy ? 'Assessing …' : 'Assess now'}
       </button>
       {error.value && <Notice kind="bad">{error.value}</Notice>}
     </div>

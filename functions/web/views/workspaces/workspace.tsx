@@ -87,12 +87,18 @@ export const WorkspaceView = ({
 };
 
 const Head = ({ workspace, live, onStart }: WorkspaceAndRun & { live: Live<unknown>; onStart(): void }) => {
-  const { name, description, permissions } = workspace.attributes;
+  const { name, description, permissions, 'managed-by': owner } = workspace.attributes;
   return (
     <>
       <div class="row spread">
         <div class="grow">
           <h1>{name}</h1>
+          {owner && (
+            <p class="row">
+              <span class="tag">{owner}</span>
+              <span class="soft small">Its builds are its runs. Start and stop it under Environments.</span>
+            </p>
+          )}
           {description && <p class="soft break">{description}</p>}
         </div>
         {permissions['can-queue-run'] && (

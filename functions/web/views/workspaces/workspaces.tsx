@@ -1,23 +1,22 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { count } from '../../../client/text/time.ts';
 import { pollInterval, useLive } from '../../live.ts';
-import { hrefOf, useQuery } from '../../location.ts';
+import { useQuery } from '../../location.ts';
 import { may, organizationNow } from '../../organization.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
+import { Loaded } from '../../parts/basics.tsx';
 import { CloudBlock } from '../../parts/cloud-block.tsx';
-import { Filter, ProjectFilter } from '../../parts/filters.tsx';
+import { Filter, ProjectFilter, useProjects } from '../../parts/filters.tsx';
 import { Head } from '../../parts/head.tsx';
 import { LongList } from '../../parts/long-list.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { Person } from '../../parts/person.tsx';
-import { Status, since } from '../../parts/status.tsx';
+import { since } from '../../parts/status.tsx';
 import { related } from '../../session.ts';
 import { problemsOf } from '../../text/health.ts';
 import type { Group, Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
 import { BulkActions } from './bulk.tsx';
 import { NewWorkspace } from './new-workspace.tsx';
+import { WorkspaceLine } from './workspace-line.tsx';
 
 const groups: [Group, string][] = [
   ['attention', 'Needs attention'],
@@ -69,7 +68,7 @@ const nameOf = ({ workspace }: Row): string => workspace.attributes.name;
 const changedAt = ({ workspace, run }: Row): number =>
   Date.parse(run ? since(run) : workspace.attributes['latest-change-at']);
 const attentionFirst = (a: Row, b: Row): number =>
-  (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1);
+  (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1) || natural.compare(nameOf(a), nameOf(b));
 
 interface TableProps {
   rows: Row[];
@@ -83,6 +82,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
   const tag = useQuery('tag');
   const project = useQuery('project');
   const order = useQuery('sort');
+  const projects = useProjects(organization);
   const selecting = useSignal(false);
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const health = useQuery('health');
@@ -111,7 +111,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
           value={search.value}
           onInput={(event) => (search.value = event.currentTarget.value)}
         />
-        <ProjectFilter organization={organization} chosen={project} />
+        <ProjectFilter projects={projects} chosen={project} />
         <Filter
           label="Tag"
           all="All tags"
@@ -172,12 +172,13 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
         )}
       >
         {({ workspace, run, health }) => (
-          <Line
+          <WorkspaceLine
             key={workspace.id}
             workspace={workspace}
             run={run}
             health={health}
             organization={organization}
+            project={projects.get(related(workspace, 'project') ?? '')}
             chosen={selecting.value ? chosen : undefined}
           />
         )}
@@ -194,71 +195,6 @@ const HealthFilter = ({ rows, chosen }: { rows: Row[]; chosen: Signal<string> })
   if (present.size === 0 && !chosen.value) return null;
   const options = findings.filter((one) => present.has(one) || one === chosen.value);
   return <Filter label="Health" all="Any health" chosen={chosen} options={options.map((one) => [one, one])} />;
-};
-
-const Line = ({
-  workspace,
-  run,
-  health,
-  organization,
-  chosen,
-}: Pick<Row, 'workspace' | 'run' | 'health'> & {
-  organization: string;
-  chosen: Signal<ReadonlySet<string>> | undefined;
-}) => {
-  const { name, locked, 'tag-names': tags, 'resource-count': resources } = workspace.attributes;
-  const held = locked && related(workspace, 'locked-by')?.startsWith('user-');
-  return (
-    <li class={chosen && 'selectable'}>
-      {chosen && (
-        <input
-          type="checkbox"
-          aria-label={`Select ${name}`}
-          checked={chosen.value.has(workspace.id)}
-          onChange={() => {
-            const next = new Set(chosen.value);
-            if (!next.delete(workspace.id)) next.add(workspace.id);
-            chosen.value = next;
-          }}
-        />
-      )}
-      <a class="item" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
-        <span class="row">
-          <span class="title">{name}</span>
-          {held && <span class="tag">locked</span>}
-          {problemsOf(health).map(({ text }) => (
-            <span key={text} class="tag warn">
-              {text}
-            </span>
-          ))}
-          {(tags as string[]).slice(0, 4).map((tag) => (
-            <span key={tag} class="tag only-wide">
-              {tag}
-            </span>
-          ))}
-        </span>
-        <span class="meta">
-          {count(resources, 'resource')}
-          {run && (
-            <>
-              {' · '}
-              <span class="break">{run.attributes.message}</span>
-            </>
-          )}
-        </span>
-        <span class="end">
-          {run ? <Status run={run} /> : <span class="status">No runs yet</span>}
-          {run && (
-            <span class="meta">
-              <Ago at={since(run)} />
-              {' by '}
-              <Person id={related(run, 'created-by')} />
-            </span>
-          )}
-        </span>
-      </a>
-    </li>
-  );
 };
 
 /** The next step, for who may take it. */

@@ -1,0 +1,72 @@
+import type { Client } from '../client/client.ts';
+import { type Difference, differencesOf, type Kind, type RedactedPlan } from '../client/text/plan.ts';
+import { type Row, rowsOf, type Side } from '../client/text/plan-rows.ts';
+import { bold, dim, green, plain, red, yellow } from './paint.ts';
+
+/** The changes of a plan whose output has none: JSON lines say when what was read, not what would change. */
+
+const deeds: Record<Kind, string> = {
+  create: 'will be created',
+  update: 'will be updated in place',
+  replace: 'must be replaced',
+  destroy: 'will be destroyed',
+  forget: 'will no longer be managed',
+  import: 'will be imported',
+  move: 'has moved',
+  read: 'will be read during apply',
+  same: 'is unchanged',
+};
+
+const signs: Partial<Record<Kind, string>> = { create: '+', update: '~', destroy: '-', replace: '-/+', read: '<=' };
+
+const painted: Partial<Record<Kind, (text: string) => string>> = {
+  create: green,
+  update: yellow,
+  replace: red,
+  destroy: red,
+};
+
+const sideText = (side: Side): string => {
+  if (!side) return 'null';
+  return 'text' in side ? plain(side.text) : `(${side.hidden === 'sensitive' ? 'sensitive value' : side.hidden})`;
+};
+
+const indented = (text: string): string => text.replaceAll('\n', '\n        ');
+
+const rowLines = ({ path, before, after, forces }: Row): string[] => {
+  const [sign, paint] = before && after ? ['~', yellow] : before ? ['-', red] : (['+', green] as const);
+  const value = before && after ? `${sideText(before)} → ${sideText(after)}` : sideText(before ?? after);
+  const suffix = forces ? red('  # forces replacement') : '';
+  return `      ${paint(sign)} ${plain(path) || 'value'} = ${indented(value)}${suffix}`.split('\n');
+};
+
+const lines = (difference: Difference): string[] => {
+  const { address, kind, notes } = difference;
+  const paint = painted[kind] ?? ((text: string) => text);
+  return [
+    '',
+    `  ${bold(`# ${plain(address)}`)} ${paint(deeds[kind])}`,
+    ...notes.map((note) => dim(`  # (${plain(note)})`)),
+    `  ${paint((signs[kind] ?? ' ').padEnd(3))} ${plain(address)}`,
+    // What is destroyed is known by its address.
+    ...(kind === 'destroy' ? [] : rowsOf(difference).flatMap(rowLines)),
+  ];
+};
+
+export const planLines = (plan: RedactedPlan): string[] => {
+  const { resources, outputs } = differencesOf(plan);
+  const changed = resources.filter(({ kind }) => kind !== 'same');
+  const changedOutputs = outputs.filter(({ kind }) => kind !== 'same');
+  return [
+    ...changed.flatMap(lines),
+    ...(changedOutputs.length ? ['', bold('Changes to outputs:')] : []),
+    ...changedOutputs.flatMap((output) => {
+      const [row] = rowsOf(output);
+      return row ? rowLines({ ...row, path: output.address + (row.path ? `.${row.path}` : '') }) : [];
+    }),
+  ];
+};
+
+/** @throws {ApiError} while the plan is not finished, and for users who may not read it */
+export const readPlanLines = async (client: Client, planId: string): Promise<string[]> =>
+  planLines((await (await client.content(`/plans/${planId}/json-output-redacted`)).json()) as RedactedPlan);

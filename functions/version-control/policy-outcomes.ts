@@ -1,0 +1,25 @@
+import { getPolicySet } from '../policies/set-records.ts';
+import { getPolicySetVersion } from '../policies/set-version-records.ts';
+import type { Outcome } from './status-words.ts';
+
+/** What a commit's status says of policy sets that it is a version of. */
+
+/** Below the commit, beside its runs. */
+export interface VersionOfCommit {
+  policySetVersionId: string;
+}
+
+const outcomeOf = async ({ policySetVersionId }: VersionOfCommit): Promise<Outcome | undefined> => {
+  const version = await getPolicySetVersion(policySetVersionId);
+  const set = version && (await getPolicySet(version.policySetId));
+  if (!set) return undefined;
+  const { id, name } = set;
+  const about = { kind: 'policy set', context: `policy-sets/${name}`, page: `/settings/policy-sets/${id}` } as const;
+  if (version.status === 'ready') return { ...about, state: 'success', description: `Policies of ${name} are ready` };
+  if (version.status !== 'errored') return { ...about, state: 'pending', description: `Reading policies of ${name}` };
+  return { ...about, state: 'failure', description: `Policies of ${name} could not be read` };
+};
+
+/** Of those that are still there. 2 reads each. */
+export const outcomesOfPolicies = async (rows: VersionOfCommit[]): Promise<Outcome[]> =>
+  (await Promise.all(rows.map(outcomeOf))).filter((outcome) => outcome !== undefined);

@@ -1,0 +1,94 @@
+import type { Signal } from '@preact/signals';
+import { count } from '../../../client/text/time.ts';
+import { hrefOf } from '../../location.ts';
+import { Ago } from '../../parts/basics.tsx';
+import { Person } from '../../parts/person.tsx';
+import { Status, since } from '../../parts/status.tsx';
+import { related } from '../../session.ts';
+import { problemsOf } from '../../text/health.ts';
+import type { Row } from '../../text/workspace-rows.ts';
+
+/** A workspace in the list of an organization: what it is, its project, who started its run, how that is getting on. */
+export const WorkspaceLine = ({
+  workspace,
+  run,
+  health,
+  organization,
+  project,
+  chosen,
+}: Pick<Row, 'workspace' | 'run' | 'health'> & {
+  organization: string;
+  project: string | undefined;
+  chosen: Signal<ReadonlySet<string>> | undefined;
+}) => {
+  const { name, locked, 'tag-names': tags, 'resource-count': resources, 'managed-by': owner } = workspace.attributes;
+  const held = locked && related(workspace, 'locked-by')?.startsWith('user-');
+  return (
+    <li class={chosen && 'selectable'}>
+      {chosen && (
+        <input
+          type="checkbox"
+          aria-label={`Select ${name}`}
+          checked={chosen.value.has(workspace.id)}
+          onChange={() => {
+            const next = new Set(chosen.value);
+            if (!next.delete(workspace.id)) next.add(workspace.id);
+            chosen.value = next;
+          }}
+        />
+      )}
+      <a class="item columned" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
+        <span class="row">
+          <span class="title">{name}</span>
+          {held && <span class="tag">locked</span>}
+          {owner && <span class="tag">{owner}</span>}
+          {problemsOf(health).map(({ text }) => (
+            <span key={text} class="tag warn">
+              {text}
+            </span>
+          ))}
+          {(tags as string[]).slice(0, 4).map((tag) => (
+            <span key={tag} class="tag only-wide">
+              {tag}
+            </span>
+          ))}
+        </span>
+        <span class="meta">
+          {count(resources, 'resource')}
+          {run && (
+            <>
+              {' · '}
+              <span class="break">{run.attributes.message}</span>
+            </>
+          )}
+        </span>
+        <span class="columns">
+          <span class="meta break">
+            {project && (
+              <>
+                <span class="visually-hidden">in project </span>
+                {project}
+              </>
+            )}
+          </span>
+          <span class="meta break">
+            {run && (
+              <>
+                <span class="visually-hidden">by </span>
+                <Person id={related(run, 'created-by')} />
+              </>
+            )}
+          </span>
+        </span>
+        <span class="end">
+          {run ? <Status run={run} /> : <span class="status">No runs yet</span>}
+          {run && (
+            <span class="meta">
+              <Ago at={since(run)} />
+            </span>
+          )}
+        </span>
+      </a>
+    </li>
+  );
+};

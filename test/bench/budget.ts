@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client } from '../../functions/client/client.ts';
+import type { Step } from '../../infra/local/usage.ts';
+import type { Local } from '../e2e/support/platform.ts';
+import { type Figure, round, type Section, usageOf } from './figures.ts';
+
+/** What a small auto-applied run that nobody watches may use at most. */
+export const runBudget = { transitions: 7, lambdaRequests: 14, requestUnits: 60 };
+
+const configuration = `resource "terraform_data" "a" { input = "a" }
+resource "terraform_data" "b" { input = terraform_data.a.output }
+output "b" { value = terraform_data.b.output }
+`;
+
+const unitsOf = ({ units }: Pick<Step, 'units'>): number => (units.readUnits ?? 0) + (units.writeUnits ?? 0);
+
+/** Counts also what comes after the end of the run's container. */
+const settled = async (platform: Local, id: string) => {
+  for (let before = ''; ; await sleep(2_000)) {
+    const usage = await usageOf(platform, id);
+    const now = JSON.stringify(usage.totals);
+    if (now === before && (usage.totals.fargateVcpuHours ?? 0) > 0) return usage;
+    before = now;
+  }
+};
+
+const run = async (platform: Local, name: string) => {
+  const client = new Client(platform.url, platform.token);
+  const workspace = await client.createWorkspace(platform.organization, name, { 'auto-apply': true });
+  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': configuration }));
+  return settled(platform, (await client.createRun(workspace.id, {}, version.id)).id);
+};
+
+const invocations = (steps: Step[]): Step[][] =>
+  Object.values(Object.groupBy(steps, ({ trace }) => trace)).filter((one) => one !== undefined);
+
+/** `Runner POST /runner/v1/claim`, `Pending`. */
+const nameOf = (steps: Step[]): string => {
+  const name = steps.find(({ service }) => service === 'lambda')?.action.replace(/Function$/, '') ?? 'unfinished';
+  return [name, steps.find(({ service }) => service === 'apigateway')?.subject].filter(Boolean).join(' ');
+};
+
+const lineOf = ({ service, action, subject = '', units }: Step): string =>
+  `      ${service} ${action} ${unitsOf({ units }) || ''} ${subject}`.slice(0, 200);
+
+export const budget: Section = {
+  about: 'an auto-applied run that nobody watches, call by call (with BENCH_CALLS=1 also what each calls)',
+  needsPlatform: true,
+  async *measure(platform): AsyncGenerator<Figure> {
+    if (!platform) return;
+    // Modules are loaded by then, and clients connected.
+    await run(platform, 'budget-before');
+    const { steps, totals, price } = await run(platform, 'budget');
+    for (const one of invocations(steps)) {
+      yield {
+        name: nameOf(one),
+        value: round(
+          one.map(unitsOf).reduce((a, b) => a + b, 0),
+          1,
+        ),
+        unit: 'units',
+      };
+      const calls = one.filter(({ service }) => service !== 'lambda' && service !== 'apigateway');
+      if (process.env.BENCH_CALLS) for (const call of calls) console.log(lineOf(call));
+    }
+    const { transitions, lambdaRequests, requestUnits } = runBudget;
+    const units = (totals.readUnits ?? 0) + (totals.writeUnits ?? 0);
+    yield { name: 'transitions', value: totals.transitions ?? 0, unit: '', atMost: transitions };
+    yield { name: 'function calls', value: totals.lambdaRequests ?? 0, unit: '', atMost: lambdaRequests };
+    yield { name: 'request units of the table', value: units, unit: '', atMost: requestUnits };
+    yield { name: 'AWS list price without Fargate', value: round(price.usdWithoutFargate, 6), unit: 'USD' };
+  },
+};

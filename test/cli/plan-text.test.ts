@@ -1,0 +1,65 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, it } from 'vitest';
+import { planLines } from '../../functions/cli/plan-text.ts';
+
+const change = (actions: string[], before: unknown, after: unknown, more = {}) => ({ actions, before, after, ...more });
+
+const printed = (plan: Parameters<typeof planLines>[0]) => stripVTControlCharacters(planLines(plan).join('\n'));
+
+it('prints what a plan changes, what destroys first', () => {
+  expect(
+    printed({
+      resource_changes: [
+        { address: 'a.new', change: change(['create'], null, { name: 'x' }, { after_unknown: { id: true } }) },
+        { address: 'a.same', change: change(['no-op'], { name: 'x' }, { name: 'x' }) },
+        { address: 'a.gone', change: change(['delete'], { name: 'x' }, null) },
+        {
+          address: 'a.other',
+          action_reason: 'replace_because_cannot_update',
+          change: change(['delete', 'create'], { name: 'x', n: 1 }, { name: 'y', n: 1 }, { replace_paths: [['name']] }),
+        },
+      ],
+      output_changes: { url: change(['update'], 'a', 'b') },
+    }),
+  ).toBe(`
+  # a.gone will be destroyed
+  -   a.gone
+
+  # a.other must be replaced
+  # (it cannot be updated in place)
+  -/+ a.other
+      ~ name = "x" → "y"  # forces replacement
+
+  # a.new will be created
+  +   a.new
+      + id = (known after apply)
+      + name = "x"
+
+Changes to outputs:
+      ~ url = "a" → "b"`);
+});
+
+it('shows neither sensitive values nor control characters of others', () => {
+  const text = planLines({
+    resource_changes: [
+      {
+        address: 'a.b',
+        change: change(
+          ['create'],
+          null,
+          { password: 'hunter2', name: '\x1b]0;owned\x07x' },
+          {
+            after_sensitive: { password: true },
+          },
+        ),
+      },
+    ],
+  }).join('\n');
+  expect(text).toContain('password = (sensitive value)');
+  expect(text).not.toContain('hunter2');
+  expect(text).not.toContain('\x1b]');
+});
+
+it('says nothing of a plan without changes', () => {
+  expect(planLines({ resource_changes: [{ address: 'a.b', change: change(['no-op'], {}, {}) }] })).toEqual([]);
+});

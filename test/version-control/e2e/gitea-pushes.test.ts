@@ -1,0 +1,127 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { client, newName, type Resource, resources } from '../../e2e/support/world.ts';
+import { giteaBinary } from '../gitea/binary.ts';
+import { FollowingGitea } from '../gitea/following.ts';
+
+/** Pushes that are not one commit after the other, with a real Gitea and its real payloads. */
+
+const binary = giteaBinary();
+let following: FollowingGitea;
+beforeAll(async () => {
+  if (binary) following = await FollowingGitea.start();
+});
+afterAll(() => following?.gitea.stop());
+
+const write = (folder: string, path: string, text: string): void => {
+  mkdirSync(join(folder, path, '..'), { recursive: true });
+  writeFileSync(join(folder, path), text);
+};
+
+const files = { 'main.tf': resources(['a']), 'a/main.tf': resources(['a']), 'b/main.tf': resources(['b']) };
+
+/** A repository, and a workspace with its first run. */
+const followed = async (attributes: object = {}, vcs: object = {}): Promise<[string, Resource]> => {
+  const identifier = await following.gitea.repository(newName('pushes'), files);
+  const workspace = await following.follow(identifier, attributes, vcs);
+  await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+  return [identifier, workspace];
+};
+
+/** Of the branch main. */
+const headOf = async (identifier: string): Promise<string> =>
+  (await following.gitea.call('GET', `/repos/${identifier}/branches/main`)).commit.id;
+
+describe.skipIf(!binary)('a push', () => {
+  it('of eight commits starts what only the oldest of them concerns, although the payload does not show it', async () => {
+    const [identifier, workspace] = await followed({ 'working-directory': 'a' });
+    const other = await following.follow(identifier, { 'working-directory': 'c', 'queue-all-runs': true });
+    await expect.poll(async () => (await following.runsOf(other)).length, { timeout: 60_000 }).toBe(1);
+    const sha = await following.inClone(identifier, async (git, folder) => {
+      write(folder, 'a/main.tf', resources(['a', 'a2']));
+      await git('add', '.');
+      await git('commit', '-m', 'Touches a');
+      for (let n = 1; n <= 7; n++) {
+        write(folder, 'b/main.tf', `# ${n}`);
+        await git('add', '.');
+        await git('commit', '-m', `Touches b ${n}`);
+      }
+      await git('push', '--quiet');
+      return git('rev-parse', 'HEAD');
+    });
+    await following.runOf(workspace, sha);
+    expect(await following.runsOf(other)).toHaveLength(1);
+  });
+
+  it('that resets the branch to an older commit runs that commit', async () => {
+    const [identifier, workspace] = await followed();
+    const first = await headOf(identifier);
+    const second = await following.gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Second');
+    await following.runOf(workspace, second);
+    await following.inClone(identifier, (git) =>
+      git('push', '--quiet', '--force', 'origin', `${first}:refs/heads/main`),
+    );
+    await expect
+      .poll(async () => (await following.commitsOf(workspace)).slice(0, 2), { timeout: 60_000 })
+      .toEqual([first, second]);
+  });
+
+  it('after one whose delivery was lost runs the newest commit, and what both of them concern', async () => {
+    const [identifier, workspace] = await followed({ 'working-directory': 'a' });
+    const [hook] = await following.gitea.call('GET', `/repos/${identifier}/hooks`);
+    const active = (on: boolean) =>
+      following.gitea.call('PATCH', `/repos/${identifier}/hooks/${hook.id}`, { active: on, events: hook.events });
+    await active(false);
+    await following.gitea.push(identifier, { 'a/main.tf': resources(['a', 'lost']) }, 'Nobody is told of this');
+    await active(true);
+    const newest = await following.gitea.push(identifier, { 'b/main.tf': '# b' }, 'Touches b');
+    await following.runOf(workspace, newest);
+  });
+
+  it('of tags, lightweight and annotated, runs the commit that they are of; deleting one and branches run nothing', async () => {
+    const [identifier, workspace] = await followed({}, { 'tags-regex': 'release-\\d+' });
+    const { tags, pushed } = await following.inClone(identifier, async (git, folder) => {
+      const commits: string[] = [];
+      for (const n of [1, 2]) {
+        write(folder, 'main.tf', resources(['a', `tag${n}`]));
+        await git('commit', '--all', '-m', `For tag ${n}`);
+        await git('push', '--quiet');
+        commits.push(await git('rev-parse', 'HEAD'));
+      }
+      const [one = '', two = ''] = commits;
+      await git('tag', 'v-release-1', one);
+      await git('push', '--quiet', 'origin', 'v-release-1');
+      await following.runOf(workspace, one);
+      await git('tag', '--annotate', '-m', 'Two', 'release-2', two);
+      await git('tag', 'other', one);
+      await git('push', '--quiet', 'origin', 'other');
+      await git('push', '--quiet', 'origin', 'release-2');
+      await following.runOf(workspace, two);
+      await git('push', '--quiet', 'origin', ':refs/tags/release-2');
+      return { tags: [two, one], pushed: commits };
+    });
+    expect(pushed).toHaveLength(2);
+    expect((await following.commitsOf(workspace)).slice(0, -1)).toEqual(tags);
+  });
+
+  it('that makes a deleted branch again runs it', async () => {
+    const identifier = await following.gitea.repository(newName('gone'), files);
+    await following.gitea.push(identifier, { 'main.tf': resources(['x']) }, 'On a branch', {
+      branch: 'side',
+      from: 'main',
+    });
+    const workspace = await following.follow(identifier, {}, { branch: 'side' });
+    await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    const sha = await following.inClone(identifier, async (git, folder) => {
+      await git('push', '--quiet', 'origin', ':refs/heads/side');
+      write(folder, 'main.tf', resources(['again']));
+      await git('commit', '--all', '-m', 'Again');
+      await git('push', '--quiet', 'origin', 'HEAD:refs/heads/side');
+      return git('rev-parse', 'HEAD');
+    });
+    await following.runOf(workspace, sha);
+    const { attributes } = await client.get(`/workspaces/${workspace.id}`);
+    expect(attributes['vcs-repo'].branch).toBe('side');
+  });
+});

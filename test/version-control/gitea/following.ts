@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { related } from '../../../functions/client/client.ts';
+import { client, newName, organization, type Resource } from '../../e2e/support/world.ts';
+import { Gitea } from './gitea.ts';
+
+/** A Gitea that the platform is connected to, and workspaces that follow its repositories. */
+
+const run = promisify(execFile);
+
+export class FollowingGitea {
+  readonly gitea: Gitea;
+  readonly oauthClient: Resource;
+
+  private constructor(gitea: Gitea, oauthClient: Resource) {
+    this.gitea = gitea;
+    this.oauthClient = oauthClient;
+  }
+
+  static async start(): Promise<FollowingGitea> {
+    const gitea = await Gitea.start();
+    const attributes = {
+      name: newName('tea'),
+      'service-provider': 'gitea',
+      'http-url': gitea.url,
+      'api-url': `${gitea.url}/api/v1`,
+      'oauth-token-string': gitea.owner.token,
+    };
+    const made = await client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', attributes);
+    return new FollowingGitea(gitea, made);
+  }
+
+  follow(identifier: string, attributes: object = {}, vcs: object = {}): Promise<Resource> {
+    return client.createWorkspace(organization, newName(), {
+      'queue-all-runs': true,
+      ...attributes,
+      'vcs-repo': { identifier, 'oauth-token-id': related(this.oauthClient, 'oauth-tokens') ?? '', ...vcs },
+    });
+  }
+
+  runsOf({ id }: Resource): Promise<Resource[]> {
+    return client.list(`/workspaces/${id}/runs?page[size]=50&filter[operation]=plan_and_apply,plan_only,save_plan`);
+  }
+
+  async ingressOf(one: Resource): Promise<Resource['attributes']> {
+    const version = await client.get(`/runs/${one.id}/configuration-version`);
+    return (await client.get(`/configuration-versions/${version.id}/ingress-attributes`)).attributes;
+  }
+
+  /** Newest first. */
+  async commitsOf(workspace: Resource): Promise<string[]> {
+    const all = await Promise.all((await this.runsOf(workspace)).map((one) => this.ingressOf(one)));
+    return all.map((ingress) => ingress['commit-sha']);
+  }
+
+  /** The run of the commit, once it is there. */
+  async runOf(workspace: Resource, sha: string): Promise<Resource> {
+    let found: Resource | undefined;
+    await expect
+      .poll(
+        async () => {
+          for (const one of await this.runsOf(workspace)) {
+            if ((await this.ingressOf(one))['commit-sha'] === sha) found = one;
+          }
+          return found?.id;
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      .toBeDefined();
+    return found as Resource;
+  }
+
+  /** Works in a clone with git: `work` gets a function that runs it. */
+  async inClone<T>(
+    identifier: string,
+    work: (git: (...words: string[]) => Promise<string>, folder: string) => Promise<T>,
+  ) {
+    const folder = await mkdtemp(join(tmpdir(), 'clone-'));
+    const { name, token } = this.gitea.owner;
+    const url = `${this.gitea.url.replace('http://', `http://${name}:${token}@`)}/${identifier}.git`;
+    const author = ['-c', 'user.name=Tester', '-c', 'user.email=tester@example.com'];
+    const git = async (...words: string[]) => (await run('git', [...author, ...words], { cwd: folder })).stdout.trim();
+    try {
+      await git('clone', '--quiet', url, '.');
+      return await work(git, folder);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}
