@@ -109,6 +109,11 @@ export const environment = {
   get emailSender() {
     return process.env.EMAIL_SENDER || undefined;
   },
+  /** What the operator says of the platform's addresses. */
+  get ipRanges() {
+    const listed = (name: string) => (process.env[name] ?? '').split(',').filter(Boolean);
+    return { api: listed('API_IP_RANGES'), outgoing: listed('OUTGOING_IP_RANGES') };
+  },
   /** Undefined where people sign in with tokens only. */
   get signIn(): SignInSettings | undefined {
     const text = process.env.SIGN_IN;
@@ -142,6 +147,10 @@ export const environment = {
   /** Name of the function that looks at environments whose time has come. */
   get environmentSweepFunction() {
     return required('ENVIRONMENT_SWEEP_FUNCTION');
+  },
+  /** Name of the function that deletes what data retention policies say. */
+  get dataRetentionFunction() {
+    return required('DATA_RETENTION_FUNCTION');
   },
   /** Base URL of the environments' API, without a slash at the end. */
   get environmentsUrl() {

@@ -10,6 +10,7 @@ import { Complete } from './functions/complete.ts';
 import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
+import { DataRetention } from './functions/data-retention.ts';
 import { EnvironmentGovernance } from './functions/environment-governance.ts';
 import { EnvironmentLogs } from './functions/environment-logs.ts';
 import { EnvironmentSettle } from './functions/environment-settle.ts';
@@ -123,6 +124,7 @@ const otherFunctions = {
   EnvironmentLogs,
   EnvironmentSettle,
   EnvironmentSweep,
+  DataRetention,
   Recover,
 } satisfies Record<string, Declaration>;
 

@@ -171,6 +171,10 @@ export const grants = (parts: Parts) => {
       actions: ['lambda:InvokeFunction'],
       resources: [requirePart(parts, 'commitStatus').functionArn],
     }),
+    deleteOldData: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [requirePart(parts, 'dataRetention').functionArn],
+    }),
     fetchCommits: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
       resources: [requirePart(parts, 'fetchCommit').functionArn],

@@ -33,6 +33,14 @@ const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
+const ranges = v.pipe(
+  texts,
+  v.check(
+    (all) => all.every((range) => readCidr(range) !== undefined),
+    'must be ranges of addresses, e.g. 10.1.0.0/16',
+  ),
+);
+
 const schema = v.object({
   stackName: v.optional(
     v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,127}$/, 'must be letters, digits and hyphens')),
@@ -100,15 +108,7 @@ const schema = v.object({
    * Ranges of addresses that URLs of run tasks may lead to although they are not of the internet, e.g. 10.1.0.0/16; none
    * by default.
    */
-  outboundAllowedCidrs: v.optional(
-    v.pipe(
-      texts,
-      v.check(
-        (ranges) => ranges.every((range) => readCidr(range) !== undefined),
-        'must be ranges of addresses, e.g. 10.1.0.0/16',
-      ),
-    ),
-  ),
+  outboundAllowedCidrs: v.optional(ranges),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy` the bucket must be emptied first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
   ...warmRunnerEntries,
@@ -120,6 +120,9 @@ const schema = v.object({
   auditRetentionDays: v.optional(whole(1, 3653), 90),
   /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */
   requestsPerSecond: v.optional(whole(10, 2000), 30),
+  /** Ranges of addresses that the API is reached at, and that it calls from: what `/api/meta/ip-ranges` says. */
+  apiIpRanges: v.optional(ranges),
+  outgoingIpRanges: v.optional(ranges),
   /** Address, or one of a domain, that SES may send from: notifications by e-mail come from it. None are sent without. */
   emailSender: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
   /** Alarm recipient. */

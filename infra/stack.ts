@@ -68,7 +68,15 @@ export class Platform extends Stack {
     parts.versionControlEvent = versionControlEvent.function;
     const sweep = build('EnvironmentSweep');
     parts.environmentSweep = sweep.function;
-    const before = { ...states, ...told, VersionControlEvent: versionControlEvent, EnvironmentSweep: sweep };
+    const retention = build('DataRetention');
+    parts.dataRetention = retention.function;
+    const before = {
+      ...states,
+      ...told,
+      VersionControlEvent: versionControlEvent,
+      EnvironmentSweep: sweep,
+      DataRetention: retention,
+    };
     const isMade = (id: FunctionId): id is keyof typeof before => id in before;
     const handlers = record(functionIds, (id) => (isMade(id) ? before[id] : build(id)));
 

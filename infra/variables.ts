@@ -24,6 +24,7 @@ export interface Parts {
   notify?: lambda.IFunction;
   environmentSettle?: lambda.IFunction;
   environmentSweep?: lambda.IFunction;
+  dataRetention?: lambda.IFunction;
   commitStatus?: lambda.IFunction;
   fetchCommit?: lambda.IFunction;
   fetchProvider?: lambda.IFunction;
@@ -35,6 +36,7 @@ type PartName =
   | 'notify'
   | 'environmentSettle'
   | 'environmentSweep'
+  | 'dataRetention'
   | 'commitStatus'
   | 'fetchCommit'
   | 'fetchProvider'
@@ -71,6 +73,10 @@ export const variableGroups = (parts: Parts) => {
       ENVIRONMENT_SETTLE_FUNCTION: requirePart(parts, 'environmentSettle').functionName,
       COMMIT_STATUS_FUNCTION: requirePart(parts, 'commitStatus').functionName,
     }),
+    ipRanges: () => ({
+      API_IP_RANGES: settings.apiIpRanges?.join(',') ?? '',
+      OUTGOING_IP_RANGES: settings.outgoingIpRanges?.join(',') ?? '',
+    }),
     tellPeople: () => ({ NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName }),
     /** Empty where no e-mails are sent. */
     email: () => ({ EMAIL_SENDER: settings.emailSender ?? '' }),
@@ -96,6 +102,7 @@ export const variableGroups = (parts: Parts) => {
       ENVIRONMENTS_DEBUG: environmentVariable(settings),
     }),
     environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: requirePart(parts, 'environmentSweep').functionName }),
+    dataRetention: () => ({ DATA_RETENTION_FUNCTION: requirePart(parts, 'dataRetention').functionName }),
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
     /** Empty where none are to stand ready. */
     warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),

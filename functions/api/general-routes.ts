@@ -1,3 +1,4 @@
+import { environment } from '../environment.ts';
 import { json, noContent } from './answer.ts';
 import { loginService } from './login-service.ts';
 import { openRoute, type Route } from './route.ts';
@@ -9,6 +10,18 @@ export const discoveryRoutes: Route[] = [
     const api = { 'tfe.v2': base, 'tfe.v2.1': base, 'tfe.v2.2': base, 'state.v2': base };
     const registry = { 'modules.v1': '/api/registry/v1/modules/', 'providers.v1': '/api/registry/v1/providers/' };
     return json(200, { ...api, ...registry, 'login.v1': loginService }, 'application/json');
+  }),
+];
+
+/**
+ * Ranges of addresses that the operator says the platform is reached at, and calls from (HCP API: IP ranges). Whoever calls
+ * a forge, a policy's source or a webhook from here does so from the same addresses.
+ */
+export const ipRangeRoutes: Route[] = [
+  openRoute('GET', '/api/meta/ip-ranges', 'anyone', async () => {
+    const { api, outgoing } = environment.ipRanges;
+    const ranges = { api, notifications: outgoing, sentinel: outgoing, vcs: outgoing };
+    return json(200, ranges, 'application/json');
   }),
 ];
 

@@ -15,13 +15,8 @@ const features: Record<string, string[]> = {
     'projects/*/provider-sets',
     'workspaces/*/provider-sets',
   ],
-  'data retention policies': [
-    'organizations/*/relationships/data-retention-policy',
-    'workspaces/*/relationships/data-retention-policy',
-  ],
   'recovering deleted resources': ['recoverable-items', 'organizations/*/recoverable-items'],
   'moving workspaces between organizations': ['workspace-transfers'],
-  'plan exports': ['plan-exports'],
   'HYOK (hold your own key)': [
     'hyok-configurations',
     'hyok-customer-key-versions',

@@ -80,6 +80,7 @@ const lookAt = async (key: Key): Promise<string | undefined> => {
   if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return haveSeenTo(key);
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
   if (key.sk === 'AUTODESTROY') return lookAtTimer(key, lookAtAutoDestroy);
+  if (key.sk === 'RETENTION') return void (await invokeLater(environment.dataRetentionFunction, { due: [key] }));
   if (key.sk === 'HEALTH') return lookAtTimer(key, lookAtHealth);
   return lookAtWorkspace(key);
 };

@@ -103,6 +103,7 @@ const deleteSettings = async (name: string): Promise<void> => {
     await remove({ pk, sk });
   });
   await inPieces(await queryAll<Key>({ pk, prefix: 'EMAILRECIPIENT#' }), ({ sk }) => remove({ pk, sk }));
+  await remove(keys.organizationRetention(name));
   // Of tokens whose deletion was cut off.
   await inPieces(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), ({ sk }) => remove({ pk, sk }));
 };

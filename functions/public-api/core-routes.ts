@@ -1,4 +1,4 @@
-import { discoveryRoutes, generalRoutes } from '../api/general-routes.ts';
+import { discoveryRoutes, generalRoutes, ipRangeRoutes } from '../api/general-routes.ts';
 import { type Route, versioned } from '../api/route.ts';
 import { changeRequestRoutes } from '../change-requests/routes.ts';
 import { relatedToWorkspaces } from '../includes/workspaces.ts';
@@ -12,6 +12,7 @@ const variableIds = async (workspaceId: string) => (await listVariables(workspac
 /** What the function Api answers: discovery, reading workspaces, and change requests. */
 export const coreRoutes: Route[] = [
   ...discoveryRoutes,
+  ...ipRangeRoutes,
   ...versioned([
     ...generalRoutes,
     ...entitlementRoutes,

@@ -1,4 +1,5 @@
 import { type Route, versioned } from '../api/route.ts';
+import { dataRetentionRoutes } from '../data-retention/routes.ts';
 import { emailRecipientRoutes } from '../notifications/email-routes.ts';
 import { notificationRoutes } from '../notifications/routes.ts';
 import { organizationTagRoutes } from '../organization-tags/routes.ts';
@@ -23,4 +24,5 @@ export const settingRoutes: Route[] = versioned([
   ...runTriggerRoutes,
   ...notificationRoutes,
   ...emailRecipientRoutes,
+  ...dataRetentionRoutes,
 ]);

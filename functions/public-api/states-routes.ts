@@ -1,5 +1,6 @@
 import { type Route, versioned } from '../api/route.ts';
 import { healthRoutes } from '../health/routes.ts';
+import { planExportRoutes } from '../plan-exports/routes.ts';
 import { phaseContentRoutes } from '../runs/phase-content-routes.ts';
 import { planRoutes } from '../runs/plan-routes.ts';
 import { workspaceLockRoutes } from '../states/lock-routes.ts';
@@ -19,4 +20,5 @@ export const stateRoutes: Route[] = versioned([
   ...planRoutes,
   ...phaseContentRoutes,
   ...healthRoutes,
+  ...planExportRoutes,
 ]);

@@ -65,7 +65,7 @@ export const completeDeletion = async (workspace: EndedWorkspace): Promise<boole
   if ((await openRunsOf(workspace)).length > 0) return false;
   const { pk } = keys.workspace(id);
   const rest = await Promise.all(
-    ['VAR', 'CONSUMER#', 'AUTODESTROY', 'CHANGEREQUEST#', 'HEALTH', 'ASSESSMENT#', 'TOLD#'].map((prefix) =>
+    ['VAR', 'CONSUMER#', 'AUTODESTROY', 'CHANGEREQUEST#', 'HEALTH', 'RETENTION', 'ASSESSMENT#', 'TOLD#'].map((prefix) =>
       queryAll<Key>({ pk, prefix }),
     ),
   );

@@ -120,10 +120,15 @@ const common = (run: Run, name: PhaseName, baseUrl: string) => {
   };
 };
 
+/** Plan exports are made of its JSON output. */
+const isExportable = ({ plan }: Run): boolean =>
+  plan.status === 'finished' && !plan.content && (plan.report?.artifacts?.includes('plan-json') ?? false);
+
 const stateVersions = (report: Phase['report']) =>
   many('state-versions', report?.stateVersionId ? [report.stateVersionId] : []);
 
-export const planDocument = (run: Run, baseUrl: string) => {
+/** @param granted of who asks; where it does not come along, nothing may be exported */
+export const planDocument = (run: Run, baseUrl: string, granted?: Granted) => {
   const id = planId(run.id);
   const report = shown(run.plan);
   return {
@@ -136,8 +141,8 @@ export const planDocument = (run: Run, baseUrl: string) => {
       /** Ours: which version planned, where the run says a constraint or `latest`. */
       'terraform-version': report?.terraformVersion ?? null,
       'structured-run-output-enabled': run.structuredOutput,
-      actions: { 'is-exportable': false },
-      permissions: { 'can-export': false },
+      actions: { 'is-exportable': isExportable(run) },
+      permissions: { 'can-export': granted?.has('plan:export') ?? false },
     },
     relationships: { 'state-versions': many('state-versions', []), exports: many('plan-exports', []) },
     links: {

@@ -69,8 +69,8 @@ const erroredState = async ({ subject }: Context<Run>): Promise<Answer> => {
   return redirect(307, await presignGet(key, linkSeconds));
 };
 
-const readPlan = async ({ request, subject }: Context<Run>): Promise<Answer> =>
-  ok(planDocument(subject, request.baseUrl));
+const readPlan = async ({ request, subject, granted }: Context<Run>): Promise<Answer> =>
+  ok(planDocument(subject, request.baseUrl, granted));
 
 const readApply = async ({ request, subject }: Context<Run>): Promise<Answer> =>
   ok(applyDocument(subject, request.baseUrl));

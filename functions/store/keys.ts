@@ -81,6 +81,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
  * | | `AUTODESTROY` | when to look whether it is to be destroyed |
  * | | `HEALTH` | when to look whether its health is to be assessed |
+ * | | `RETENTION` | when to look whether data of it is to be deleted; beside an organization, of its workspaces |
  * | | `ASSESSMENT#<at>#<run id>` | result of an assessment |
  * | | `QUERY#<created at>#<run id>` | → query run |
  * | | `VAR#<id>` | variable |
@@ -98,6 +99,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `EVENT#<rest of its id>` | run event; its id goes on with the time |
  * | | `COMMENT#<number>` | comment |
  * | | `TASKRESULT#<rest of its id>` | task result; its id goes on with its stage |
+ * | | `PLANEXPORT` | → its plan's latest export |
+ * | `PE#<id>` | `PE` | plan export |
  * | `APOOL#<id>` | `APOOL` | agent pool |
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
@@ -206,6 +209,8 @@ export const keys = {
   }),
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
   autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),
+  workspaceRetention: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'RETENTION' }),
+  organizationRetention: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'RETENTION' }),
   healthTimer: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'HEALTH' }),
   assessment: (workspaceId: string, at: string, runId: string): Key => ({
     pk: `WS#${workspaceId}`,
@@ -225,6 +230,8 @@ export const keys = {
     pk: `ORG#${organization}`,
     sk: `RESERVEDTAG#${key}`,
   }),
+  planExport: (id: string): Key => ({ pk: `PE#${id}`, sk: 'PE' }),
+  planExportOf: (runId: string): Key => ({ pk: `RUN#${runId}`, sk: 'PLANEXPORT' }),
   runTrigger: (id: string): Key => ({ pk: `RT#${id}`, sk: 'RT' }),
   runTriggerIn: (workspaceId: string, sourceId: string): Key => ({
     pk: `WS#${workspaceId}`,

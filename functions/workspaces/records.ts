@@ -1,6 +1,7 @@
 import { usePool, withPoolUse } from '../agent-pools/uses.ts';
 import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
 import type { Tag } from '../projects/tags.ts';
+import type { DataRetention } from '../run/data-retention-record.ts';
 import type { Engine } from '../run/engine.ts';
 import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
 import type { HealthResult } from '../run/health-record.ts';
@@ -118,6 +119,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   /** Newest result of an assessment of its health, and the one that goes on (orchestration/assessments.ts). */
   health?: HealthResult;
   assessing?: { runId: string; at: string };
+  /** In place of its organization's (data-retention/). */
+  dataRetention?: DataRetention;
   /** Most recent completed run. */
   latestRunId?: string;
   /** The current state version, with what a new one is checked against. */
@@ -162,11 +165,10 @@ export interface Workspace extends WorkspaceSettings, Edited {
 export type AutoDestroyChange = Partial<
   Pick<Workspace, 'autoDestroyAt' | 'autoDestroyActivityDuration' | 'inheritsAutoDestroy' | 'autoDestroyStatus'>
 >;
-type OfProject = Pick<Workspace, 'projectNotifies'>;
 
 export type NewWorkspace = WorkspaceSettings &
   AutoDestroyChange &
-  OfProject &
+  Pick<Workspace, 'projectNotifies'> &
   Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
@@ -217,7 +219,7 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
 export type WorkspaceChange = Partial<
   WorkspaceSettings &
     AutoDestroyChange &
-    OfProject &
+    Pick<Workspace, 'projectNotifies'> &
     Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>
 >;
 

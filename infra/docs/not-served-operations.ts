@@ -80,14 +80,6 @@ export const notServed: NotServed[] = [
     operations: ['GET /oauth-tokens/{}/vcs-organizations'],
   },
   {
-    feature: 'data retention policies',
-    why: 'retention is a setting of the platform',
-    operations: [
-      ...each('GET POST PATCH DELETE', '/organizations/{}/relationships/data-retention-policy'),
-      ...each('GET PATCH DELETE', '/workspaces/{}/relationships/data-retention-policy'),
-    ],
-  },
-  {
     feature: 'workspace transfers',
     why: 'between organizations of one platform: copy the workspace with `stepform import`',
     operations: [
@@ -96,11 +88,6 @@ export const notServed: NotServed[] = [
       `POST ${transfer}/actions/resume`,
       `POST ${transfer}/actions/cancel`,
     ],
-  },
-  {
-    feature: 'plan exports',
-    why: 'mock data for Sentinel, which is closed source',
-    operations: ['POST /plan-exports', ...each('GET DELETE', '/plan-exports/{}'), 'GET /plan-exports/{}/download'],
   },
   {
     feature: 'recoverable items',

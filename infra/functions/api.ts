@@ -5,7 +5,7 @@ export const Api: HttpDeclaration = {
   description: 'The public API (HCP Terraform API v2): discovery, reading workspaces, change requests',
   // API Gateway gives up after 30 s; the function answers before.
   timeoutSeconds: 29,
-  environment: ['table', 'bucket', 'requestLimit'],
+  environment: ['table', 'bucket', 'requestLimit', 'ipRanges'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
     // A workspace's readme is in its configuration, its outputs are in its state.

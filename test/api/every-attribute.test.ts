@@ -353,6 +353,7 @@ const elsewhere: Record<string, string> = {
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}': 'test/registry',
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/{moduleVersion}':
     'test/registry',
+  'organizations/{organization}/relationships/data-retention-policy': 'test/data-retention',
   'organizations/{organization}/token-ttl-policies': 'test/people/organizations',
   'organizations/{organization}/workspaces/{name}': 'workspaces, by name',
   'projects/{project}/relationships/tag-bindings': 'a list of tags',
@@ -360,6 +361,7 @@ const elsewhere: Record<string, string> = {
   'registry-modules/{organization}/{moduleName}/{moduleProvider}': 'test/registry',
   'reserved-tag-keys/{reservedTagKey}': 'below: only listed',
   'task-results/{result}/callback': 'a verdict',
+  'workspaces/{workspace}/relationships/data-retention-policy': 'test/data-retention',
   'workspaces/{workspace}/relationships/remote-state-consumers': 'a list of workspaces',
   'workspaces/{workspace}/relationships/ssh-key': 'a relationship',
   'workspaces/{workspace}/relationships/tag-bindings': 'a list of tags',

@@ -29,6 +29,8 @@ const withoutAttributes = [
   'PATCH /api/v2/workspaces/{workspace}/state-versions',
   'PATCH /api/v2/workspaces/{workspace}/relationships/vars',
   'POST /api/v2/policy-sets/{policySet}/versions',
+  // A list of plain objects.
+  'POST /api/v2/policy-sets/{policySet}/tag-selectors',
 ];
 
 const pointers = (body: { errors?: { source?: { pointer: string } }[] }) =>
@@ -45,10 +47,11 @@ it.each(['attributes', 'relationships'] as const)('rejects unknown %s by name on
   for (const { method, path } of writes) {
     if (withoutAttributes.includes(`${method} ${path}`)) continue;
     const { body } = namedIn(world);
-    const { workspace, project } = body.data.relationships;
+    const { workspace, project, plan } = body.data.relationships;
     const named = {
       ...(/\/(runs|team-workspaces)$/.test(path) ? { workspace } : {}),
       ...(/\/team-projects$/.test(path) ? { project } : {}),
+      ...(/\/plan-exports$/.test(path) ? { plan } : {}),
     };
     const inBody = naming[path] ?? {};
     const input = { 'no-such': part === 'attributes' ? 1 : { data: { type: 'x', id: 'x' } } };

@@ -12,8 +12,6 @@ afterAll(() => api.close());
 
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
-  ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
-  ['POST', 'plan-exports', 'plan exports'],
   ['POST', 'admin/terraform-versions', 'changing which Terraform versions there are'],
   ['DELETE', 'admin/terraform-versions/tool-1.2.3', 'changing which Terraform versions there are'],
   ['GET', 'organizations/acme/invoices/next', 'invoices'],

@@ -1,10 +1,12 @@
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
 import { until } from '../../functions/client/client.ts';
+import { status } from '../support/task-server.ts';
 import { hasGo, withDriftProvider } from './support/drift-provider.ts';
+import { startServer } from './support/run-tasks.ts';
 import { client, download, newWorkspace, platform, type Resource, reasonOf, untilFinal } from './support/world.ts';
 
 /** Health assessments with the real Terraform, from the setting to the end of drift. */
@@ -31,6 +33,43 @@ const assess = async (workspace: Resource): Promise<Resource> => {
     120_000,
   );
   return result as Resource;
+};
+
+/** Messages that name the workspace: on one machine each is a file (infra/local/mail.ts). */
+const emailsAbout = ({ attributes }: Resource): string[] => {
+  const folder = join(platform.dataDir ?? '', 'mail');
+  if (!existsSync(folder)) return [];
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  return texts.filter((text) => text.includes(attributes.name));
+};
+
+/** What is told of the workspace's health from now on: at a URL, and in e-mails to its owner. */
+const notifications = async (workspace: Resource) => {
+  const server = await startServer();
+  server.answer = status(200);
+  const all = ['assessment:drifted', 'assessment:check_failure', 'assessment:failed'];
+  const path = `/workspaces/${workspace.id}/notification-configurations`;
+  const values = { enabled: true, triggers: all };
+  await client.create(path, 'notification-configurations', {
+    ...values,
+    name: 'url',
+    'destination-type': 'generic',
+    url: server.url,
+  });
+  const owner = await client.get('/account/details');
+  await client.create(
+    path,
+    'notification-configurations',
+    { ...values, name: 'mail', 'destination-type': 'email' },
+    { users: { data: [{ type: 'users', id: owner.id }] } },
+  );
+  return {
+    triggers: async () =>
+      server.requests
+        .map(({ payload }) => (payload as unknown as { trigger?: string }).trigger)
+        .filter((trigger) => trigger !== undefined),
+    emails: () => emailsAbout(workspace),
+  };
 };
 
 const apply = async (workspace: Resource, archive: Buffer): Promise<Resource> => {
@@ -116,6 +155,7 @@ output "port" {
 }
 `;
     const workspace = await newWorkspace(assessed);
+    const notified = await notifications(workspace);
     await apply(workspace, await packFiles({ 'main.tf': main }));
     expect((await assess(workspace)).attributes).toMatchObject({
       drifted: false,
@@ -147,6 +187,16 @@ output "port" {
       drifted: null,
       'error-message': expect.stringContaining('Invalid function argument'),
     });
+    // One for each result that has a condition, by URL and by e-mail; none for the first.
+    const expected = ['assessment:check_failure', 'assessment:check_failure', 'assessment:failed'];
+    expect(await until(notified.triggers, (triggers) => triggers.length >= 3, 60_000)).toEqual(expected);
+    expect(
+      await until(
+        async () => notified.emails(),
+        (emails) => emails.length >= 3,
+        60_000,
+      ),
+    ).toHaveLength(3);
     const shown = await client.get(`/workspaces/${workspace.id}`);
     expect(shown.attributes['last-assessment-result-at']).toMatch(/Z$/);
     expect(await client.list(`/workspaces/${workspace.id}/assessment-results`)).toHaveLength(4);

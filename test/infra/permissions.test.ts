@@ -243,6 +243,7 @@ const expected: Record<FunctionId, string[]> = {
     ...createsRuns.filter((line) => !finisher.includes(line)),
     'dynamodb:Query table/index/due',
     'lambda:InvokeFunction EnvironmentSweepFunction',
+    'lambda:InvokeFunction DataRetentionFunction',
     handsOver,
     ...launch,
     'states:DescribeExecution arn:aws:states:region:account:execution:machine.Name:*',
@@ -253,6 +254,13 @@ const expected: Record<FunctionId, string[]> = {
   EnvironmentTemplates: templates,
   EnvironmentGovernance: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   EnvironmentSweep: environments,
+  DataRetention: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    ...objects('PutObject', 'configurations', 'runs', 'states', 'uploads'),
+    ...objects('GetObject', 'runs'),
+    's3:ListBucket bucket',
+  ],
   EnvironmentSettle: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:Decrypt key',

@@ -306,6 +306,7 @@ export const startAws = async ({ signed = false } = {}): Promise<Aws> => {
     TASK_DEFINITION_ARN: 'arn:aws:ecs:us-east-1:000000000000:task-definition/runner:1',
     CONTAINER_NAME: 'runner',
     NOTIFY_FUNCTION: 'NotifyFunction',
+    DATA_RETENTION_FUNCTION: 'DataRetentionFunction',
     COMMIT_STATUS_FUNCTION: 'CommitStatusFunction',
     FETCH_COMMIT_FUNCTION: 'FetchCommitFunction',
     FETCH_PROVIDER_FUNCTION: 'FetchProviderFunction',

@@ -72,6 +72,16 @@ const assessmentOf = async (workspaceId: string, organization: string) => {
   return { assessment: id.replace('run-', 'asmt-'), assessmentResult: id.replace('run-', 'asmtres-') };
 };
 
+const planExportOf = async (workspaceId: string, organization: string): Promise<string> => {
+  const { newId } = await import('../../functions/store/id.ts');
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { create } = await import('../../functions/store/table.ts');
+  const id = newId('pe');
+  const values = { id, organization, workspaceId, runId: newId('run'), createdAt: new Date().toISOString() };
+  await create({ ...keys.planExport(id), ...values });
+  return id;
+};
+
 const changeRequestOf = async (api: Api, workspaceId: string, organization: string): Promise<string> => {
   const action = { action_type: 'change_requests', action_inputs: { subject: 's' }, target_ids: [workspaceId] };
   await api.post(`organizations/${organization}/explorer/bulk-actions`, action);
@@ -196,6 +206,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     tag: await tagOf(api, workspace),
     token: 'at-unknown',
     view: await viewOf(api, organization),
+    planExport: await planExportOf(workspace, organization),
     changeRequest: await changeRequestOf(api, workspace, organization),
     ...(await assessmentOf(workspace, organization)),
     ...(await registryThings(organization)),
@@ -225,11 +236,16 @@ export const namedIn = ({
   organization = '',
   name = '',
   namespace = '',
+  plan = '',
 }: Record<string, string>) => ({
   body: {
     data: {
       attributes: { namespace },
-      relationships: { workspace: ref('workspaces', workspace), project: ref('projects', project) },
+      relationships: {
+        workspace: ref('workspaces', workspace),
+        project: ref('projects', project),
+        plan: ref('plans', plan),
+      },
     },
   },
   query: new URLSearchParams({

@@ -96,7 +96,7 @@ export const onWorkspace = (
 };
 
 const inWorkspaces = /^(workspace|run|configuration|plan|variable|state|data):/;
-const secrets: Permissions = ['state:read', 'state:read-outputs', 'plan:read-json'];
+const secrets: Permissions = ['state:read', 'state:read-outputs', 'plan:read-json', 'plan:export'];
 
 /**
  * An environment is its owner's, who has it through the environments' API: here it is seen by those who may apply runs, as

@@ -65,6 +65,7 @@ const everything = [
   'run:override-policy',
   'configuration:read',
   'plan:read-json',
+  'plan:export',
   'variable:read',
   'variable:write',
   'state:read-outputs',
@@ -94,8 +95,7 @@ export const workspacePartPermissions: Gives<WorkspaceParts> = {
     read: ['state:read-outputs', 'state:read'],
     write: ['state:read-outputs', 'state:read', 'state:write'],
   },
-  // They are exports of plans, which this platform does not make.
-  'sentinel-mocks': { none: [], read: [] },
+  'sentinel-mocks': { none: [], read: ['plan:export'] },
   'workspace-locking': switched(['workspace:lock']),
   'run-tasks': switched(['workspace:manage-tasks']),
 };
@@ -277,6 +277,7 @@ const notByOrganization: Permissions = [
   'run:force-cancel',
   'run:override-policy',
   'plan:read-json',
+  'plan:export',
   'state:write',
 ];
 

@@ -1,3 +1,4 @@
+import type { DataRetention } from '../../run/data-retention-record.ts';
 import type { Engine } from '../../run/engine.ts';
 import type { ExecutionMode } from '../../run/execution-mode.ts';
 import type { Edited } from '../../store/edits.ts';
@@ -66,6 +67,8 @@ export interface Organization extends OrganizationSettings, NameCounts, Edited {
   isOperators?: boolean;
   /** Environments' templates have been made here (environments/). */
   hasTemplates?: true;
+  /** How long data of its workspaces is kept that say nothing else (data-retention/). */
+  dataRetention?: DataRetention;
   /** Teams have notification configurations. */
   teamsNotified?: true;
   /** There are quotas of environments. */

@@ -1,0 +1,28 @@
+import { one, type Resource } from '../api/answer.ts';
+import type { DataRetention } from '../run/data-retention-record.ts';
+import { deletes, keeps } from './input.ts';
+
+/** HCP API: data retention policies. Their attributes are not dashed there. */
+export const dataRetentionDocument = (
+  { id, keeps: kept, stateDays, configurationDays, runDays }: DataRetention,
+  target: { type: 'organizations' | 'workspaces'; id: string },
+): Resource => {
+  const all = [stateDays, configurationDays, runDays].filter((days) => days !== undefined);
+  return {
+    id,
+    type: kept ? keeps : deletes,
+    attributes: kept
+      ? {}
+      : {
+          deleteOlderThanNDays: Math.min(...all),
+          deleteStateVersions: stateDays !== undefined,
+          deleteConfigurationVersions: configurationDays !== undefined,
+          deleteRunDataAndLogs: runDays !== undefined,
+          stateVersionsDeleteAfterNDays: stateDays ?? null,
+          configurationVersionsDeleteAfterNDays: configurationDays ?? null,
+          runDataAndLogsDeleteAfterNDays: runDays ?? null,
+        },
+    relationships: { target: one(target.type, target.id) },
+    links: { self: `/api/v2/${target.type}/${target.id}/relationships/data-retention-policy` },
+  };
+};

@@ -1,0 +1,92 @@
+import { getOrganization } from '../people/organizations/records.ts';
+import type { DataRetention } from '../run/data-retention-record.ts';
+import { dueIn } from '../store/due.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { logError } from '../store/log.ts';
+import { eachName } from '../store/name-index.ts';
+import { create, get, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { type NameItem, namesOf } from '../workspaces/names.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { deleteOlder, neededIn } from './delete-old.ts';
+import type { Kind, RetentionTimer } from './records.ts';
+
+/** Applies data retention policies: the sweep hands over timers that are due. Every look may be repeated. */
+
+const daySeconds = 24 * 3600;
+const soonSeconds = 60;
+/** What was spared before is looked at again. */
+const againDays = 30;
+
+/** Whoever set something anew meanwhile has another timer. */
+const unchanged = ({ lookedAt }: RetentionTimer) => ({ condition: 'lookedAt = :seen', values: { ':seen': lookedAt } });
+
+const daysOf = ({ stateDays, configurationDays, runDays }: DataRetention): [Kind, number | undefined][] => [
+  ['states', stateDays],
+  ['configurations', configurationDays],
+  ['runs', runDays],
+];
+
+/** Its own policy, else its organization's. What belongs to an environment ends with it. */
+const policyOf = async ({ dataRetention, organization, managedBy }: Workspace): Promise<DataRetention | undefined> => {
+  if (managedBy) return undefined;
+  const policy = dataRetention ?? (await getOrganization(organization))?.dataRetention;
+  return policy?.keeps ? undefined : policy;
+};
+
+const isOutdated = ({ since }: RetentionTimer): boolean =>
+  since === undefined || Date.now() - Date.parse(since) > againDays * daySeconds * 1000;
+
+const lookAtWorkspace = async (timer: RetentionTimer, id: string): Promise<void> => {
+  const key = { pk: timer.pk, sk: timer.sk };
+  const workspace = await getWorkspace(id);
+  const policy = workspace && (await policyOf(workspace));
+  if (!workspace || !policy) return void (await remove(key, unchanged(timer)));
+  const again = isOutdated(timer);
+  const places = again ? {} : { ...timer.places };
+  const needed = await neededIn(workspace);
+  let more = false;
+  for (const [kind, days] of daysOf(policy)) {
+    if (days === undefined) continue;
+    const progress = await deleteOlder(workspace, kind, { days, after: places[kind], needed });
+    if (progress.place !== undefined) places[kind] = progress.place;
+    more ||= progress.more;
+  }
+  const since = again ? now() : timer.since;
+  const set = { lookedAt: now(), places, since, ...dueIn(id, more ? soonSeconds : daySeconds) };
+  await update(key, { set, ...unchanged(timer) });
+};
+
+const atOnce = 20;
+
+/** Workspaces without a policy of their own follow: each has its timer, which ends by itself when there is no policy. */
+const lookAtOrganization = async (timer: RetentionTimer, name: string): Promise<void> => {
+  const key = { pk: timer.pk, sk: timer.sk };
+  const policy = (await getOrganization(name))?.dataRetention;
+  if (!policy || policy.keeps) return void (await remove(key, unchanged(timer)));
+  for await (const names of eachName<NameItem>(namesOf(name))) {
+    for (let i = 0; i < names.length; i += atOnce) {
+      await Promise.all(
+        names
+          .slice(i, i + atOnce)
+          .map(({ workspaceId: id }) =>
+            create({ ...keys.workspaceRetention(id), lookedAt: now(), ...dueIn(id, soonSeconds) }),
+          ),
+      );
+    }
+  }
+  await update(key, { set: { lookedAt: now(), ...dueIn(name, daySeconds) }, ...unchanged(timer) });
+};
+
+export const handler = async ({ due }: { due: Key[] }): Promise<void> => {
+  for (const key of due) {
+    try {
+      const timer = await get<RetentionTimer>(key);
+      if (!timer) continue;
+      if (key.pk.startsWith('ORG#')) await lookAtOrganization(timer, key.pk.replace('ORG#', ''));
+      else await lookAtWorkspace(timer, key.pk.replace('WS#', ''));
+    } catch (error) {
+      logError('data retention failed', error, { item: key.pk });
+    }
+  }
+};

@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { check, readData, setting } from '../api/validation.ts';
+import type { DataRetention } from '../run/data-retention-record.ts';
+import { newId } from '../store/id.ts';
+
+/** What a data retention policy may say. */
+
+export const deletes = 'data-retention-policy-delete-olders';
+export const keeps = 'data-retention-policy-dont-deletes';
+
+const noCounts = 'policies here go by age only. Use a number of days';
+const otherFields: OtherFields = {
+  related: 'target',
+  lacking: {
+    stateVersionsKeepLatestCount: noCounts,
+    configurationVersionsKeepLatestCount: noCounts,
+    runDataKeepLatestCount: noCounts,
+  },
+};
+
+const days = setting(
+  v.pipe(
+    v.number(),
+    v.integer('must be a whole number of days'),
+    v.minValue(1, 'must be at least 1'),
+    v.maxValue(3650, 'must be at most 3650'),
+  ),
+);
+
+const attributes = {
+  deleteOlderThanNDays: days,
+  deleteStateVersions: setting(v.boolean()),
+  deleteConfigurationVersions: setting(v.boolean()),
+  deleteRunDataAndLogs: setting(v.boolean()),
+  stateVersionsDeleteAfterNDays: days,
+  configurationVersionsDeleteAfterNDays: days,
+  runDataAndLogsDeleteAfterNDays: days,
+};
+
+const typed = v.object({
+  data: v.object({
+    type: v.picklist([deletes, keeps], `must be "${deletes}" or "${keeps}"`),
+  }),
+});
+
+/** The days for one kind; state and configuration versions are meant where nothing is said of kinds. @throws {ApiError} 422 */
+const daysOf = (
+  wanted: boolean | null | undefined,
+  own: number | null | undefined,
+  all: number | null | undefined,
+  otherwise: boolean,
+): number | undefined => ((wanted ?? otherwise) || own ? (own ?? all ?? undefined) : undefined);
+
+/** @throws {ApiError} 400 or 422 */
+export const readDataRetention = (request: ApiRequest, current?: DataRetention): DataRetention => {
+  const { type } = check(typed, request.json() ?? {}).data;
+  const { attributes: given } = readData(request, attributes, {}, otherFields);
+  const id = current?.id ?? newId('drp');
+  if (type === keeps) {
+    const [extra] = Object.entries(given).find(([, value]) => value != null && value !== false) ?? [];
+    if (extra) throw unprocessable(`/data/attributes/${extra}`, `${extra}: a policy of type ${keeps} deletes nothing`);
+    return { id, keeps: true };
+  }
+  const all = given.deleteOlderThanNDays;
+  const policy: DataRetention = {
+    id,
+    stateDays: daysOf(given.deleteStateVersions, given.stateVersionsDeleteAfterNDays, all, true),
+    configurationDays: daysOf(
+      given.deleteConfigurationVersions,
+      given.configurationVersionsDeleteAfterNDays,
+      all,
+      true,
+    ),
+    runDays: daysOf(given.deleteRunDataAndLogs, given.runDataAndLogsDeleteAfterNDays, all, false),
+  };
+  if (policy.stateDays || policy.configurationDays || policy.runDays) return policy;
+  throw unprocessable('/data/attributes/deleteOlderThanNDays', 'deleteOlderThanNDays: is missing');
+};

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readSettings } from '../../infra/settings.ts';
+import { type Api, eventOf, startApi } from '../support/api.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const read = async () => {
+  const { handler } = await import('../../functions/public-api/api.ts');
+  const event = eventOf('GET', '/api/meta/ip-ranges');
+  const { statusCode, body } = (await handler(event, {} as never)) as { statusCode: number; body: string };
+  return [statusCode, JSON.parse(body)];
+};
+
+it('are told to anyone, as the operator has set them', async () => {
+  expect(await read()).toEqual([200, { api: [], notifications: [], sentinel: [], vcs: [] }]);
+  process.env.API_IP_RANGES = '198.51.100.0/24';
+  process.env.OUTGOING_IP_RANGES = '203.0.113.7/32,2001:db8::/32';
+  const outgoing = ['203.0.113.7/32', '2001:db8::/32'];
+  expect(await read()).toEqual([
+    200,
+    { api: ['198.51.100.0/24'], notifications: outgoing, sentinel: outgoing, vcs: outgoing },
+  ]);
+  delete process.env.API_IP_RANGES;
+  delete process.env.OUTGOING_IP_RANGES;
+});
+
+it('are ranges, or the deployment stops', () => {
+  expect(readSettings({ outgoingIpRanges: '203.0.113.7/32' }).outgoingIpRanges).toEqual(['203.0.113.7/32']);
+  expect(() => readSettings({ apiIpRanges: ['203.0.113.7'] })).toThrow(/apiIpRanges.*must be ranges of addresses/);
+});

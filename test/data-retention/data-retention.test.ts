@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { runHelpers } from '../support/runs.ts';
+import { stateFile } from '../support/state.ts';
+
+/** Data retention policies: what they may say, and what they delete. */
+
+let api: Api;
+let handler: typeof import('../../functions/data-retention/handler.ts').handler;
+beforeAll(async () => {
+  api = await startApi();
+  handler = (await import('../../functions/data-retention/handler.ts')).handler;
+});
+beforeEach(() => {
+  vi.useRealTimers();
+});
+afterAll(() => api.close());
+
+const deletes = 'data-retention-policy-delete-olders';
+const keeps = 'data-retention-policy-dont-deletes';
+const ofWorkspace = (id: string) => `workspaces/${id}/relationships/data-retention-policy`;
+const ofOrganization = (name = 'acme') => `organizations/${name}/relationships/data-retention-policy`;
+const send = (method: string, path: string, attributes: object = {}, type = deletes) =>
+  api.call(method, path, { body: { data: { type, attributes } } });
+const newOrganization = async () =>
+  (await api.post('organizations', { name: uniqueName('kept'), email: 'a@example.com' })).body.data.id as string;
+
+describe('a policy', () => {
+  it('of a workspace is set, read, changed and removed', async () => {
+    const { id } = await api.workspace();
+    expect((await api.get(ofWorkspace(id))).status).toBe(404);
+    const made = await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 33 });
+    expect([made.status, made.body.data]).toMatchObject([
+      200,
+      {
+        id: expect.stringMatching(/^drp-/),
+        type: deletes,
+        attributes: { deleteOlderThanNDays: 33, deleteStateVersions: true, deleteRunDataAndLogs: false },
+        relationships: { target: { data: { type: 'workspaces', id } } },
+      },
+    ]);
+    const own = {
+      deleteStateVersions: false,
+      configurationVersionsDeleteAfterNDays: 5,
+      runDataAndLogsDeleteAfterNDays: 9,
+    };
+    const changed = await send('PATCH', ofWorkspace(id), own);
+    expect(changed.body.data).toMatchObject({
+      id: made.body.data.id,
+      attributes: { deleteOlderThanNDays: 5, stateVersionsDeleteAfterNDays: null, runDataAndLogsDeleteAfterNDays: 9 },
+    });
+    expect((await api.get(ofWorkspace(id))).body).toEqual(changed.body);
+    expect((await send('PATCH', ofWorkspace(id), {}, keeps)).body.data.type).toBe(keeps);
+    expect((await api.call('DELETE', ofWorkspace(id))).status).toBe(204);
+    expect((await api.get(ofWorkspace(id))).status).toBe(404);
+  });
+
+  it.each<[object, string, string]>([
+    [{}, deletes, 'deleteOlderThanNDays'],
+    [{ deleteOlderThanNDays: 0 }, deletes, 'deleteOlderThanNDays'],
+    [{ deleteOlderThanNDays: 1.5 }, deletes, 'deleteOlderThanNDays'],
+    [{ deleteOlderThanNDays: 5, stateVersionsKeepLatestCount: 3 }, deletes, 'stateVersionsKeepLatestCount'],
+    [{ deleteOlderThanNDays: 5 }, keeps, 'deleteOlderThanNDays'],
+    [
+      { deleteOlderThanNDays: 5, deleteStateVersions: false, deleteConfigurationVersions: false },
+      deletes,
+      'deleteOlderThanNDays',
+    ],
+  ])('%j of type %s is refused', async (attributes, type, field) => {
+    const { status, body } = await send('POST', ofOrganization(), attributes, type);
+    expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
+  });
+
+  it('needs a type', async () => {
+    expect((await send('POST', ofOrganization(), { deleteOlderThanNDays: 5 }, 'policy')).status).toBe(422);
+  });
+});
+
+const days = (count: number) => new Date(Date.now() - count * 24 * 3600 * 1000).toISOString();
+/** Makes its record look older. */
+const age = async (key: 'stateVersion' | 'configurationVersion' | 'run', id: string, by: number) => {
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('../../functions/store/table.ts');
+  await update(keys[key](id), { set: { createdAt: days(by) } });
+};
+const look = async (target: { workspace: string } | { organization: string }) => {
+  const { timerKey } = await import('../../functions/data-retention/records.ts');
+  await handler({ due: [timerKey(target)] });
+};
+const states = async (workspaceId: string, count: number) => {
+  await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
+  const ids: string[] = [];
+  let lineage: string | undefined;
+  for (let serial = 1; serial <= count; serial++) {
+    const { text, ...attributes } = stateFile({ serial, ...(lineage ? { lineage } : {}) });
+    lineage = attributes.lineage;
+    const state = Buffer.from(text).toString('base64');
+    const { body } = await api.post(`workspaces/${workspaceId}/state-versions`, { ...attributes, state });
+    ids.push(body.data.id);
+  }
+  await api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
+  return ids;
+};
+const statusOfState = async (id: string) => (await api.get(`state-versions/${id}`)).body.data.attributes.status;
+
+describe('deletion', () => {
+  it('takes old states for a week, then for good, and never the current one', async () => {
+    const { id } = await api.workspace();
+    const [first = '', second = '', third = '', current = ''] = await states(id, 4);
+    await age('stateVersion', first, 40);
+    await age('stateVersion', second, 32);
+    await age('stateVersion', current, 100);
+    await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
+    await look({ workspace: id });
+    expect(await Promise.all([first, second, third, current].map(statusOfState))).toEqual([
+      'backing_data_permanently_deleted',
+      'backing_data_soft_deleted',
+      'finalized',
+      'finalized',
+    ]);
+    await age('stateVersion', second, 40);
+    await age('stateVersion', third, 40);
+    await look({ workspace: id });
+    expect(await Promise.all([second, third, current].map(statusOfState))).toEqual([
+      'backing_data_permanently_deleted',
+      'backing_data_permanently_deleted',
+      'finalized',
+    ]);
+  });
+
+  it('takes old configurations that nothing needs, and run data where the policy says so', async () => {
+    const help = await runHelpers(api);
+    const workspace = (await help.ready()).id;
+    const oldest = await api.configuration(workspace);
+    await api.configuration(workspace);
+    const run = await help.create(workspace);
+    await api.configuration(workspace);
+    const listed = (await api.get(`workspaces/${workspace}/configuration-versions`)).body.data as { id: string }[];
+    for (const { id } of listed.slice(1)) await age('configurationVersion', id, 50);
+    await age('run', run.id, 50);
+    await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
+    await look({ workspace });
+    const status = async (id: string) => (await api.get(`configuration-versions/${id}`)).body.data.attributes.status;
+    expect(await status(oldest.id)).toBe('backing_data_permanently_deleted');
+    const used = run.relationships['configuration-version'].data.id;
+    expect(await status(used)).toBe('uploaded');
+    const { getRun, updateRun } = await import('../../functions/runs/records.ts');
+    expect((await getRun(run.id))?.plan.content).toBeUndefined();
+    const { keys } = await import('../../functions/store/keys.ts');
+    const { remove, update } = await import('../../functions/store/table.ts');
+    await updateRun(run.id, { set: { status: 'applied' } });
+    await remove(keys.queued(workspace, 1));
+    await update(keys.workspace(workspace), { remove: ['latestRunId'] });
+    // A change of the policy begins anew; else what was spared is looked at again after a month.
+    await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
+    await look({ workspace });
+    expect((await getRun(run.id))?.plan.content).toBe('permanently_deleted');
+  });
+
+  it('follows the organization, unless the workspace keeps everything or has its own policy', async () => {
+    const organization = await newOrganization();
+    const newWorkspace = async () =>
+      (await api.post(`organizations/${organization}/workspaces`, { name: uniqueName('w') })).body.data.id as string;
+    const [following, keeping] = [await newWorkspace(), await newWorkspace()];
+    const [old = ''] = await states(following, 2);
+    const [kept = ''] = await states(keeping, 2);
+    for (const id of [old, kept]) await age('stateVersion', id, 50);
+    await send('POST', ofOrganization(organization), { deleteOlderThanNDays: 30 });
+    await send('POST', ofWorkspace(keeping), {}, keeps);
+    await look({ organization });
+    for (const workspace of [following, keeping]) await look({ workspace });
+    expect([await statusOfState(old), await statusOfState(kept)]).toEqual([
+      'backing_data_permanently_deleted',
+      'finalized',
+    ]);
+  });
+
+  it('stops with the policy, and its timer ends', async () => {
+    const { keys } = await import('../../functions/store/keys.ts');
+    const { get } = await import('../../functions/store/table.ts');
+    const { id } = await api.workspace();
+    const [old = ''] = await states(id, 2);
+    await age('stateVersion', old, 50);
+    await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
+    await api.call('DELETE', ofWorkspace(id));
+    await look({ workspace: id });
+    expect([await statusOfState(old), await get(keys.workspaceRetention(id))]).toEqual(['finalized', undefined]);
+  });
+
+  it('goes on soon where there is more than one look takes, and tomorrow where there is not', async () => {
+    const { keys } = await import('../../functions/store/keys.ts');
+    const { get, put } = await import('../../functions/store/table.ts');
+    const { id } = await api.workspace();
+    for (let serial = 1; serial <= 60; serial++) {
+      const stateVersionId = `sv-gone${String(serial).padStart(12, '0')}`;
+      await put({ ...keys.workspaceStateVersion(id, serial, stateVersionId), stateVersionId });
+    }
+    await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
+    const dueInSeconds = async () => {
+      await look({ workspace: id });
+      const timer = await get<{ dueAt: string }>(keys.workspaceRetention(id));
+      return Math.round((Date.parse(timer?.dueAt ?? '') - Date.now()) / 1000);
+    };
+    expect(await dueInSeconds()).toBeLessThanOrEqual(60);
+    expect(await dueInSeconds()).toBeGreaterThan(80_000);
+  });
+});
