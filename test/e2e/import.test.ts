@@ -298,7 +298,7 @@ it.skipIf(!provider)(
       });
     expect(terraform('validate')).toMatchObject({ status: 0 });
     const planned = terraform('plan', '-input=false');
-    expect(planned.stdout + planned.stderr).toMatch(/Plan: \d+ to import, 0 to add, 0 to change, 0 to destroy\./);
+    expect(planned.stdout + planned.stderr).toMatch(/Plan: \d+ to import, 0 to add, 1 to change, 0 to destroy\./);
   },
   120_000,
 );

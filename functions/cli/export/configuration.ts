@@ -33,7 +33,10 @@ export class Configuration {
     return new Reference(`${type}.${name}.id`);
   }
 
-  /** A variable for a value that nobody is told. */
+  /**
+   * A variable for a value that nobody is told. It has no default, and what has it ignores no changes of it: the provider
+   * would write its own default, which is empty, over the value that is there.
+   */
   secret(text: string, description: string): Reference {
     const name = this.name('variable', text);
     const body = { description, type: new Reference('string'), sensitive: true };
@@ -63,7 +66,7 @@ export class Configuration {
   /** By path. */
   get files(): Map<string, string> {
     const example = this.#secrets.length
-      ? [['secrets.tfvars.example', `${this.#secrets.map((name) => `${name} = ""`).join('\n')}\n`] as const]
+      ? [['secrets.tfvars.example', `${this.#secrets.map((name) => `# ${name} = "…"`).join('\n')}\n`] as const]
       : [];
     return new Map([
       ...[...this.#files].map(([path, blocks]) => [path, hclOf(blocks)] as const),

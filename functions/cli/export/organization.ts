@@ -77,12 +77,17 @@ const exportPolicy = async (work: Export, { id, attributes }: Resource): Promise
   const { client, configuration, known, organization } = work;
   const content = await (await client.content(`/policies/${id}/download`)).text();
   const file = `policies/${configuration.name('policy file', attributes.name)}`;
+  // The provider sends it, and does not read it.
+  const unread = attributes.query ? [ignoring('query')] : [];
   const body = {
     ...args(attributes, 'name description kind query'),
     enforce_mode: attributes['enforcement-level'] ?? undefined,
     policy: configuration.content(`${file}.${attributes.kind === 'opa' ? 'rego' : 'sentinel'}`, content),
   };
-  known.set(id, configuration.resource('policies.tf', 'tfe_policy', attributes.name, `${organization}/${id}`, body));
+  known.set(
+    id,
+    configuration.resource('policies.tf', 'tfe_policy', attributes.name, `${organization}/${id}`, body, unread),
+  );
 };
 
 const exportParameters = async (work: Export, set: Resource): Promise<void> => {
@@ -93,7 +98,7 @@ const exportParameters = async (work: Export, set: Resource): Promise<void> => {
     const secret = sensitive && configuration.secret(name, `Parameter ${key} of policy set ${set.attributes.name}`);
     const body = { key, value: secret || (value ?? ''), sensitive, policy_set_id: known.get(set.id) };
     const at = `${set.id}/${id}`;
-    configuration.resource('policies.tf', 'tfe_policy_set_parameter', name, at, body, secret ? [unmanagedValue()] : []);
+    configuration.resource('policies.tf', 'tfe_policy_set_parameter', name, at, body);
   }
 };
 
@@ -106,22 +111,25 @@ const exportSet = async (work: Export, listed: Resource): Promise<void> => {
     return;
   }
   const body = {
-    ...args(attributes, 'name description kind global overridable'),
+    ...args(attributes, 'name description kind overridable'),
     policy_ids: references(work, idsIn(set, 'policies')),
-    ...(attributes.global ? {} : { workspace_ids: references(work, idsIn(set, 'workspaces')) }),
+    // The provider has either.
+    ...(attributes.global ? { global: true } : { workspace_ids: references(work, idsIn(set, 'workspaces')) }),
   };
   known.set(id, configuration.resource('policies.tf', 'tfe_policy_set', attributes.name, id, body));
   for (const project of idsIn(set, 'projects')) {
     const there = (await client.get(`/projects/${project}`)).attributes.name;
-    const at = `${work.organization}/${there}/${attributes.name}`;
+    const at = `${work.organization}/${project}/${attributes.name}`;
     const on = { policy_set_id: known.get(id), project_id: known.get(project) };
     configuration.resource('policies.tf', 'tfe_project_policy_set', `${attributes.name}_${there}`, at, on);
   }
   await exportParameters(work, set);
 };
 
-/** What the platform does not tell, Terraform could not compare: it is set when the thing is created, and never after. */
-export const unmanagedValue = (): Block => ({ type: 'lifecycle', body: { ignore_changes: [new Reference('value')] } });
+const ignoring = (argument: string): Block => ({
+  type: 'lifecycle',
+  body: { ignore_changes: [new Reference(argument)] },
+});
 
 export const exportOrganization = async (work: Export): Promise<void> => {
   await exportPools(work);

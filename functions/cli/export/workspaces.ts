@@ -1,7 +1,6 @@
 import { type Resource, related } from '../../client/client.ts';
 import { all, args, type Export, inOrganization, references, tagsOf } from './context.ts';
 import type { Block, Body } from './hcl.ts';
-import { unmanagedValue } from './organization.ts';
 
 /** Workspaces with what hangs on them, and variable sets. */
 
@@ -81,8 +80,7 @@ const exportVariables = async (work: Export, { file, name, path, at, argument }:
       description: description || undefined,
       ...{ hcl, sensitive, ...argument },
     };
-    const blocks = secret ? [unmanagedValue()] : [];
-    configuration.resource(file, 'tfe_variable', called, `${organization}/${at}/${id}`, body, blocks);
+    configuration.resource(file, 'tfe_variable', called, `${organization}/${at}/${id}`, body);
   }
 };
 

@@ -143,7 +143,7 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
             {rows.map(({ id, attributes }) => (
               <tr key={id}>
                 {columns[question.type].map((field) => (
-                  <td key={field} class="break">
+                  <td key={field} class={long.has(field) ? 'break' : 'nowrap'}>
                     <Cell field={field} value={attributes[field.replaceAll('_', '-')]} organization={organization} />
                   </td>
                 ))}
@@ -168,6 +168,9 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
     )}
   </>
 );
+
+/** Lists and addresses, which may have any length. */
+const long = new Set(['providers', 'modules', 'workspaces', 'tags', 'address', 'source']);
 
 const Nothing = ({ question: { type, filters } }: { question: Question }) => (
   <div class="panel empty">

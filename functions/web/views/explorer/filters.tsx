@@ -58,7 +58,7 @@ const Line = ({ number, type, filter, onChange, onRemove }: LineProps) => {
     onChange({ field: next, operator: kept, value: kindOf(type, next) === kindOf(type, field) ? value : '' });
   };
   return (
-    <fieldset class="row plain" aria-label={`Filter ${number}`}>
+    <fieldset class="filter-line" aria-label={`Filter ${number}`}>
       <select aria-label="Field" value={field} onChange={(event) => choose(event.currentTarget.value)}>
         {fieldsIn(type).map((name) => (
           <option key={name} value={name}>
