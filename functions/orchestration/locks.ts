@@ -1,5 +1,6 @@
 import { covers } from '../run/state-identity.ts';
 import { dueAttributes } from '../store/due.ts';
+import { newId } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { now } from '../store/time.ts';
@@ -19,11 +20,15 @@ export const lockWorkspace = async (
   userId: string,
   reason: string,
 ): Promise<Workspace | undefined> => {
-  const lock = { kind: 'user' as const, userId, reason, at: now() };
+  // By it the SDK's second try of a write whose answer was lost knows its own lock.
+  const nonce = newId('lock');
+  const lock = { kind: 'user' as const, userId, reason, at: now(), nonce };
   const locked = await update<Workspace>(keys.workspace(workspaceId), {
     set: { lock },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(#lock)',
+    condition:
+      'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(#lock) OR #lock.nonce = :nonce)',
     names: { '#lock': 'lock' },
+    values: { ':nonce': nonce },
   });
   return locked ?? takeFromEnded(workspaceId, lock);
 };

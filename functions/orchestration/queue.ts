@@ -5,6 +5,7 @@ import { getRun, updateRun } from '../runs/records.ts';
 import { dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { get, put, query, remove, update } from '../store/table.ts';
+import type { WorkspaceLock } from '../workspaces/lock-record.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { deliver } from './execution.ts';
 
@@ -114,16 +115,16 @@ const releaseFromEnded = async (workspaceId: string): Promise<boolean> => {
  */
 export const takeFromEnded = async (
   workspaceId: string,
-  lock: NonNullable<Workspace['lock']>,
+  lock: WorkspaceLock & { nonce: string },
 ): Promise<Workspace | undefined> => {
   const held = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
   const run = held?.kind === 'run' ? await getRun(held.runId) : undefined;
   if (!run || !isFinal(run.status)) return undefined;
   return update<Workspace>(keys.workspace(workspaceId), {
     set: { lock: { ...lock, unsaved: unsavedOf(run) }, latestRunId: run.id },
-    condition: 'attribute_not_exists(deletedAt) AND #lock.runId = :runId',
+    condition: 'attribute_not_exists(deletedAt) AND (#lock.runId = :runId OR #lock.nonce = :nonce)',
     names: { '#lock': 'lock' },
-    values: { ':runId': run.id },
+    values: { ':runId': run.id, ':nonce': lock.nonce },
   });
 };
 

@@ -3,5 +3,5 @@ import type { UnsavedState } from '../run/state-identity.ts';
 /** The lock's holder, who alone may write state and start runs. `unsaved`: a state that has to be pushed first (locks.ts). */
 export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
   | { kind: 'run'; runId: string }
-  | { kind: 'user'; userId: string; reason: string }
+  | { kind: 'user'; userId: string; reason: string; nonce?: string }
 );

@@ -9,18 +9,8 @@ import {
 } from '../../functions/environments/prebuilds/decide.ts';
 import type { Preset } from '../../functions/environments/templates/plan.ts';
 import type { Template } from '../../functions/environments/templates/records.ts';
+import { preset } from './presets.ts';
 import { type Environments, startEnvironments } from './support.ts';
-
-const preset = (more: Partial<Preset> = {}): Preset => ({
-  id: crypto.randomUUID(),
-  name: 'small',
-  description: '',
-  icon: '',
-  isDefault: true,
-  parameters: {},
-  instances: 2,
-  ...more,
-});
 
 const now = Date.parse('2026-01-05T10:00:00Z');
 const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString();

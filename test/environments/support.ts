@@ -26,8 +26,8 @@ const catchMetrics = (): EmittedMetrics[] => {
 };
 
 /** The environments' host in this process, on DynamoDB and S3 of this machine; a test says how runs end. */
-export const startEnvironments = async () => {
-  const api = await startApi();
+export const startEnvironments = async (options: Parameters<typeof startApi>[0] = {}) => {
+  const api = await startApi(options);
   const emitted = catchMetrics();
   process.env.ENVIRONMENTS_URL = 'https://environments.example.test';
   process.env.ENVIRONMENT_SOCKET_URL = 'wss://logs.example.test/logs';

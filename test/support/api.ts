@@ -77,8 +77,8 @@ export const uniqueName = (prefix: string): string => `${prefix}-${++names}`;
 /** It reads the environment that the servers below are in. */
 let bucket: typeof import('../../functions/store/bucket.ts');
 
-export const startApi = async (): Promise<Api> => {
-  const aws = await startAws();
+export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Promise<Api> => {
+  const aws = await startAws(options);
   const storage = await startStorage();
   const { handler: core } = await import('../../functions/public-api/api.ts');
   const { handler: runs } = await import('../../functions/public-api/runs.ts');

@@ -182,8 +182,11 @@ const overHttp: DirectCall = async ({ service, method, path, headers, body, time
   };
 };
 
-/** @param signed that calls are signed and sent over HTTP, as on AWS, instead of being made in memory */
-export const startAws = async ({ signed = false } = {}): Promise<Aws> => {
+/**
+ * @param options.signed that calls are signed and sent over HTTP, as on AWS, instead of being made in memory
+ * @param options.attempts how often a call is tried
+ */
+export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
   database.ensureTable(productTable('stepform-test'));
   let fault: { n: number; when: Failing } | undefined;
@@ -297,7 +300,7 @@ export const startAws = async ({ signed = false } = {}): Promise<Aws> => {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_MAX_ATTEMPTS: '1',
+    AWS_MAX_ATTEMPTS: String(attempts),
     // Tests ask faster than anybody; the limit's own test sets it.
     REQUESTS_PER_SECOND: '1000000',
     TABLE_NAME: 'stepform-test',

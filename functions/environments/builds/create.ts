@@ -60,6 +60,7 @@ const claimEnvironment = (
   { isScheduled, change }: NewBuild,
 ): Promise<Environment | undefined> => {
   const free = 'attribute_not_exists(activeBuildId) AND buildNumber = :before AND attribute_not_exists(deletedAt)';
+  const first = change?.condition ? `${free} AND ${change.condition}` : free;
   // Whoever starts it has woken it.
   const wakes = !isScheduled && build.transition === 'start';
   return update<Environment>(keys.environment(environment.id), {
@@ -73,8 +74,9 @@ const claimEnvironment = (
       ...change?.set,
     },
     remove: [...(wakes ? ['dormantAt'] : []), ...(change?.remove ?? [])],
-    condition: change?.condition ? `${free} AND ${change.condition}` : free,
-    values: { ':before': environment.buildNumber, ...change?.values },
+    // The SDK repeats a write whose answer was lost: it has claimed it for this build already.
+    condition: `(${first}) OR activeBuildId = :build`,
+    values: { ':before': environment.buildNumber, ':build': build.id, ...change?.values },
   });
 };
 

@@ -7,6 +7,7 @@ import { bytes, noContent, ok } from '../host/answers.ts';
 import { pageIn, readBody } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
 import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
+import { newUuid } from '../host/uuid.ts';
 import { jobStatus } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import { answerLog } from '../logs/routes.ts';
@@ -109,31 +110,33 @@ const replaceState = async (call: Call) => {
   if (!isLatest(found)) throw new CoderError(409, 'Only the state of the latest build can be replaced.');
   if (environment.deletedAt) throw new CoderError(409, 'The workspace was deleted.');
   return audited(call, environment.organization, deed, async () => {
-    const held = await holdForState(environment.id, build.id);
-    if (!held) throw new CoderError(409, 'A workspace build is already active.');
+    const holder = `state ${newUuid()}`;
+    if (!(await holdForState(environment.id, build.id, holder))) throw new CoderError(409, 'A workspace build is already active.');
     try {
       const id = await putState(environment.workspaceId, call.principal.userId, given);
       await setBuild(build.id, { stateVersionId: id });
     } finally {
-      await release(environment.id, build.id);
+      await release(environment.id, holder);
     }
     return noContent();
   });
 };
 
-/** As if a build went on: none can begin in between. */
-const holdForState = (environmentId: string, buildId: string) =>
-  update(keys.environment(environmentId), {
-    set: { activeBuildId: `state ${buildId}`, ...dueIn(environmentId, 60) },
-    condition: 'attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt) AND latestBuildId = :build',
-    values: { ':build': buildId },
+/** As if a build went on: none can begin in between. Repeated by the SDK when the answer is lost. */
+const holdForState = (environmentId: string, buildId: string, holder: string) => {
+  const isFree = 'attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt) AND latestBuildId = :build';
+  return update(keys.environment(environmentId), {
+    set: { activeBuildId: holder, ...dueIn(environmentId, 60) },
+    condition: `(${isFree}) OR activeBuildId = :holder`,
+    values: { ':build': buildId, ':holder': holder },
   });
+};
 
-const release = (environmentId: string, buildId: string) =>
+const release = (environmentId: string, holder: string) =>
   update(keys.environment(environmentId), {
     remove: ['activeBuildId', ...dueAttributes],
     condition: 'activeBuildId = :held',
-    values: { ':held': `state ${buildId}` },
+    values: { ':held': holder },
   });
 
 const settledById = async (call: Call): Promise<Build> => (await settleBuild((await buildById(call)).build)).build;

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { preset } from './presets.ts';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** The SDK tries a call again whose answer was lost: a conditional write then meets what it has itself written. */
+
+let world: Environments;
+beforeAll(async () => {
+  world = await startEnvironments({ attempts: 2 });
+});
+afterAll(() => world.api.close());
+
+/** Does it once for each call that it makes, with the answer to that call lost. */
+const withEachAnswerLost = async (prepare: () => Promise<() => Promise<void>>): Promise<void> => {
+  const { aws } = world.api;
+  for (let n = 1; ; n += 1) {
+    const act = await prepare();
+    aws.failCall(n, 'after');
+    await act();
+    if (!aws.pendingFault) continue;
+    aws.failCall(0, 'after');
+    expect(n).toBeGreaterThan(5);
+    return;
+  }
+};
+
+it('every environment has its builds', async () => {
+  const template = await world.addTemplate();
+  await withEachAnswerLost(async () => {
+    const id = await world.running(template);
+    return async () => {
+      expect((await world.build(id, 'stop')).status).toBe(201);
+      expect(await world.latest(id)).toMatchObject({ number: 2, transition: 'stop' });
+      await world.end(id);
+      expect((await world.call('GET', `/workspaces/${id}`)).body.latest_build.status).toBe('stopped');
+    };
+  });
+});
+
+it('a claimed environment of a pool is its owner’s, and built', async () => {
+  const { reconcile } = await import('../../functions/environments/prebuilds/reconcile.ts');
+  const { listPool } = await import('../../functions/environments/prebuilds/pool.ts');
+  await withEachAnswerLost(async () => {
+    const one = preset({ instances: 1 });
+    const template = await world.addTemplate({}, [one]);
+    await reconcile(template.id);
+    const [first] = await listPool(template.id);
+    if (!first) throw new Error('no pool');
+    await world.end(first.id);
+    return async () => {
+      const claimed = await world.create(template, { template_version_preset_id: one.id });
+      expect(claimed).toMatchObject({ status: 201, body: { id: first.id, owner_name: 'owner' } });
+      expect((await world.call('GET', `/users/me/workspace/${claimed.body.name}`)).body.id).toBe(first.id);
+      expect(await world.latest(first.id)).toMatchObject({ number: 2 });
+    };
+  });
+});
+
+it('a state is replaced, and the environment is free afterwards', async () => {
+  const template = await world.addTemplate();
+  const text = (serial: number) =>
+    Buffer.from(
+      JSON.stringify({ version: 4, terraform_version: '1.11.4', serial, lineage: 'l', outputs: {}, resources: [] }),
+    ).toString('base64');
+  await withEachAnswerLost(async () => {
+    const id = await world.running(template);
+    const build = await world.latest(id);
+    return async () => {
+      const answer = await world.call('PUT', `/workspacebuilds/${build.id}/state`, { body: { state: text(1) } });
+      expect(answer.status).toBe(204);
+      expect((await world.build(id, 'stop')).status).toBe(201);
+    };
+  });
+});
