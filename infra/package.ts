@@ -33,6 +33,7 @@ interface Lock {
 const more = [
   '@aws-sdk/credential-provider-env',
   '@20minutes/s3rver',
+  'nodemailer',
   'aws-cdk',
   'aws-cdk-lib',
   'aws-local-stepfunctions',

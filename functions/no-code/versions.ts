@@ -9,9 +9,9 @@ import type { NoCodeModule } from './records.ts';
 
 /** Which version of its module a no-code module makes workspaces of, and what that declares. */
 
-export const latest = 'latest';
+const latest = 'latest';
 
-export const isPinned = ({ versionPin }: Pick<NoCodeModule, 'versionPin'>): boolean =>
+const isPinned = ({ versionPin }: Pick<NoCodeModule, 'versionPin'>): boolean =>
   versionPin !== undefined && versionPin !== latest;
 
 export interface Release {
@@ -55,4 +55,4 @@ export const currentRelease = async (
 };
 
 /** Versions of before there was this do not say what is sensitive. */
-export type KnownInput = Input & { sensitive?: boolean };
+type KnownInput = Input & { sensitive?: boolean };

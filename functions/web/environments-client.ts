@@ -33,7 +33,7 @@ export interface EnvironmentsAccess {
 
 /** What the function of templates answers (infra/functions/environment-templates.ts). */
 const ofTemplates =
-  /^\/(files|templates|templateversions|organizations\/[^/]+\/templates|organizations\/[^/]+\/templateversions)(?![^/?])/;
+  /^\/(templates|templateversions|organizations\/[^/]+\/templates|organizations\/[^/]+\/templateversions)(?![^/?])/;
 
 /** @throws {ApiError} for 4xx and 5xx */
 export const requestEnvironments = async <T>(

@@ -7,7 +7,7 @@ export const CostEstimating: StateDeclaration = {
   state: 'works',
   environment: ['table', 'bucket', 'key'],
   rights: (may) => [
-    may.table('GetItem', 'Query', 'UpdateItem'),
+    may.table('GetItem', 'UpdateItem'),
     may.key('Decrypt', 'GenerateDataKey'),
     // What it read and what it found lies with the run.
     may.readObjects('runs'),

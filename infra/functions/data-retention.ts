@@ -7,7 +7,7 @@ export const DataRetention: Declaration = {
   timeoutSeconds: 300,
   environment: ['table', 'bucket'],
   rights: (may) => [
-    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     // Deleted objects are emptied; nothing in them is read.
     may.storageKey('GenerateDataKey', 'Decrypt'),
     may.writeObjects('configurations', 'runs', 'states', 'uploads'),

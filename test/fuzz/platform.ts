@@ -55,6 +55,7 @@ export const startPlatform = async (): Promise<Platform> => {
     SignIn: await imported(import('../../functions/public-api/sign-in.ts')),
     Settings: await imported(import('../../functions/public-api/settings.ts')),
     Governance: await imported(import('../../functions/public-api/governance.ts')),
+    Explorer: await imported(import('../../functions/public-api/explorer.ts')),
     Registry: await imported(import('../../functions/public-api/registry.ts')),
     Modules: await imported(import('../../functions/public-api/modules.ts')),
     VersionControl: await imported(import('../../functions/public-api/version-control.ts')),

@@ -34,8 +34,8 @@ const judgePolicies = [
   ...objects('PutObject', 'runs'),
   's3:ListBucket bucket',
 ];
-const judge = [
-  ...table('GetItem', 'Query', 'UpdateItem'),
+const estimate = [
+  ...table('GetItem', 'UpdateItem'),
   'kms:Decrypt key',
   'kms:GenerateDataKey key',
   ...objects('GetObject', 'runs'),
@@ -86,7 +86,7 @@ const templates = [
   ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
-  ...objects('GetObject', 'configurations', 'policies', 'runs', 'uploads'),
+  ...objects('GetObject', 'policies', 'runs', 'uploads'),
   ...objects('PutObject', 'inputs', 'policies'),
   's3:ListBucket bucket',
   ...start,
@@ -168,7 +168,6 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('GetObject', 'configurations', 'registry'),
     ...objects('PutObject', 'configurations', 'policies', 'registry'),
     's3:ListBucket bucket',
-    'lambda:InvokeFunction CommitStatusFunction',
     ...answers(),
   ],
   FetchProvider: [
@@ -230,7 +229,7 @@ const expected: Record<FunctionId, string[]> = {
   Planning: [...enter, ...tells],
   PolicyEvaluating: judgePolicies,
   PostPlanAwaitingDecision: [...enter, ...tells],
-  CostEstimating: [...judge, 'pricing:GetProducts *'],
+  CostEstimating: [...estimate, 'pricing:GetProducts *'],
   PolicyChecking: judgePolicies,
   PolicyOverride: [...enter, ...tells],
   NeedsConfirmation: [...enter, ...tells],
@@ -272,7 +271,7 @@ const expected: Record<FunctionId, string[]> = {
   EnvironmentGovernance: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   EnvironmentSweep: environments,
   DataRetention: [
-    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
     ...objects('PutObject', 'configurations', 'runs', 'states', 'uploads'),
     ...objects('GetObject', 'runs'),

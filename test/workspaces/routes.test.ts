@@ -95,7 +95,10 @@ describe('a workspace', () => {
       name: uniqueName('ws'),
       'vcs-repo': { identifier: 'a/b' },
     });
-    expect([answer.status, answer.body.errors[0].detail]).toEqual([422, 'oauth-token-id: is missing']);
+    expect([answer.status, answer.body.errors[0].detail]).toEqual([
+      422,
+      'oauth-token-id: is missing; send it, or github-app-installation-id',
+    ]);
     expect((await api.post('organizations/acme/workspaces', { name: uniqueName('ws'), 'vcs-repo': null })).status).toBe(
       201,
     );

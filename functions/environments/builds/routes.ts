@@ -111,7 +111,8 @@ const replaceState = async (call: Call) => {
   if (environment.deletedAt) throw new CoderError(409, 'The workspace was deleted.');
   return audited(call, environment.organization, deed, async () => {
     const holder = `state ${newUuid()}`;
-    if (!(await holdForState(environment.id, build.id, holder))) throw new CoderError(409, 'A workspace build is already active.');
+    if (!(await holdForState(environment.id, build.id, holder)))
+      throw new CoderError(409, 'A workspace build is already active.');
     try {
       const id = await putState(environment.workspaceId, call.principal.userId, given);
       await setBuild(build.id, { stateVersionId: id });
