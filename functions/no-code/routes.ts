@@ -25,7 +25,7 @@ import { checkPin, currentRelease, releaseOf } from './versions.ts';
 
 const include = includable('variable_options');
 
-export const noCodeModule: Finder<NoCodeModule> = {
+const noCodeModule: Finder<NoCodeModule> = {
   what: 'no-code module',
   parameter: 'noCode',
   find: (request) => getNoCodeModule(param(request, 'noCode')),

@@ -1,5 +1,4 @@
 import { unprocessable } from '../api/errors.ts';
-import type { Input } from '../registry/modules/content.ts';
 import { addressOf } from '../registry/modules/document.ts';
 import type { Details } from '../registry/modules/ingest.ts';
 import { getModuleVersion, type Module, type ModuleVersion, published } from '../registry/modules/records.ts';
@@ -53,6 +52,3 @@ export const currentRelease = async (
   const newest = newestStable(usable);
   return newest && detailsOf(newest);
 };
-
-/** Versions of before there was this do not say what is sensitive. */
-type KnownInput = Input & { sensitive?: boolean };
