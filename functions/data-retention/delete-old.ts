@@ -9,10 +9,11 @@ import { getStateVersion } from '../states/records.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { query, queryAll } from '../store/table.ts';
 import type { Workspace } from '../workspaces/records.ts';
-import type { Kind } from './records.ts';
+import type { Kind, Places } from './records.ts';
 
 /**
- * Deletes what is older than a policy says: for a week it can be restored, then it is gone for good. What is needed stays:
+ * Deletes what is older than a policy says. For a week from then on it can be restored, then it is gone for good: whoever
+ * mistypes a policy has that week. What is needed stays:
  * the current state, the newest configuration, and what open runs and saved plans use.
  */
 
@@ -22,57 +23,79 @@ const graceDays = 7;
 /** So many of each kind in one look. */
 const maxLooked = 50;
 
-type Age = 'young' | 'old' | 'gone';
+const isOlder = (at: string, days: number): boolean => Date.now() - Date.parse(at) >= days * dayMs;
 
-const ageOf = (createdAt: string, days: number): Age => {
-  const age = (Date.now() - Date.parse(createdAt)) / dayMs;
-  return age < days ? 'young' : age < days + graceDays ? 'old' : 'gone';
-};
+/** What is deleted, so that it can be restored: `young` ends a look, as everything after it is younger. */
+type Deletion = 'young' | 'done';
+/** `waits`: it can still be restored, and so can what was deleted after it. */
+type Purge = 'waits' | 'done';
 
-/** `spared`: it stays although it is old. `waits`: it is to be looked at again. */
-type Outcome = 'young' | 'spared' | 'waits' | 'gone';
+interface Deleter {
+  prefix: string;
+  softDelete(id: string, days: number): Promise<Deletion>;
+  purge(id: string, days: number): Promise<Purge>;
+}
 
-const deleteState = async (id: string, days: number, workspace: Workspace): Promise<Outcome> => {
-  const version = await getStateVersion(id);
-  if (!version) return 'gone';
-  const age = ageOf(version.createdAt, days);
-  if (age === 'young') return 'young';
-  if (id === workspace.state?.id || version.status === 'pending') return 'spared';
-  const deleted = version.status === 'finalized' ? await softDeleteState(version) : undefined;
-  if (age === 'old') return 'waits';
-  await purgeState(deleted ?? version);
-  return 'gone';
-};
+const statesOf = (workspace: Workspace): Deleter => ({
+  prefix: 'SV#',
+  softDelete: async (id, days) => {
+    const version = await getStateVersion(id);
+    if (version && !isOlder(version.createdAt, days)) return 'young';
+    if (version?.status === 'finalized' && id !== workspace.state?.id) await softDeleteState(version);
+    return 'done';
+  },
+  purge: async (id, days) => {
+    const version = await getStateVersion(id);
+    if (version?.status !== 'backing_data_soft_deleted' || !isOlder(version.createdAt, days)) return 'done';
+    if (!isOlder(version.deletedAt ?? version.createdAt, graceDays)) return 'waits';
+    await purgeState(version);
+    return 'done';
+  },
+});
 
 /** Archives of commits and templates are shared between workspaces. */
 const isOwnArchive = ({ id, archive }: ConfigurationVersion): boolean => !archive || archive.key.includes(id);
 
-const deleteConfiguration = async (id: string, days: number, needed: Set<string>): Promise<Outcome> => {
-  const version = await getConfigurationVersion(id);
-  if (!version) return 'gone';
-  const age = ageOf(version.createdAt, days);
-  if (age === 'young') return 'young';
-  if (needed.has(id) || !['uploaded', 'backing_data_soft_deleted'].includes(version.status)) return 'spared';
-  if (version.status === 'uploaded') await softDeleteConfiguration(id);
-  if (age === 'old') return 'waits';
-  if (isOwnArchive(version)) await purgeConfiguration(id);
-  return 'gone';
-};
+const configurationsOf = (needed: Set<string>): Deleter => ({
+  prefix: 'CV#',
+  softDelete: async (id, days) => {
+    const version = await getConfigurationVersion(id);
+    if (version && !isOlder(version.createdAt, days)) return 'young';
+    if (version?.status === 'uploaded' && !needed.has(id)) await softDeleteConfiguration(id);
+    return 'done';
+  },
+  purge: async (id, days) => {
+    const version = await getConfigurationVersion(id);
+    if (version?.status !== 'backing_data_soft_deleted' || !isOlder(version.createdAt, days)) return 'done';
+    const deletedAt = version.statusTimestamps['soft-delete-backing-data-at'] ?? version.createdAt;
+    if (!isOlder(deletedAt, graceDays)) return 'waits';
+    if (isOwnArchive(version)) await purgeConfiguration(id);
+    return 'done';
+  },
+});
 
 const phases: PhaseName[] = ['plan', 'apply'];
 
-const deleteRun = async (id: string, days: number, openRuns: Set<string>): Promise<Outcome> => {
-  const run = await getRun(id);
-  if (!run) return 'gone';
-  const age = ageOf(run.createdAt, days);
-  if (age === 'young') return 'young';
-  if (!isFinal(run.status) || openRuns.has(id)) return 'spared';
-  for (const phase of phases) {
-    if (!run[phase].content) await softDeletePhase(run, phase);
-    if (age === 'gone') await purgePhase(run, phase);
-  }
-  return age === 'old' ? 'waits' : 'gone';
-};
+const runsOf = (needed: Set<string>): Deleter => ({
+  prefix: 'RUN#',
+  softDelete: async (id, days) => {
+    const run = await getRun(id);
+    if (run && !isOlder(run.createdAt, days)) return 'young';
+    if (!run || !isFinal(run.status) || needed.has(id)) return 'done';
+    for (const phase of phases) if (!run[phase].content) await softDeletePhase(run, phase);
+    return 'done';
+  },
+  purge: async (id, days) => {
+    const run = await getRun(id);
+    if (!run || !isOlder(run.createdAt, days)) return 'done';
+    for (const phase of phases) {
+      if (run[phase].content !== 'soft_deleted') continue;
+      if (!isOlder(run[phase].contentDeletedAt ?? run.createdAt, graceDays)) return 'waits';
+      await purgePhase(run, phase);
+    }
+    return 'done';
+  },
+});
 
 interface Needed {
   configurations: Set<string>;
@@ -103,35 +126,46 @@ interface Pointer extends Key {
   runId?: string;
 }
 
-const prefixes: Record<Kind, string> = { states: 'SV#', configurations: 'CV#', runs: 'RUN#' };
+const idOf = ({ stateVersionId, configurationVersionId, runId }: Pointer): string =>
+  stateVersionId ?? configurationVersionId ?? runId ?? '';
+
+const deleterOf = (kind: Kind, workspace: Workspace, needed: Needed): Deleter =>
+  ({ states: statesOf(workspace), configurations: configurationsOf(needed.configurations), runs: runsOf(needed.runs) })[
+    kind
+  ];
 
 export interface Progress {
-  /** Up to where everything is gone that is to go. */
-  place: string | undefined;
+  places: Places;
   /** There is more to do at once. */
   more: boolean;
 }
 
-/** Oldest first, until something is too young. At most 51 reads of pointers, and 1 or 2 requests for each that is deleted. */
+/**
+ * Oldest first: deletes until something is too young, and purges what was deleted a week ago. At most 102 reads of pointers,
+ * and 1 or 2 requests for each that is deleted.
+ */
 export const deleteOlder = async (
   workspace: Workspace,
   kind: Kind,
-  { days, after, needed }: { days: number; after: string | undefined; needed: Needed },
+  { days, places, needed }: { days: number; places: Places; needed: Needed },
 ): Promise<Progress> => {
   const { pk } = keys.workspace(workspace.id);
-  const pointers = await query<Pointer>({ pk, prefix: prefixes[kind], after, limit: maxLooked });
-  let place = after;
-  let waiting = false;
-  for (const { sk, stateVersionId = '', configurationVersionId = '', runId = '' } of pointers) {
-    const outcome =
-      kind === 'states'
-        ? await deleteState(stateVersionId, days, workspace)
-        : kind === 'configurations'
-          ? await deleteConfiguration(configurationVersionId, days, needed.configurations)
-          : await deleteRun(runId, days, needed.runs);
-    if (outcome === 'young') return { place, more: false };
-    waiting ||= outcome === 'waits';
-    if (!waiting) place = sk;
+  const { prefix, softDelete, purge } = deleterOf(kind, workspace, needed);
+  const reached = { ...places };
+  const pointersAfter = (after: string | undefined) => query<Pointer>({ pk, prefix, after, limit: maxLooked });
+
+  const toDelete = await pointersAfter(places.deleted);
+  for (const pointer of toDelete) {
+    if ((await softDelete(idOf(pointer), days)) === 'young') break;
+    reached.deleted = pointer.sk;
   }
-  return { place, more: pointers.length === maxLooked && !waiting };
+  const isDeleted = ({ sk }: Pointer) => reached.deleted !== undefined && sk <= reached.deleted;
+  const toPurge = (await pointersAfter(places.purged)).filter(isDeleted);
+  for (const pointer of toPurge) {
+    if ((await purge(idOf(pointer), days)) === 'waits') break;
+    reached.purged = pointer.sk;
+  }
+  const isWhole = (looked: Pointer[], place: string | undefined) =>
+    looked.length === maxLooked && looked.at(-1)?.sk === place;
+  return { places: reached, more: isWhole(toDelete, reached.deleted) || isWhole(toPurge, reached.purged) };
 };

@@ -48,8 +48,8 @@ const lookAtWorkspace = async (timer: RetentionTimer, id: string): Promise<void>
   let more = false;
   for (const [kind, days] of daysOf(policy)) {
     if (days === undefined) continue;
-    const progress = await deleteOlder(workspace, kind, { days, after: places[kind], needed });
-    if (progress.place !== undefined) places[kind] = progress.place;
+    const progress = await deleteOlder(workspace, kind, { days, places: places[kind] ?? {}, needed });
+    places[kind] = progress.places;
     more ||= progress.more;
   }
   const since = again ? now() : timer.since;

@@ -13,9 +13,14 @@ export type RetentionTimer = Key &
     lookedAt: string;
     /** Since when the places count: what was spared is looked at again after a month. */
     since?: string;
-    /** Sort keys up to which everything is gone that is to go. */
-    places?: Partial<Record<Kind, string>>;
+    places?: Partial<Record<Kind, Places>>;
   };
+
+/** Sort keys up to which everything is deleted, or gone for good, that is to go. */
+export interface Places {
+  deleted?: string;
+  purged?: string;
+}
 
 export type Kind = 'states' | 'configurations' | 'runs';
 

@@ -191,6 +191,7 @@ export interface Phase {
   offeredAt?: Timestamp;
   /** Log and artifacts are hidden, or deleted (HCP API: plans, backing data). */
   content?: 'soft_deleted' | 'permanently_deleted';
+  contentDeletedAt?: Timestamp;
   /** What the runner reported; shown only once `status` is final. */
   report?: PhaseReport;
   /** The whole log is one object in the bucket that the platform put there, not a runner. */

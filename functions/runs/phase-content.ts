@@ -2,6 +2,7 @@ import { artifacts, type PhaseName, type Run } from '../run/run.ts';
 import { objectSize, putObject } from '../store/bucket.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
 import { queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
 
 /**
  * What plans and applies leave in storage: logs, plan files and their JSON. Only for runs that are over: nobody works with
@@ -14,13 +15,13 @@ const gone = 'permanently_deleted';
 /** It cannot be read any more, until it is restored. */
 export const softDeletePhase = (run: Run, phase: PhaseName): Promise<Run | undefined> =>
   update<Run>(keys.run(run.id), {
-    set: { [`${phase}.content`]: soft },
+    set: { [`${phase}.content`]: soft, [`${phase}.contentDeletedAt`]: now() },
     condition: `attribute_exists(pk) AND attribute_not_exists(${phase}.content)`,
   });
 
 export const restorePhase = (run: Run, phase: PhaseName): Promise<Run | undefined> =>
   update<Run>(keys.run(run.id), {
-    remove: [`${phase}.content`],
+    remove: [`${phase}.content`, `${phase}.contentDeletedAt`],
     condition: `${phase}.content = :soft`,
     values: { ':soft': soft },
   });

@@ -17,6 +17,8 @@ export interface StateVersion {
   outputsSha256?: string;
   /** Discarded: its content never fitted, see `refusal`. */
   status: 'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
+  /** When it was deleted so that it can be restored, or for good. */
+  deletedAt?: string;
   /** A snapshot taken while Terraform still applied. */
   intermediate: boolean;
   createdAt: string;

@@ -83,6 +83,18 @@ const age = async (key: 'stateVersion' | 'configurationVersion' | 'run', id: str
   const { update } = await import('../../functions/store/table.ts');
   await update(keys[key](id), { set: { createdAt: days(by) } });
 };
+/** Makes its deletion look older. */
+const ageDeletion = async (key: 'stateVersion' | 'configurationVersion' | 'run', id: string, by: number) => {
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('../../functions/store/table.ts');
+  const set =
+    key === 'stateVersion'
+      ? { deletedAt: days(by) }
+      : key === 'run'
+        ? { 'plan.contentDeletedAt': days(by), 'apply.contentDeletedAt': days(by) }
+        : { 'statusTimestamps.soft-delete-backing-data-at': days(by) };
+  await update(keys[key](id), { set });
+};
 const look = async (target: { workspace: string } | { organization: string }) => {
   const { timerKey } = await import('../../functions/data-retention/records.ts');
   await handler({ due: [timerKey(target)] });
@@ -107,25 +119,69 @@ describe('deletion', () => {
   it('takes old states for a week, then for good, and never the current one', async () => {
     const { id } = await api.workspace();
     const [first = '', second = '', third = '', current = ''] = await states(id, 4);
-    await age('stateVersion', first, 40);
+    const all = () => Promise.all([first, second, third, current].map(statusOfState));
+    const [deleted, gone] = ['backing_data_soft_deleted', 'backing_data_permanently_deleted'];
+    await age('stateVersion', first, 400);
     await age('stateVersion', second, 32);
     await age('stateVersion', current, 100);
     await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
     await look({ workspace: id });
-    expect(await Promise.all([first, second, third, current].map(statusOfState))).toEqual([
-      'backing_data_permanently_deleted',
-      'backing_data_soft_deleted',
-      'finalized',
-      'finalized',
-    ]);
-    await age('stateVersion', second, 40);
+    expect(await all()).toEqual([deleted, deleted, 'finalized', 'finalized']);
+    await ageDeletion('stateVersion', first, 8);
+    await ageDeletion('stateVersion', second, 6);
     await age('stateVersion', third, 40);
     await look({ workspace: id });
-    expect(await Promise.all([second, third, current].map(statusOfState))).toEqual([
-      'backing_data_permanently_deleted',
-      'backing_data_permanently_deleted',
+    expect(await all()).toEqual([gone, deleted, deleted, 'finalized']);
+  });
+
+  it('lets people restore what a policy took, and keeps that', async () => {
+    const { id } = await api.workspace();
+    const [first = '', second = ''] = await states(id, 3);
+    for (const one of [first, second]) await age('stateVersion', one, 50);
+    await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
+    await look({ workspace: id });
+    const restored = await api.call('POST', `state-versions/${first}/actions/restore_backing_data`);
+    expect(restored.status).toBe(204);
+    await ageDeletion('stateVersion', second, 8);
+    await look({ workspace: id });
+    expect(await Promise.all([first, second].map(statusOfState))).toEqual([
       'finalized',
+      'backing_data_permanently_deleted',
     ]);
+  });
+
+  it('takes nothing for good that a longer policy keeps', async () => {
+    const organization = await newOrganization();
+    const body = { name: uniqueName('w') };
+    const id = (await api.post(`organizations/${organization}/workspaces`, body)).body.data.id as string;
+    const [old = ''] = await states(id, 2);
+    await age('stateVersion', old, 50);
+    await send('POST', ofOrganization(organization), { deleteOlderThanNDays: 3 });
+    await look({ organization });
+    await look({ workspace: id });
+    await send('POST', ofOrganization(organization), { deleteOlderThanNDays: 300 });
+    await ageDeletion('stateVersion', old, 8);
+    await look({ workspace: id });
+    expect(await statusOfState(old)).toBe('backing_data_soft_deleted');
+  });
+
+  it('goes on with what is deleted although the oldest can still be restored', async () => {
+    const { keys } = await import('../../functions/store/keys.ts');
+    const { put } = await import('../../functions/store/table.ts');
+    const { id } = await api.workspace();
+    const ids: string[] = [];
+    for (let serial = 1; serial <= 120; serial++) {
+      const stateVersionId = `sv-many${String(serial).padStart(12, '0')}`;
+      ids.push(stateVersionId);
+      const version = { id: stateVersionId, workspaceId: id, status: 'finalized', createdAt: days(50), serial };
+      await put({ ...keys.stateVersion(stateVersionId), ...version });
+      await put({ ...keys.workspaceStateVersion(id, serial, stateVersionId), stateVersionId });
+    }
+    await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
+    for (let looks = 0; looks < 3; looks++) await look({ workspace: id });
+    const { getStateVersion } = await import('../../functions/states/records.ts');
+    const statuses = await Promise.all(ids.map(async (one) => (await getStateVersion(one))?.status));
+    expect(new Set(statuses)).toEqual(new Set(['backing_data_soft_deleted']));
   });
 
   it('takes old configurations that nothing needs, and run data where the policy says so', async () => {
@@ -141,6 +197,9 @@ describe('deletion', () => {
     await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
     await look({ workspace });
     const status = async (id: string) => (await api.get(`configuration-versions/${id}`)).body.data.attributes.status;
+    expect(await status(oldest.id)).toBe('backing_data_soft_deleted');
+    for (const { id } of listed.slice(1)) await ageDeletion('configurationVersion', id, 8);
+    await look({ workspace });
     expect(await status(oldest.id)).toBe('backing_data_permanently_deleted');
     const used = run.relationships['configuration-version'].data.id;
     expect(await status(used)).toBe('uploaded');
@@ -153,6 +212,9 @@ describe('deletion', () => {
     await update(keys.workspace(workspace), { remove: ['latestRunId'] });
     // A change of the policy begins anew; else what was spared is looked at again after a month.
     await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
+    await look({ workspace });
+    expect((await getRun(run.id))?.plan.content).toBe('soft_deleted');
+    await ageDeletion('run', run.id, 8);
     await look({ workspace });
     expect((await getRun(run.id))?.plan.content).toBe('permanently_deleted');
   });
@@ -169,10 +231,7 @@ describe('deletion', () => {
     await send('POST', ofWorkspace(keeping), {}, keeps);
     await look({ organization });
     for (const workspace of [following, keeping]) await look({ workspace });
-    expect([await statusOfState(old), await statusOfState(kept)]).toEqual([
-      'backing_data_permanently_deleted',
-      'finalized',
-    ]);
+    expect([await statusOfState(old), await statusOfState(kept)]).toEqual(['backing_data_soft_deleted', 'finalized']);
   });
 
   it('stops with the policy, and its timer ends', async () => {
