@@ -18,7 +18,7 @@ export const EnvironmentTemplates: HttpDeclaration = {
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
-    may.readObjects('policies', 'runs', 'uploads'),
+    may.readObjects('configurations', 'policies', 'runs', 'uploads'),
     may.writeObjects('inputs', 'policies'),
     may.seeMissingObjects(),
     may.startExecutions(),

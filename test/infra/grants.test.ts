@@ -13,6 +13,7 @@ import { bundles, permissionsOf, roleOf } from './template.ts';
 type Make = (...parts: string[]) => string;
 /** Keys that records hold, so that they are used without being made. */
 const recorded: Record<string, string[]> = {
+  configurations: ['archive'],
   inputs: ['inputsKey'],
   policies: ['bundleKey', 'contentKey'],
   uploads: ['uploadKey'],

@@ -86,7 +86,7 @@ const templates = [
   ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
-  ...objects('GetObject', 'policies', 'runs', 'uploads'),
+  ...objects('GetObject', 'configurations', 'policies', 'runs', 'uploads'),
   ...objects('PutObject', 'inputs', 'policies'),
   's3:ListBucket bucket',
   ...start,
