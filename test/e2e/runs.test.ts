@@ -4,6 +4,7 @@ import { slowState } from './support/slow-state.ts';
 import {
   client,
   newWorkspace,
+  organization,
   readLog,
   resources,
   startRun,
@@ -21,7 +22,9 @@ const statusesOf = (at: Record<string, string>) =>
 /** What the audit trail says was done with a run. */
 const deedsOn = async ({ id }: Resource): Promise<string[]> => {
   type Event = { resource: { id: string; action: string } };
-  const { data } = await client.call<Event[]>('GET', '/organization/audit-trail?sort=-timestamp');
+  // Other files make organizations of their own on this platform.
+  const query = `sort=-timestamp&filter[organization][name]=${organization}`;
+  const { data } = await client.call<Event[]>('GET', `/organization/audit-trail?${query}`);
   data.reverse();
   return data.filter(({ resource }) => resource.id === id).map(({ resource }) => resource.action);
 };
