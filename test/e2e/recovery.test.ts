@@ -50,6 +50,17 @@ const recover = async (restoredTo: string) => {
   return JSON.parse(stdout);
 };
 
+/** Repeats it until everything is done, as operators do; resolves to what all reports together say. */
+const recoverWholly = async (restoredTo: string) => {
+  const reports: Awaited<ReturnType<typeof recover>>[] = [];
+  await until(
+    async () => reports[reports.push(await recover(restoredTo)) - 1],
+    ({ done }) => done,
+    240_000,
+  );
+  return (what: string) => reports.flatMap((report) => report[what]);
+};
+
 it('ends runs after a table restore and applies nothing twice', async () => {
   const [applied, waiting] = [await newWorkspace(), await newWorkspace()];
   const [run, other] = [await startRun(applied), await startRun(waiting)];
@@ -74,13 +85,7 @@ it('ends runs after a table restore and applies nothing twice', async () => {
 
   await platform.start();
   await expect(client.get(`/workspaces/${late.id}`)).rejects.toMatchObject({ status: 404 });
-  const reports: Awaited<ReturnType<typeof recover>>[] = [];
-  await until(
-    async () => reports[reports.push(await recover(restoredTo)) - 1],
-    ({ done }) => done,
-    240_000,
-  );
-  const reported = (what: string) => reports.flatMap((report) => report[what]);
+  const reported = await recoverWholly(restoredTo);
   expect(reported('statesBroughtIn')).toEqual([{ workspaceId: applied.id, serial: 1 }]);
   expect(reported('statesLeft')).toEqual([]);
   expect(reported('runsEnded').sort()).toEqual([run.id, other.id].sort());
@@ -99,8 +104,9 @@ it('ends runs after a table restore and applies nothing twice', async () => {
   const again = await planned(await startRun(applied));
   expect(again.attributes).toMatchObject({ status: 'planned_and_finished', 'has-changes': false });
 
-  const repeated = await recover(restoredTo);
-  expect(repeated).toMatchObject({ done: true, statesBroughtIn: [], runsEnded: [], executionsStopped: [] });
+  // The runner of that plan may be on its way out.
+  const repeated = await recoverWholly(restoredTo);
+  for (const what of ['statesBroughtIn', 'runsEnded', 'executionsStopped']) expect(repeated(what)).toEqual([]);
 });
 
 it('refuses a time that is none, and one to come', async () => {
