@@ -10,6 +10,8 @@ export const organizationPermissions = (granted: Granted) => {
     'can-access-via-teams': granted.has('organization:read'),
     'can-create-module': granted.has('registry:write-modules'),
     'can-create-provider': granted.has('registry:write-providers'),
+    'can-manage-no-code-modules': granted.has('registry:write-modules'),
+    'can-deploy-no-code-modules': granted.has('workspace:create') && granted.has('registry:read'),
     'can-view-registry': granted.has('registry:read'),
     'can-create-team': granted.has('team:write'),
     'can-create-workspace': granted.has('workspace:create'),
