@@ -1,4 +1,3 @@
-import * as oauth from 'oauth4webapi';
 import { grantsOfUser } from '../access/grants.ts';
 import { type Answer, json, redirect } from '../api/answer.ts';
 import { unprocessable } from '../api/errors.ts';
@@ -9,7 +8,7 @@ import { getClient, keepToken, type OauthClient, openClientSecret } from './conn
 import { callbackPath } from './document.ts';
 import { oauthClient } from './finder.ts';
 import { forges } from './forges/forges.ts';
-import { issuedFrom, oauthOptions, serverOf } from './oauth.ts';
+import { redeemCode } from './oauth.ts';
 import { type Attempt, beginAttempt, endedCookie, takeAttempt } from './oauth-attempts.ts';
 
 /** A connection is authorized by a person at the forge, whose account its token is of. */
@@ -36,24 +35,10 @@ const connect = async ({ request, subject, principal }: Context<OauthClient>): P
   return { ...json(200, { data }), cookies: [cookie] };
 };
 
-const redeem = async (request: ApiRequest, { verifier, redirectUri }: Attempt, client: OauthClient): Promise<void> => {
+const redeem = async (request: ApiRequest, attempt: Attempt, client: OauthClient): Promise<void> => {
   const forge = forges[client.dialect as keyof typeof forges];
-  const application = { client_id: client.key ?? '' };
-  const server = serverOf(client, forge);
-  // The state is in what is checked: the attempt was found by it.
-  const checked = oauth.validateAuthResponse(server, application, request.query, request.query.get('state') ?? '');
-  const by = oauth.ClientSecretPost((await openClientSecret(client)) ?? '');
-  const options = oauthOptions(client);
-  const answer = await oauth.authorizationCodeGrantRequest(
-    server,
-    application,
-    by,
-    checked,
-    redirectUri,
-    verifier,
-    options,
-  );
-  const issued = issuedFrom(await oauth.processAuthorizationCodeResponse(server, application, answer));
+  const secret = (await openClientSecret(client)) ?? '';
+  const issued = await redeemCode(request, attempt, { forge, httpUrl: client.httpUrl, key: client.key ?? '', secret });
   const account = await forge.whoAmI(callerOf({ client, secret: issued.token }));
   await keepToken(client, issued, account);
 };

@@ -1,26 +1,57 @@
 import * as oauth from 'oauth4webapi';
+import type { ApiRequest } from '../api/request.ts';
 import { guardedFetch } from '../outbound/fetch.ts';
 import type { IssuedToken, OauthClient } from './connections.ts';
 import type { Forge } from './forges/forge.ts';
+import type { Attempt } from './oauth-attempts.ts';
 import { expiryOf } from './refresh.ts';
 
 /** A forge as an authorization server, for the authorizations that people give in a browser. */
 
 /** Metadata by hand: nothing is discovered at an address that somebody has given. */
-export const serverOf = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>, forge: Forge): oauth.AuthorizationServer => ({
+const serverOf = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>, forge: Forge): oauth.AuthorizationServer => ({
   issuer: httpUrl,
   authorization_endpoint: `${httpUrl}${forge.oauth.authorize}`,
   token_endpoint: `${httpUrl}${forge.oauth.token}`,
 });
 
-export const oauthOptions = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>) => ({
+const oauthOptions = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>) => ({
   [oauth.customFetch]: guardedFetch as never,
   [oauth.allowInsecureRequests]: httpUrl.startsWith('http:'),
   headers: new Headers({ accept: 'application/json' }),
 });
 
-export const issuedFrom = (answer: oauth.TokenEndpointResponse): IssuedToken => ({
+const issuedFrom = (answer: oauth.TokenEndpointResponse): IssuedToken => ({
   token: answer.access_token,
   ...(answer.refresh_token ? { refreshToken: answer.refresh_token } : {}),
   ...(answer.expires_in ? { expiresAt: expiryOf(answer.expires_in) } : {}),
 });
+
+interface Application extends Pick<OauthClient, 'httpUrl'> {
+  forge: Forge;
+  /** The client's id at the forge. */
+  key: string;
+  secret: string;
+}
+
+/** What the forge gives for the code that the request brings. @throws {Error} whose text may have the code in it */
+export const redeemCode = async (
+  { query }: ApiRequest,
+  { verifier, redirectUri }: Pick<Attempt, 'verifier' | 'redirectUri'>,
+  { forge, key, secret, httpUrl }: Application,
+): Promise<IssuedToken> => {
+  const application = { client_id: key };
+  const server = serverOf({ httpUrl }, forge);
+  // The state is in what is checked: the attempt was found by it.
+  const checked = oauth.validateAuthResponse(server, application, query, query.get('state') ?? '');
+  const answer = await oauth.authorizationCodeGrantRequest(
+    server,
+    application,
+    oauth.ClientSecretPost(secret),
+    checked,
+    redirectUri,
+    verifier,
+    oauthOptions({ httpUrl }),
+  );
+  return issuedFrom(await oauth.processAuthorizationCodeResponse(server, application, answer));
+};

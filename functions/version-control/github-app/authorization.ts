@@ -1,4 +1,3 @@
-import * as oauth from 'oauth4webapi';
 import { type Answer, json, redirect } from '../../api/answer.ts';
 import { notFound } from '../../api/errors.ts';
 import { checkPerson } from '../../api/permissions/principal.ts';
@@ -16,7 +15,7 @@ import { callerOf } from '../call.ts';
 import type { Account } from '../connections.ts';
 import type { Call } from '../forges/forge.ts';
 import { github } from '../forges/github.ts';
-import { issuedFrom, oauthOptions, serverOf } from '../oauth.ts';
+import { redeemCode } from '../oauth.ts';
 import { type Attempt, beginAttempt, endedCookie, takeAttempt } from '../oauth-attempts.ts';
 import { appClient, appSecret } from './app.ts';
 import { appLinks } from './installations.ts';
@@ -75,23 +74,11 @@ const authorize = async ({ request, subject, principal }: Context<InOrganization
 };
 
 const redeem = async (request: ApiRequest, app: GithubAppSettings, attempt: Attempt): Promise<void> => {
-  const { userId, verifier, redirectUri } = attempt;
+  const { userId } = attempt;
   const client = appClient(app);
-  const application = { client_id: app.clientId };
-  const server = serverOf(client, github);
-  // The state is in what is checked: the attempt was found by it.
-  const checked = oauth.validateAuthResponse(server, application, request.query, request.query.get('state') ?? '');
-  const by = oauth.ClientSecretPost(await appSecret(app, 'clientSecret'));
-  const answer = await oauth.authorizationCodeGrantRequest(
-    server,
-    application,
-    by,
-    checked,
-    redirectUri,
-    verifier,
-    oauthOptions(client),
-  );
-  const { token } = issuedFrom(await oauth.processAuthorizationCodeResponse(server, application, answer));
+  const secret = await appSecret(app, 'clientSecret');
+  const { httpUrl } = client;
+  const { token } = await redeemCode(request, attempt, { forge: github, httpUrl, key: app.clientId, secret });
   const account = await github.whoAmI(callerOf({ client, secret: token }));
   const authorization: AppAuthorization = {
     id: derivedId('ghaot', `${app.id} ${userId}`),

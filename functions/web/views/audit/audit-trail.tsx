@@ -5,9 +5,10 @@ import { useLive } from '../../live.ts';
 import { hrefOf, useQuery } from '../../location.ts';
 import { organizationNow } from '../../organization.ts';
 import { Ago, Loaded, Notice, Skeleton } from '../../parts/basics.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { call, errorText } from '../../session.ts';
+import { call } from '../../session.ts';
 import { accessMeansOf, csvOf, deedIn, placeOfEvent, programIn, type TrailEvent } from '../../text/audit.ts';
 import { saveFile } from '../../text/save.ts';
 
@@ -197,26 +198,9 @@ const Seen = ({ events, actor, type, workspace }: SeenProps) => {
 
 /** As a CSV file, with the filters that are chosen. */
 const Export = ({ organization, read }: { organization: string; read(): Promise<TrailEvent[]> }) => {
-  const busy = useSignal(false);
-  const error = useSignal<string | undefined>(undefined);
-  const save = async () => {
-    busy.value = true;
-    error.value = undefined;
-    try {
-      saveFile(csvOf(await read()), `audit-trail-${organization}-${new Date().toISOString().slice(0, 10)}.csv`);
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
-    busy.value = false;
-  };
-  return (
-    <>
-      <button type="button" disabled={busy.value} onClick={save}>
-        {busy.value ? 'Exporting …' : 'Export CSV'}
-      </button>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
-    </>
-  );
+  const save = async () =>
+    saveFile(csvOf(await read()), `audit-trail-${organization}-${new Date().toISOString().slice(0, 10)}.csv`);
+  return <ExportButton save={save} />;
 };
 
 const Nothing = ({ page, filtered }: { page: number; filtered: boolean }) =>

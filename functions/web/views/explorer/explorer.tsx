@@ -6,8 +6,9 @@ import { useLive } from '../../live.ts';
 import { hrefOf, useQuery } from '../../location.ts';
 import { organizationNow } from '../../organization.ts';
 import { Ago, Loaded, Notice, Skeleton } from '../../parts/basics.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { call, content, errorText } from '../../session.ts';
+import { call, content } from '../../session.ts';
 import { columns, headingOf, parametersOf, type Question, questionIn, typeNames } from '../../text/explorer.ts';
 import { saveFile } from '../../text/save.ts';
 import { Filters } from './filters.tsx';
@@ -219,26 +220,10 @@ const Cell = ({ field, value, organization }: { field: string; value: Value | un
 
 /** All that fits, with every field. */
 const Export = ({ organization, question }: { organization: string; question: Question }) => {
-  const busy = useSignal(false);
-  const error = useSignal<string | undefined>(undefined);
   const save = async () => {
-    busy.value = true;
-    error.value = undefined;
-    try {
-      const path = `/organizations/${organization}/explorer/export/csv?${parametersOf(question)}`;
-      const day = new Date().toISOString().slice(0, 10);
-      saveFile(await (await content(path)).text(), `${question.type}-${organization}-${day}.csv`, 'text/csv');
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
-    busy.value = false;
+    const path = `/organizations/${organization}/explorer/export/csv?${parametersOf(question)}`;
+    const day = new Date().toISOString().slice(0, 10);
+    saveFile(await (await content(path)).text(), `${question.type}-${organization}-${day}.csv`, 'text/csv');
   };
-  return (
-    <>
-      <button type="button" disabled={busy.value} onClick={save}>
-        {busy.value ? 'Exporting …' : 'Export CSV'}
-      </button>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
-    </>
-  );
+  return <ExportButton save={save} />;
 };
