@@ -159,8 +159,9 @@ export const deleteOlder = async (
     if ((await softDelete(idOf(pointer), days)) === 'young') break;
     reached.deleted = pointer.sk;
   }
-  const isDeleted = ({ sk }: Pointer) => reached.deleted !== undefined && sk <= reached.deleted;
-  const toPurge = (await pointersAfter(places.purged)).filter(isDeleted);
+  const { deleted = '' } = reached;
+  const toPurge =
+    deleted > (places.purged ?? '') ? (await pointersAfter(places.purged)).filter(({ sk }) => sk <= deleted) : [];
   for (const pointer of toPurge) {
     if ((await purge(idOf(pointer), days)) === 'waits') break;
     reached.purged = pointer.sk;
