@@ -4,8 +4,8 @@ import { Notice } from './basics.tsx';
 import { Dialog } from './dialog.tsx';
 
 const problems: Partial<Record<TurnedOn, string>> = {
-  blocked: 'Your browser blocks notifications of this site. Allow them in its settings for this site, then try again.',
-  unsupported: 'This browser shows notifications of installed apps only. Use a browser on a computer.',
+  blocked: 'Your browser blocks notifications from this site. Allow them in its settings for this site, then try again.',
+  unsupported: 'This browser shows notifications from installed apps only. Use a browser on a computer.',
 };
 
 const Bell = () => (

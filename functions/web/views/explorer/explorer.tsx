@@ -176,7 +176,7 @@ const long = new Set(['providers', 'modules', 'workspaces', 'tags', 'address', '
 const Nothing = ({ question: { type, filters } }: { question: Question }) => (
   <div class="panel empty">
     <p>
-      <strong>{filters.length ? 'Nothing fits these filters.' : `No ${typeNames[type].toLowerCase()} yet.`}</strong>
+      <strong>{filters.length ? 'Nothing matches these filters.' : `No ${typeNames[type].toLowerCase()} yet.`}</strong>
     </p>
     <p class="soft">
       {filters.length
