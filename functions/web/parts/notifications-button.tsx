@@ -4,7 +4,8 @@ import { Notice } from './basics.tsx';
 import { Dialog } from './dialog.tsx';
 
 const problems: Partial<Record<TurnedOn, string>> = {
-  blocked: 'Your browser blocks notifications from this site. Allow them in its settings for this site, then try again.',
+  blocked:
+    'Your browser blocks notifications from this site. Allow them in its settings for this site, then try again.',
   unsupported: 'This browser shows notifications from installed apps only. Use a browser on a computer.',
 };
 
