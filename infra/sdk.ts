@@ -67,9 +67,6 @@ const onlyEpochTimestamps = (dates: string): string => {
   `;
 };
 
-/** Lists that page by themselves draw in the commands that they send. */
-const noPaginators = (path: string) => `export const paginate${/(\w+)Paginator/.exec(path)?.[1]} = undefined;`;
-
 /**
  * Errors keep their names and messages without a class for each: `error.name` is what the code looks at. They are all of
  * the service's base class then. Schemas of operations that nobody calls are dropped once the bundler may believe that
@@ -96,7 +93,6 @@ const edits: [path: RegExp, edit: (path: string) => Promise<string> | string][] 
   [/\/defaults-mode\/resolveDefaultsModeConfig\.js$/, () => legacyDefaults],
   [/\/smithy-client\/schemaLogFilter\.js$/, () => noLogFilter],
   [/\/serde\/date-utils\.js$/, async (path) => onlyEpochTimestamps(await read(path))],
-  [/\/lib-dynamodb\/dist-es\/pagination\/\w+Paginator\.js$/, noPaginators],
 ];
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
