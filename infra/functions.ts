@@ -52,6 +52,7 @@ import { States } from './functions/states.ts';
 import { Sweep } from './functions/sweep.ts';
 import { TaskStageDone } from './functions/task-stage-done.ts';
 import { TaskUnanswered } from './functions/task-unanswered.ts';
+import { TestRuns } from './functions/test-runs.ts';
 import { VersionControl } from './functions/version-control.ts';
 import { VersionControlEvent } from './functions/version-control-event.ts';
 import { Web } from './functions/web.ts';
@@ -74,6 +75,7 @@ export const httpFunctions = {
   Policies,
   Registry,
   Modules,
+  TestRuns,
   VersionControl,
   Webhooks,
   Logs,

@@ -231,7 +231,7 @@ describe('the HTTP API', () => {
     const apart = routes.filter(
       ([key, to]) =>
         /^\w+ \/api\/v2\//.test(key ?? '') &&
-        /^(Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|Modules|VersionControl)Function$/.test(
+        /^(Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|Modules|TestRuns|VersionControl)Function$/.test(
           to ?? '',
         ),
     );
@@ -296,6 +296,7 @@ describe('the HTTP API', () => {
       'Settings',
       'SignIn',
       'States',
+      'TestRuns',
       'VersionControl',
       'Webhooks',
       'Workspaces',
