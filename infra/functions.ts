@@ -11,6 +11,7 @@ import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
 import { DataRetention } from './functions/data-retention.ts';
+import { EnvironmentBuilds } from './functions/environment-builds.ts';
 import { EnvironmentFiles } from './functions/environment-files.ts';
 import { EnvironmentGovernance } from './functions/environment-governance.ts';
 import { EnvironmentLogs } from './functions/environment-logs.ts';
@@ -84,6 +85,7 @@ export const httpFunctions = {
   Identity,
   Web,
   Environments,
+  EnvironmentBuilds,
   EnvironmentTemplates,
 } satisfies Record<string, HttpDeclaration>;
 

@@ -264,7 +264,14 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Web: [],
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
-  Environments: environments,
+  Environments: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+    ...objects('GetObject', 'runs', 'states'),
+    's3:ListBucket bucket',
+  ],
+  EnvironmentBuilds: environments,
   EnvironmentTemplates: templates,
   EnvironmentFiles: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
