@@ -210,7 +210,7 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Logs: [...table('GetItem', 'Query'), 'kms:Decrypt key', ...objects('GetObject', 'runs'), 's3:ListBucket bucket'],
   Runner: [
-    ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
     ...objects('GetObject', 'configurations', 'inputs', 'runs', 'states', 'uploads', 'providers'),
