@@ -9,7 +9,8 @@ import type { StateVersion } from './state-version.ts';
 
 /** A workspace's state versions as a list, and what becomes of the content of those that are not needed any more. */
 
-interface Pointer extends Key {
+/** A state version in its workspace's list. */
+export interface Pointer extends Key {
   stateVersionId: string;
 }
 
@@ -17,7 +18,7 @@ interface Pointer extends Key {
 const lookBack = 2000;
 const pieces = 100;
 
-const versionsOf = async (pointers: Pointer[]): Promise<StateVersion[]> => {
+export const versionsOf = async (pointers: Pointer[]): Promise<StateVersion[]> => {
   const versions: StateVersion[] = [];
   for (let i = 0; i < pointers.length; i += 100) {
     const some = pointers.slice(i, i + 100).map(({ stateVersionId }) => keys.stateVersion(stateVersionId));
@@ -43,7 +44,8 @@ export const listStateVersions = async (
   const from = (page - 1) * size;
   if (from >= total) return { items: [], total };
   const pointers = await newest(id, from + size);
-  return { items: await versionsOf(pointers.slice(from)), total };
+  // A run's snapshots are not counted: they do not stay.
+  return { items: await versionsOf(pointers.slice(from)), total: Math.max(total, pointers.length) };
 };
 
 /** Those that have the status; looks on until the page is full and one more is known of. */

@@ -26,6 +26,8 @@ export interface NewStateVersion {
   intermediate: boolean;
   rollbackOf?: string;
   ofRunId?: string;
+  /** In the number of the workspace's state versions; true if missing. */
+  counts?: boolean;
 }
 
 /** Clients upload at once. */
@@ -80,7 +82,7 @@ const findRepeat = async (values: NewStateVersion): Promise<StateVersion | undef
 export const createStateVersion = async (
   values: NewStateVersion,
 ): Promise<{ stateVersion: StateVersion; stored: boolean } | { conflict: string }> => {
-  const { workspace, force, size, ...rest } = values;
+  const { workspace, force, size, counts = true, ...rest } = values;
   if (!holdsLock(workspace, values.runId, values.userId)) {
     return { conflict: `Workspace ${workspace.name} must be locked by you before you write its state. Lock it first.` };
   }
@@ -105,7 +107,7 @@ export const createStateVersion = async (
     const { serial, md5 } = stateVersion;
     await create({ ...keys.stateVersion(id), ...stateVersion });
     await create({ ...keys.workspaceStateVersion(workspace.id, serial, id), stateVersionId: id, md5 });
-    await countOne(workspace.id, 'stateVersionCount');
+    if (counts) await countOne(workspace.id, 'stateVersionCount');
   }
   return { stateVersion, stored: stateVersion.status !== 'pending' };
 };
