@@ -3,7 +3,7 @@ import { getObject, presignUpload } from '../store/bucket.ts';
 import { newId } from '../store/id.ts';
 import { checkContent } from '../store/integrity.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
-import { create, get, query } from '../store/table.ts';
+import { batchGet, create, get, query } from '../store/table.ts';
 import { countOne, type Workspace } from '../workspaces/records.ts';
 import type { StateSummary } from './content.ts';
 import type { StateVersion } from './state-version.ts';
@@ -40,6 +40,10 @@ interface Pointer extends Key {
 
 export const getStateVersion = (id: string): Promise<StateVersion | undefined> =>
   get<StateVersion>(keys.stateVersion(id));
+
+/** In the order of the ids; missing ones are left out. 1 read for 100. */
+export const getStateVersions = (ids: string[]): Promise<StateVersion[]> =>
+  batchGet<StateVersion & Key>(ids.map(keys.stateVersion));
 
 export const stateUploadName = (id: string): string => `${id}.tfstate`;
 
