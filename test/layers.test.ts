@@ -33,6 +33,7 @@ const order = [
     'data-retention',
     'explorer',
     'recovery',
+    'repair',
     'module-tests',
     'queries',
     'no-code',

@@ -194,6 +194,10 @@ export interface Phase {
   contentDeletedAt?: Timestamp;
   /** What the runner reported; shown only once `status` is final. */
   report?: PhaseReport;
+  /** Serial of the first snapshot of its state, until superseded ones are deleted (states/snapshots.ts). */
+  snapshotsFrom?: number;
+  /** There are snapshots that tell what has changed in the workspace's state. */
+  changesKept?: boolean;
   /** The whole log is one object in the bucket that the platform put there, not a runner. */
   logStored?: boolean;
 }

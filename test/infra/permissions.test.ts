@@ -52,10 +52,10 @@ const launcher = [
 const tells = ['Notify', 'EnvironmentSettle', 'CommitStatus'].map((name) => `lambda:InvokeFunction ${name}Function`);
 const handsOver = 'lambda:InvokeFunction VersionControlEventFunction';
 const finisher = [
-  ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+  ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
-  ...objects('GetObject', 'runs'),
+  ...objects('GetObject', 'runs', 'states', 'uploads'),
   ...objects('PutObject', 'runs', 'states'),
   's3:ListBucket bucket',
   ...tasks('StopTask', 'DescribeTasks'),
@@ -255,6 +255,8 @@ const expected: Record<FunctionId, string[]> = {
   Sweep: [
     ...finisher,
     ...createsRuns.filter((line) => !finisher.includes(line)),
+    // Once for each of the two.
+    ...objects('GetObject', 'uploads'),
     'dynamodb:Query table/index/due',
     'lambda:InvokeFunction EnvironmentSweepFunction',
     'lambda:InvokeFunction DataRetentionFunction',
@@ -307,7 +309,6 @@ const expected: Record<FunctionId, string[]> = {
   Recover: [
     ...finisher,
     'dynamodb:Query table/index/due',
-    ...objects('GetObject', 'states'),
     'states:ListExecutions machine',
     'states:StopExecution arn:aws:states:region:account:execution:machine.Name:*',
   ],
