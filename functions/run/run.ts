@@ -77,6 +77,8 @@ export interface Run extends RunOptions {
   logSecret: string;
   /** Bucket key of the frozen variables, absent if there are none. */
   inputsKey?: string;
+  /** Object with the provider sets that it has (provider-sets/effective.ts). */
+  providerSetsKey?: string;
   /**
    * What the execution waits for. The task token never leaves the control plane. Without one, the tokens are those of
    * the task results of the stage. `order`: which attempt wrote it. `handsOver`: the machine can go to Applying from here.

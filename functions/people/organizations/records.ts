@@ -71,6 +71,8 @@ export interface Organization extends OrganizationSettings, NameCounts, Edited {
   dataRetention?: DataRetention;
   /** Teams have notification configurations. */
   teamsNotified?: true;
+  /** It has, or had, provider sets (provider-sets/). */
+  hasProviderSets?: true;
   /** There are quotas of environments. */
   hasQuotas?: true;
   /** It is there no more; its name stays given (organization-end.ts). */
