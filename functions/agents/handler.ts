@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
 import { getAgentPool } from '../agent-pools/records.ts';
+import { permitsAgent } from '../ip-allowlists/enforcement.ts';
 import { takeJob } from '../orchestration/agent-jobs.ts';
 import { endPhase } from '../orchestration/lost-runners.ts';
 import { findAgentToken, recordTokenUse, type Token } from '../people/accounts/tokens.ts';
@@ -90,12 +91,24 @@ const over = async (token: Token, event: Event): Promise<object> => {
 
 const calls: Record<string, (token: Token, event: Event) => Promise<object>> = { register, next, ping, over };
 
-/** @throws {ProtocolError} 401 */
+/** @throws {ProtocolError} 403 */
+const checkAddress = async ({ ipAllowlists, organization, userId }: Token, event: Event): Promise<void> => {
+  if (ipAllowlists === undefined || organization === undefined) return;
+  const address = addressOf(event) ?? undefined;
+  if (await permitsAgent(organization, userId, address)) return;
+  throw new ProtocolError(
+    403,
+    `the IP address of this agent${address ? `, ${address},` : ''} is in no IP allowlist of its pool: ask an owner of ${organization} to add it`,
+  );
+};
+
+/** @throws {ProtocolError} 401 or 403 */
 const authenticate = async (event: Event): Promise<Token> => {
   const secret = event.headers.authorization?.replace(/^Bearer /i, '') ?? '';
   const token = await findAgentToken(secret);
   if (!token)
     throw new ProtocolError(401, 'the agent token is invalid, revoked or expired: create a new one in the agent pool');
+  await checkAddress(token, event);
   await recordTokenUse(token, secret).catch(() => {});
   return token;
 };
