@@ -102,7 +102,8 @@ const rangesOf = async ({ request, subject }: Context<InLists>): Promise<Answer>
   const page = pageOf(request);
   const { ranges, id } = subject.list;
   const data = pageSlice(ranges, page).map((range) => cidrRangeDocument(subject.organization, id, range));
-  return listAnswer(request, page, ranges.length, data);
+  // For whoever wants to have their own in the list.
+  return listAnswer(request, page, ranges.length, data, undefined, { 'request-address': request.address ?? null });
 };
 
 const addRange = async (context: Context<InLists>): Promise<Answer> => {
