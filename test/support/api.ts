@@ -24,6 +24,8 @@ export interface Sent {
   body?: unknown;
   headers?: Record<string, string>;
   base64?: boolean;
+  /** Where the connection comes from. */
+  address?: string;
 }
 
 export interface Api {
@@ -47,7 +49,7 @@ export const gzipHead = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 3]);
 
 export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewayProxyEventV2 => {
   const [path = '/', query = ''] = url.split('?');
-  const { token, body, headers = {}, base64 = false } = sent;
+  const { token, body, headers = {}, base64 = false, address = '192.0.2.1' } = sent;
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const rawPath = decodeURIComponent(path);
   return {
@@ -65,7 +67,7 @@ export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewa
     requestContext: {
       domainName: 'api.example.test',
       requestId: 'request',
-      http: { method, path: rawPath, sourceIp: '192.0.2.1' },
+      http: { method, path: rawPath, sourceIp: address },
     },
     body: text && base64 ? Buffer.from(text).toString('base64') : text,
     isBase64Encoded: base64,
