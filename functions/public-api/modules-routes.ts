@@ -4,8 +4,4 @@ import { noCodeWorkspaceRoutes } from '../no-code/workspace-routes.ts';
 import { providerSetRoutes } from '../provider-sets/routes.ts';
 
 /** Routes of the function Modules: no-code modules, the workspaces made from them, and provider sets. */
-export const modulesRoutes: Route[] = versioned([
-  ...noCodeRoutes,
-  ...noCodeWorkspaceRoutes,
-  ...providerSetRoutes,
-]);
+export const modulesRoutes: Route[] = versioned([...noCodeRoutes, ...noCodeWorkspaceRoutes, ...providerSetRoutes]);
