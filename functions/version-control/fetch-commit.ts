@@ -149,7 +149,7 @@ const wordsOf = ({ identifier, sha, attempts }: CommitArchive, error: unknown): 
   if (error instanceof ArchiveError) return `${identifier} at ${sha.slice(0, 7)}: ${error.message}.`;
   if (!(error instanceof ForgeError)) return `${identifier} at ${sha.slice(0, 7)} could not be fetched.`;
   if (error.failure === 'missing') {
-    return `Commit ${sha.slice(0, 7)} is not in ${identifier} any more (was it force-pushed away, or the repository renamed?): ${error.message}.`;
+    return `Commit ${sha.slice(0, 7)} no longer exists in ${identifier} (force-pushed away, or the repository renamed?): ${error.message}.`;
   }
   if (error.failure === 'refused') return `The connection may not read ${identifier}: ${error.message}.`;
   return `${identifier} could not be fetched: ${error.message}; tried ${attempts + 1} times.`;

@@ -167,7 +167,7 @@ describe('linking', () => {
 
   it.each([
     ['somebody who only reads', 'reader', 403, 'yours does not administer'],
-    ['somebody who sees nothing of it', 'stranger', 404, 'reaches no such installation'],
+    ['somebody who sees nothing of it', 'stranger', 404, 'Installation not found'],
   ])('is refused to %s', async (_, person, status, words) => {
     await authorize(person);
     const answer = await link();
@@ -382,7 +382,7 @@ describe('the webhook', () => {
 
   it.each([
     ['of an installation that nobody linked', { installation: { id: 4 } }, 'no organization has linked'],
-    ['of a repository that nothing follows', { repository: { id: 9, full_name: 'a/b' } }, 'nothing follows'],
+    ['of a repository that nothing follows', { repository: { id: 9, full_name: 'a/b' } }, 'no workspace'],
     ['without an installation', { installation: undefined }, 'without an installation'],
   ])('ignores a delivery %s', async (_, change, words) => {
     await connected();

@@ -61,7 +61,7 @@ export const Versions = ({ module, address, onChange }: Props) => {
   return (
     <section class="stack">
       <div class="row spread">
-        <p class="soft">A published version never changes. Deprecate one to warn whoever still uses it.</p>
+        <p class="soft">A published version never changes. Deprecate it to warn its users.</p>
         {mayChange && !repo && (
           <button type="button" onClick={() => (asked.value = { kind: 'publish' })}>
             Publish version
