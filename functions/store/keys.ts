@@ -266,11 +266,6 @@ export const keys = {
   }),
   task: (id: string): Key => ({ pk: `TASK#${id}`, sk: 'TASK' }),
   ...registryKeys,
-  sharedProvider: (address: string, version: string, platform: string): Key => ({
-    pk: `SHAREDPROVIDER#${address}#${version}#${platform}`,
-    sk: 'PACKAGE',
-  }),
-  sharedProviderFetches: (of: string, day: string): Key => ({ pk: `SHAREDPROVIDERFETCHES#${of}#${day}`, sk: 'COUNT' }),
   taskName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TASKNAME#${name}` }),
   globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
   taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),
