@@ -94,6 +94,15 @@ export const extendHold = async (run: Run): Promise<void> => {
   await updateRun(run.id, { set: { 'plan.heldUntil': leaseEnd() }, condition: 'attribute_exists(plan.heldUntil)' });
 };
 
+/**
+ * What is worth nothing once the phase is reported. It is removed because every write of the run costs by its size; others of
+ * the apply still tell whether there is a runner.
+ */
+export const spent: Record<PhaseName, string[]> = {
+  plan: ['plan.claimHash', 'plan.stateTokenHash'],
+  apply: ['apply.stateTokenHash'],
+};
+
 /** By then an answer was delivered, or whoever stored it died before. */
 const answerSeconds = 60;
 
@@ -115,6 +124,7 @@ export const reportPhase = async (
       ...(holds ? { 'plan.heldUntil': leaseEnd() } : {}),
       ...checkIn(run.id, answerSeconds, run),
     },
+    remove: spent[phase],
     condition: `attribute_not_exists(${phase}.report)`,
   });
   const current = reported ?? (await getRun(run.id));

@@ -27,7 +27,7 @@ import { appendLog, maxPieceBytes } from '../runs/logs.ts';
 import { getRunEventually } from '../runs/records.ts';
 import { shareProviders } from '../shared-providers/answer.ts';
 import { completeStateVersion, StateNotKeptError, storeState } from '../states/finalize.ts';
-import { createStateVersion, getStateVersion } from '../states/records.ts';
+import { createStateVersion, getStateVersionOfRun } from '../states/records.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, programUrl, stateUploadUrl } from './addresses.ts';
@@ -149,12 +149,11 @@ const report = async ({ run, phase, token }: Caller, event: Event): Promise<Repo
   }
   const [held, version] = await Promise.all([
     reportPhase(run, phase, report, holdSeconds),
-    report.stateVersionId ? getStateVersion(report.stateVersionId) : undefined,
+    report.stateVersionId ? getStateVersionOfRun(report.stateVersionId, run.id) : undefined,
   ]);
-  const own = version?.runId === run.id ? version : undefined;
   const [then, urls] = await Promise.all([
     held ? settled(held).then((current) => next({ run: current, phase, token })) : undefined,
-    laterUrls(run, phase, own),
+    laterUrls(run, phase, version),
   ]);
   if (then?.action === 'apply') return { next: 'hold', job: then.job, laterUrls: urls };
   return { next: then?.action === 'wait' ? 'hold' : 'exit', laterUrls: urls };
