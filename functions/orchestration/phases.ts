@@ -43,14 +43,24 @@ export const newTokens = (
 const same = (a: string | undefined, b: string): boolean =>
   a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
+/** A container was faster than the write of its claim (lifecycle/plan-queued.ts): it shall ask again. */
+export class NotStartedError extends Error {
+  override name = 'NotStartedError';
+}
+
+const isStarting = ({ status, plan, agentPool, cancel }: Run): boolean =>
+  !isFinal(status) && !agentPool && !cancel && !plan.claimHash && !plan.claimNonce && !plan.report;
+
 /**
  * Exchanges a claim for a token; undefined when the claim is void. The same nonce may claim again. The caller resumes the
  * execution, in parallel with the runner's other reads.
+ * @throws {NotStartedError}
  */
 export const claimPhase = async (claim: string, nonce: string): Promise<Claimed | undefined> => {
   const [runId = '', name = '', secret = ''] = claim.split('.');
   if (name !== 'plan' && name !== 'apply') return undefined;
   const run = await getRun(runId);
+  if (run && name === 'plan' && isStarting(run)) throw new NotStartedError();
   if (!run || isFinal(run.status) || !same(run[name].claimHash, hashSecret(secret))) return undefined;
   const { claimHash, warm } = run[name];
   return take(run, name, nonce, {

@@ -5,7 +5,14 @@ import { keepRunEvent } from '../audit/records.ts';
 import { environment } from '../environment.ts';
 import { deliver } from '../orchestration/execution.ts';
 import { type HandedOver, handOver } from '../orchestration/hand-over.ts';
-import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../orchestration/phases.ts';
+import {
+  type Claimed,
+  claimHeldApply,
+  claimPhase,
+  extendHold,
+  NotStartedError,
+  reportPhase,
+} from '../orchestration/phases.ts';
 import { answerWarmRunner } from '../orchestration/warm-offers.ts';
 import {
   type ErroredStateAnswer,
@@ -217,7 +224,7 @@ const route = async (event: Event): Promise<unknown> => {
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
   if (call === 'ready') return ready(event);
   if (call === 'claim') return claim(event);
-  const caller = await authenticate(event.headers.authorization);
+  const caller = await authenticate(event.headers.authorization, { eventually: call === 'log' });
   checkPhase(caller, call);
   const completed = /^state-versions\/([^/]+)\/complete$/.exec(call)?.[1];
   if (completed) {
@@ -262,6 +269,7 @@ export const handler = async (event: Event): Promise<APIGatewayProxyStructuredRe
     try {
       return await route(event);
     } catch (error) {
+      if (error instanceof NotStartedError) throw new ProtocolError(503, 'the run is still being started: try again');
       throw error instanceof StateNotKeptError ? new ProtocolError(409, error.message) : error;
     }
   });
