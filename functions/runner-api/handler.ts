@@ -35,15 +35,19 @@ import { getRunEventually } from '../runs/records.ts';
 import { shareProviders } from '../shared-providers/answer.ts';
 import { completeStateVersion, StateNotKeptError, storeState } from '../states/finalize.ts';
 import { createStateVersion, getStateVersionOfRun } from '../states/records.ts';
+import { keepChanges, noteSnapshots } from '../states/snapshots.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
-import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, programUrl, stateUploadUrl } from './addresses.ts';
+import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
+import { leadToProgram, requestedProgram } from './program.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
 import { report as reportBody, sha256, stateIdentity } from './report.ts';
 
 /** The runner protocol (protocols/runner.ts says what each call means). */
+
+const inlineState = v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxInlineStateBytes / 3) * 4));
 
 const bodies = {
   ready: v.object({
@@ -66,7 +70,12 @@ const bodies = {
     sha256: v.optional(sha256),
     size: v.pipe(v.number(), v.integer(), v.minValue(1)),
     intermediate: v.boolean(),
-    content: v.optional(v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxInlineStateBytes / 3) * 4))),
+    content: v.optional(inlineState),
+  }),
+  stateChanges: v.object({
+    before: stateIdentity.entries.md5,
+    first: v.boolean(),
+    changes: inlineState,
   }),
   report: reportBody,
 };
@@ -122,8 +131,10 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   const workspace = await getWorkspace(run.workspaceId);
   if (!workspace) throw new ProtocolError(410, 'the workspace was deleted');
+  const counts = await isCounted(run, values);
   const created = await createStateVersion({
     workspace,
+    counts,
     runId: run.id,
     userId: run.createdBy,
     force: false,
@@ -137,6 +148,22 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
   if (content === undefined) return { id, uploadUrl: await stateUploadUrl(stateVersion) };
   await storeState(stateVersion, content);
   return { id, uploadUrl: null, complete: true };
+};
+
+/** Of one run's state versions all but the last are deleted when it has ended, so that they count as one. */
+const isCounted = async ({ id, apply }: Run, { serial, intermediate }: { serial: number; intermediate: boolean }) => {
+  if (apply.snapshotsFrom !== undefined) return false;
+  return !intermediate || (await noteSnapshots(id, serial));
+};
+
+const stateChanges = async ({ run, phase }: Caller, event: Event): Promise<object> => {
+  const { before, first, changes } = parse(bodies.stateChanges, event);
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
+  // Later ones follow what was taken in answer to the call before.
+  const has = first ? (await getWorkspace(run.workspaceId))?.state?.md5 : before;
+  if (has !== before) throw new ProtocolError(409, 'before: not the current state of the workspace');
+  await keepChanges(run, before, Buffer.from(changes, 'base64'));
+  return {};
 };
 
 const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer> => {
@@ -242,6 +269,8 @@ const route = async (event: Event): Promise<unknown> => {
       return providers(caller, event);
     case 'state-versions':
       return stateVersion(caller, event);
+    case 'state-changes':
+      return stateChanges(caller, event);
     case 'errored-state':
       return erroredState(caller);
     case 'report':
@@ -253,17 +282,8 @@ const route = async (event: Event): Promise<unknown> => {
   }
 };
 
-const program = /^\/runner\/v1\/program\/([0-9a-f]{64})$/;
-
-/** Where the runner's program is: for a container that has nothing yet. */
-const leadToProgram = async (name: string): Promise<APIGatewayProxyStructuredResultV2> => {
-  const location = await programUrl(name);
-  if (location) return { statusCode: 302, headers: { location, 'cache-control': 'no-store' } };
-  return respond(() => Promise.reject(new ProtocolError(404, 'runners have their program in their image')));
-};
-
 export const handler = async (event: Event): Promise<APIGatewayProxyStructuredResultV2> => {
-  const name = event.requestContext.http.method === 'GET' ? program.exec(event.rawPath)?.[1] : undefined;
+  const name = requestedProgram(event);
   if (name) return leadToProgram(name);
   return respond(async () => {
     try {

@@ -2,6 +2,7 @@ import { type Archive, archiveOf, getConfigurationVersion } from '../configurati
 import { environment } from '../environment.ts';
 import { recordPlanBasis } from '../orchestration/saved-plans.ts';
 import type { Job } from '../protocols/runner.ts';
+import { frozenProviderSets } from '../provider-sets/effective.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { openInputs } from '../runs/inputs.ts';
 import { stateTokenOf } from '../runs/state-tokens.ts';
@@ -52,6 +53,7 @@ export const buildJob = async (
   if (!workspace && !run.test) throw new ProtocolError(410, 'the workspace was deleted');
   if (phase === 'plan' && workspace) await recordPlanBasis(run, workspace);
   const state = run.query ? undefined : workspace?.state;
+  const provided = phase === 'plan' ? frozenProviderSets(run.providerSetsKey) : {};
   const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
     await Promise.all([
       downloadUrl(archive.key),
@@ -87,6 +89,7 @@ export const buildJob = async (
     erroredStateUrl,
     keptStateKey,
     variables,
+    ...(await provided),
     sshKey,
     environment: environmentOf(run),
     identity,

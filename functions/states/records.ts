@@ -3,7 +3,7 @@ import { getObject, presignUpload } from '../store/bucket.ts';
 import { derivedId, newId } from '../store/id.ts';
 import { checkContent } from '../store/integrity.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
-import { create, get, query } from '../store/table.ts';
+import { batchGet, create, get, query } from '../store/table.ts';
 import { countOne, type Workspace } from '../workspaces/records.ts';
 import type { StateSummary } from './content.ts';
 import type { StateVersion } from './state-version.ts';
@@ -26,6 +26,8 @@ export interface NewStateVersion {
   intermediate: boolean;
   rollbackOf?: string;
   ofRunId?: string;
+  /** In the number of the workspace's state versions; true if missing. */
+  counts?: boolean;
 }
 
 /** Clients upload at once. */
@@ -44,6 +46,10 @@ export const getStateVersionOfRun = async (id: string, runId: string): Promise<S
   const version = (await get<StateVersion>(keys.stateVersion(id), false)) ?? (await getStateVersion(id));
   return version?.runId === runId ? version : undefined;
 };
+
+/** In the order of the ids; missing ones are left out. 1 read for 100. */
+export const getStateVersions = (ids: string[]): Promise<StateVersion[]> =>
+  batchGet<StateVersion & Key>(ids.map(keys.stateVersion));
 
 export const stateUploadName = (id: string): string => `${id}.tfstate`;
 
@@ -101,7 +107,7 @@ const currentIfSame = async ({
 export const createStateVersion = async (
   values: NewStateVersion,
 ): Promise<{ stateVersion: StateVersion; stored: boolean } | { conflict: string }> => {
-  const { workspace, force, size, ...rest } = values;
+  const { workspace, force, size, counts = true, ...rest } = values;
   if (!holdsLock(workspace, values.runId, values.userId)) {
     return { conflict: `Workspace ${workspace.name} must be locked by you before you write its state. Lock it first.` };
   }
@@ -135,7 +141,8 @@ export const createStateVersion = async (
     }
     const { id: stateVersionId, serial, md5 } = stateVersion;
     const listed = { ...keys.workspaceStateVersion(workspace.id, serial, stateVersionId), stateVersionId, md5 };
-    if ((await create(listed)) || isNew) await countOne(workspace.id, 'stateVersionCount');
+    const isListed = await create(listed);
+    if (counts && (isListed || isNew)) await countOne(workspace.id, 'stateVersionCount');
   }
   return { stateVersion, stored: stateVersion.status !== 'pending' };
 };

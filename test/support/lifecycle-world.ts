@@ -50,7 +50,7 @@ const load = async () => ({
   TaskStageDone: (await import('../../functions/lifecycle/task-stage-done.ts')).handler,
   TaskUnanswered: (await import('../../functions/lifecycle/task-unanswered.ts')).handler,
   runTask: (await import('../../functions/lifecycle/run-task.ts')).runTask,
-  Sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
+  Sweep: (await import('../../functions/repair/sweep.ts')).handler,
 });
 
 const handlers = async () => ({
@@ -68,7 +68,7 @@ const handlers = async () => ({
   TaskStageDone: (await import('../../functions/lifecycle/task-stage-done.ts')).handler,
   TaskUnanswered: (await import('../../functions/lifecycle/task-unanswered.ts')).handler,
   runTask: (await import('../../functions/lifecycle/run-task.ts')).runTask,
-  Sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
+  Sweep: (await import('../../functions/repair/sweep.ts')).handler,
 });
 
 export type Store = Awaited<ReturnType<typeof load>>;
