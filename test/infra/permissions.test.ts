@@ -223,7 +223,7 @@ const expected: Record<FunctionId, string[]> = {
   Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...tableKey, ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
   Pending: [...enter, ...table('Query', 'DeleteItem'), ...tells],
-  PlanQueued: launcher,
+  PlanQueued: [...launcher, ...table('Query', 'DeleteItem'), ...tells],
   Fetching: [
     ...table('GetItem', 'UpdateItem'),
     ...['Decrypt', 'GenerateDataKey'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
