@@ -12,6 +12,8 @@ import {
 import { environment } from '../environment.ts';
 import { withRecord } from './change-record.ts';
 import { directly } from './direct-calls.ts';
+import { direct } from './direct-table.ts';
+import { aliased, conditionOf } from './expressions.ts';
 import type { Key } from './keys.ts';
 
 /**
@@ -61,26 +63,6 @@ export interface Change {
   values?: Item;
 }
 
-const operators = new Set(['AND', 'OR', 'NOT', 'IN', 'BETWEEN']);
-
-/** `plan.status` → `#plan.#status`, noting the names: any word may be reserved, and there are 573. */
-const aliased = (path: string, names: Record<string, string>): string =>
-  path
-    .split('.')
-    .map((segment) => {
-      if (segment.startsWith('#')) return segment;
-      const name = `#${segment.replaceAll(/[^a-zA-Z0-9]/g, '_')}`;
-      names[name] = segment;
-      return name;
-    })
-    .join('.');
-
-/** A condition with every attribute path aliased; functions, operators and values stay as they are. */
-const conditionOf = (condition: string | undefined, names: Record<string, string>): string | undefined =>
-  condition?.replaceAll(/:\w+|#?[A-Za-z_][\w.#]*(?!\w*\s*\()/g, (word) =>
-    word.startsWith(':') || operators.has(word) ? word : aliased(word, names),
-  );
-
 const nonEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length ? object : undefined);
 
 const whenTrue = async <T>(write: () => Promise<T>): Promise<T | undefined> => {
@@ -103,7 +85,7 @@ export const get = async <T>(key: Key, consistent = true): Promise<T | undefined
   countRead();
   if (!isPossible(key)) return undefined;
   const { Item } = await documents.send(
-    new GetCommand({ TableName: environment.tableName, Key: key, ConsistentRead: consistent }),
+    direct('GetItem', new GetCommand({ TableName: environment.tableName, Key: key, ConsistentRead: consistent })),
   );
   return Item as T | undefined;
 };
@@ -117,13 +99,16 @@ export const put = async (
   const ConditionExpression = conditionOf(condition?.condition, names);
   const done = await whenTrue(() =>
     documents.send(
-      new PutCommand({
-        TableName: environment.tableName,
-        Item: item,
-        ConditionExpression,
-        ExpressionAttributeNames: nonEmpty(names),
-        ExpressionAttributeValues: condition?.values,
-      }),
+      direct(
+        'PutItem',
+        new PutCommand({
+          TableName: environment.tableName,
+          Item: item,
+          ConditionExpression,
+          ExpressionAttributeNames: nonEmpty(names),
+          ExpressionAttributeValues: condition?.values,
+        }),
+      ),
     ),
   );
   return done !== undefined;
@@ -159,15 +144,18 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
     documents.send(
-      new UpdateCommand({
-        TableName: environment.tableName,
-        Key: key,
-        UpdateExpression: clauses.join(' ') || undefined,
-        ConditionExpression,
-        ExpressionAttributeNames: nonEmpty(names),
-        ExpressionAttributeValues: nonEmpty(values),
-        ReturnValues: 'ALL_NEW',
-      }),
+      direct(
+        'UpdateItem',
+        new UpdateCommand({
+          TableName: environment.tableName,
+          Key: key,
+          UpdateExpression: clauses.join(' ') || undefined,
+          ConditionExpression,
+          ExpressionAttributeNames: nonEmpty(names),
+          ExpressionAttributeValues: nonEmpty(values),
+          ReturnValues: 'ALL_NEW',
+        }),
+      ),
     ),
   );
   return done?.Attributes as T | undefined;
@@ -182,13 +170,16 @@ export const remove = async (
   const ConditionExpression = conditionOf(condition?.condition ?? 'attribute_exists(pk)', names);
   const done = await whenTrue(() =>
     documents.send(
-      new DeleteCommand({
-        TableName: environment.tableName,
-        Key: key,
-        ConditionExpression,
-        ExpressionAttributeNames: nonEmpty(names),
-        ExpressionAttributeValues: condition?.values,
-      }),
+      direct(
+        'DeleteItem',
+        new DeleteCommand({
+          TableName: environment.tableName,
+          Key: key,
+          ConditionExpression,
+          ExpressionAttributeNames: nonEmpty(names),
+          ExpressionAttributeValues: condition?.values,
+        }),
+      ),
     ),
   );
   return done !== undefined;
@@ -253,17 +244,20 @@ const page = async <T>(range: Range, start?: Item): Promise<Page<T>> => {
   }
   countRead();
   const { Items = [], LastEvaluatedKey } = await documents.send(
-    new QueryCommand({
-      TableName: environment.tableName,
-      IndexName: range.index,
-      KeyConditionExpression: condition,
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: values,
-      ExclusiveStartKey: start,
-      Limit: range.limit,
-      ScanIndexForward: !range.reverse,
-      ConsistentRead: range.index ? undefined : (range.consistent ?? true),
-    }),
+    direct(
+      'Query',
+      new QueryCommand({
+        TableName: environment.tableName,
+        IndexName: range.index,
+        KeyConditionExpression: condition,
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: values,
+        ExclusiveStartKey: start,
+        Limit: range.limit,
+        ScanIndexForward: !range.reverse,
+        ConsistentRead: range.index ? undefined : (range.consistent ?? true),
+      }),
+    ),
   );
   return { items: Items as T[], next: LastEvaluatedKey };
 };
@@ -283,7 +277,10 @@ export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   while (pending.length) {
     countRead();
     const answer = await documents.send(
-      new BatchGetCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
+      direct(
+        'BatchGetItem',
+        new BatchGetCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
+      ),
     );
     for (const item of (answer.Responses?.[environment.tableName] ?? []) as T[])
       byKey.set(`${item.pk} ${item.sk}`, item);

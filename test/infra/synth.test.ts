@@ -64,7 +64,7 @@ describe('synthesis', () => {
 
 describe('bundles', () => {
   /** The function Web has the page's files in it. */
-  const limits = { wanted: 300_000, allowed: 340_000, page: 360_000 };
+  const limits = { wanted: 300_000, allowed: 346_000, page: 360_000 };
 
   it('stay within the size limit', async () => {
     const { bundles } = await synthesize();
