@@ -11,6 +11,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { environment } from '../environment.ts';
 import { withRecord } from './change-record.ts';
 import { type Attributes, client, packed, packedIf, unpacked } from './dynamodb.ts';
+import { aliased, conditionOf } from './expressions.ts';
 import type { Key } from './keys.ts';
 
 /**
@@ -50,26 +51,6 @@ export interface Change {
   names?: Record<string, string>;
   values?: Item;
 }
-
-const operators = new Set(['AND', 'OR', 'NOT', 'IN', 'BETWEEN']);
-
-/** `plan.status` → `#plan.#status`, noting the names: any word may be reserved, and there are 573. */
-const aliased = (path: string, names: Record<string, string>): string =>
-  path
-    .split('.')
-    .map((segment) => {
-      if (segment.startsWith('#')) return segment;
-      const name = `#${segment.replaceAll(/[^a-zA-Z0-9]/g, '_')}`;
-      names[name] = segment;
-      return name;
-    })
-    .join('.');
-
-/** A condition with every attribute path aliased; functions, operators and values stay as they are. */
-const conditionOf = (condition: string | undefined, names: Record<string, string>): string | undefined =>
-  condition?.replaceAll(/:\w+|#?[A-Za-z_][\w.#]*(?!\w*\s*\()/g, (word) =>
-    word.startsWith(':') || operators.has(word) ? word : aliased(word, names),
-  );
 
 const nonEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length ? object : undefined);
 

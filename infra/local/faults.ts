@@ -1,15 +1,17 @@
 import * as v from 'valibot';
 import { AwsError } from './errors.ts';
+import type { Units } from './usage.ts';
 
 /** What may go wrong with an AWS call, and with an event. */
-const callKinds = ['refuse', 'slow', 'lose-answer', 'kill', 'kill-after'] as const;
+const callKinds = ['refuse', 'limit', 'slow', 'lose-answer', 'kill', 'kill-after'] as const;
 const eventKinds = ['duplicate', 'late', 'lose'] as const;
 
 const counting = v.pipe(v.number(), v.integer(), v.minValue(1));
 const schema = v.pipe(
   v.strictObject({
     /**
-     * `refuse`: the service's own error, nothing done. `slow`: done `ms` later. `lose-answer`: done, and the connection
+     * `refuse`: the service's own error, nothing done. `limit`: the same while there were more than `perSecond` of late, as
+     * with quotas. `slow`: done `ms` later. `lose-answer`: done, and the connection
      * ends without an answer. `kill`, `kill-after`: the function dies before, or after, the call has taken effect.
      * `duplicate`, `late` (by `ms`), `lose`: of an event.
      */
@@ -27,6 +29,10 @@ const schema = v.pipe(
     /** Of each that matches, chosen by `seed`. */
     probability: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
     seed: v.optional(v.pipe(v.number(), v.integer())),
+    /** Of `limit`: so many calls, or units of a table; as much again may be saved up. */
+    perSecond: v.optional(v.pipe(v.number(), v.minValue(0.001))),
+    /** What is counted in place of calls: in each partition of the table by itself. */
+    units: v.optional(v.picklist(['readUnits', 'writeUnits'])),
     /** How many fail at most: in a row after `nth` (1 unless given), else without bound. */
     times: v.optional(counting),
     /** How much slower or later; 1000 unless given. */
@@ -35,8 +41,13 @@ const schema = v.pipe(
     error: v.optional(v.string()),
   }),
   v.check(
-    ({ nth, every, probability }) => [nth, every, probability].filter((one) => one !== undefined).length === 1,
-    'a rule needs one of nth, every and probability',
+    ({ nth, every, probability, perSecond }) =>
+      [nth, every, probability, perSecond].filter((one) => one !== undefined).length === 1,
+    'a rule needs one of nth, every, probability and perSecond',
+  ),
+  v.check(
+    ({ kind, perSecond, units }) => (kind === 'limit') === (perSecond !== undefined) && (!units || kind === 'limit'),
+    'limit goes with perSecond, and units with limit',
   ),
 );
 
@@ -63,6 +74,15 @@ interface Matched {
   service: string;
   action: string;
   function?: string;
+  /** Of the table. */
+  partition?: string;
+}
+
+interface Rule {
+  rule: FaultRule;
+  counts: { seen: number; injected: number };
+  random: () => number;
+  limit?: Limit;
 }
 
 /**
@@ -70,7 +90,7 @@ interface Matched {
  * functions that die, events that come twice, late or never. The first rule whose turn it is counts.
  */
 export class Faults {
-  #rules: { rule: FaultRule; counts: { seen: number; injected: number }; random: () => number }[] = [];
+  #rules: Rule[] = [];
 
   constructor(rules: FaultRule[] = []) {
     this.set(rules);
@@ -82,6 +102,7 @@ export class Faults {
       rule,
       counts: { seen: 0, injected: 0 },
       random: randomFrom(rule.seed ?? 1),
+      ...(rule.perSecond === undefined ? {} : { limit: new Limit(rule.perSecond) }),
     }));
   }
 
@@ -89,8 +110,17 @@ export class Faults {
     return this.#rules.map(({ rule, counts }) => ({ ...rule, ...counts }));
   }
 
-  ofCall(call: { service: string; action: string; function: string }): FaultRule | undefined {
+  ofCall(call: Matched & { function: string }): FaultRule | undefined {
     return this.#next(callKinds, call);
+  }
+
+  /** A call was made, and took so many units of the table. */
+  spent(call: Matched, units: Units): void {
+    for (const { rule, limit } of this.#rules) {
+      if (!limit || !matches(rule, call)) continue;
+      if (rule.units) limit.spend(units[rule.units] ?? 0, call.partition);
+      else limit.spend(1);
+    }
   }
 
   ofEvent(event: { source: string; 'detail-type': string }): FaultRule | undefined {
@@ -99,14 +129,41 @@ export class Faults {
 
   #next(kinds: readonly FaultRule['kind'][], what: Matched): FaultRule | undefined {
     let chosen: FaultRule | undefined;
-    for (const { rule, counts, random } of this.#rules) {
+    for (const { rule, counts, random, limit } of this.#rules) {
       if (!kinds.includes(rule.kind) || !matches(rule, what)) continue;
       counts.seen++;
-      if (!isTurn(rule, counts, random) || chosen) continue;
+      const fails = limit ? limit.isReached(rule.units && what.partition) : isTurn(rule, counts, random);
+      if (!fails || chosen) continue;
       counts.injected++;
       chosen = rule;
     }
     return chosen;
+  }
+}
+
+/** Buckets that fill by the second, as AWS's limits do: what is in one may be spent at once. */
+class Limit {
+  readonly #perSecond: number;
+  readonly #buckets = new Map<string, { left: number; at: number }>();
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  #bucket(name: string) {
+    const now = performance.now();
+    const { left, at } = this.#buckets.get(name) ?? { left: this.#perSecond, at: now };
+    const bucket = { left: Math.min(this.#perSecond, left + ((now - at) / 1000) * this.#perSecond), at: now };
+    this.#buckets.set(name, bucket);
+    return bucket;
+  }
+
+  isReached(name = ''): boolean {
+    return this.#bucket(name).left <= 0;
+  }
+
+  spend(amount: number, name = ''): void {
+    this.#bucket(name).left -= amount;
   }
 }
 

@@ -70,15 +70,21 @@ export class Gate {
   }
 
   async #faulty<T>(
-    { service, action, caller, traceHeader, mute }: Call,
+    { service, action, caller, access, traceHeader, mute }: Call,
     perform: () => Promise<{ output: T; units: Units }>,
   ) {
     const { faults, lambda } = this.#options;
     if (lambda.isDead(traceHeader)) throw new Cut();
-    const fault = faults.ofCall({ service, action, function: caller.name });
-    if (!fault) return perform();
+    const partition = access[0]?.context?.['dynamodb:LeadingKeys'];
+    const matched = { service, action, function: caller.name, partition };
+    const fault = faults.ofCall(matched);
+    if (!fault) {
+      const done = await perform();
+      faults.spent(matched, done.units);
+      return done;
+    }
     const { kind, ms = 1000 } = fault;
-    if (kind === 'refuse') return { output: refuse(service, action, fault) as T, units: {} };
+    if (kind === 'refuse' || kind === 'limit') return { output: refuse(service, action, fault) as T, units: {} };
     if (kind === 'slow') await sleep(ms);
     if (kind === 'kill') lambda.kill(traceHeader);
     if (kind === 'kill') throw new Cut();

@@ -8,6 +8,7 @@ import { coldStarts } from './cold-starts.ts';
 import { drain } from './drain.ts';
 import type { Figure, Section } from './figures.ts';
 import { init } from './init.ts';
+import { large } from './large.ts';
 import { logs } from './logs.ts';
 import { overhead } from './overhead.ts';
 import { page } from './page.ts';
@@ -15,6 +16,7 @@ import { queueCost } from './queue-cost.ts';
 import { reads } from './reads.ts';
 import { recovery } from './recovery.ts';
 import { runnerDeath } from './runner-death.ts';
+import { scale } from './scale.ts';
 import { snapshots } from './snapshots.ts';
 import { stateBytes } from './state-bytes.ts';
 import { versionControl } from './version-control.ts';
@@ -30,8 +32,10 @@ const sections: Record<string, Section> = {
   reads,
   snapshots,
   'state-bytes': stateBytes,
+  large,
   logs,
   drain,
+  scale,
   init,
   'runner-death': runnerDeath,
   cancel,

@@ -1,5 +1,5 @@
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CountedRule, type FaultRule, Faults, readFaults } from '../../../infra/local/faults.ts';
 import type { Host } from '../../../infra/local/host.ts';
 import { callerStatements, startHost, testTemplate } from './support/application.ts';
@@ -20,6 +20,21 @@ describe('a fault rule', () => {
     [{ probability: 0 }, []],
     [{ probability: 1, times: 3 }, [1, 2, 3]],
   ])('%j applies at %j', (rule, expected) => expect(turns(rule)).toEqual(expected));
+
+  it('limits calls as a quota does, until some time has passed', async () => {
+    const faults = new Faults([{ kind: 'limit', perSecond: 20 }]);
+    expect(faults.ofCall(call)).toBeUndefined();
+    for (let n = 0; n < 30; n++) faults.spent(call, {});
+    expect(faults.ofCall(call)).toMatchObject({ kind: 'limit' });
+    await vi.waitFor(() => expect(faults.ofCall(call)).toBeUndefined());
+  });
+
+  it('limits units in each partition by itself', () => {
+    const faults = new Faults([{ kind: 'limit', units: 'writeUnits', perSecond: 1 }]);
+    faults.spent({ ...call, partition: 'A' }, { writeUnits: 100 });
+    faults.spent({ ...call, partition: 'B' }, { readUnits: 100 });
+    expect(['A', 'B'].map((partition) => !!faults.ofCall({ ...call, partition }))).toEqual([true, false]);
+  });
 
   it('selects calls reproducibly by seed', () => {
     const calls = Array.from({ length: 1000 }, () => call);
@@ -61,7 +76,7 @@ describe('a fault rule', () => {
   it.each([
     ['{', 'JSON array'],
     ['{}', 'rules'],
-    ['[{"kind":"refuse"}]', '0: a rule needs one of nth, every and probability'],
+    ['[{"kind":"refuse"}]', '0: a rule needs one of nth, every, probability and perSecond'],
     ['[{"kind":"refuse","nth":1,"every":2}]', 'needs one of'],
     ['[{"kind":"refuse","nth":0}]', '0.nth'],
     ['[{"kind":"refuse","nth":1,"Action":"GetItem"}]', '0.Action'],

@@ -1,0 +1,21 @@
+/** Expressions of the table's requests (table.ts: Change). */
+
+const operators = new Set(['AND', 'OR', 'NOT', 'IN', 'BETWEEN']);
+
+/** `plan.status` → `#plan.#status`, noting the names: any word may be reserved, and there are 573. */
+export const aliased = (path: string, names: Record<string, string>): string =>
+  path
+    .split('.')
+    .map((segment) => {
+      if (segment.startsWith('#')) return segment;
+      const name = `#${segment.replaceAll(/[^a-zA-Z0-9]/g, '_')}`;
+      names[name] = segment;
+      return name;
+    })
+    .join('.');
+
+/** A condition with every attribute path aliased; functions, operators and values stay as they are. */
+export const conditionOf = (condition: string | undefined, names: Record<string, string>): string | undefined =>
+  condition?.replaceAll(/:\w+|#?[A-Za-z_][\w.#]*(?!\w*\s*\()/g, (word) =>
+    word.startsWith(':') || operators.has(word) ? word : aliased(word, names),
+  );

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
+import type { CountedRule, FaultRule } from '../../infra/local/faults.ts';
+import type { Local } from '../e2e/support/platform.ts';
+import { type Figure, quantile, round, type Section } from './figures.ts';
+
+const workspaces = Number(process.env.BENCH_WORKSPACES ?? 20);
+const runsEach = 2;
+/** Share of AWS's quotas that this machine has: it does about as much of the work. */
+const share = Number(process.env.BENCH_SHARE ?? 0.05);
+const readers = 20;
+
+/** AWS's default quotas by the second (DynamoDB: partitions; ECS: RunTask on Fargate; Step Functions: API throttling; Lambda). */
+const quotas: FaultRule[] = [
+  { kind: 'limit', service: 'dynamodb', units: 'writeUnits', perSecond: 1000 },
+  { kind: 'limit', service: 'dynamodb', units: 'readUnits', perSecond: 3000 },
+  { kind: 'limit', service: 'ecs', action: 'RunTask', perSecond: 20, error: 'ThrottlingException' },
+  { kind: 'limit', service: 'states', action: 'StartExecution', perSecond: 300 },
+  { kind: 'limit', service: 'states', action: 'SendTaskSuccess', perSecond: 500 },
+  { kind: 'limit', service: 'lambda-api', perSecond: 1000 },
+];
+
+const limited = (): FaultRule[] => quotas.map((rule) => ({ ...rule, perSecond: (rule.perSecond ?? 1) * share }));
+
+const setFaults = async ({ awsEndpointUrl }: Local, rules: FaultRule[]): Promise<void> => {
+  const answer = await fetch(`${awsEndpointUrl}/_faults`, { method: 'PUT', body: JSON.stringify(rules) });
+  if (!answer.ok) throw new Error(await answer.text());
+};
+
+/** Requests as a client makes them that tries again a second after any 5xx or 429. */
+class Load {
+  readonly took: number[] = [];
+  failures = 0;
+  slowedDown = 0;
+  readonly #platform: Local;
+
+  constructor(platform: Local) {
+    this.#platform = platform;
+  }
+
+  async call(method: string, path: string, body?: object): Promise<Resource> {
+    const { url, token } = this.#platform;
+    for (;;) {
+      const begun = performance.now();
+      const answer = await fetch(`${url}/api/v2${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' },
+        body: body && JSON.stringify(body),
+      });
+      this.took.push(performance.now() - begun);
+      if (answer.ok) return ((await answer.json()) as { data: Resource }).data;
+      if (answer.status < 500 && answer.status !== 429)
+        throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      if (answer.status === 429) this.slowedDown++;
+      else this.failures++;
+      await sleep(1000);
+    }
+  }
+}
+
+const prepare = async (platform: Local) => {
+  const client = new Client(platform.url, platform.token);
+  const archive = await packFiles({ 'main.tf': 'resource "terraform_data" "a" { input = timestamp() }\n' });
+  const prepared: { workspace: string; version: string }[] = [];
+  for (let n = 0; n < workspaces; n++) {
+    const { id } = await client.createWorkspace(platform.organization, `scale-${n}`, { 'auto-apply': true });
+    prepared.push({ workspace: id, version: (await client.upload(id, archive)).id });
+  }
+  return Array.from({ length: runsEach }, () => prepared).flat();
+};
+
+const createRun = (load: Load, { workspace, version }: { workspace: string; version: string }) =>
+  load.call('POST', '/runs', {
+    data: {
+      type: 'runs',
+      attributes: {},
+      relationships: {
+        workspace: { data: { type: 'workspaces', id: workspace } },
+        'configuration-version': { data: { type: 'configuration-versions', id: version } },
+      },
+    },
+  });
+
+/** Reads all runs in turn, as fast as two seconds a reader allow, until every one is over. */
+const watch = async (load: Load, ids: string[]): Promise<Map<string, string>> => {
+  const ended = new Map<string, string>();
+  const end = Date.now() + 900_000;
+  const reader = async (offset: number) => {
+    for (let n = offset; ended.size < ids.length && Date.now() < end; n++) {
+      const id = ids[n % ids.length] as string;
+      if (ended.has(id)) continue;
+      const run = await load.call('GET', `/runs/${id}`);
+      if (isFinalRun(run)) ended.set(id, run.attributes.status as string);
+      await sleep(2000);
+    }
+  };
+  await Promise.all(Array.from({ length: readers }, (_, n) => reader(n)));
+  return ended;
+};
+
+export const scale: Section = {
+  about: `${workspaces * runsEach} runs at once with ${share * 100} % of AWS's quotas, and ${readers} readers`,
+  needsPlatform: true,
+  async *measure(platform): AsyncGenerator<Figure> {
+    if (!platform) return;
+    const wanted = await prepare(platform);
+    await setFaults(platform, limited());
+    const load = new Load(platform);
+    const begun = Date.now();
+    const created = await Promise.all(wanted.map((one) => createRun(load, one)));
+    yield { name: 'created and queued in', value: round((Date.now() - begun) / 1000, 1), unit: 's' };
+    const ended = await watch(load, [...new Set(created.map(({ id }) => id))]);
+    yield { name: 'drained in', value: round((Date.now() - begun) / 1000, 1), unit: 's' };
+    const rules = (await (await fetch(`${platform.awsEndpointUrl}/_faults`)).json()) as CountedRule[];
+    await setFaults(platform, []);
+    for (const { service, action, units, seen, injected } of rules) {
+      yield {
+        name: `refused by ${service}: ${units ?? action ?? 'calls'}, of ${seen}`,
+        value: injected,
+        unit: 'calls',
+      };
+    }
+    const applied = [...ended.values()].filter((status) => status === 'applied').length;
+    yield { name: 'runs lost, or not applied', value: wanted.length - applied, unit: 'runs', atMost: 0 };
+    yield { name: 'answers 429', value: load.slowedDown, unit: '' };
+    const failed = round((load.failures / load.took.length) * 100, 1);
+    yield { name: `answers 5xx, of ${load.took.length}`, value: failed, unit: '%', atMost: 1 };
+    yield { name: 'answers, p99', value: round(quantile(load.took, 0.99)), unit: 'ms' };
+  },
+};
