@@ -4,6 +4,7 @@ import { getAgentPool } from '../agent-pools/records.ts';
 import { isPublicKey } from '../forwarding/box.ts';
 import { maxPacked } from '../forwarding/messages.ts';
 import { keepAnswer, keepForwarder, removeForwarder, takeRequest } from '../forwarding/records.ts';
+import { permitsAgent } from '../ip-allowlists/enforcement.ts';
 import { takeJob } from '../orchestration/agent-jobs.ts';
 import { endPhase } from '../orchestration/lost-runners.ts';
 import {
@@ -162,12 +163,24 @@ const otherPurpose: Record<AgentPurpose, string> = {
     'this token is of agents that run Terraform, which could read it: use a new token of the pool to forward requests',
 };
 
-/** @throws {ProtocolError} 401, 403 */
+/** @throws {ProtocolError} 403 */
+const checkAddress = async ({ ipAllowlists, organization, userId }: Token, event: Event): Promise<void> => {
+  if (ipAllowlists === undefined || organization === undefined) return;
+  const address = addressOf(event) ?? undefined;
+  if (await permitsAgent(organization, userId, address)) return;
+  throw new ProtocolError(
+    403,
+    `the IP address of this agent${address ? `, ${address},` : ''} is in no IP allowlist of its pool: ask an owner of ${organization} to add it`,
+  );
+};
+
+/** @throws {ProtocolError} 401 or 403 */
 const authenticate = async (event: Event, purposeOf: () => AgentPurpose | undefined): Promise<Token> => {
   const secret = event.headers.authorization?.replace(/^Bearer /i, '') ?? '';
   const token = await findAgentToken(secret);
   if (!token)
     throw new ProtocolError(401, 'the agent token is invalid, revoked or expired: create a new one in the agent pool');
+  await checkAddress(token, event);
   const purpose = purposeOf();
   if (purpose && !(await claimPurpose(token, secret, purpose))) throw new ProtocolError(403, otherPurpose[purpose]);
   await recordTokenUse(token, secret).catch(() => {});

@@ -56,7 +56,9 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
     ...redirect(303, `${page}?${outcome}=${client.id}`),
     cookies: [endedCookie(request)],
   });
-  const granted = await grantsOfUser(attempt.userId).on({ organization: client.organization });
+  // The browser of whoever began it, on the page.
+  const caller = { kind: 'session', address: request.address } as const;
+  const granted = await grantsOfUser(attempt.userId, caller).on({ organization: client.organization });
   if (!granted.has('connection:write')) return done('denied');
   try {
     await redeem(request, attempt, client);

@@ -1,7 +1,7 @@
 import type { CallerKind } from '../../api/permissions/principal.ts';
 import { hashSecret, newId, newSecret } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
+import { batchGet, type Change, create, get, queryAll, remove, update } from '../../store/table.ts';
 
 /**
  * `session`: of somebody who signed in on the web page. `team` and `organization` act as an account of their own, and
@@ -31,6 +31,8 @@ export interface Token {
   lastUsedAt?: string;
   /** Of an agent pool: what its agents do, from its first use on. Absent for one that was used before there was a choice. */
   purpose?: AgentPurpose;
+  /** Of an agent pool whose organization has IP allowlists (ip-allowlists/flags.ts). */
+  ipAllowlists?: number;
 }
 
 /** What an agent is for: Terraform's runs, or requests of the platform, whose credentials Terraform must not reach. */
@@ -183,6 +185,23 @@ export const listTeamTokens = async (organization: string): Promise<Token[]> =>
   inOrder(await tokensOf(await queryAll<Entry>({ pk: keys.organization(organization).pk, prefix: 'TEAMTOKEN#' })));
 
 const inOrder = (tokens: Token[]): Token[] => tokens.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+
+const changeTokensOf = async (userId: string, change: Change): Promise<void> => {
+  const entries = await queryAll<Entry>({ pk: keys.user(userId).pk, prefix: 'TOKEN#' });
+  await Promise.all(entries.map(({ hash }) => update(keys.token(hash), change)));
+};
+
+/** The agents' address is looked up from now on. As with memberships (memberships.ts). */
+export const noteIpAllowlistsOfTokens = (poolId: string, version: number): Promise<void> =>
+  changeTokensOf(poolId, { set: { ipAllowlists: version }, condition: 'attribute_exists(pk)' });
+
+/** Unless a later version has been noted meanwhile. */
+export const forgetIpAllowlistsOfTokens = (poolId: string, version: number): Promise<void> =>
+  changeTokensOf(poolId, {
+    remove: ['ipAllowlists'],
+    condition: 'ipAllowlists <= :version',
+    values: { ':version': version },
+  });
 
 const read = async (entry: Entry | undefined): Promise<Token | undefined> => {
   const item = entry && (await get<Token>(keys.token(entry.hash)));
