@@ -49,7 +49,7 @@ export type Next = Extract<
 export const appliesAutomatically = (run: Run): boolean => {
   const { planOnly, savePlan, appliesFor, environment, plan, autoApply, allowEmptyApply } = run;
   // Whoever may build an environment may apply its runs.
-  const isAllowed = !!appliesFor?.length || environment !== undefined;
+  const isAllowed = appliesFor !== undefined || environment !== undefined;
   return !planOnly && !savePlan && isAllowed && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
 };
 

@@ -108,7 +108,6 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
  * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is; OAuth client |
- * | | `FORWARDER#…`, `REQUEST#…`, `ANSWER#…` | forwarding-keys.ts |
  * | `TASK#<id>` | `TASK` | run task |
  * | | `WSTASK#<workspace id>` | → workspace that has it |
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |

@@ -16,7 +16,7 @@ import { type CommitArchive, getArchive } from './archives.ts';
 import { asForgeError, failureOf, headersFor, pausedUntil } from './call.ts';
 import { ForgeError, mayPass } from './forge-error.ts';
 import { type AddPart, ArchiveError, limits, repack } from './repack.ts';
-import { identifierOf, readGitmodules, type Submodule } from './submodules.ts';
+import { identifierOf, readGitmodules, type Submodule, takesSsh } from './submodules.ts';
 
 /** Fetches a commit from its forge into the bucket, from stream to stream. */
 
@@ -102,7 +102,10 @@ const addSubmodule = async (
   const wanted = await forge.submodule(call, identifier, sha, path);
   if (wanted === undefined) return;
   const repository = identifierOf(url, { httpUrl: client.httpUrl, identifier });
-  if (!repository) throw refuse(`only repositories of the connection's ${name} (${new URL(client.httpUrl).host}) are`);
+  if (!repository) {
+    const key = takesSsh(url) ? '; SSH keys are not used for submodules' : '';
+    throw refuse(`only repositories of the connection's ${name} (${new URL(client.httpUrl).host}) are${key}`);
+  }
   if (depth > maxDepth) throw refuse(`submodules are nested deeper than ${maxDepth}`);
   if (++fetched.count > maxSubmodules) throw refuse(`there are more than ${maxSubmodules} submodules`);
   try {

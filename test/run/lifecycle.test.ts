@@ -15,6 +15,12 @@ describe('a finished plan', () => {
     ['asks a person', {}, true, 'NeedsConfirmation'],
     ['is applied by itself with auto-apply', { autoApply: true }, true, 'ApplyQueued'],
     [
+      'of a commit, which has no author here, is applied by itself',
+      { autoApply: true, appliesFor: [] },
+      true,
+      'ApplyQueued',
+    ],
+    [
       'waits for a person when nobody who may apply has caused it',
       { autoApply: true, appliesFor: undefined },
       true,

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uniqueName } from '../support/api.ts';
 import { memberHelpers } from '../support/members.ts';
 import { AppServer } from './support/app-server.ts';
-import { Followed, type Json, push, sha, signature } from './support/followed.ts';
+import { Followed, type Json, push, sha } from './support/followed.ts';
 import { overhear } from './support/overhear.ts';
+import { signature } from './support/signature.ts';
 
 /** The GitHub App, against a server that answers as GitHub does, checks the app's signature and what tokens are for. */
 
