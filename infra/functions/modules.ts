@@ -3,7 +3,7 @@ import { rightsToBeginRuns } from '../shared-rights.ts';
 
 export const Modules: HttpDeclaration = {
   entry: 'functions/public-api/modules.ts',
-  description: 'The public API: tests of modules, workspaces made from modules, provider sets, queries',
+  description: 'The public API: tests of modules, workspaces made from modules, queries',
   timeoutSeconds: 29,
   memoryMiB: 1024,
   environment: ['table', 'bucket', 'key', 'machine', 'publicUrl', 'requestLimit'],

@@ -199,3 +199,22 @@ it('who may not read the audit trail or manage tokens sees neither', async () =>
   await page.goto(`${settings}/audit-trail`);
   await page.getByText('can read its audit trail').waitFor();
 });
+
+it('a deleted workspace comes back, or goes for good, on the page', async () => {
+  const kept = await make('workspaces', {});
+  const gone = await make('workspaces', {});
+  for (const { id } of [kept, gone]) await client.call('DELETE', `/workspaces/${id}`);
+  const page = await visit(`${settings}/general`);
+  const list = page.getByRole('list', { name: 'Deleted workspaces' });
+  await list.getByRole('button', { name: `Recover ${kept.attributes.name}` }).click();
+  await list.getByText(kept.attributes.name).waitFor({ state: 'detached' });
+  expect((await client.get(`/workspaces/${kept.id}`)).attributes.name).toBe(kept.attributes.name);
+  await list.getByRole('button', { name: `Delete ${gone.attributes.name} permanently` }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(`Type ${gone.attributes.name} to confirm`).fill(gone.attributes.name);
+  await dialog.getByRole('button', { name: 'Delete permanently' }).click();
+  await list.getByText(gone.attributes.name).waitFor({ state: 'detached' });
+  await expect(
+    client.call('PUT', `/recoverable-items/${gone.id.replace('ws-', 'ri-')}/actions/recover`),
+  ).rejects.toThrow('404');
+});
