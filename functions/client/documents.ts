@@ -19,6 +19,7 @@ import type {
 } from '../policies/result-document.ts';
 import type { projectDocument } from '../projects/document.ts';
 import type { tagBindingDocuments } from '../projects/tags.ts';
+import type { providerSetDocument } from '../provider-sets/document.ts';
 import type { recoverableDocument } from '../recoverable-items/document.ts';
 import type { taskDocument, workspaceTaskDocument } from '../run-tasks/document.ts';
 import type { outcomeDocument, taskResultDocument, taskStageDocument } from '../run-tasks/stage-document.ts';
@@ -57,6 +58,7 @@ export interface Attributes {
   'policy-set-versions': Written<typeof policySetVersionDocument>;
   'policy-sets': Written<typeof policySetDocument>;
   projects: Written<typeof projectDocument>;
+  'provider-sets': Written<typeof providerSetDocument>;
   'recoverable-items': Written<typeof recoverableDocument>;
   'run-events': Written<typeof runEventDocument>;
   'run-triggers': Written<typeof runTriggerDocument>;
