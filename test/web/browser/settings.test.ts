@@ -207,13 +207,13 @@ it('a deleted workspace comes back, or goes for good, on the page', async () => 
   const page = await visit(`${settings}/general`);
   const list = page.getByRole('list', { name: 'Deleted workspaces' });
   await list.getByRole('button', { name: `Recover ${kept.attributes.name}` }).click();
-  await list.getByText(kept.attributes.name).waitFor({ state: 'detached' });
+  await list.getByRole('button', { name: `Recover ${kept.attributes.name}` }).waitFor({ state: 'detached' });
   expect((await client.get(`/workspaces/${kept.id}`)).attributes.name).toBe(kept.attributes.name);
   await list.getByRole('button', { name: `Delete ${gone.attributes.name} permanently` }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel(`Type ${gone.attributes.name} to confirm`).fill(gone.attributes.name);
   await dialog.getByRole('button', { name: 'Delete permanently' }).click();
-  await list.getByText(gone.attributes.name).waitFor({ state: 'detached' });
+  await list.getByRole('button', { name: `Recover ${gone.attributes.name}` }).waitFor({ state: 'detached' });
   await expect(
     client.call('PUT', `/recoverable-items/${gone.id.replace('ws-', 'ri-')}/actions/recover`),
   ).rejects.toThrow('404');
@@ -245,5 +245,5 @@ it('a provider set is created, changed and deleted on the page', async () => {
   await list.getByRole('button', { name: `Delete ${name}` }).click();
   await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-  await list.getByText(name).waitFor({ state: 'detached' });
+  await list.getByRole('button', { name: `Edit ${name}` }).waitFor({ state: 'detached' });
 });
