@@ -4,7 +4,6 @@
  */
 const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
-  'IP allowlists': ['cidr-range-lists', 'cidr-ranges', 'organizations/*/cidr-range-lists'],
   'sharing the private registry between organizations': ['organizations/*/relationships/provider-producers'],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],

@@ -18,8 +18,8 @@ export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'
 }
 
 /**
- * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 4 requests, and no write when
- * there are none.
+ * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 5 requests, which may
+ * be part of others, and no write when there are none.
  */
 export const freezeChecks = async (
   workspace: Workspace,

@@ -1,4 +1,5 @@
 import { deleteAgentPool, listAgentPools } from '../agent-pools/records.ts';
+import { deleteIpAllowlists } from '../ip-allowlists/records.ts';
 import { deleteNotificationsOf } from '../notifications/records.ts';
 import { closeOrganizationAccounts } from '../people/accounts/accounts.ts';
 import { listMembers, removeMember } from '../people/accounts/memberships.ts';
@@ -98,6 +99,7 @@ const deleteSettings = async (name: string): Promise<void> => {
   await inPieces(await listSshKeys(name), deleteSshKey);
   await inPieces(await listReservedTagKeys(name), deleteReservedTagKey);
   await inPieces(await listProviderSets(name), deleteProviderSet);
+  await deleteIpAllowlists(name);
   for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
   const { pk } = keys.organization(name);
   const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });

@@ -202,6 +202,19 @@ export interface StateVersionRequest {
 /** Twice the round trips of an upload take longer than so many bytes do. */
 export const maxInlineStateBytes = 256 * 1024;
 
+/**
+ * A snapshot of a large state as what has changed in it (state-changes.ts): kept until a whole state follows, and applied
+ * should the runner end without one.
+ */
+export interface StateChangesRequest {
+  /** Hex MD5 of the state that they change: what the control plane has by the last call. */
+  before: string;
+  /** The first changes of a state that was stored as a whole. */
+  first: boolean;
+  /** Base64, of at most {@link maxInlineStateBytes}. */
+  changes: string;
+}
+
 export interface StateVersionAnswer {
   id: string;
   /** Presigned PUT that wants the announced SHA-256 (base64) as `x-amz-checksum-sha256`; null when it is stored already. */

@@ -43,10 +43,10 @@ export const buildJob = async (
   run: Run,
   phase: PhaseName,
   token: string,
-  { handedOver }: { handedOver: boolean },
+  { handedOver, workspace: read }: { handedOver: boolean; workspace?: Workspace },
 ): Promise<Job> => {
   const [workspace, variables, archive] = await Promise.all([
-    run.test ? undefined : getWorkspace(run.workspaceId),
+    read ?? (run.test ? undefined : getWorkspace(run.workspaceId)),
     openInputs(run),
     archiveOfRun(run),
   ]);

@@ -1,4 +1,5 @@
 import { explorerKeys } from './explorer-keys.ts';
+import { ipAllowlistKeys } from './ip-allowlist-keys.ts';
 import { type Key, padded, sortable } from './key.ts';
 import { notificationKeys } from './notification-keys.ts';
 import { registryKeys } from './registry-keys.ts';
@@ -106,7 +107,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `APOOL#<id>` | `APOOL` | agent pool |
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
- * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is |
+ * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is; OAuth client |
+ * | | `FORWARDER#…`, `REQUEST#…`, `ANSWER#…` | forwarding-keys.ts |
  * | `TASK#<id>` | `TASK` | run task |
  * | | `WSTASK#<workspace id>` | → workspace that has it |
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
@@ -123,7 +125,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `RT#<id>` | `RT` | run trigger |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
- * | | | what notifications have: notification-keys.ts; what version control has: version-control-keys.ts; what the registry has: registry-keys.ts |
+ * | | | what notifications have: notification-keys.ts; what version control has: version-control-keys.ts; what the registry has: registry-keys.ts; what IP allowlists have: ip-allowlist-keys.ts |
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
  * | | `<time>#<id>#FAILED` | that nothing came of it |
  * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
@@ -276,6 +278,7 @@ export const keys = {
   ...notificationKeys,
   ...versionControlKeys,
   ...explorerKeys,
+  ...ipAllowlistKeys,
   configurationVersion: (id: string): Key => ({ pk: `CV#${id}`, sk: 'CV' }),
   workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string): Key => ({
     pk: `WS#${workspaceId}`,

@@ -34,6 +34,8 @@ export const objects = {
   /** @param copy of an upload; missing: where a runner puts it, once */
   jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
     `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
+  /** What an apply has changed in the state with that MD5, for as long as uploads are kept (states/snapshots.ts). */
+  stateChanges: (runId: string, md5: string) => `uploads/state-changes/${runId}/${md5}`,
   /**
    * Where a runner leaves a state that could not be saved as a state version; nobody reads it there
    * (orchestration/unsaved-states.ts).

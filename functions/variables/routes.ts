@@ -1,7 +1,7 @@
 import { type Route, route } from '../api/route.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { variableSet } from './finder.ts';
-import { updateSome, variablesOf } from './owned-routes.ts';
+import { updateSome, variablesOf } from './owned.ts';
 
 /** Where variables are: in workspaces and in variable sets. */
 

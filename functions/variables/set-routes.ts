@@ -16,7 +16,7 @@ import { workspace } from '../workspaces/finder.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { variableDocument, variableSetDocument } from './document.ts';
 import { variableSet } from './finder.ts';
-import { listOwned } from './owned-routes.ts';
+import { listOwned } from './owned.ts';
 import { createVariable, getVariable, listVariables } from './records.ts';
 import {
   idsOf,

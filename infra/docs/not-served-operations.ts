@@ -16,7 +16,6 @@ interface NotServed {
 const each = (methods: string, path: string): string[] => methods.split(' ').map((method) => `${method} ${path}`);
 
 const transfer = '/workspace-transfers/{}';
-const cidrList = '/cidr-range-lists/{}';
 const hyok = '/hyok-configurations/{}';
 
 export const notServed: NotServed[] = [
@@ -47,17 +46,6 @@ export const notServed: NotServed[] = [
       'POST /tf-policy-evaluations/{}/actions/override',
       'GET /tf-policy-evaluations/{}/tf-policy-set-outcomes',
       'GET /tf-policy-set-outcomes/{}',
-    ],
-  },
-  {
-    feature: 'IP allowlists',
-    why: 'beta; restrict the address in front of the platform',
-    operations: [
-      ...each('GET POST', '/organizations/{}/cidr-range-lists'),
-      ...each('GET PATCH DELETE', cidrList),
-      ...each('GET POST', `${cidrList}/relationships/cidr-ranges`),
-      ...each('POST DELETE', `${cidrList}/relationships/agent-pools`),
-      ...each('GET PATCH DELETE', '/cidr-ranges/{}'),
     ],
   },
   {

@@ -212,6 +212,9 @@ describe("the permission table, sampled against HCP Terraform's documentation", 
     ['workspace admin', 'GET', 'ssh-keys/{sshKey}', 404],
     ['workspace admin', 'DELETE', 'organizations/{organization}/tags', 403],
     ['manage-workspaces', 'DELETE', 'organizations/{organization}/tags', 'allowed'],
+    ['organization token', 'POST', 'organizations/{organization}/cidr-range-lists', 'allowed'],
+    ['manage-organization-access', 'PATCH', 'cidr-range-lists/{cidrRangeList}', 404],
+    ['manage-agent-pools', 'GET', 'organizations/{organization}/cidr-range-lists', 403],
     ['workspace read', 'PATCH', 'reserved-tag-keys/{reservedTagKey}', 403],
   ])('%s: %s %s is %s', (role, method, path, verdict) => {
     expect(may(role, method, path)).toBe(verdict);

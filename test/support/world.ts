@@ -82,6 +82,14 @@ const planExportOf = async (workspaceId: string, organization: string): Promise<
   return id;
 };
 
+/** That restricts nobody: no agent pool has it. */
+const ipAllowlistOf = async (api: Api, organization: string) => {
+  const path = `organizations/${organization}/cidr-range-lists`;
+  const { id } = (await api.post(path, { name: uniqueName('list') })).body.data;
+  const range = await api.post(`cidr-range-lists/${id}/relationships/cidr-ranges`, { range: '203.0.113.0/24' });
+  return { cidrRangeList: id as string, cidrRange: range.body.data.id as string };
+};
+
 /** A test run, a query run, and a no-code module that the workspace was made from and its run upgrades. */
 const hiddenThings = async (things: Record<string, string>) => {
   const { workspace = '', module: moduleId = '', run = '', organization = '' } = things;
@@ -277,6 +285,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     sshKey: (await api.post(`organizations/${organization}/ssh-keys`, { name: 'k', value: 'private' })).body.data.id,
     reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body
       .data.id,
+    ...(await ipAllowlistOf(api, organization)),
     tag: await tagOf(api, workspace),
     token: 'at-unknown',
     view: await viewOf(api, organization),

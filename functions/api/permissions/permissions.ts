@@ -14,6 +14,8 @@ const everything = [
   'organization:manage-tags',
   'reserved-tag-key:read',
   'reserved-tag-key:write',
+  'ip-allowlist:read',
+  'ip-allowlist:write',
   'ssh-key:read',
   'ssh-key:write',
   'audit:read',

@@ -38,6 +38,7 @@ export const organizationPermissions = (granted: Granted) => {
     'can-manage-provider-sets': granted.has('provider-set:write'),
     'can-read-audit-trail': granted.has('audit:read'),
     'can-view-users': granted.has('membership:read'),
+    'can-manage-ip-allowlists': granted.has('ip-allowlist:write'),
   };
 };
 
