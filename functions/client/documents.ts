@@ -22,7 +22,9 @@ import type {
 } from '../policies/result-document.ts';
 import type { projectDocument } from '../projects/document.ts';
 import type { tagBindingDocuments } from '../projects/tags.ts';
+import type { providerSetDocument } from '../provider-sets/document.ts';
 import type { queryRunDocument } from '../queries/document.ts';
+import type { recoverableDocument } from '../recoverable-items/document.ts';
 import type { moduleDocument, moduleVersionDocument } from '../registry/modules/document.ts';
 import type { platformDocument, providerDocument, providerVersionDocument } from '../registry/providers/document.ts';
 import type { taskDocument, workspaceTaskDocument } from '../run-tasks/document.ts';
@@ -65,6 +67,8 @@ export interface Attributes {
   'policy-set-versions': Written<typeof policySetVersionDocument>;
   'policy-sets': Written<typeof policySetDocument>;
   projects: Written<typeof projectDocument>;
+  'provider-sets': Written<typeof providerSetDocument>;
+  'recoverable-items': Written<typeof recoverableDocument>;
   queries: Written<typeof queryRunDocument>;
   'registry-module-versions': Written<typeof moduleVersionDocument>;
   'registry-modules': Written<typeof moduleDocument>;
