@@ -99,9 +99,10 @@ describe('API Gateway', () => {
     expect(idle).toEqual([]);
   });
 
-  it('routes unknown paths to Api, which responds with 404', () => {
-    for (const path of ['/api/v2/nothing', '/api/v2/workspaces/ws-1/nothing', '/api/v2/organizations/acme/nothing'])
+  it('routes unknown paths to who has the most around them, which responds with 404', () => {
+    for (const path of ['/api/v2/nothing', '/api/v2/organizations/acme/nothing'])
       expect(targetIn(gateway, { method: 'GET', path })).toBe('Api');
+    expect(targetIn(gateway, { method: 'GET', path: '/api/v2/workspaces/ws-1/nothing' })).toBe('Settings');
   });
 
   it('never has to choose between keys of which neither is the more specific', () => {

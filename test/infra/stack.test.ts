@@ -251,6 +251,7 @@ describe('the HTTP API', () => {
       'ANY /api/registry/{proxy+}': 'RegistryFunction',
       'ANY /api/v2/organizations/{organization}/explorer': 'ExplorerFunction',
       'ANY /api/v2/organizations/{organization}/explorer/{proxy+}': 'ExplorerFunction',
+      'ANY /api/v2/workspaces/{workspace}/change-requests': 'ApiFunction',
       'ANY /auth/{proxy+}': 'VersionControlFunction',
       'ANY /webhooks/{proxy+}': 'WebhooksFunction',
       'ANY /environments/api/v2/{proxy+}': 'EnvironmentsFunction',

@@ -264,7 +264,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body
       .data.id,
     ...(await ipAllowlistOf(api, organization)),
-    banner: (await api.post('admin/banners', banner)).body.data.id,
+    banner: (await api.post('admin/banners', banner)).body.data?.id ?? 'ab-unknown',
     tag: await tagOf(api, workspace),
     token: 'at-unknown',
     view: await viewOf(api, organization),
