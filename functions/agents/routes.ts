@@ -147,7 +147,7 @@ const remove = async (context: Context<AgentPool>): Promise<Answer> => {
     throw unprocessable(
       '/data',
       `Agent pool ${subject.name} is used by workspaces${names.length ? ` (${names.join(', ')}${using.length > 5 ? ', …' : ''})` : ''}, ` +
-        'or is the default of a project or of the organization. Select another agent pool or execution mode there first.',
+        'or by an OAuth client, or is the default of a project or of the organization. Select another agent pool or execution mode there first.',
     );
   }
   return noContent();

@@ -55,6 +55,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `OC#<created at>#<id>` | → OAuth client, for lists |
+ * | | `DELETED#<workspace id>` | → deleted workspace that can be recovered, for lists |
+ * | | `PROVSET#<name>` | → provider set id; the uniqueness of names |
  * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; beside a project or workspace, to those |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
@@ -105,7 +107,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `APOOL#<id>` | `APOOL` | agent pool |
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
- * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is |
+ * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is; OAuth client |
+ * | | `FORWARDER#…`, `REQUEST#…`, `ANSWER#…` | forwarding-keys.ts |
  * | `TASK#<id>` | `TASK` | run task |
  * | | `WSTASK#<workspace id>` | → workspace that has it |
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
@@ -115,6 +118,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `POLSET#<id>` | `POLSET` | policy set, with what it applies to |
  * | | `VAR#<id>`, `VARKEY#…` | its parameters, as a workspace's variables |
  * | | `VERSION#<created at>#<id>` | → policy set version id |
+ * | `PROVSET#<id>` | `PROVSET` | provider set, with what it applies to |
  * | `POLSETVER#<id>` | `POLSETVER` | policy set version |
  * | `SHAREDPROVIDER#<address>#<version>#<platform>` | `PACKAGE` | what a public registry has by that name |
  * | `SHAREDPROVIDERFETCHES#<of>#<day>` | `COUNT` | how many were fetched that day |
@@ -135,6 +139,10 @@ export const keys = {
   workspaceName: (organization: string, name: string): Key => ({
     pk: `ORG#${organization}`,
     sk: `WSNAME#${sortable(name)}`,
+  }),
+  recoverable: (organization: string, workspaceId: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `DELETED#${workspaceId}`,
   }),
   projectWorkspace: (projectId: string, name: string): Key => ({
     pk: `PROJECT#${projectId}`,
@@ -210,6 +218,8 @@ export const keys = {
     sk: `VERSION#${createdAt}#${id}`,
   }),
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
+  providerSet: (id: string): Key => ({ pk: `PROVSET#${id}`, sk: 'PROVSET' }),
+  providerSetName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `PROVSET#${name}` }),
   autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),
   workspaceRetention: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'RETENTION' }),
   organizationRetention: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'RETENTION' }),

@@ -38,7 +38,8 @@ const connect = async ({ request, subject, principal }: Context<OauthClient>): P
 const redeem = async (request: ApiRequest, attempt: Attempt, client: OauthClient): Promise<void> => {
   const forge = forges[client.dialect as keyof typeof forges];
   const secret = (await openClientSecret(client)) ?? '';
-  const issued = await redeemCode(request, attempt, { forge, httpUrl: client.httpUrl, key: client.key ?? '', secret });
+  const { httpUrl, agentPoolId } = client;
+  const issued = await redeemCode(request, attempt, { forge, httpUrl, agentPoolId, key: client.key ?? '', secret });
   const account = await forge.whoAmI(callerOf({ client, secret: issued.token }));
   await keepToken(client, issued, account);
 };

@@ -28,6 +28,13 @@ export const sectionGroups: readonly { name: string; sections: readonly Section[
     ],
   },
   {
+    name: 'Registry',
+    sections: [
+      { view: 'modules', name: 'Modules', permission: 'can-view-registry' },
+      { view: 'providers', name: 'Providers', permission: 'can-view-registry' },
+    ],
+  },
+  {
     name: 'Shared',
     sections: [
       { view: 'variable-sets', name: 'Variable sets', permission: 'can-read-varsets' },

@@ -17,7 +17,6 @@ const each = (methods: string, path: string): string[] => methods.split(' ').map
 
 const transfer = '/workspace-transfers/{}';
 const hyok = '/hyok-configurations/{}';
-const providerSet = '/provider-sets/{}';
 
 export const notServed: NotServed[] = [
   {
@@ -36,19 +35,6 @@ export const notServed: NotServed[] = [
       'GET /hyok-encrypted-data-keys/{}',
       ...each('GET PATCH DELETE', '/oidc-configurations/{}'),
       'GET /assessment-results/{}/sanitized-plan',
-    ],
-  },
-  {
-    feature: 'provider sets',
-    why: 'beta; variable sets and reusable modules do the same',
-    operations: [
-      ...each('GET PATCH DELETE', providerSet),
-      ...each('POST DELETE', `${providerSet}/relationships/projects`),
-      ...each('POST DELETE', `${providerSet}/relationships/workspaces`),
-      ...each('GET POST DELETE', '/organizations/{}/provider-sets'),
-      'GET /organizations/{}/provider-sets/{}',
-      'GET /projects/{}/provider-sets',
-      'GET /workspaces/{}/provider-sets',
     ],
   },
   {
@@ -75,15 +61,6 @@ export const notServed: NotServed[] = [
       `GET ${transfer}`,
       `POST ${transfer}/actions/resume`,
       `POST ${transfer}/actions/cancel`,
-    ],
-  },
-  {
-    feature: 'recoverable items',
-    why: 'beta; a backup brings deleted workspaces back',
-    operations: [
-      'GET /organizations/{}/recoverable-items',
-      'PUT /recoverable-items/{}/actions/recover',
-      'PUT /recoverable-items/{}/actions/permanently-delete',
     ],
   },
   {

@@ -12,8 +12,6 @@ export const Settings: HttpDeclaration = {
     ...may.sendEmails(),
   ],
   http: {
-    // So that most of what is below a workspace needs no key of its own: a stack has 500 resources at most.
-    subtrees: ['ANY /api/v2/workspaces/{workspace}/{proxy+}'],
     routes: async () => (await import('../../functions/public-api/settings-routes.ts')).settingRoutes,
     authorization: `${bearer}; links of e-mails carry a secret of their own.`,
   },

@@ -152,6 +152,28 @@ const viewOf = async (api: Api, organization: string): Promise<string> => {
   return (await api.post(`organizations/${organization}/explorer/views`, attributes)).body.data.id;
 };
 
+/** One that applies to the workspace. */
+const providerSetOf = async (api: Api, organization: string, workspace: string) => {
+  const name = uniqueName('providers');
+  const attributes = {
+    name,
+    'provider-source': 'hashicorp/null',
+    'configuration-hcl': 'provider "null" {}',
+  };
+  const applied = { workspaces: { data: [{ type: 'workspaces', id: workspace }] } };
+  const { body } = await api.post(`organizations/${organization}/provider-sets`, attributes, applied);
+  return { providerSet: body.data.id as string, providerSetName: name };
+};
+
+/** A workspace that was deleted a moment ago. */
+const recoverableOf = async (api: Api, organization: string, project: string): Promise<string> => {
+  const home = { project: ref('projects', project) };
+  const name = uniqueName('deleted');
+  const { id } = (await api.post(`organizations/${organization}/workspaces`, { name }, home)).body.data;
+  await api.call('DELETE', `workspaces/${id}`);
+  return id.replace('ws-', 'ri-');
+};
+
 /** A connection with a token, whose forge nobody calls. */
 const connectionOf = async (organization: string) => {
   const { createClient, keepToken } = await import('../../functions/version-control/connections.ts');
@@ -259,6 +281,8 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     trigger: (await api.post(`workspaces/${workspace}/run-triggers`, {}, trigger)).body.data.id,
     notification: (await api.post(`workspaces/${workspace}/notification-configurations`, notification)).body.data.id,
     output: state.output,
+    ...(await providerSetOf(api, organization, workspace)),
+    recoverableItem: await recoverableOf(api, organization, project),
     user: somebody.id,
     sshKey: (await api.post(`organizations/${organization}/ssh-keys`, { name: 'k', value: 'private' })).body.data.id,
     reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body

@@ -1,11 +1,11 @@
 import type { OrganizationFlag } from './organization-flags.ts';
+import { organizationToken } from './organization-token.ts';
 import {
   flagPermissions,
   inTeam,
   member,
   ofProjectGrant,
   ofWorkspaceGrant,
-  organizationToken,
   overridePermissions,
   type Permission,
   type Permissions,

@@ -29,9 +29,14 @@ export interface Token {
   expiredAt: string | null;
   /** To the hour. */
   lastUsedAt?: string;
+  /** Of an agent pool: what its agents do, from its first use on. Absent for one that was used before there was a choice. */
+  purpose?: AgentPurpose;
   /** Of an agent pool whose organization has IP allowlists (ip-allowlists/flags.ts). */
   ipAllowlists?: number;
 }
+
+/** What an agent is for: Terraform's runs, or requests of the platform, whose credentials Terraform must not reach. */
+export type AgentPurpose = 'runs' | 'forwarding';
 
 /** Begin tokens, so that scanners for leaked secrets can know them. */
 const prefixes: Record<TokenKind, string> = {
@@ -127,6 +132,21 @@ export const findToken = async (secret: string): Promise<(Token & { kind: Caller
 /** The token of an agent pool, if it is known and has not expired. 1 read. */
 export const findAgentToken = async (secret: string): Promise<Token | undefined> =>
   isOf('agent', secret) ? find(secret) : undefined;
+
+/**
+ * Whether the token may be used for that. Its first use decides for good: code that runs on a machine with an agent may
+ * get at the agent's token, and must not get other agents' requests by it. 1 write for the first use.
+ */
+export const claimPurpose = async (token: Token, secret: string, purpose: AgentPurpose): Promise<boolean> => {
+  const current = token.purpose ?? (token.lastUsedAt === undefined ? undefined : 'runs');
+  if (current) return current === purpose;
+  const claimed = await update(keys.token(hashSecret(secret)), {
+    set: { purpose },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(purpose) OR purpose = :purpose)',
+    values: { ':purpose': purpose },
+  });
+  return claimed !== undefined;
+};
 
 /** How far `lastUsedAt` may be behind: so often it is written, not with each request. */
 const notedMs = 3_600_000;
