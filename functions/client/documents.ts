@@ -12,6 +12,7 @@ import type { identityDocument } from '../people/accounts/identity-routes.ts';
 import type { membershipDocument } from '../people/accounts/membership-document.ts';
 import type { tokenDocument } from '../people/accounts/token-document.ts';
 import type { accountDocument } from '../people/accounts/user-document.ts';
+import type { bannerDocument } from '../people/banners/document.ts';
 import type { organizationDocument } from '../people/organizations/document.ts';
 import type { teamDocument } from '../people/teams/document.ts';
 import type { policyDocument, policySetDocument, policySetVersionDocument } from '../policies/document.ts';
@@ -41,7 +42,16 @@ import type { workspaceDocument } from '../workspaces/document.ts';
 type AttributesIn<Document> = Document extends { attributes: infer Attributes } ? Attributes : never;
 type Written<Builder extends (...values: never[]) => unknown> = AttributesIn<NonNullable<Awaited<ReturnType<Builder>>>>;
 
+export interface Meta {
+  pagination?: { 'total-count': number; 'next-page': number | null };
+  /** Where the request came from (ip-allowlists/routes.ts). */
+  'request-address'?: string | null;
+  /** With the account. */
+  banner?: Attributes['admin-banners'];
+}
+
 export interface Attributes {
+  'admin-banners': Written<typeof bannerDocument>;
   'agent-pools': Written<typeof agentPoolDocument>;
   agents: Written<typeof agentDocument>;
   applies: Written<typeof applyDocument>;

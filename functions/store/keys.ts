@@ -128,6 +128,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
  * | | `<time>#<id>#FAILED` | that nothing came of it |
  * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
+ * | `BANNERS` | `BANNERS` | announcements to everybody |
  * | `WARM` | `POOL` | ids of runners that stand ready, or will soon |
  * | `WARM#<id>` | `WARM` | runner that was started before a run needed it |
  * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
@@ -289,6 +290,7 @@ export const keys = {
     sk: `${at}#${id}`,
   }),
   requestCount: (caller: string, second: number): Key => ({ pk: `REQUESTS#${caller}`, sk: padded(second) }),
+  banners: { pk: 'BANNERS', sk: 'BANNERS' } satisfies Key,
   warmPool: { pk: 'WARM', sk: 'POOL' } satisfies Key,
   warmRunner: (id: string): Key => ({ pk: `WARM#${id}`, sk: 'WARM' }),
   log: (runId: string, phase: string, offset: number): Key => ({ pk: `LOG#${runId}#${phase}`, sk: padded(offset) }),
