@@ -27,6 +27,6 @@ export default {
   // Loaded by path, or a part of another package.
   ignoreDependencies: ['@20minutes/s3rver', '@aws-sdk/credential-provider-env', 'axe-core', 'dynalite'],
   // Skipped where they are missing.
-  ignoreBinaries: ['go', 'mkfifo', 'script', 'terraform'],
+  ignoreBinaries: ['fish', 'go', 'mkfifo', 'script', 'terraform'],
   ignoreExportsUsedInFile: { interface: true, type: true },
 } satisfies KnipConfig;
