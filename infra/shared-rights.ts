@@ -24,12 +24,14 @@ export const judgingPolicies = (may: Grants): Permission[] => [
 ];
 
 export const rightsToFinishRuns = (may: Grants): Permission[] => [
-  may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+  // An apply's snapshots go once its last state is there.
+  may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   may.key('GenerateDataKey', 'Decrypt'),
   may.onTasks('StopTask', 'DescribeTasks'),
   may.listTasks(),
-  // Of a run that was cut off: the log that its runner did not store, and the state that it could not.
-  may.readObjects('runs'),
+  // Of a run that was cut off: the log that its runner did not store, the state that it could not, and the last snapshots
+  // of one, which tell what to change in the state before.
+  may.readObjects('runs', 'states', 'uploads'),
   may.writeObjects('runs', 'states'),
   may.seeMissingObjects(),
   may.notify(),

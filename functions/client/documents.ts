@@ -4,6 +4,7 @@ import type { changeRequestDocument } from '../change-requests/document.ts';
 import type { configurationVersionDocument, ingressDocument } from '../configurations/document.ts';
 import type { costEstimateDocument } from '../costs/document.ts';
 import type { healthDocument } from '../health/document.ts';
+import type { cidrRangeDocument, ipAllowlistDocument } from '../ip-allowlists/document.ts';
 import type { testRunDocument } from '../module-tests/document.ts';
 import type { noCodeDocument, optionDocument } from '../no-code/document.ts';
 import type { notificationDocument } from '../notifications/document.ts';
@@ -44,6 +45,8 @@ export interface Attributes {
   applies: Written<typeof applyDocument>;
   'assessment-results': Written<typeof healthDocument>;
   'authentication-tokens': Written<typeof tokenDocument>;
+  'cidr-range-lists': Written<typeof ipAllowlistDocument>;
+  'cidr-ranges': Written<typeof cidrRangeDocument>;
   comments: Written<typeof commentDocument>;
   'configuration-versions': Written<typeof configurationVersionDocument>;
   'cost-estimates': Written<typeof costEstimateDocument>;

@@ -43,6 +43,7 @@ const organizationPaths = {
   'version-control': ['settings', 'version-control'],
   teams: ['settings', 'teams'],
   members: ['settings', 'members'],
+  'ip-allowlists': ['settings', 'ip-allowlists'],
   'audit-trail': ['settings', 'audit-trail'],
   'organization-settings': ['settings', 'general'],
 } as const satisfies Record<string, readonly string[]>;
@@ -56,6 +57,7 @@ const singles = {
   project: ['projects', 'prj-'],
   team: ['teams', 'team-'],
   'agent-pool': ['agent-pools', 'apool-'],
+  'ip-allowlist': ['ip-allowlists', 'crl-'],
   environment: ['environments', ''],
   template: ['templates', ''],
 } as const satisfies Record<string, readonly [OrganizationView, string]>;
@@ -172,6 +174,7 @@ export const pathOf = (place: Place): string => {
     case 'project':
     case 'team':
     case 'agent-pool':
+    case 'ip-allowlist':
     case 'environment':
     case 'template':
       return join(place.organization, ...organizationPaths[singles[place.view][0]], place.id);

@@ -244,10 +244,12 @@ interface Pointer extends Key {
   configurationVersionId: string;
 }
 
+/** In the order of the ids; missing ones are left out. 1 read for 100. */
+export const getConfigurationVersions = (ids: string[]): Promise<ConfigurationVersion[]> =>
+  batchGet<ConfigurationVersion & Key>(ids.map(keys.configurationVersion));
+
 const versionsOf = (pointers: Pointer[]) =>
-  batchGet<ConfigurationVersion & Key>(
-    pointers.map(({ configurationVersionId }) => keys.configurationVersion(configurationVersionId)),
-  );
+  getConfigurationVersions(pointers.map(({ configurationVersionId }) => configurationVersionId));
 
 /** Newest first. Reads the page's versions, and pointers up to it. */
 export const listConfigurationVersions = async (

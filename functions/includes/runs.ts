@@ -2,17 +2,17 @@ import type { Resource } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
-import { getConfigurationVersion } from '../configurations/records.ts';
+import { getConfigurationVersions } from '../configurations/records.ts';
 import { costEstimateDocument } from '../costs/document.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
-import { getUser } from '../people/accounts/users.ts';
+import { getUsers } from '../people/accounts/users.ts';
 import type { Run } from '../run/run.ts';
 import { stagesOf } from '../run/task-stages.ts';
 import { taskStageDocument } from '../run-tasks/stage-document.ts';
 import { applyDocument, planDocument } from '../runs/document.ts';
 import { runIncludes } from '../runs/routes.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { getWorkspaces } from '../workspaces/records.ts';
 
 /** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle. */
 export const relatedToRuns = async (
@@ -22,21 +22,12 @@ export const relatedToRuns = async (
 ): Promise<Resource[] | undefined> => {
   const include = runIncludes.of(request);
   if (include.size === 0) return undefined;
-  const some = async <T>(included: boolean, ids: string[], read: (id: string) => Promise<T | undefined>) =>
-    included ? (await Promise.all([...new Set(ids)].map(read))).filter((record) => record !== undefined) : [];
-  const versionIds = runs.map((one) => one.configurationVersionId);
+  const some = (name: Parameters<typeof include.has>[0], of: (run: Run) => string): string[] =>
+    include.has(name) ? [...new Set(runs.map(of))] : [];
   const [workspaces, versions, users] = await Promise.all([
-    some(
-      include.has('workspace'),
-      runs.map((one) => one.workspaceId),
-      getWorkspace,
-    ),
-    some(include.has('configuration_version'), versionIds, getConfigurationVersion),
-    some(
-      include.has('created_by'),
-      runs.map((one) => one.createdBy),
-      getUser,
-    ),
+    getWorkspaces(some('workspace', (run) => run.workspaceId)),
+    getConfigurationVersions(some('configuration_version', (run) => run.configurationVersionId)),
+    getUsers(some('created_by', (run) => run.createdBy)),
   ]);
   return [
     ...(include.has('plan') ? runs.map((one) => planDocument(one, request.baseUrl)) : []),

@@ -6,19 +6,19 @@ import type { Granted } from '../api/permissions/granted.ts';
 import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
 import { readReadme } from '../configurations/readme.ts';
-import { getConfigurationVersion } from '../configurations/records.ts';
+import { getConfigurationVersion, getConfigurationVersions } from '../configurations/records.ts';
 import { healthDocuments } from '../health/document.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
-import { getUser } from '../people/accounts/users.ts';
+import { getUsers } from '../people/accounts/users.ts';
 import { organizationDocument } from '../people/organizations/document.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { projectDocuments } from '../projects/document.ts';
-import { getProject } from '../projects/records.ts';
+import { getProjects } from '../projects/records.ts';
 import type { Run } from '../run/run.ts';
 import { applyDocument, planDocument, runDocument } from '../runs/document.ts';
 import { getRuns } from '../runs/lists.ts';
 import { outputId, stateVersionDocument } from '../states/document.ts';
-import { getStateVersion, readSummary } from '../states/records.ts';
+import { getStateVersion, getStateVersions, readSummary } from '../states/records.ts';
 import { variableDocument } from '../variables/document.ts';
 import { listVariables } from '../variables/records.ts';
 import { currentConfigurationId, effectiveTagDocuments, readmeDocument } from '../workspaces/document.ts';
@@ -72,17 +72,25 @@ const runsOf = async (shown: ShownWorkspace[], has: Has) => {
 
 const distinct = (ids: (string | undefined)[]): string[] => [...new Set(ids)].filter((id) => id !== undefined);
 
-const read = async <T>(ids: (string | undefined)[], one: (id: string) => Promise<T | undefined>): Promise<T[]> =>
-  (await Promise.all(distinct(ids).map(one))).filter((record) => record !== undefined);
+const read = <T>(ids: (string | undefined)[], some: (ids: string[]) => Promise<T[]>): Promise<T[]> =>
+  some(distinct(ids));
 
+/** 2 reads for each pool, of which there are few. */
 const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
   read(
     workspaces.map(({ agentPoolId }) => agentPoolId ?? undefined),
-    async (id) => {
-      const [pool, agents] = await Promise.all([getAgentPool(id), listAgents(id)]);
-      return pool && agentPoolDocument(pool, { agents });
+    async (ids) => {
+      const pools = ids.map(async (id) => {
+        const [pool, agents] = await Promise.all([getAgentPool(id), listAgents(id)]);
+        return pool && agentPoolDocument(pool, { agents });
+      });
+      return (await Promise.all(pools)).filter((pool) => pool !== undefined);
     },
   );
+
+/** All of a list are of one. */
+const homesOf = async (names: string[]) =>
+  (await Promise.all(names.map(getOrganization))).filter((home) => home !== undefined);
 
 const projectIdOf = ({ projectId }: Workspace): string => projectId;
 
@@ -104,20 +112,20 @@ export const relatedToWorkspaces = async (
   const [homes, projects, { runs, having }, users, versions, outputs, readmes, variables] = await Promise.all([
     read(
       ids('organization', ({ organization }) => organization),
-      getOrganization,
+      homesOf,
     ),
-    read([...ids('project', projectIdOf), ...ids('effective_tag_bindings', projectIdOf)], getProject),
+    read([...ids('project', projectIdOf), ...ids('effective_tag_bindings', projectIdOf)], getProjects),
     runsOf(
       all.filter(({ workspace }) => granted(workspace.id).has('run:read')),
       (name) => includes.has(name),
     ),
     read(
       ids('locked_by', ({ lock }) => (lock?.kind === 'user' ? lock.userId : undefined)),
-      getUser,
+      getUsers,
     ),
     read(
       ids('current_state_version', ({ state }) => state?.id),
-      getStateVersion,
+      getStateVersions,
     ),
     each('outputs', outputsOf),
     each('readme', readmeOf),
@@ -129,7 +137,7 @@ export const relatedToWorkspaces = async (
       ...ids('current_configuration_version', currentConfigurationId),
       ...having('configuration_version').map((run) => run.configurationVersionId),
     ],
-    getConfigurationVersion,
+    getConfigurationVersions,
   );
   const tags = await each('effective_tag_bindings', async (workspace) =>
     effectiveTagDocuments(

@@ -6,6 +6,9 @@ import type { CaughtError } from '../run/ending.ts';
 import { type Ending, startsRuns } from '../run/machine-states.ts';
 import { isFinal } from '../run/status.ts';
 import { getRun } from '../runs/records.ts';
+import { endRunsWithStates } from '../states/end-of-run.ts';
+
+endRunsWithStates();
 
 export interface CompleteTask {
   /** Name of the machine's state, one for each ending. */

@@ -6,7 +6,6 @@ import { isHidden } from '../run/hidden.ts';
 import type { Ending } from '../run/machine-states.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { recordRunEvent } from '../runs/events.ts';
 import { storeLog } from '../runs/logs.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { hasRunTriggers } from '../runs/triggers.ts';
@@ -17,6 +16,7 @@ import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { recordedResources } from './lost-runners.ts';
 import { completeUpgrade } from './module-upgrades.ts';
 import { leaveQueue } from './queue.ts';
+import { runStates } from './run-states.ts';
 import { leaveSavedPlans } from './saved-plans.ts';
 import { findUnsaved } from './unsaved-states.ts';
 
@@ -50,7 +50,8 @@ export const finishRun = async (
 export const release = async (run: Run): Promise<void> => {
   if (run.moduleUpgrade) await completeUpgrade(run);
   if (run.assessment) return endAssessment(run);
-  return isHidden(run) ? endHidden(run) : leaveQueue(run);
+  await (isHidden(run) ? endHidden(run) : leaveQueue(run));
+  await runStates.deleteSuperseded(run);
 };
 
 const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {
@@ -59,6 +60,8 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   const latest = reported ? run : ((await getRun(run.id)) ?? run);
   const status = statusAtEnd(latest, ending);
   const phases = finalPhases(latest, ending);
+  // Before anything else starts from the state, and before it is said what is in it.
+  if (ending !== 'Applied' && latest.apply.claimNonce) await runStates.recover(latest);
   const recorded =
     latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
   // The runner has stopped, so it cannot store anything after this.
@@ -97,10 +100,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   // The audit trail has a user's discard already.
   if (isHidden(run)) return ended ?? (await getRun(run.id)) ?? latest;
   const isTold = status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
-  await Promise.all([
-    recordRunEvent(run, status, undefined, undefined, at),
-    isTold ? undefined : keepRunEvent(latest, status, at),
-  ]);
+  if (!isTold) await keepRunEvent(latest, status, at);
   return ended ?? (await getRun(run.id)) ?? latest;
 };
 

@@ -98,6 +98,8 @@ export interface Job {
   keptStateKey: KeptStateKey | null;
   /** In rising precedence; a later entry of the same category and key wins. */
   variables: JobVariable[];
+  /** What configures providers, one for each; absent: nothing does. */
+  providerSets?: JobProviderSet[];
   /** Private key that modules are fetched from Git repositories with; absent: none. */
   sshKey?: string;
   /** `TFC_RUN_ID` and its like. */
@@ -119,6 +121,19 @@ export interface Job {
   /** How long to stand by after a plan with something to apply; 0 = do not. */
   holdSeconds: number;
   limits: { configurationBytes: number; unpackedBytes: number; files: number; logBytes: number };
+}
+
+/** How a provider is configured, by the organization. */
+export interface JobProviderSet {
+  name: string;
+  /** `registry.terraform.io/hashicorp/aws`, in lower case. */
+  source: string;
+  /** One provider block. */
+  configuration: string;
+  /** The block's label. */
+  localName: string;
+  /** Names of the variables that the block refers to. */
+  variables: string[];
 }
 
 export interface JobVariable {
@@ -186,6 +201,19 @@ export interface StateVersionRequest {
 }
 /** Twice the round trips of an upload take longer than so many bytes do. */
 export const maxInlineStateBytes = 256 * 1024;
+
+/**
+ * A snapshot of a large state as what has changed in it (state-changes.ts): kept until a whole state follows, and applied
+ * should the runner end without one.
+ */
+export interface StateChangesRequest {
+  /** Hex MD5 of the state that they change: what the control plane has by the last call. */
+  before: string;
+  /** The first changes of a state that was stored as a whole. */
+  first: boolean;
+  /** Base64, of at most {@link maxInlineStateBytes}. */
+  changes: string;
+}
 
 export interface StateVersionAnswer {
   id: string;

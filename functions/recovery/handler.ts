@@ -1,8 +1,11 @@
 import * as v from 'valibot';
+import { endRunsWithStates } from '../states/end-of-run.ts';
 import { stopContainers } from './containers.ts';
 import { stopOrphanedExecutions } from './executions.ts';
 import { bringInNewerStates, type NewerStates } from './newer-states.ts';
 import { endRuns } from './runs.ts';
+
+endRunsWithStates();
 
 /**
  * After the table was restored to an earlier time, for whoever operates the platform: what happened since is in the

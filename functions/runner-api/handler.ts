@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { keepRunEvent } from '../audit/records.ts';
 import { environment } from '../environment.ts';
 import { deliver } from '../orchestration/execution.ts';
+import { type HandedOver, handOver } from '../orchestration/hand-over.ts';
 import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../orchestration/phases.ts';
 import { answerWarmRunner } from '../orchestration/warm-offers.ts';
 import {
@@ -27,6 +28,7 @@ import { getRunEventually } from '../runs/records.ts';
 import { shareProviders } from '../shared-providers/answer.ts';
 import { completeStateVersion, StateNotKeptError, storeState } from '../states/finalize.ts';
 import { createStateVersion, getStateVersion } from '../states/records.ts';
+import { keepChanges, noteSnapshots } from '../states/snapshots.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, programUrl, stateUploadUrl } from './addresses.ts';
@@ -36,6 +38,8 @@ import { bytesOf, parse, respond } from './protocol.ts';
 import { report as reportBody, sha256, stateIdentity } from './report.ts';
 
 /** The runner protocol (protocols/runner.ts says what each call means). */
+
+const inlineState = v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxInlineStateBytes / 3) * 4));
 
 const bodies = {
   ready: v.object({
@@ -58,7 +62,12 @@ const bodies = {
     sha256: v.optional(sha256),
     size: v.pipe(v.number(), v.integer(), v.minValue(1)),
     intermediate: v.boolean(),
-    content: v.optional(v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxInlineStateBytes / 3) * 4))),
+    content: v.optional(inlineState),
+  }),
+  stateChanges: v.object({
+    before: stateIdentity.entries.md5,
+    first: v.boolean(),
+    changes: inlineState,
   }),
   report: reportBody,
 };
@@ -80,9 +89,10 @@ const claim = async (event: Event): Promise<Job> => {
 };
 
 /** Lets the execution know that work begins, and the runner what the work is. */
-const begin = async ({ run, phase, token }: Claimed, how: { handedOver: boolean }): Promise<Job> => {
+const begin = async (claimed: Claimed | HandedOver, { handedOver }: { handedOver: boolean }): Promise<Job> => {
+  const { run, phase, token } = claimed;
   const [job] = await Promise.all([
-    buildJob(run, phase, token, how),
+    buildJob(run, phase, token, { handedOver, ...('workspace' in claimed ? { workspace: claimed.workspace } : {}) }),
     deliver(run),
     phase === 'apply' ? keepRunEvent(run, 'applying') : undefined,
   ]);
@@ -113,8 +123,10 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   const workspace = await getWorkspace(run.workspaceId);
   if (!workspace) throw new ProtocolError(410, 'the workspace was deleted');
+  const counts = await isCounted(run, values);
   const created = await createStateVersion({
     workspace,
+    counts,
     runId: run.id,
     userId: run.createdBy,
     force: false,
@@ -130,6 +142,22 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
   return { id, uploadUrl: null, complete: true };
 };
 
+/** Of one run's state versions all but the last are deleted when it has ended, so that they count as one. */
+const isCounted = async ({ id, apply }: Run, { serial, intermediate }: { serial: number; intermediate: boolean }) => {
+  if (apply.snapshotsFrom !== undefined) return false;
+  return !intermediate || (await noteSnapshots(id, serial));
+};
+
+const stateChanges = async ({ run, phase }: Caller, event: Event): Promise<object> => {
+  const { before, first, changes } = parse(bodies.stateChanges, event);
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
+  // Later ones follow what was taken in answer to the call before.
+  const has = first ? (await getWorkspace(run.workspaceId))?.state?.md5 : before;
+  if (has !== before) throw new ProtocolError(409, 'before: not the current state of the workspace');
+  await keepChanges(run, before, Buffer.from(changes, 'base64'));
+  return {};
+};
+
 const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer> => {
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   return { uploadUrl: await leftStateUrl(run) };
@@ -139,8 +167,14 @@ const report = async ({ run, phase, token }: Caller, event: Event): Promise<Repo
   const report = parse(bodies.report, event);
   const unsaid = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
   if (unsaid) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unsaid} is missing`);
+  const holdSeconds = run.agentPool ? 0 : environment.holdSeconds;
+  const handed = phase === 'plan' && holdSeconds > 0 ? await handOver(run, report, token) : undefined;
+  if (handed) {
+    const [job, urls] = await Promise.all([begin(handed, { handedOver: true }), laterUrls(run, phase, undefined)]);
+    return { next: 'hold', job, laterUrls: urls };
+  }
   const [held, version] = await Promise.all([
-    reportPhase(run, phase, report, run.agentPool ? 0 : environment.holdSeconds),
+    reportPhase(run, phase, report, holdSeconds),
     report.stateVersionId ? getStateVersion(report.stateVersionId) : undefined,
   ]);
   const own = version?.runId === run.id ? version : undefined;
@@ -228,6 +262,8 @@ const route = async (event: Event): Promise<unknown> => {
       return providers(caller, event);
     case 'state-versions':
       return stateVersion(caller, event);
+    case 'state-changes':
+      return stateChanges(caller, event);
     case 'errored-state':
       return erroredState(caller);
     case 'report':

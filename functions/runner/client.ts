@@ -10,6 +10,7 @@ import type {
   ReadyAnswer,
   ReadyRequest,
   ReportAnswer,
+  StateChangesRequest,
   StateVersionAnswer,
   StateVersionRequest,
   UploadsAnswer,
@@ -119,6 +120,10 @@ export class Client {
 
   createStateVersion(request: StateVersionRequest, patience: RetryBound): Promise<StateVersionAnswer> {
     return this.#json('state-versions', request, patience);
+  }
+
+  storeStateChanges(request: StateChangesRequest, patience: RetryBound): Promise<unknown> {
+    return this.#json('state-changes', request, patience);
   }
 
   completeStateVersion(id: string, patience: RetryBound): Promise<unknown> {

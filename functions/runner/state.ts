@@ -13,6 +13,7 @@ import { isExpired, messageOf } from '../transport/errors.ts';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
 import { writeKeptState } from './kept-state.ts';
+import { StateChanges } from './state-changes.ts';
 import { upload } from './transfer.ts';
 import { readOwn } from './workspace/tree.ts';
 
@@ -88,6 +89,7 @@ export class StateKeeper {
   readonly #client: Client;
   readonly #control: Control;
   readonly #refuge: StateBackup;
+  readonly #changes: StateChanges;
   /** What the control plane has: the serial it knows, and the MD5 of the file as Terraform wrote it. */
   #stored: { serial: number; fileMd5: string } | undefined;
   #whole: Snapshot | undefined;
@@ -104,12 +106,16 @@ export class StateKeeper {
     this.#client = client;
     this.#control = control;
     this.#refuge = refuge;
+    this.#changes = new StateChanges(client);
   }
 
   /** To be called before Terraform starts: what is there now is what the control plane has. */
   async watch(): Promise<void> {
     const before = readSnapshot(this.#path);
-    if (before) this.#stored = { serial: before.serial, fileMd5: before.md5 };
+    if (before) {
+      this.#stored = { serial: before.serial, fileMd5: before.md5 };
+      this.#changes.startFrom(before);
+    }
     this.#before = before?.md5;
     try {
       this.#watcher = watch(dirname(this.#path), (_, name) => {
@@ -136,7 +142,8 @@ export class StateKeeper {
     const last = readSnapshot(this.#path);
     const torn = !last && (await stat(this.#path).catch(() => undefined))?.size ? tornText : undefined;
     const newest = last ?? this.#whole;
-    if (!newest || (newest.md5 === this.#before && newest.md5 === this.#stored?.fileMd5)) return { problem: torn };
+    const isStored = newest?.md5 === this.#stored?.fileMd5 && !this.#changes.isAhead;
+    if (!newest || (newest.md5 === this.#before && isStored)) return { problem: torn };
     try {
       const { id } = await this.#upload(newest, false);
       return { stateVersionId: id, problem: torn };
@@ -218,7 +225,10 @@ export class StateKeeper {
     if (!snapshot || snapshot.md5 === this.#stored?.fileMd5) return;
     this.#whole = snapshot;
     try {
-      await this.#upload(snapshot, true);
+      const numbered = this.#numbered(snapshot);
+      if (await this.#changes.store(numbered, this.#control.patience(intermediateMs, spareMs))) {
+        this.#stored = { serial: numbered.serial, fileMd5: snapshot.md5 };
+      } else await this.#upload(snapshot, true);
     } catch (error) {
       // The next change, or the end, tries again with a newer one.
       console.error(`an intermediate state was not stored: ${messageOf(error)}`);
@@ -256,6 +266,7 @@ export class StateKeeper {
     });
     if (!version.complete) await this.#client.completeStateVersion(version.id, patience);
     this.#stored = { serial, fileMd5: found.md5 };
+    this.#changes.startFrom({ content, md5 });
     return version;
   }
 

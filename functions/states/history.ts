@@ -1,15 +1,16 @@
 import { putObject } from '../store/bucket.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
-import { batchGet, query, update } from '../store/table.ts';
+import { query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { jsonKey } from './json.ts';
-import { getStateVersion, jsonUploadName } from './records.ts';
+import { getStateVersion, getStateVersions, jsonUploadName } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
 /** A workspace's state versions as a list, and what becomes of the content of those that are not needed any more. */
 
-interface Pointer extends Key {
+/** A state version in its workspace's list. */
+export interface Pointer extends Key {
   stateVersionId: string;
 }
 
@@ -17,14 +18,8 @@ interface Pointer extends Key {
 const lookBack = 2000;
 const pieces = 100;
 
-const versionsOf = async (pointers: Pointer[]): Promise<StateVersion[]> => {
-  const versions: StateVersion[] = [];
-  for (let i = 0; i < pointers.length; i += 100) {
-    const some = pointers.slice(i, i + 100).map(({ stateVersionId }) => keys.stateVersion(stateVersionId));
-    versions.push(...(await batchGet<StateVersion & Key>(some)));
-  }
-  return versions;
-};
+export const versionsOf = (pointers: Pointer[]): Promise<StateVersion[]> =>
+  getStateVersions(pointers.map(({ stateVersionId }) => stateVersionId));
 
 const newest = (workspaceId: string, limit: number, before = 'SV#~'): Promise<Pointer[]> =>
   query<Pointer>({ pk: keys.workspace(workspaceId).pk, from: 'SV#', to: before, reverse: true, limit });
@@ -43,7 +38,8 @@ export const listStateVersions = async (
   const from = (page - 1) * size;
   if (from >= total) return { items: [], total };
   const pointers = await newest(id, from + size);
-  return { items: await versionsOf(pointers.slice(from)), total };
+  // A run's snapshots are not counted: they do not stay.
+  return { items: await versionsOf(pointers.slice(from)), total: Math.max(total, pointers.length) };
 };
 
 /** Those that have the status; looks on until the page is full and one more is known of. */

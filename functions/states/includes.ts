@@ -2,9 +2,9 @@ import type { Resource } from '../api/answer.ts';
 import { includable } from '../api/include.ts';
 import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument } from '../configurations/document.ts';
-import { getConfigurationVersion } from '../configurations/records.ts';
+import { getConfigurationVersions } from '../configurations/records.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
-import { getUser } from '../people/accounts/users.ts';
+import { getUsers } from '../people/accounts/users.ts';
 import { runDocument } from '../runs/document.ts';
 import { getRuns } from '../runs/lists.ts';
 import { outputDocument } from './document.ts';
@@ -16,10 +16,7 @@ export const include = includable('outputs', 'run', 'created_by', 'run.created_b
 const outputsOf = async (version: StateVersion): Promise<Resource[]> =>
   ((await readSummary(version))?.outputs ?? []).map((output, index) => outputDocument(version.id, output, index));
 
-const each = async <T>(ids: (string | undefined)[], read: (id: string) => Promise<T | undefined>): Promise<T[]> => {
-  const distinct = [...new Set(ids)].filter((id) => id !== undefined);
-  return (await Promise.all(distinct.map(read))).filter((one) => one !== undefined);
-};
+const distinct = (ids: (string | undefined)[]): string[] => [...new Set(ids)].filter((id) => id !== undefined);
 
 /**
  * What can come along with state versions, each only for who may read it by itself. The result is undefined when nothing
@@ -43,8 +40,8 @@ export const relatedTo = ({ request, granted, principal }: Context<Subject>) => 
     const wantsConfigurations = may.configurations && includes.has('run.configuration_version');
     const [outputs, users, configurations] = await Promise.all([
       includes.has('outputs') && granted.has('state:read-outputs') ? Promise.all(versions.map(outputsOf)) : [],
-      each(creators, getUser),
-      each(wantsConfigurations ? runs.map((run) => run.configurationVersionId) : [], getConfigurationVersion),
+      getUsers(distinct(creators)),
+      getConfigurationVersions(distinct(wantsConfigurations ? runs.map((run) => run.configurationVersionId) : [])),
     ]);
     return [
       ...outputs.flat(),

@@ -3,7 +3,7 @@ import { getObject, presignUpload } from '../store/bucket.ts';
 import { newId } from '../store/id.ts';
 import { checkContent } from '../store/integrity.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
-import { create, get, query } from '../store/table.ts';
+import { batchGet, create, get, query } from '../store/table.ts';
 import { countOne, type Workspace } from '../workspaces/records.ts';
 import type { StateSummary } from './content.ts';
 import type { StateVersion } from './state-version.ts';
@@ -26,6 +26,8 @@ export interface NewStateVersion {
   intermediate: boolean;
   rollbackOf?: string;
   ofRunId?: string;
+  /** In the number of the workspace's state versions; true if missing. */
+  counts?: boolean;
 }
 
 /** Clients upload at once. */
@@ -38,6 +40,10 @@ interface Pointer extends Key {
 
 export const getStateVersion = (id: string): Promise<StateVersion | undefined> =>
   get<StateVersion>(keys.stateVersion(id));
+
+/** In the order of the ids; missing ones are left out. 1 read for 100. */
+export const getStateVersions = (ids: string[]): Promise<StateVersion[]> =>
+  batchGet<StateVersion & Key>(ids.map(keys.stateVersion));
 
 export const stateUploadName = (id: string): string => `${id}.tfstate`;
 
@@ -80,7 +86,7 @@ const findRepeat = async (values: NewStateVersion): Promise<StateVersion | undef
 export const createStateVersion = async (
   values: NewStateVersion,
 ): Promise<{ stateVersion: StateVersion; stored: boolean } | { conflict: string }> => {
-  const { workspace, force, size, ...rest } = values;
+  const { workspace, force, size, counts = true, ...rest } = values;
   if (!holdsLock(workspace, values.runId, values.userId)) {
     return { conflict: `Workspace ${workspace.name} must be locked by you before you write its state. Lock it first.` };
   }
@@ -105,7 +111,7 @@ export const createStateVersion = async (
     const { serial, md5 } = stateVersion;
     await create({ ...keys.stateVersion(id), ...stateVersion });
     await create({ ...keys.workspaceStateVersion(workspace.id, serial, id), stateVersionId: id, md5 });
-    await countOne(workspace.id, 'stateVersionCount');
+    if (counts) await countOne(workspace.id, 'stateVersionCount');
   }
   return { stateVersion, stored: stateVersion.status !== 'pending' };
 };

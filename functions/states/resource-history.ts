@@ -25,6 +25,10 @@ const withChange = (changes: InstanceChange[], change: InstanceChange): Instance
   return [change, ...rest].slice(0, mostChanges);
 };
 
+/** Of a run's state versions only the last one stays (snapshots.ts). */
+const withLast = (changes: InstanceChange[], { version, run }: InstanceChange): InstanceChange[] =>
+  changes.map((change) => (run !== undefined && change.run === run ? { ...change, version } : change));
+
 /**
  * Notes with each instance when it was created, and what changed it, newest first.
  * @param before as {@link instancesBefore} gives them; of those from before this was noted nothing is known
@@ -41,6 +45,6 @@ export const withHistory = (
     if (!old) return { ...instance, createdAt, changes: [change] };
     const { createdAt: since, changes = [] } = old;
     const isSame = old.digest === undefined || old.digest === instance.digest;
-    return { ...instance, createdAt: since, changes: isSame ? changes : withChange(changes, change) };
+    return { ...instance, createdAt: since, changes: isSame ? withLast(changes, change) : withChange(changes, change) };
   });
 };

@@ -19,6 +19,7 @@ export const objects = {
   sharedProvider: (sha256: string) => `providers/${sha256}.zip`,
   readme: (configurationVersionId: string, digest: string) => `configurations/${configurationVersionId}/${digest}.md`,
   inputs: (runId: string) => `inputs/${runId}.json`,
+  runProviderSets: (runId: string) => `inputs/${runId}.provider-sets.json`,
   runPolicies: (runId: string) => `inputs/${runId}.policies.json`,
   policyResult: (runId: string, what: string, digest: string) => `runs/${runId}/policies/${what}-${digest}.json`,
   policyContent: (policyId: string, digest: string) => `policies/${policyId}/${digest}`,
@@ -33,6 +34,8 @@ export const objects = {
   /** @param copy of an upload; missing: where a runner puts it, once */
   jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
     `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
+  /** What an apply has changed in the state with that MD5, for as long as uploads are kept (states/snapshots.ts). */
+  stateChanges: (runId: string, md5: string) => `uploads/state-changes/${runId}/${md5}`,
   /**
    * Where a runner leaves a state that could not be saved as a state version; nobody reads it there
    * (orchestration/unsaved-states.ts).

@@ -39,6 +39,8 @@ const AgentPools = lazily(organization, (group) => group.AgentPools);
 const AuditTrail = lazily(organization, (group) => group.AuditTrail);
 const Connections = lazily(organization, (group) => group.Connections);
 const Explorer = lazily(organization, (group) => group.Explorer);
+const IpAllowlists = lazily(organization, (group) => group.IpAllowlists);
+const IpAllowlistView = lazily(organization, (group) => group.IpAllowlistView);
 const Members = lazily(organization, (group) => group.Members);
 const NewOrganization = lazily(organization, (group) => group.NewOrganization);
 const OrganizationSettings = lazily(organization, (group) => group.OrganizationSettings);
@@ -101,6 +103,10 @@ const View = ({ at }: { at: Place }) => {
       return <AgentPools key={at.organization} organization={at.organization} />;
     case 'agent-pool':
       return <AgentPoolView key={at.id} {...at} />;
+    case 'ip-allowlists':
+      return <IpAllowlists key={at.organization} organization={at.organization} />;
+    case 'ip-allowlist':
+      return <IpAllowlistView key={at.id} {...at} />;
     case 'environments':
       return <Environments key={at.organization} organization={at.organization} />;
     case 'environment':

@@ -49,6 +49,7 @@ export const sectionGroups: readonly { name: string; sections: readonly Section[
     sections: [
       { view: 'teams', name: 'Teams' },
       { view: 'members', name: 'Members', permission: 'can-view-users' },
+      { view: 'ip-allowlists', name: 'IP allowlists', permission: 'can-manage-ip-allowlists' },
       { view: 'audit-trail', name: 'Audit trail', permission: 'can-read-audit-trail' },
       { view: 'organization-settings', name: 'Settings' },
     ],

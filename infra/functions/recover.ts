@@ -9,7 +9,6 @@ export const Recover: Declaration = {
   rights: (may) => [
     ...rightsToFinishRuns(may),
     may.dueIndex(),
-    may.readObjects('states'),
     may.answerExecutions(),
     may.listExecutions(),
     may.stopExecutions(),

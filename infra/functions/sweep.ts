@@ -2,7 +2,7 @@ import type { Declaration } from '../declaration.ts';
 import { rightsToBeginRuns, rightsToFinishRuns } from '../shared-rights.ts';
 
 export const Sweep: Declaration = {
-  entry: 'functions/orchestration/sweep.ts',
+  entry: 'functions/repair/sweep.ts',
   description: 'Repairs what events and interrupted handlers left behind, every minute',
   timeoutSeconds: 60,
   environment: [
@@ -18,7 +18,6 @@ export const Sweep: Declaration = {
   ],
   rights: (may) => [
     ...rightsToFinishRuns(may),
-    may.table('BatchGetItem'),
     ...rightsToBeginRuns(may),
     may.dueIndex(),
     may.sweepEnvironments(),

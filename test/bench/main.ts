@@ -16,6 +16,7 @@ import { reads } from './reads.ts';
 import { recovery } from './recovery.ts';
 import { runnerDeath } from './runner-death.ts';
 import { snapshots } from './snapshots.ts';
+import { stateBytes } from './state-bytes.ts';
 import { versionControl } from './version-control.ts';
 
 /**
@@ -28,6 +29,7 @@ const sections: Record<string, Section> = {
   'queue-cost': queueCost,
   reads,
   snapshots,
+  'state-bytes': stateBytes,
   logs,
   drain,
   init,

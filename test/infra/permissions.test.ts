@@ -52,10 +52,10 @@ const launcher = [
 const tells = ['Notify', 'EnvironmentSettle', 'CommitStatus'].map((name) => `lambda:InvokeFunction ${name}Function`);
 const handsOver = 'lambda:InvokeFunction VersionControlEventFunction';
 const finisher = [
-  ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+  ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
-  ...objects('GetObject', 'runs'),
+  ...objects('GetObject', 'runs', 'states', 'uploads'),
   ...objects('PutObject', 'runs', 'states'),
   's3:ListBucket bucket',
   ...tasks('StopTask', 'DescribeTasks'),
@@ -139,10 +139,9 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
-    ...objects('GetObject', 'policies', 'runs', 'uploads'),
+    ...objects('GetObject', 'policies', 'uploads'),
     ...objects('PutObject', 'policies', 'uploads'),
     's3:ListBucket bucket',
-    ...answers(),
     handsOver,
     'lambda:InvokeFunction FetchCommitFunction',
   ],
@@ -165,8 +164,8 @@ const expected: Record<FunctionId, string[]> = {
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
     'lambda:InvokeFunction CommitStatusFunction',
-    ...objects('GetObject', 'configurations', 'registry'),
-    ...objects('PutObject', 'configurations', 'policies', 'registry'),
+    ...objects('GetObject', 'configurations', 'registry', 'uploads'),
+    ...objects('PutObject', 'configurations', 'policies', 'registry', 'uploads'),
     's3:ListBucket bucket',
     ...answers(),
   ],
@@ -191,8 +190,15 @@ const expected: Record<FunctionId, string[]> = {
   Modules: [
     ...createsRuns,
     ...table('DeleteItem'),
-    ...objects('GetObject', 'registry', 'runs'),
-    ...objects('PutObject', 'registry', 'uploads'),
+    ...objects('GetObject', 'registry'),
+    ...objects('PutObject', 'registry'),
+    ...answers(),
+  ],
+  TestRuns: [
+    ...createsRuns,
+    ...table('DeleteItem'),
+    ...objects('GetObject', 'runs'),
+    ...objects('PutObject', 'uploads'),
     ...answers(),
   ],
   Registry: [
@@ -204,7 +210,7 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Logs: [...table('GetItem', 'Query'), 'kms:Decrypt key', ...objects('GetObject', 'runs'), 's3:ListBucket bucket'],
   Runner: [
-    ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
     ...objects('GetObject', 'configurations', 'inputs', 'runs', 'states', 'uploads', 'providers'),
@@ -249,6 +255,8 @@ const expected: Record<FunctionId, string[]> = {
   Sweep: [
     ...finisher,
     ...createsRuns.filter((line) => !finisher.includes(line)),
+    // Once for each of the two.
+    ...objects('GetObject', 'uploads'),
     'dynamodb:Query table/index/due',
     'lambda:InvokeFunction EnvironmentSweepFunction',
     'lambda:InvokeFunction DataRetentionFunction',
@@ -258,7 +266,14 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Web: [],
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
-  Environments: environments,
+  Environments: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+    ...objects('GetObject', 'runs', 'states'),
+    's3:ListBucket bucket',
+  ],
+  EnvironmentBuilds: environments,
   EnvironmentTemplates: templates,
   EnvironmentFiles: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
@@ -294,7 +309,6 @@ const expected: Record<FunctionId, string[]> = {
   Recover: [
     ...finisher,
     'dynamodb:Query table/index/due',
-    ...objects('GetObject', 'states'),
     'states:ListExecutions machine',
     'states:StopExecution arn:aws:states:region:account:execution:machine.Name:*',
   ],

@@ -10,9 +10,11 @@ import type {
   NextAnswer,
   PhaseReport,
   ReportAnswer,
+  StateChangesRequest,
   StateVersionRequest,
   UploadsRequest,
 } from '../../functions/protocols/runner.ts';
+import { applyChanges } from '../../functions/protocols/state-changes.ts';
 
 /**
  * The control plane's side of functions/protocols/runner.ts, in memory and strict: what the protocol does not allow is
@@ -61,6 +63,9 @@ export class ControlPlane {
   applyAtOnce: Job | undefined;
   /** Stores states that come with their announcement. */
   takesContent = false;
+  takesChanges = true;
+  /** Bytes of requests' bodies. */
+  received = 0;
   /** Asked for every request, with its path (`/runner/v1/log`, `/objects/…`). */
   fault: (path: string, method: string) => Fault = () => undefined;
   /** Breaks the next download of more bytes off after so many. */
@@ -157,6 +162,7 @@ export class ControlPlane {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
+    this.received += body.length;
     if (fault === 'fail') return this.#answer(response, 503, { error: 'try again' });
     if (fault === 'expired') return this.#answer(response, 403, { error: 'Request has expired' });
     const refused = fault && refusals[fault];
@@ -221,6 +227,8 @@ export class ControlPlane {
         return this.#uploads(record, JSON.parse(body.toString()) as UploadsRequest);
       case 'state-versions':
         return this.#stateVersion(record, JSON.parse(body.toString()) as StateVersionRequest);
+      case 'state-changes':
+        return this.#stateChanges(JSON.parse(body.toString()) as StateChangesRequest);
       case 'errored-state':
         return [200, { uploadUrl: this.presigned(`${record.job.runId}/errored-state`) }];
       case 'report':
@@ -300,6 +308,17 @@ export class ControlPlane {
       return status === 200 ? [200, { id, uploadUrl: null, complete: true }] : [status, answer];
     }
     return [200, { id, uploadUrl: this.presigned(id, wanted.sha256) }];
+  }
+
+  /** What the state would be, should the runner end now. */
+  newest: Buffer | undefined;
+
+  #stateChanges({ before, first, changes }: StateChangesRequest): [number, unknown] {
+    if (!this.takesChanges) return [404, 'unknown call: state-changes'];
+    const base = first ? this.current()?.content : this.newest;
+    if (!base || createHash('md5').update(base).digest('hex') !== before) return [409, 'before: another state'];
+    this.newest = applyChanges(base, Buffer.from(changes, 'base64'), base.length * 2 + 1_000_000);
+    return [200, {}];
   }
 
   #complete(id: string): [number, unknown] {

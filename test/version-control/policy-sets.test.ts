@@ -243,6 +243,10 @@ it('costs nothing for a set without a repository', async () => {
 });
 
 describe('the commit', () => {
+  // What functions were told in tests before this: their commits are gone from the forge, and fetched again for a minute.
+  beforeEach(() => {
+    api.aws.invoked.length = 0;
+  });
   const statusesOf = (n: number) =>
     forge.asked('POST', `/repos/${followed.identifier}/statuses/${sha(n)}`).map(({ body }) => body);
   /** What functions were told of statuses, done. */

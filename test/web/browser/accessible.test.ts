@@ -36,6 +36,8 @@ const views: Record<Place['view'], 'here' | 'environments.test.ts'> = {
   members: 'here',
   'audit-trail': 'here',
   'organization-settings': 'here',
+  'ip-allowlists': 'here',
+  'ip-allowlist': 'here',
   'variable-set': 'here',
   'policy-set': 'here',
   project: 'here',

@@ -11,18 +11,19 @@ interface Shown {
   body: string;
   tag: string;
 }
-type Recording = typeof window & { shown: Shown[]; asked: number; last: Notification | undefined };
+/** `byTag`: the notifications themselves. Other tests' runs need the same person on the same platform. */
+type Recording = typeof window & { shown: Shown[]; asked: number; byTag: Map<string, Notification> };
 
 /** Notes what the page asks the browser for; the notifications are the browser's own. */
 const record = (allowed: boolean) => {
   const real = window.Notification;
-  Object.assign(window, { shown: [], asked: 0 });
+  Object.assign(window, { shown: [], asked: 0, byTag: new Map() });
   const noted = window as Recording;
   class Noted extends real {
     constructor(title: string, options: NotificationOptions = {}) {
       super(title, options);
       noted.shown.push({ title, body: options.body ?? '', tag: options.tag ?? '' });
-      noted.last = this;
+      noted.byTag.set(this.tag, this);
     }
     // Without windows, Chromium says here that it is denied whatever it was told.
     static override get permission(): NotificationPermission {
@@ -80,9 +81,9 @@ it('tells of a run of mine that needs me, and leads there', async () => {
     });
   await askNow(page);
   expect((await shown(page)).filter(({ tag }) => tag === run.id)).toHaveLength(1);
-  await page.evaluate(() => (window as Recording).last?.onclick?.(new Event('click')));
+  await page.evaluate((tag) => (window as Recording).byTag.get(tag)?.onclick?.(new Event('click')), run.id);
+  await page.waitForURL(({ pathname }) => pathname.includes(run.id));
   await seesStatus(page, 'Needs Confirmation');
-  expect(new URL(page.url()).pathname).toContain(run.id);
 
   // The choice is kept, and ends with another click.
   await page.reload();

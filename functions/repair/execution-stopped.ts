@@ -1,0 +1,5 @@
+import { endRunsWithStates } from '../states/end-of-run.ts';
+
+endRunsWithStates();
+
+export { handler } from '../orchestration/execution-stopped.ts';

@@ -1,0 +1,77 @@
+import { maxInlineStateBytes, type StateChangesRequest } from '../protocols/runner.ts';
+import { applyChanges, changesBetween } from '../protocols/state-changes.ts';
+import { messageOf, RefusedError } from '../transport/errors.ts';
+import type { RetryBound } from '../transport/retry.ts';
+import type { Client } from './client.ts';
+
+/**
+ * Snapshots of a large state. Whole ones, of which the workspace's readers have something, would cost the square of what an
+ * apply makes; so most tell only what changed, which the control plane applies if the runner ends without a last one.
+ */
+
+/** A smaller one is always stored as a whole. */
+const smallBytes = 16 * 1024;
+/** Changes of so many times its size replace a whole one. */
+const growth = 2;
+/** Readers of the workspace's state get a newer one after so long. */
+const wholeMs = 10 * 60_000;
+
+interface State {
+  content: Buffer;
+  md5: string;
+}
+
+export class StateChanges {
+  readonly #client: Client;
+  /** What the control plane has, if anything. */
+  #base: State | undefined;
+  #isFirst = true;
+  #wholeBytes = 0;
+  #changedBytes = 0;
+  #wholeAt = Date.now();
+  #refused = false;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** The control plane has this one as a whole. */
+  startFrom({ content, md5 }: State): void {
+    this.#base = { content, md5 };
+    this.#isFirst = true;
+    this.#wholeBytes = content.length;
+    this.#changedBytes = 0;
+    this.#wholeAt = Date.now();
+  }
+
+  /** The newest is there only as changes. */
+  get isAhead(): boolean {
+    return !this.#isFirst;
+  }
+
+  /** @returns false when the whole state is to be stored instead */
+  async store({ content, md5 }: State, patience: RetryBound): Promise<boolean> {
+    const base = this.#base;
+    if (!base || this.#refused || content.length <= smallBytes || Date.now() - this.#wholeAt > wholeMs) return false;
+    const changes = changesBetween(base.content, content);
+    if (changes.length > maxInlineStateBytes || this.#changedBytes > growth * this.#wholeBytes) return false;
+    if (!applyChanges(base.content, changes, content.length).equals(content)) return false;
+    const request: StateChangesRequest = {
+      before: base.md5,
+      first: this.#isFirst,
+      changes: changes.toString('base64'),
+    };
+    try {
+      await this.#client.storeStateChanges(request, patience);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      console.error(`changes of the state are not taken, so it is stored as a whole: ${messageOf(error)}`);
+      this.#refused = true;
+      return false;
+    }
+    this.#changedBytes += Math.abs(content.length - base.content.length) + changes.length;
+    this.#base = { content, md5 };
+    this.#isFirst = false;
+    return true;
+  }
+}

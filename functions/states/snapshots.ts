@@ -1,0 +1,140 @@
+import { applyChanges, InvalidChangesError } from '../protocols/state-changes.ts';
+import type { Run } from '../run/run.ts';
+import { updateRun } from '../runs/records.ts';
+import { getObjectUpTo, putObject } from '../store/bucket.ts';
+import { DamagedContentError } from '../store/damaged-content.ts';
+import { sha256Of } from '../store/integrity.ts';
+import { keys, objects } from '../store/keys.ts';
+import { logError } from '../store/log.ts';
+import { queryAll, remove, update } from '../store/table.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { InvalidStateError, md5Of, parseState } from './content.ts';
+import { StateNotKeptError, storeState } from './finalize.ts';
+import { type Pointer, versionsOf } from './history.ts';
+import { readState } from './integrity.ts';
+import { createStateVersion, maxStateBytes } from './records.ts';
+import type { StateVersion } from './state-version.ts';
+
+/**
+ * Snapshots of the state while Terraform applies. Whole ones are state versions; of a large state most tell only what changed
+ * since the one before, and make a state version if the runner ends without a last one. When the run has ended, all of its
+ * state versions but the last are deleted.
+ */
+
+/** Changes are the same in base64 and as an object; an upload is no larger than this. */
+const maxChangesBytes = 1024 * 1024;
+
+/** 1 request to S3, and 1 write for the first ones of a run. */
+export const keepChanges = async ({ id, apply }: Run, before: string, changes: Buffer): Promise<void> => {
+  await putObject(objects.stateChanges(id, before), new Uint8Array(changes));
+  if (!apply.changesKept) await updateRun(id, { set: { 'apply.changesKept': true } });
+};
+
+/** @returns true the first time: the run has snapshots from that serial on. 1 write */
+export const noteSnapshots = async (runId: string, serial: number): Promise<boolean> =>
+  (await updateRun(runId, {
+    set: { 'apply.snapshotsFrom': serial },
+    condition: 'attribute_not_exists(apply.snapshotsFrom)',
+  })) !== undefined;
+
+/** What the run's changes make of a state; undefined when there are none. */
+const withChanges = async (runId: string, state: Parameters<typeof readState>[0]): Promise<Buffer | undefined> => {
+  let content: Buffer | undefined;
+  const seen = new Set<string>();
+  for (let { md5 } = state; !seen.has(md5); md5 = md5Of(content)) {
+    seen.add(md5);
+    const changes = await getObjectUpTo(objects.stateChanges(runId, md5), maxChangesBytes);
+    if (!Buffer.isBuffer(changes)) return content;
+    content ??= await readState(state);
+    if (!content) return undefined;
+    content = applyChanges(content, changes, maxStateBytes);
+  }
+  return content;
+};
+
+/** What is no state, or may not follow the workspace's, is left; everything else is tried again by the caller's caller. */
+const isFinal = (error: unknown): boolean =>
+  [InvalidChangesError, InvalidStateError, StateNotKeptError, DamagedContentError].some(
+    (kind) => error instanceof kind,
+  );
+
+/**
+ * Brings the state of an apply in whose runner ended without a last one. Call it when the runner is gone and the run still
+ * holds the workspace. May be repeated. 1 read and 1 request to S3 when there is nothing to bring in.
+ */
+export const recoverState = async ({ id, workspaceId, createdBy, apply }: Run): Promise<void> => {
+  if (apply.report?.stateVersionId) return;
+  const workspace = await getWorkspace(workspaceId);
+  if (!workspace?.state) return;
+  try {
+    const content = await withChanges(id, { ...workspace.state, workspaceId });
+    if (!content) return;
+    const { serial, lineage } = parseState(content);
+    const created = await createStateVersion({
+      ...{ workspace, runId: id, userId: createdBy, serial, lineage, force: false, intermediate: true },
+      ...{ md5: md5Of(content), sha256: sha256Of(content), size: content.length },
+      counts: apply.snapshotsFrom === undefined,
+    });
+    if ('conflict' in created) throw new StateNotKeptError(created.conflict);
+    if (!created.stored) await storeState(created.stateVersion, content as Buffer<ArrayBuffer>);
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    logError('the last snapshot of a state could not be brought in', error, { run: id });
+  }
+};
+
+const bySerial = (one: StateVersion, other: StateVersion): number => one.serial - other.serial;
+
+/**
+ * Deletes what an ended run has stored of its state while it went on, but for its last state version: content, then record,
+ * then the place in the list, by which a repeat finds what is left. Nothing to do and no read for a run without snapshots.
+ */
+export const deleteSuperseded = async ({ id, workspaceId, apply }: Run): Promise<void> => {
+  const { snapshotsFrom } = apply;
+  const workspace = snapshotsFrom === undefined ? undefined : await getWorkspace(workspaceId);
+  if (snapshotsFrom === undefined) return;
+  if (workspace) {
+    const { pk, sk } = keys.workspaceStateVersion(workspaceId, snapshotsFrom, '');
+    const pointers = await queryAll<Pointer>({ pk, from: sk, to: 'SV#~' });
+    const versions = await versionsOf(pointers);
+    const own = versions.filter(({ runId }) => runId === id).sort(bySerial);
+    const last = own.filter(({ status }) => status === 'finalized').at(-1);
+    const old = own.filter((version) => isSuperseded(version, last) && version.id !== workspace.state?.id);
+    if (last && old[0]) await replaceAll(last, old, apply.report?.stateVersionId === last.id);
+    for (let i = 0; i < old.length; i += atOnce) {
+      await Promise.all(old.slice(i, i + atOnce).map((version) => deleteVersion(version)));
+    }
+    const gone = pointers.filter(({ stateVersionId }) => !versions.some((version) => version.id === stateVersionId));
+    for (const place of gone) await remove({ pk: place.pk, sk: place.sk });
+  }
+  await updateRun(id, { remove: ['apply.snapshotsFrom'] });
+};
+
+const atOnce = 10;
+
+const isSuperseded = ({ intermediate, serial }: StateVersion, last: StateVersion | undefined): boolean =>
+  intermediate && last !== undefined && serial < last.serial;
+
+/**
+ * The last state follows what was current before the run, and is the run's result even if it was sent as a snapshot first.
+ * @param old oldest first
+ */
+const replaceAll = async (last: StateVersion, old: StateVersion[], isResult: boolean): Promise<void> => {
+  const { id, previousId } = last;
+  // Else a call before this one has done it.
+  if (!old.some((version) => version.id === previousId)) return;
+  const before = old[0]?.previousId;
+  await update(keys.stateVersion(id), {
+    set: { ...(before === undefined ? {} : { previousId: before }), ...(isResult ? { intermediate: false } : {}) },
+    remove: before === undefined ? ['previousId'] : [],
+    condition: 'previousId = :previous',
+    values: { ':previous': previousId },
+  });
+};
+
+const deleteVersion = async ({ id, workspaceId, serial, sha256, outputsSha256 }: StateVersion): Promise<void> => {
+  await putObject(objects.state(workspaceId, id, sha256), '');
+  if (outputsSha256) await putObject(objects.outputs(workspaceId, id, outputsSha256), '');
+  await remove(keys.stateVersion(id), { condition: 'intermediate = :true', values: { ':true': true } });
+  await remove(keys.workspaceStateVersion(workspaceId, serial, id));
+};
