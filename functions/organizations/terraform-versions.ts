@@ -1,7 +1,8 @@
+import compare from 'semver/functions/compare.js';
+import valid from 'semver/functions/valid.js';
 import type { Resource } from '../api/answer.ts';
 import { type TerraformRelease, terraformOnPath, terraformReleases } from '../binary/terraform-releases.ts';
 import { environment } from '../environment.ts';
-import { compareVersions, isSemanticVersion } from '../semver.ts';
 import { messageOf } from '../transport/errors.ts';
 
 /** The Terraform versions that runners can use: the one that they bring, and every released one, which they download. */
@@ -38,8 +39,8 @@ export const terraformVersions = async (): Promise<TerraformVersions> => {
   const releases = Array.isArray(listed) ? listed : [];
   const all = new Map([...own.map((version) => ({ version })), ...releases].map((one) => [one.version, one]));
   const versions = [...all.values()]
-    .filter(({ version }) => isSemanticVersion(version))
-    .sort((a, b) => compareVersions(b.version, a.version));
+    .filter(({ version }) => valid(version))
+    .sort((a, b) => compare(b.version, a.version));
   return Array.isArray(listed) ? { versions } : { versions, problem: listed.problem };
 };
 

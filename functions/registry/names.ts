@@ -1,5 +1,7 @@
+import compareBuild from 'semver/functions/compare-build.js';
+import parse from 'semver/functions/parse.js';
+import prerelease from 'semver/functions/prerelease.js';
 import * as v from 'valibot';
-import { compareBuilds, isPrerelease, isSemanticVersion } from '../semver.ts';
 
 /** Names of modules, providers and versions (HCP API: registry modules, registry providers). */
 
@@ -24,7 +26,7 @@ export type RegistryName = v.InferOutput<typeof registryName>;
 /** In another registry: the publisher's name. */
 export const namespaceName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/, message));
 
-const isVersion = (text: string): boolean => /^\d/.test(text) && isSemanticVersion(text);
+const isVersion = (text: string): boolean => /^\d/.test(text) && parse(text) !== null;
 
 export const version = v.pipe(
   v.string(),
@@ -33,11 +35,10 @@ export const version = v.pipe(
 );
 
 /** The newest first. */
-export const byVersion = (a: { version: string }, b: { version: string }): number =>
-  compareBuilds(b.version, a.version);
+export const byVersion = (a: { version: string }, b: { version: string }): number => compareBuild(b.version, a.version);
 
 /** The newest that is no pre-release; where there are only those, the newest of them. */
 export const newestStable = <V extends { version: string }>(versions: V[]): V | undefined => {
   const sorted = [...versions].sort(byVersion);
-  return sorted.find((one) => !isPrerelease(one.version)) ?? sorted[0];
+  return sorted.find((one) => prerelease(one.version) === null) ?? sorted[0];
 };

@@ -1,3 +1,4 @@
+import parse from 'semver/functions/parse.js';
 import {
   countVersions,
   createModuleVersion,
@@ -6,7 +7,6 @@ import {
   type Module,
   maxModuleVersions,
 } from '../registry/modules/records.ts';
-import { isSemanticVersion } from '../semver.ts';
 import { derivedId } from '../store/id.ts';
 import { markUnsettled, requestArchive, waitForArchive } from './archives.ts';
 import type { RepositoryTask } from './deliveries.ts';
@@ -19,7 +19,7 @@ import { type FollowedRepository, isModule } from './repositories.ts';
 export const versionOfTag = (tag: string, prefix: string): string | undefined => {
   if (!tag.startsWith(prefix)) return undefined;
   const text = tag.slice(prefix.length).replace(/^v/, '');
-  return /^\d/.test(text) && text.length <= 100 && isSemanticVersion(text) ? text : undefined;
+  return /^\d/.test(text) && text.length <= 100 && parse(text) ? text : undefined;
 };
 
 type Published = 'published' | 'there' | 'full';

@@ -1,4 +1,5 @@
-import { compareVersions, isSemanticVersion } from '../../semver.ts';
+import compare from 'semver/functions/compare.js';
+import parse from 'semver/functions/parse.js';
 
 /**
  * Terraform's own version constraints (hashicorp/go-version), which differ from npm's: `~> 1.5` allows 1.9, `!=` exists,
@@ -21,7 +22,7 @@ const one = (text: string): Satisfies => {
   const [, operator = '=', numbers = '', prerelease = ''] = match;
   const parts = numbers.split('.');
   const wanted = `${[...parts, '0', '0'].slice(0, 3).join('.')}${prerelease}`;
-  const order = (version: string) => compareVersions(version, wanted);
+  const order = (version: string) => compare(version, wanted);
   switch (operator) {
     case '=':
       return (version) => order(version) === 0;
@@ -51,9 +52,9 @@ const one = (text: string): Satisfies => {
  * @throws {Error} when it is none of these
  */
 export const constraint = (text: string): Satisfies => {
-  if (text.trim() === 'latest') return (version) => isSemanticVersion(version) && !version.includes('-');
+  if (text.trim() === 'latest') return (version) => parse(version) !== null && !version.includes('-');
   const all = text.split(',').map(one);
-  return (version) => isSemanticVersion(version) && all.every((satisfies) => satisfies(version));
+  return (version) => parse(version) !== null && all.every((satisfies) => satisfies(version));
 };
 
 /** The version asked for, when it is exactly one. */
@@ -62,4 +63,4 @@ export const exactVersion = (text: string): string | undefined =>
 
 /** The newest of those that satisfy. */
 export const newest = (versions: Iterable<string>, satisfies: Satisfies): string | undefined =>
-  [...versions].filter(satisfies).sort(compareVersions).at(-1);
+  [...versions].filter(satisfies).sort(compare).at(-1);
