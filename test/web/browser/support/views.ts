@@ -87,13 +87,15 @@ export const everyView = async (): Promise<Record<string, View>> => {
     enabled: true,
     triggers: ['run:needs_attention'],
   });
+  // Whoever has one organization alone is led into it.
+  await client.create('/organizations', 'organizations', { name: newName('second'), email: 'second@localhost' });
   const at = `/app/${organization}/workspaces/${name}`;
   const settings = `/app/${organization}/settings`;
   return {
     ...(await registryViews()),
     ...(await queryViews(workspace, at)),
     'organization overview': { path: `/app/${organization}/overview`, ready: 'Waits', unfolds: ['As a table'] },
-    organizations: { path: '/', ready: 'Organizations' },
+    organizations: { path: '/', ready: 'New organization' },
     workspaces: { path: `/app/${organization}/workspaces`, ready: name },
     'new workspace': { path: `/app/${organization}/workspaces`, ready: name, open: 'New workspace' },
     queue: { path: `/app/${organization}/runs`, ready: '1 of 1 in the queue' },
