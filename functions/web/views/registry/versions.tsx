@@ -207,7 +207,7 @@ const Deprecate = ({ address, version, onDone, onClose }: DialogProps & { versio
         .
       </Notice>
       <Text label="Reason" name="reason" autoFocus hint="For example: use 2.0.0, which fixes the routes." />
-      <Text label="Link" name="link" hint="To more about it." />
+      <Text label="Link" name="link" hint="A page that says more." />
     </Form>
   </Dialog>
 );
