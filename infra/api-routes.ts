@@ -36,25 +36,11 @@ const childAt = (parent: Node, segment: string): Node => {
   return child;
 };
 
-/** All who answer something below a path, and not the path itself. */
+/** All functions that answer something below a path, apart from the path itself. */
 const targetsBelow = (at: Node): Set<HttpFunction> =>
   new Set(childrenOf(at).flatMap((child) => [...child.targets.values(), ...targetsBelow(child)]));
 
 const greedy = '{proxy+}';
-
-/**
- * Keys below a path. The most specific key wins (HTTP APIs: routing), so what belongs to the subtree around it needs none.
- * @param around who answers what has no key of its own
- */
-const keysBelow = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
-  const [target, ...others] = targetsBelow(at);
-  const isWhole = at.owner === undefined && target !== undefined && others.length === 0 && target !== around;
-  const owner = at.owner ?? (isWhole ? target : around);
-  return [
-    ...(isWhole ? [{ key: `ANY ${at.path}/${greedy}`, target }] : []),
-    ...childrenOf(at).flatMap((child) => [...keysOf(child, owner), ...keysBelow(child, owner)]),
-  ];
-};
 
 /** Keys of one path: for every method, where all of its methods are for one function. */
 const keysOf = ({ path, targets }: Node, around: HttpFunction | undefined): ApiRoute[] => {
@@ -62,6 +48,27 @@ const keysOf = ({ path, targets }: Node, around: HttpFunction | undefined): ApiR
   const [first] = astray;
   if (first && new Set(targets.values()).size === 1) return [{ key: `ANY ${path}`, target: first[1] }];
   return astray.map(([method, target]) => ({ key: `${method} ${path}`, target }));
+};
+
+const keysUnder = (at: Node, owner: HttpFunction | undefined): ApiRoute[] =>
+  childrenOf(at).flatMap((child) => [...keysOf(child, owner), ...keysBelow(child, owner)]);
+
+/**
+ * The fewest keys below a path. The most specific key wins (HTTP APIs: routing), so a subtree can belong to the function
+ * that answers most of it: only paths of other functions have keys of their own. Where nobody answers the subtree around
+ * it, what no function is declared for stays unanswered.
+ */
+const keysBelow = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
+  if (at.owner !== undefined) return keysUnder(at, at.owner);
+  const targets = targetsBelow(at);
+  const others = [...targets].filter((target) => target !== around);
+  const wholes = others.map((target) => [{ key: `ANY ${at.path}/${greedy}`, target }, ...keysUnder(at, target)]);
+  const [whole] = wholes;
+  // Also for a subtree of one path: routes that come to it change no key.
+  if (whole && targets.size === 1) return whole;
+  const separate = keysUnder(at, around);
+  if (around === undefined) return separate;
+  return wholes.reduce((fewest, keys) => (keys.length < fewest.length ? keys : fewest), separate);
 };
 
 /** What the functions' routers know, by full path. */

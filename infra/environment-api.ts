@@ -6,9 +6,10 @@ import { Aws, Fn } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import type { PlatformFunction } from './function.ts';
-import { environmentFilePaths } from './functions/environment-files.ts';
-import { environmentGovernancePaths } from './functions/environment-governance.ts';
-import { templatePaths } from './functions/environment-templates.ts';
+import { environmentBuildRoutes } from './functions/environment-builds.ts';
+import { environmentFileRoutes } from './functions/environment-files.ts';
+import { environmentGovernanceRoutes } from './functions/environment-governance.ts';
+import { templateRoutes } from './functions/environment-templates.ts';
 import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
 
@@ -37,6 +38,7 @@ const stageName = 'logs';
 
 interface Targets {
   target: lambda.IFunction;
+  builds: lambda.IFunction;
   templates: lambda.IFunction;
   files: lambda.IFunction;
   governance: lambda.IFunction;
@@ -82,7 +84,7 @@ export class EnvironmentApi extends Construct {
     });
   }
 
-  connect({ target, templates, files, governance, delivery }: Targets): void {
+  connect({ target, builds, templates, files, governance, delivery }: Targets): void {
     const route = this.#route(
       'HttpRoute',
       this.#apiId,
@@ -90,9 +92,10 @@ export class EnvironmentApi extends Construct {
       this.#integrate('Http', this.#apiId, target, '2.0'),
     );
     acknowledge(route, { APIG4: 'The function checks tokens itself; build info and the like are public by contract.' });
-    this.#handOver('Templates', templates, templatePaths);
-    this.#handOver('Files', files, environmentFilePaths);
-    this.#handOver('Governance', governance, environmentGovernancePaths);
+    this.#handOver('Builds', builds, environmentBuildRoutes);
+    this.#handOver('Templates', templates, templateRoutes);
+    this.#handOver('Files', files, environmentFileRoutes);
+    this.#handOver('Governance', governance, environmentGovernanceRoutes);
     const stage = new apigateway.CfnStage(this, 'HttpStage', {
       apiId: this.#apiId,
       stageName: '$default',
@@ -104,10 +107,10 @@ export class EnvironmentApi extends Construct {
     this.#connectSockets(delivery);
   }
 
-  #handOver(name: string, target: lambda.IFunction, paths: string[]): void {
+  #handOver(name: string, target: lambda.IFunction, routeKeys: string[]): void {
     const integration = this.#integrate(name, this.#apiId, target, '2.0');
-    for (const [n, path] of paths.entries()) {
-      const route = this.#route(`${name}Route${n}`, this.#apiId, `ANY ${path}`, integration);
+    for (const [n, key] of routeKeys.entries()) {
+      const route = this.#route(`${name}Route${n}`, this.#apiId, key, integration);
       acknowledge(route, { APIG4: 'The function checks tokens itself.' });
     }
   }

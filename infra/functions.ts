@@ -11,6 +11,7 @@ import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
 import { DataRetention } from './functions/data-retention.ts';
+import { EnvironmentBuilds } from './functions/environment-builds.ts';
 import { EnvironmentFiles } from './functions/environment-files.ts';
 import { EnvironmentGovernance } from './functions/environment-governance.ts';
 import { EnvironmentLogs } from './functions/environment-logs.ts';
@@ -52,6 +53,7 @@ import { States } from './functions/states.ts';
 import { Sweep } from './functions/sweep.ts';
 import { TaskStageDone } from './functions/task-stage-done.ts';
 import { TaskUnanswered } from './functions/task-unanswered.ts';
+import { TestRuns } from './functions/test-runs.ts';
 import { VersionControl } from './functions/version-control.ts';
 import { VersionControlEvent } from './functions/version-control-event.ts';
 import { Web } from './functions/web.ts';
@@ -74,6 +76,7 @@ export const httpFunctions = {
   Policies,
   Registry,
   Modules,
+  TestRuns,
   VersionControl,
   Webhooks,
   Logs,
@@ -82,6 +85,7 @@ export const httpFunctions = {
   Identity,
   Web,
   Environments,
+  EnvironmentBuilds,
   EnvironmentTemplates,
 } satisfies Record<string, HttpDeclaration>;
 

@@ -77,9 +77,14 @@ export const definition = (arn: Arns) => {
         errored: 'PlanErrored',
         timeout: { TimeoutSecondsPath: '$.planTimeoutSeconds', HeartbeatSeconds: 60 },
         result: '$.plan',
+        // Its function tells runs of this machine from those of former ones.
+        payload: { handsOver: true },
         catch: [missedHeartbeat('PlanErrored')],
       }),
-      AfterPlanning: choosing('Planning', 'To the first check of the plan, to a person, or to the apply'),
+      AfterPlanning: choosing(
+        'Planning',
+        'To the first check of the plan, to a person, or to the apply, which the runner may have already',
+      ),
       PostPlanTasks: tasks('post_plan', 'PostPlanTask', {
         comment: 'Run tasks after the plan, all at once',
         next: 'PostPlanTasksDone',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants } from 'node:zlib';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import type { PageFile, PageFiles } from '../functions/web-server/files.ts';
 
@@ -13,17 +13,13 @@ const types: Record<string, string> = {
 };
 
 const brotli = promisify(brotliCompress);
-const zip = promisify(gzip);
 
-/** Compressed once, here, as well as it goes: what the function sends is only looked up. */
+/** Compressed here at the highest level; the function sends it as it is. */
 const compressed = async (name: string, content: Uint8Array): Promise<PageFile> => {
   const contentType = types[extname(name)];
   if (!contentType) throw new Error(`${name}: the page has no content type for this`);
-  const [br, gz] = await Promise.all([
-    brotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-    zip(content, { level: 9 }),
-  ]);
-  return { contentType, br: br.toString('base64'), gzip: gz.toString('base64') };
+  const br = await brotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+  return { contentType, br: br.toString('base64') };
 };
 
 const hashed = (name: string, content: Uint8Array): string => {

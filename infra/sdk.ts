@@ -54,6 +54,18 @@ const legacyDefaults = "export const resolveDefaultsModeConfig = () => async () 
 /** Values of a request or an answer in logs that are not written. */
 const noLogFilter = "export const schemaLogFilter = () => '***SensitiveInformation***';";
 
+/** Parameters in host names and headers, which the operations of these services do not have. */
+const noHttpBindings = `
+  export const getHttpOperationBindings = undefined;
+  export const HttpBindingNormalizedSchema = {
+    of: () => { throw new TypeError('infra/sdk.ts leaves out parameters in host names'); },
+  };
+`;
+
+/** JSON numbers of any size; DynamoDB writes its numbers as strings. */
+const noLargeNumbers = 'export const jsonReviver = undefined;';
+const neverRevived = 'export const needsReviver = () => false;';
+
 /** JSON services write times as seconds; the formats of headers and XML are left out. */
 const onlyEpochTimestamps = (dates: string): string => {
   const [epoch] = /^export const parseEpochTimestamp = [\s\S]*?^};$/m.exec(dates) ?? [];
@@ -66,9 +78,6 @@ const onlyEpochTimestamps = (dates: string): string => {
     export const parseRfc3339DateTimeWithOffset = leftOut, parseRfc7231DateTime = leftOut;
   `;
 };
-
-/** Lists that page by themselves draw in the commands that they send. */
-const noPaginators = (path: string) => `export const paginate${/(\w+)Paginator/.exec(path)?.[1]} = undefined;`;
 
 /**
  * Errors keep their names and messages without a class for each: `error.name` is what the code looks at. They are all of
@@ -95,8 +104,10 @@ const edits: [path: RegExp, edit: (path: string) => Promise<string> | string][] 
   [/\/client-(\w+)\/dist-es\/runtimeExtensions\.js$/, () => noExtensions],
   [/\/defaults-mode\/resolveDefaultsModeConfig\.js$/, () => legacyDefaults],
   [/\/smithy-client\/schemaLogFilter\.js$/, () => noLogFilter],
+  [/\/protocols\/HttpBindingNormalizedSchema\.js$/, () => noHttpBindings],
+  [/\/protocols\/json\/jsonReviver\.js$/, () => noLargeNumbers],
+  [/\/protocols\/json\/needsReviver\.js$/, () => neverRevived],
   [/\/serde\/date-utils\.js$/, async (path) => onlyEpochTimestamps(await read(path))],
-  [/\/lib-dynamodb\/dist-es\/pagination\/\w+Paginator\.js$/, noPaginators],
 ];
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');

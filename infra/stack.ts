@@ -86,6 +86,7 @@ export class Platform extends Stack {
     );
     environments.connect({
       target: handlers.Environments.function,
+      builds: handlers.EnvironmentBuilds.function,
       templates: handlers.EnvironmentTemplates.function,
       files: handlers.EnvironmentFiles.function,
       governance: handlers.EnvironmentGovernance.function,

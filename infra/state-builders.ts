@@ -82,14 +82,22 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
   /** Hands its task token to a function that keeps it with the run, and waits. */
   const waiting = (
     name: LifecycleFunction,
-    { comment, next, errored, timeout, result, catch: more }: Common & { timeout: object; result?: string },
+    {
+      comment,
+      next,
+      errored,
+      timeout,
+      result,
+      catch: more,
+      payload = {},
+    }: Common & { timeout: object; result?: string; payload?: object },
   ) => ({
     Type: 'Task',
     Comment: comment,
     Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
     Parameters: {
       FunctionName: arn[name],
-      Payload: { 'runId.$': '$.runId', ...attempt },
+      Payload: { 'runId.$': '$.runId', ...attempt, ...payload },
     },
     ...timeout,
     ResultPath: result ?? null,

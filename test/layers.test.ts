@@ -4,10 +4,22 @@ import { expect, it } from 'vitest';
 
 /** The folders of functions/, the lowest first: each imports only those before it. A file beside them counts as a folder. */
 const order = [
-  ['run', 'mask', 'hcl', 'tfvars', 'marks', 'tar', 'tar-writer', 'environment'],
+  ['run', 'mask', 'hcl', 'tfvars', 'marks', 'tar', 'tar-writer', 'csv', 'environment'],
   ['protocols', 'store'],
   ['outbound', 'transport', 'binary', 'api'],
-  ['people', 'agent-pools', 'reserved-tag-keys', 'projects', 'workspaces', 'audit', 'sign-in', 'variables', 'access'],
+  [
+    'people',
+    'agent-pools',
+    'forwarding',
+    'ip-allowlists',
+    'reserved-tag-keys',
+    'projects',
+    'workspaces',
+    'audit',
+    'sign-in',
+    'variables',
+    'access',
+  ],
   [
     'ssh-keys',
     'organization-tags',
@@ -20,6 +32,7 @@ const order = [
     'run-tasks',
     'notifications',
     'registry',
+    'provider-sets',
     'shared-providers',
     'change-requests',
     'health',
@@ -31,6 +44,7 @@ const order = [
     'orchestration',
     'states',
     'data-retention',
+    'recoverable-items',
     'explorer',
     'recovery',
     'repair',

@@ -10,31 +10,46 @@ import {
   type Standing,
 } from '../api/permissions/granted.ts';
 import type { Grants, ScopedProject, ScopedVariableSet, ScopedWorkspace } from '../api/permissions/grants.ts';
+import type { CallerKind } from '../api/permissions/principal.ts';
+import { isExempt, permitsCaller } from '../ip-allowlists/enforcement.ts';
 import { accepted, getMembership, type Membership, roleOf } from '../people/accounts/memberships.ts';
 import { reachOf } from '../people/teams/grants.ts';
 import { getTeam, getTeams } from '../people/teams/records.ts';
+import type { Team } from '../people/teams/team.ts';
 import { getProjects } from '../projects/records.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet } from '../store/table.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 
 /** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
-export const standingOf = async (userId: string, organization: string, by?: Credential): Promise<Standing> =>
-  standingBy(await getMembership(userId, organization), organization, by);
+export const standingOf = async (userId: string, organization: string, caller?: Caller): Promise<Standing> =>
+  standingBy(await getMembership(userId, organization), caller);
 
-/** The request's credentials; absent when the user does not call themselves. */
-export type Credential = 'user token' | 'other';
+/** What a request comes with; absent when the user does not call themselves. */
+export interface Caller {
+  kind: CallerKind;
+  /** Of the connection. */
+  address: string | undefined;
+}
 
-const standingBy = async (
-  membership: Membership | undefined,
-  organization: string,
-  by: Credential | undefined,
-): Promise<Standing> => {
+const isRefused = async (membership: Membership, { kind, address }: Caller): Promise<boolean> =>
+  membership.ipAllowlists !== undefined &&
+  !isExempt(roleOf(membership), kind) &&
+  !(await permitsCaller(membership.organization, address));
+
+const teamsOf = async ({ teams, organization }: Membership): Promise<Team[]> =>
+  teams?.size ? (await getTeams([...teams])).filter((team) => team.organization === organization) : [];
+
+const standingBy = async (membership: Membership | undefined, caller: Caller | undefined): Promise<Standing> => {
   if (!membership) return { teams: [] };
-  if (by === 'user token' && membership.withoutUserTokens) return { teams: [], refusesToken: true };
+  if (caller?.kind === 'user' && membership.withoutUserTokens) return { teams: [], refuses: 'user token' };
   const role = roleOf(membership);
-  if (role !== 'member' || !membership.teams?.size) return { role, teams: [] };
-  return { role, teams: (await getTeams([...membership.teams])).filter((team) => team.organization === organization) };
+  // Beside each other: it takes no longer for whoever is not refused.
+  const [refused, teams] = await Promise.all([
+    caller ? isRefused(membership, caller) : false,
+    role === 'member' ? teamsOf(membership) : [],
+  ]);
+  return refused ? { teams: [], refuses: 'address' } : { role, teams };
 };
 
 /** Asks for the standing, and for a workspace in the same request where one is named. */
@@ -44,12 +59,12 @@ type AskStanding = (
 ) => { standing: Promise<Standing>; workspace?: Promise<Workspace | undefined> };
 
 const askFor =
-  (userId: string, by?: Credential): AskStanding =>
+  (userId: string, caller?: Caller): AskStanding =>
   (organization, workspaceId) => {
-    if (workspaceId === undefined) return { standing: standingOf(userId, organization, by) };
+    if (workspaceId === undefined) return { standing: standingOf(userId, organization, caller) };
     const both = getMembershipAndWorkspace(userId, organization, workspaceId);
     return {
-      standing: both.then(({ membership }) => standingBy(membership, organization, by)),
+      standing: both.then(({ membership }) => standingBy(membership, caller)),
       workspace: both.then(({ workspace }) => workspace),
     };
   };
@@ -110,6 +125,14 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
     return asking.standing;
   };
   const standing: Grants['standing'] = (organization) => standingBeside(organization);
+
+  const refusedBy: Grants['refusedBy'] = async () => {
+    const [first, ...others] = await Promise.all(
+      [...standings].map(async ([name, standing]) => ({ name, ...(await standing) })),
+    );
+    const isRefused = (one: Standing) => one.refuses === 'address';
+    return first && isRefused(first) && others.every(isRefused) ? first.name : undefined;
+  };
 
   const onProjects: Grants['onProjects'] = async (organization, projects) => {
     const who = await standing(organization);
@@ -198,11 +221,11 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
     return visible !== undefined && visible.workspaceIds.size + visible.projectIds.size === 0;
   };
 
-  return { standing, on, onWorkspaces, onProjects, visible, reach, reachesNothing };
+  return { standing, refusedBy, on, onWorkspaces, onProjects, visible, reach, reachesNothing };
 };
 
 /** Current permissions of the user who requested a later action. */
-export const grantsOfUser = (userId: string, by?: Credential): Grants => grantsOf(askFor(userId, by), userId);
+export const grantsOfUser = (userId: string, caller?: Caller): Grants => grantsOf(askFor(userId, caller), userId);
 
 /** For a caller that is admitted for one purpose and has no other permissions. */
 export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));

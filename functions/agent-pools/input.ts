@@ -2,12 +2,12 @@ import { unprocessable } from '../api/errors.ts';
 import { AgentPoolGoneError } from './uses.ts';
 
 /** The pool was there a moment ago. */
-export const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
+export const withPool = async <T>(write: () => Promise<T>, at = pointer): Promise<T> => {
   try {
     return await write();
   } catch (error) {
     if (!(error instanceof AgentPoolGoneError)) throw error;
-    throw unprocessable(pointer, 'agent-pool-id: this agent pool was deleted at the same time');
+    throw unprocessable(at, 'agent-pool-id: this agent pool was deleted at the same time');
   }
 };
 

@@ -34,6 +34,10 @@ const living = (pool: AgentPool | undefined): AgentPool | undefined => (pool?.de
 export const getAgentPool = async (id: string): Promise<AgentPool | undefined> =>
   living(await get<AgentPool>(keys.agentPool(id)));
 
+/** Missing ones are left out. 1 read for 100. */
+export const getAgentPools = async (ids: string[]): Promise<AgentPool[]> =>
+  (await batchGet<AgentPool & Key>([...new Set(ids)].map(keys.agentPool))).filter(living);
+
 /** In the order of names. */
 export const listAgentPools = async (organization: string): Promise<AgentPool[]> => {
   const prefix = 'APOOLNAME#';
@@ -46,6 +50,12 @@ export const listAgentPools = async (organization: string): Promise<AgentPool[]>
     agentPools.push(...pools.filter((pool) => living(pool) && some.some(({ sk }) => sk === `${prefix}${pool.name}`)));
   }
   return agentPools;
+};
+
+/** Those that are being deleted too. */
+export const listAgentPoolIds = async (organization: string): Promise<string[]> => {
+  const { pk } = keys.organization(organization);
+  return (await queryAll<{ holder: string }>({ pk, prefix: 'APOOLNAME#' })).map(({ holder }) => holder);
 };
 
 const claimName = ({ id, organization, name }: AgentPool): Promise<boolean> =>

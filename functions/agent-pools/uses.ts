@@ -3,8 +3,8 @@ import { batchGet, get, put, queryAll, remove } from '../store/table.ts';
 import { now } from '../store/time.ts';
 
 /**
- * Which workspaces use an agent pool, and of which projects and organization it is the default: they say so, and an entry
- * with the pool leads there. It is written before and removed after, so that one that was left behind says nothing.
+ * Which workspaces and OAuth clients use an agent pool, and of which projects and organization it is the default: they say
+ * so, and an entry with the pool leads there. It is written before and removed after, so that one that was left behind says nothing.
  */
 
 /** The pool that something is to use was deleted at the same moment. */
@@ -14,7 +14,7 @@ export class AgentPoolGoneError extends Error {
 
 /**
  * Before something says that it uses the pool: whoever deletes the pool finds out by this. 1 write, 1 read.
- * @param userId of a workspace or a project, or the name of the organization
+ * @param userId of a workspace, a project or an OAuth client, or the name of the organization
  * @throws {AgentPoolGoneError}
  */
 export const usePool = async (id: string, userId: string): Promise<void> => {
@@ -53,12 +53,15 @@ export const usesOf = (id: string): Promise<Use[]> =>
 
 type User = { deletedAt?: string; id?: string; agentPoolId?: string; defaultAgentPoolId?: string };
 
-const keyOf = ({ userId }: Use): Key =>
-  userId.startsWith('ws-')
-    ? keys.workspace(userId)
-    : userId.startsWith('prj-')
-      ? keys.project(userId)
-      : keys.organization(userId);
+/** Organizations may have names that begin like ids. */
+const form = /^(ws|prj|oc)-[A-Za-z0-9]{16}$/;
+const keyOfKind: Record<string, (id: string) => Key> = {
+  ws: keys.workspace,
+  prj: keys.project,
+  oc: keys.oauthClient,
+};
+
+const keyOf = ({ userId }: Use): Key => (keyOfKind[form.exec(userId)?.[1] ?? ''] ?? keys.organization)(userId);
 
 export const read = async (uses: Use[]): Promise<(User & Key)[]> => {
   const users: (User & Key)[] = [];

@@ -1,4 +1,14 @@
-import type { JobEnd, NextWork, Ping, RegisteredAgent, Registration, WorkRequest } from '../protocols/agent.ts';
+import type {
+  JobEnd,
+  NextRequest,
+  NextWork,
+  Ping,
+  RegisteredAgent,
+  Registration,
+  RequestAnswer,
+  RequestPoll,
+  WorkRequest,
+} from '../protocols/agent.ts';
 import { TokenDeadError } from '../runner/errors.ts';
 import { messageOf, RefusedError, TransportError } from '../transport/errors.ts';
 import { send } from '../transport/http.ts';
@@ -45,6 +55,14 @@ export class Client {
 
   over(body: JobEnd, patience: RetryBound): Promise<unknown> {
     return this.#post('over', body, patience);
+  }
+
+  request(body: RequestPoll, patience: RetryBound): Promise<NextRequest> {
+    return this.#post('request', body, patience);
+  }
+
+  answer(body: RequestAnswer, patience: RetryBound): Promise<unknown> {
+    return this.#post('answer', body, patience);
   }
 
   /**

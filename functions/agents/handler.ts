@@ -1,11 +1,21 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
 import { getAgentPool } from '../agent-pools/records.ts';
+import { isPublicKey } from '../forwarding/box.ts';
+import { maxPacked } from '../forwarding/messages.ts';
+import { keepAnswer, keepForwarder, removeForwarder, takeRequest } from '../forwarding/records.ts';
+import { permitsAgent } from '../ip-allowlists/enforcement.ts';
 import { takeJob } from '../orchestration/agent-jobs.ts';
 import { endPhase } from '../orchestration/lost-runners.ts';
-import { findAgentToken, recordTokenUse, type Token } from '../people/accounts/tokens.ts';
-import type { AgentWork, NextWork, RegisteredAgent } from '../protocols/agent.ts';
-import { pingSeconds } from '../run/agents.ts';
+import {
+  type AgentPurpose,
+  claimPurpose,
+  findAgentToken,
+  recordTokenUse,
+  type Token,
+} from '../people/accounts/tokens.ts';
+import type { AgentWork, NextRequest, NextWork, RegisteredAgent } from '../protocols/agent.ts';
+import { pingSeconds, silentMs } from '../run/agents.ts';
 import { isFinal } from '../run/status.ts';
 import { ProtocolError } from '../runner-api/caller.ts';
 import { parse, respond } from '../runner-api/protocol.ts';
@@ -22,8 +32,22 @@ const job = v.object({
   runId: v.pipe(v.string(), v.regex(/^run-[A-Za-z0-9]{16}$/)),
   phase: v.picklist(['plan', 'apply']),
 });
+const publicKey = v.optional(v.pipe(v.string(), v.maxLength(200), v.check(isPublicKey, 'is not an X25519 public key')));
+const base64 = (maxBytes: number) =>
+  v.pipe(
+    v.string(),
+    v.maxLength(Math.ceil(maxBytes / 3) * 4),
+    v.regex(/^[A-Za-z0-9+/]*={0,2}$/, 'is not base64'),
+    v.transform((text) => Buffer.from(text, 'base64')),
+  );
 const bodies = {
-  register: v.object({ instance: v.pipe(v.string(), v.minLength(16), v.maxLength(100)), name }),
+  register: v.object({ instance: v.pipe(v.string(), v.minLength(16), v.maxLength(100)), name, publicKey }),
+  request: v.object({ agent: id, name, publicKey }),
+  answer: v.object({
+    agent: id,
+    id: v.pipe(v.string(), v.regex(/^fwd-[A-Za-z0-9]{16}$/, 'is not the id of a request')),
+    box: base64(maxPacked + 100),
+  }),
   next: v.object({ agent: id, name, ping: v.boolean() }),
   ping: v.object({ agent: id, job: v.optional(job), ended: v.optional(v.picklist(['exited', 'errored'])) }),
   over: v.object({
@@ -49,10 +73,11 @@ const registered = (agent: Agent | undefined): Agent => {
 };
 
 const register = async (token: Token, event: Event): Promise<RegisteredAgent> => {
-  const { instance, name: called } = parse(bodies.register, event);
+  const { instance, name: called, publicKey: key } = parse(bodies.register, event);
   const pool = await getAgentPool(token.userId);
   if (!pool) throw new ProtocolError(401, 'the agent pool of this token was deleted: use a token of another pool');
   const agent = await registerAgent(pool, { instance, name: called, address: addressOf(event) });
+  if (key) await keepForwarder(pool.id, { id: agent.id, name: called, publicKey: key }, silentMs);
   return { agent: agent.id, pool: pool.name, organization: pool.organization, pingSeconds };
 };
 
@@ -73,6 +98,29 @@ const next = async (token: Token, event: Event): Promise<NextWork> => {
 const ping = async (token: Token, event: Event): Promise<object> => {
   const { agent, ...state } = parse(bodies.ping, event);
   registered(await pingAgent(agent, token.userId, { address: addressOf(event), ...state }));
+  if (state.ended && token.purpose === 'forwarding') await removeForwarder(token.userId, agent);
+  return {};
+};
+
+/** Only from agents of the pool, whose tokens are for nothing else. */
+const request = async (token: Token, event: Event): Promise<NextRequest> => {
+  const { agent, name: called, publicKey: key } = parse(bodies.request, event);
+  if (!isOfPool(agent, token.userId)) throw forgotten();
+  if (key) {
+    registered(await pingAgent(agent, token.userId, { address: addressOf(event) }));
+    await keepForwarder(token.userId, { id: agent, name: called, publicKey: key }, silentMs);
+  }
+  const taken = await takeRequest(token.userId, agent);
+  if (!taken) return { action: 'wait', afterMs: askAfterMs };
+  const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('base64');
+  const { id: requestId, box, sender, keys } = taken;
+  return { action: 'forward', request: { id: requestId, box: text(box), sender, key: text(keys[agent]) } };
+};
+
+const answered = async (token: Token, event: Event): Promise<object> => {
+  const { agent, id: requestId, box } = parse(bodies.answer, event);
+  if (!isOfPool(agent, token.userId)) throw forgotten();
+  await keepAnswer(token.userId, requestId, box);
   return {};
 };
 
@@ -88,14 +136,53 @@ const over = async (token: Token, event: Event): Promise<object> => {
   return {};
 };
 
-const calls: Record<string, (token: Token, event: Event) => Promise<object>> = { register, next, ping, over };
+interface AgentCall {
+  answer(token: Token, event: Event): Promise<object>;
+  /** What a token has to be for, where that matters. */
+  purpose?(event: Event): AgentPurpose;
+}
 
-/** @throws {ProtocolError} 401 */
-const authenticate = async (event: Event): Promise<Token> => {
+const forRuns = (): AgentPurpose => 'runs';
+const forForwarding = (): AgentPurpose => 'forwarding';
+
+const calls: Record<string, AgentCall> = {
+  register: {
+    answer: register,
+    purpose: (event) => (parse(bodies.register, event).publicKey ? 'forwarding' : 'runs'),
+  },
+  next: { answer: next, purpose: forRuns },
+  ping: { answer: ping },
+  over: { answer: over, purpose: forRuns },
+  request: { answer: request, purpose: forForwarding },
+  answer: { answer: answered, purpose: forForwarding },
+};
+
+const otherPurpose: Record<AgentPurpose, string> = {
+  runs: 'this token is of agents that forward requests, and good for nothing else: use another token of the pool',
+  forwarding:
+    'this token is of agents that run Terraform, which could read it: use a new token of the pool to forward requests',
+};
+
+/** @throws {ProtocolError} 403 */
+const checkAddress = async ({ ipAllowlists, organization, userId }: Token, event: Event): Promise<void> => {
+  if (ipAllowlists === undefined || organization === undefined) return;
+  const address = addressOf(event) ?? undefined;
+  if (await permitsAgent(organization, userId, address)) return;
+  throw new ProtocolError(
+    403,
+    `the IP address of this agent${address ? `, ${address},` : ''} is in no IP allowlist of its pool: ask an owner of ${organization} to add it`,
+  );
+};
+
+/** @throws {ProtocolError} 401 or 403 */
+const authenticate = async (event: Event, purposeOf: () => AgentPurpose | undefined): Promise<Token> => {
   const secret = event.headers.authorization?.replace(/^Bearer /i, '') ?? '';
   const token = await findAgentToken(secret);
   if (!token)
     throw new ProtocolError(401, 'the agent token is invalid, revoked or expired: create a new one in the agent pool');
+  await checkAddress(token, event);
+  const purpose = purposeOf();
+  if (purpose && !(await claimPurpose(token, secret, purpose))) throw new ProtocolError(403, otherPurpose[purpose]);
   await recordTokenUse(token, secret).catch(() => {});
   return token;
 };
@@ -103,10 +190,10 @@ const authenticate = async (event: Event): Promise<Token> => {
 const route = async (event: Event): Promise<object> => {
   const call = event.rawPath.replace(/^\/agent\/v1\//, '');
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
-  const answer = Object.hasOwn(calls, call) ? calls[call] : undefined;
-  const token = await authenticate(event);
-  if (!answer) throw new ProtocolError(404, `unknown call: ${call}`);
-  return answer(token, event);
+  const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
+  const token = await authenticate(event, () => found?.purpose?.(event));
+  if (!found) throw new ProtocolError(404, `unknown call: ${call}`);
+  return found.answer(token, event);
 };
 
 export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> => respond(() => route(event));

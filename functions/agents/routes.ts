@@ -17,8 +17,9 @@ import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { tokenDocument } from '../people/accounts/token-document.ts';
 import { readToken } from '../people/accounts/token-input.ts';
 import { makeToken } from '../people/accounts/token-routes.ts';
-import { listTokens } from '../people/accounts/tokens.ts';
+import { listTokens, noteIpAllowlistsOfTokens } from '../people/accounts/tokens.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { getOrganization } from '../people/organizations/records.ts';
 import { findProjects } from '../projects/records.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
 import { findWorkspace } from '../workspaces/records.ts';
@@ -146,7 +147,7 @@ const remove = async (context: Context<AgentPool>): Promise<Answer> => {
     throw unprocessable(
       '/data',
       `Agent pool ${subject.name} is used by workspaces${names.length ? ` (${names.join(', ')}${using.length > 5 ? ', …' : ''})` : ''}, ` +
-        'or is the default of a project or of the organization. Select another agent pool or execution mode there first.',
+        'or by an OAuth client, or is the default of a project or of the organization. Select another agent pool or execution mode there first.',
     );
   }
   return noContent();
@@ -196,7 +197,11 @@ const createToken = async (context: Context<AgentPool>): Promise<Answer> => {
   if (!description) {
     throw unprocessable('/data/attributes/description', 'description: is required');
   }
-  return makeToken(context, { kind: 'agent', userId, organization: home, description });
+  const answer = await makeToken(context, { kind: 'agent', userId, organization: home, description });
+  // Afterwards: allowlists that come meanwhile find the token, or are found here.
+  const ipAllowlists = (await getOrganization(home))?.ipAllowlists;
+  if (ipAllowlists !== undefined) await noteIpAllowlistsOfTokens(userId, ipAllowlists);
+  return answer;
 };
 
 const ofOrganization = '/organizations/{organization}/agent-pools';

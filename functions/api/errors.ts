@@ -39,6 +39,14 @@ export const tokenRefused = (organization: string): ApiError =>
     `Organization ${organization} does not accept tokens of users. Use a token of a team or of the organization, or sign in to the page.`,
   );
 
+/** The caller belongs there, and may call from elsewhere. */
+export const addressRefused = (organization: string, address: string | undefined): ApiError =>
+  one(
+    403,
+    'forbidden',
+    `The IP address of this request${address ? `, ${address},` : ''} is not in the IP allowlist of organization ${organization}. Use a permitted network, or ask an owner to add the address.`,
+  );
+
 /** The caller may see it but not do that with it. */
 export const forbidden = (detail: string): ApiError => one(403, 'forbidden', detail);
 

@@ -4,17 +4,9 @@
  */
 const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
-  'IP allowlists': ['cidr-range-lists', 'cidr-ranges', 'organizations/*/cidr-range-lists'],
   'sharing the private registry between organizations': ['organizations/*/relationships/provider-producers'],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],
-  'provider sets': [
-    'provider-sets',
-    'organizations/*/provider-sets',
-    'projects/*/provider-sets',
-    'workspaces/*/provider-sets',
-  ],
-  'recovering deleted resources': ['recoverable-items', 'organizations/*/recoverable-items'],
   'moving workspaces between organizations': ['workspace-transfers'],
   'HYOK (hold your own key)': [
     'hyok-configurations',

@@ -4,7 +4,7 @@ import { countingReads, get, readCount } from '../store/table.ts';
 import type { Answer } from './answer.ts';
 import { auditActionOf, isAudited } from './audit-action.ts';
 import type { Authority, SharedSubject } from './authority.ts';
-import { forbidden, notFound, tokenRefused } from './errors.ts';
+import { addressRefused, forbidden, notFound, tokenRefused } from './errors.ts';
 import { type Granted, ofTask as grantedToTask, noPermissions } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
@@ -83,6 +83,17 @@ const readToMaximum = async (): Promise<void> => {
 /** The audit trail of requests without an organization; written all the same, so that response times reveal nothing. */
 const nowhere = '';
 
+/** Whoever belongs to the organization learns why it is closed to them. @throws {ApiError} 401 or 403 */
+export const checkRefusal = async (
+  principal: Pick<Principal, 'standing'>,
+  organization: string,
+  address: string | undefined,
+): Promise<void> => {
+  const { refuses } = await principal.standing(organization);
+  if (refuses === 'user token') throw tokenRefused(organization);
+  if (refuses === 'address') throw addressRefused(organization, address);
+};
+
 /** A route on a subject: the subject is looked up while the token is checked. */
 export const route = <S extends Subject>(
   method: Method,
@@ -112,9 +123,7 @@ export const route = <S extends Subject>(
     const refuse = async (): Promise<never> => {
       // Reads of what the caller may not see are recorded as little as those of what is not there.
       await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(doing)]);
-      if (subject && (await principal.standing(subject.organization)).refusesToken) {
-        throw tokenRefused(subject.organization);
-      }
+      if (subject) await checkRefusal(principal, subject.organization, request.address);
       throw missing(what, request.params[parameter ?? '']);
     };
     if (!subject) return refuse();

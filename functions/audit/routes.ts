@@ -1,8 +1,9 @@
 import { type Answer, json } from '../api/answer.ts';
-import { badRequest, forbidden } from '../api/errors.ts';
+import { addressRefused, badRequest, forbidden } from '../api/errors.ts';
 import { pageOf, totalOf } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
-import { type Call, type Route, userRoute } from '../api/route.ts';
+import { type Call, checkRefusal, type Route, userRoute } from '../api/route.ts';
+import { permitsCaller } from '../ip-allowlists/enforcement.ts';
 import { membershipsOf } from '../people/accounts/memberships.ts';
 import { getUsers } from '../people/accounts/users.ts';
 import { getOrganization } from '../people/organizations/records.ts';
@@ -66,6 +67,7 @@ const organizationOf = async ({ request, principal }: Call): Promise<string> => 
   }
   const [first, another] = readable;
   if (!first) {
+    for (const organization of all) await checkRefusal(principal, organization, request.address);
     throw forbidden(
       'Reading the audit trail needs the permission audit:read, which owners and organization tokens have.',
     );
@@ -101,7 +103,7 @@ const withWorkspaceNames = async (events: AuditEvent[]): Promise<AuditEvent[]> =
 };
 
 const readTrail = async (call: Call): Promise<Answer> => {
-  const { request } = call;
+  const { request, principal } = call;
   const { page, size } = pageOf(request, pageSize, pageSize);
   if (page * size > maxEvents) {
     throw badRequest(
@@ -131,6 +133,11 @@ const readTrail = async (call: Call): Promise<Answer> => {
     namesOf(events),
     withWorkspaceNames(events),
   ]);
+  // Its token is of no account, which could have it noted.
+  const unchecked = principal.kind === 'audit-trails' && record?.ipAllowlists !== undefined;
+  if (unchecked && !(await permitsCaller(organization, request.address))) {
+    throw addressRefused(organization, request.address);
+  }
   const total = totalOf({ page, size }, matched, matched > page * size);
   const pages = Math.max(1, Math.ceil(total / size));
   const organizationId = record?.externalId ?? null;

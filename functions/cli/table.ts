@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { csvCell } from '../csv.ts';
 import type { Call, Option } from './arguments.ts';
 import { wrongUsage } from './exit.ts';
 import { columns, print, printJson } from './terminal.ts';
@@ -33,15 +34,6 @@ const formatOf = (call: Call): Format => {
   return known;
 };
 
-/** A spreadsheet takes a text that begins like this for a formula. */
-const formula = /^[=+\-@\t\r]/;
-
-const csvCell = (text: string): string => {
-  const plain = stripVTControlCharacters(text);
-  const safe = formula.test(plain) ? `'${plain}` : plain;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-};
-
 export interface Listing<T> {
   /** Names of the columns, in the order of the cells. */
   headings: string[];
@@ -62,7 +54,11 @@ export const printList = <T>(call: Call, { headings, entries, row, values, json,
   if (format === 'json') return printJson(json);
   if (format === 'csv') {
     const lines = [headings, ...entries.map(values ?? row)];
-    return print(lines.map((cells) => headings.map((_, i) => csvCell(cells[i] ?? '')).join(',')).join('\n'));
+    return print(
+      lines
+        .map((cells) => headings.map((_, i) => csvCell(stripVTControlCharacters(cells[i] ?? ''))).join(','))
+        .join('\n'),
+    );
   }
   const rows = entries.map(row);
   if (format === 'table') return print(columns([headings.map((text) => text.toUpperCase()), ...rows]).join('\n'));

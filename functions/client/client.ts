@@ -24,7 +24,7 @@ export interface Resource<T extends ResourceType = Open> {
 export interface Document<D = Resource> {
   data: D;
   included?: Resource[];
-  meta?: { pagination?: { 'total-count': number; 'next-page': number | null } };
+  meta?: { pagination?: { 'total-count': number; 'next-page': number | null }; 'request-address'?: string | null };
 }
 
 export interface Listed<T extends ResourceType = Open> {

@@ -4,6 +4,9 @@ import type { changeRequestDocument } from '../change-requests/document.ts';
 import type { configurationVersionDocument, ingressDocument } from '../configurations/document.ts';
 import type { costEstimateDocument } from '../costs/document.ts';
 import type { healthDocument } from '../health/document.ts';
+import type { cidrRangeDocument, ipAllowlistDocument } from '../ip-allowlists/document.ts';
+import type { testRunDocument } from '../module-tests/document.ts';
+import type { noCodeDocument, optionDocument } from '../no-code/document.ts';
 import type { notificationDocument } from '../notifications/document.ts';
 import type { identityDocument } from '../people/accounts/identity-routes.ts';
 import type { membershipDocument } from '../people/accounts/membership-document.ts';
@@ -19,6 +22,9 @@ import type {
 } from '../policies/result-document.ts';
 import type { projectDocument } from '../projects/document.ts';
 import type { tagBindingDocuments } from '../projects/tags.ts';
+import type { queryRunDocument } from '../queries/document.ts';
+import type { moduleDocument, moduleVersionDocument } from '../registry/modules/document.ts';
+import type { platformDocument, providerDocument, providerVersionDocument } from '../registry/providers/document.ts';
 import type { taskDocument, workspaceTaskDocument } from '../run-tasks/document.ts';
 import type { outcomeDocument, taskResultDocument, taskStageDocument } from '../run-tasks/stage-document.ts';
 import type { applyDocument, commentDocument, planDocument, runDocument, runEventDocument } from '../runs/document.ts';
@@ -31,7 +37,7 @@ import type { workspaceDocument } from '../workspaces/document.ts';
 /** Attributes of the API's resources by their type, derived from the functions that write them. Types only: no code. */
 
 type AttributesIn<Document> = Document extends { attributes: infer Attributes } ? Attributes : never;
-type Written<Builder extends (...values: never[]) => unknown> = AttributesIn<NonNullable<ReturnType<Builder>>>;
+type Written<Builder extends (...values: never[]) => unknown> = AttributesIn<NonNullable<Awaited<ReturnType<Builder>>>>;
 
 export interface Attributes {
   'agent-pools': Written<typeof agentPoolDocument>;
@@ -39,12 +45,15 @@ export interface Attributes {
   applies: Written<typeof applyDocument>;
   'assessment-results': Written<typeof healthDocument>;
   'authentication-tokens': Written<typeof tokenDocument>;
+  'cidr-range-lists': Written<typeof ipAllowlistDocument>;
+  'cidr-ranges': Written<typeof cidrRangeDocument>;
   comments: Written<typeof commentDocument>;
   'configuration-versions': Written<typeof configurationVersionDocument>;
   'cost-estimates': Written<typeof costEstimateDocument>;
   identities: Written<typeof identityDocument>;
   'ingress-attributes': Written<typeof ingressDocument>;
   'notification-configurations': Written<typeof notificationDocument>;
+  'no-code-modules': Written<typeof noCodeDocument>;
   'oauth-clients': Written<typeof clientDocument>;
   'organization-memberships': Written<typeof membershipDocument>;
   organizations: Written<typeof organizationDocument>;
@@ -56,6 +65,12 @@ export interface Attributes {
   'policy-set-versions': Written<typeof policySetVersionDocument>;
   'policy-sets': Written<typeof policySetDocument>;
   projects: Written<typeof projectDocument>;
+  queries: Written<typeof queryRunDocument>;
+  'registry-module-versions': Written<typeof moduleVersionDocument>;
+  'registry-modules': Written<typeof moduleDocument>;
+  'registry-provider-platforms': Written<typeof platformDocument>;
+  'registry-provider-versions': Written<typeof providerVersionDocument>;
+  'registry-providers': Written<typeof providerDocument>;
   'run-events': Written<typeof runEventDocument>;
   'run-triggers': Written<typeof runTriggerDocument>;
   runs: Written<typeof runDocument>;
@@ -70,10 +85,12 @@ export interface Attributes {
   'team-projects': Written<typeof teamProjectDocument>;
   'team-workspaces': Written<typeof teamWorkspaceDocument>;
   teams: Written<typeof teamDocument>;
+  'test-runs': Written<typeof testRunDocument>;
   /** Of the reader's own account; of others only the first few. */
   users: Written<typeof accountDocument>;
   vars: Written<typeof variableDocument>;
   varsets: Written<typeof variableSetDocument>;
+  'variable-options': Written<typeof optionDocument>;
   'workspace-tasks': Written<typeof workspaceTaskDocument>;
   workspaces: Written<typeof workspaceDocument>;
 }

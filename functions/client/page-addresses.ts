@@ -11,7 +11,19 @@ export type Place =
   | { view: 'workspace'; organization: string; workspace: string; tab: Tab }
   | { view: 'run'; organization: string; workspace: string; run: string }
   | { view: 'state'; organization: string; workspace: string; version: string }
+  | { view: 'query'; organization: string; workspace: string; query: string }
+  | ({ view: 'module'; organization: string; tab: ModuleTab } & ModulePlace)
+  | ({ view: 'test-run'; organization: string; run: string } & ModulePlace)
+  | { view: 'provider'; organization: string; registry: string; namespace: string; name: string }
   | { view: 'nowhere' };
+
+/** The address of a module in the registry: `private/acme/vpc/aws`. */
+export interface ModulePlace {
+  registry: string;
+  namespace: string;
+  name: string;
+  provider: string;
+}
 
 /** What an organization has, by the path of each below it. */
 const organizationPaths = {
@@ -22,6 +34,8 @@ const organizationPaths = {
   explorer: ['explorer'],
   environments: ['environments'],
   templates: ['templates'],
+  modules: ['registry', 'modules'],
+  providers: ['registry', 'providers'],
   'variable-sets': ['variable-sets'],
   'run-tasks': ['settings', 'run-tasks'],
   'policy-sets': ['settings', 'policy-sets'],
@@ -29,6 +43,7 @@ const organizationPaths = {
   'version-control': ['settings', 'version-control'],
   teams: ['settings', 'teams'],
   members: ['settings', 'members'],
+  'ip-allowlists': ['settings', 'ip-allowlists'],
   'audit-trail': ['settings', 'audit-trail'],
   'organization-settings': ['settings', 'general'],
 } as const satisfies Record<string, readonly string[]>;
@@ -42,6 +57,7 @@ const singles = {
   project: ['projects', 'prj-'],
   team: ['teams', 'team-'],
   'agent-pool': ['agent-pools', 'apool-'],
+  'ip-allowlist': ['ip-allowlists', 'crl-'],
   environment: ['environments', ''],
   template: ['templates', ''],
 } as const satisfies Record<string, readonly [OrganizationView, string]>;
@@ -60,19 +76,49 @@ const ofOrganization = (organization: string, parts: string[]): Place | undefine
     if (!path.every((part, i) => part === parts[i])) continue;
     const [id, ...more] = parts.slice(path.length);
     if (id === undefined) return { view, organization };
+    if (view === 'modules') return moduleAt(organization, id, more);
+    if (view === 'providers') return providerAt(organization, id, more);
     if (view !== 'workspaces') return more.length ? { view: 'nowhere' } : single(organization, view, id);
   }
   return undefined;
 };
 
-export const tabs = ['overview', 'runs', 'resources', 'states', 'health', 'variables', 'settings'] as const;
+/** Of a module; the first is the module's own address. */
+export const moduleTabs = ['documentation', 'versions', 'test-runs', 'no-code', 'new-workspace'] as const;
+export type ModuleTab = (typeof moduleTabs)[number];
+
+const moduleAt = (organization: string, registry: string, rest: string[]): Place => {
+  const [namespace, name, provider, tab = 'documentation', run, more] = rest;
+  const isTab = (moduleTabs as readonly string[]).includes(tab);
+  if (!namespace || !name || !provider || !isTab || more !== undefined) return { view: 'nowhere' };
+  const at = { organization, registry, namespace, name, provider };
+  if (run === undefined) return { view: 'module', ...at, tab: tab as ModuleTab };
+  return tab === 'test-runs' ? { view: 'test-run', ...at, run } : { view: 'nowhere' };
+};
+
+const providerAt = (organization: string, registry: string, [namespace, name, more]: string[]): Place =>
+  namespace && name && more === undefined
+    ? { view: 'provider', organization, registry, namespace, name }
+    : { view: 'nowhere' };
+
+export const tabs = ['overview', 'runs', 'resources', 'states', 'health', 'queries', 'variables', 'settings'] as const;
 export type Tab = (typeof tabs)[number];
 
 const isTab = (text: string | undefined): text is Tab => (tabs as readonly (string | undefined)[]).includes(text);
 
+/** What the command line prints of a run and of a query, whatever the workspace is called. */
+const ofCommandLine = (organization: string, workspace: string, rest: string[]): Place | undefined => {
+  const [kind, id] = rest;
+  if (rest.length !== 2 || id === undefined) return undefined;
+  if (kind === 'runs' && id.startsWith('run-')) return { view: 'run', organization, workspace, run: id };
+  if (kind === 'search' && id.startsWith('query-')) return { view: 'query', organization, workspace, query: id };
+  return undefined;
+};
+
 /**
  * @param path below the base, e.g. `/app/acme/workspaces/network`. Also reads the addresses that the command line
- * prints: `/app/ORG/WORKSPACE/runs/RUN`, and `/app/settings/tokens` for `terraform login`.
+ * prints: `/app/ORG/WORKSPACE/runs/RUN`, `/app/ORG/WORKSPACE/search/QUERY`, and `/app/settings/tokens` for
+ * `terraform login`.
  */
 export const placeOf = (path: string): Place => {
   const parts = decoded(path);
@@ -81,9 +127,9 @@ export const placeOf = (path: string): Place => {
   if (!organization) return { view: 'home' };
   if (organization === 'settings' && second === 'tokens') return { view: 'tokens' };
   if (organization === 'organizations' && second === 'new') return { view: 'new-organization' };
-  const isRunOfCommandLine = rest[0] === 'runs' && rest[1]?.startsWith('run-') && rest.length === 2;
-  if (isRunOfCommandLine && second) return { view: 'run', organization, workspace: second, run: rest[1] as string };
   if (second === undefined) return { view: 'workspaces', organization };
+  const printed = ofCommandLine(organization, second, rest);
+  if (printed) return printed;
   const inside = ofOrganization(organization, [second, ...rest]);
   if (inside) return inside;
   const [workspace = '', ...within] = second === 'workspaces' ? rest : [second, ...rest];
@@ -94,6 +140,7 @@ const inWorkspace = (organization: string, workspace: string, [tab = 'overview',
   if (!isTab(tab) || more !== undefined) return { view: 'nowhere' };
   if (id === undefined) return { view: 'workspace', organization, workspace, tab };
   if (tab === 'runs') return { view: 'run', organization, workspace, run: id };
+  if (tab === 'queries') return { view: 'query', organization, workspace, query: id };
   return tab === 'states' ? { view: 'state', organization, workspace, version: id } : { view: 'nowhere' };
 };
 
@@ -106,6 +153,11 @@ const decoded = (path: string): string[] | undefined => {
 };
 
 const join = (...parts: string[]): string => `/app/${parts.map(encodeURIComponent).join('/')}`;
+
+const moduleAddress = (
+  { organization, registry, namespace, name, provider }: ModulePlace & { organization: string },
+  ...within: string[]
+): string => join(organization, ...organizationPaths.modules, registry, namespace, name, provider, ...within);
 
 /** The one address of a place, below the base. */
 export const pathOf = (place: Place): string => {
@@ -122,6 +174,7 @@ export const pathOf = (place: Place): string => {
     case 'project':
     case 'team':
     case 'agent-pool':
+    case 'ip-allowlist':
     case 'environment':
     case 'template':
       return join(place.organization, ...organizationPaths[singles[place.view][0]], place.id);
@@ -131,6 +184,14 @@ export const pathOf = (place: Place): string => {
       return join(place.organization, 'workspaces', place.workspace, 'runs', place.run);
     case 'state':
       return join(place.organization, 'workspaces', place.workspace, 'states', place.version);
+    case 'query':
+      return join(place.organization, 'workspaces', place.workspace, 'queries', place.query);
+    case 'module':
+      return moduleAddress(place, ...(place.tab === 'documentation' ? [] : [place.tab]));
+    case 'test-run':
+      return moduleAddress(place, 'test-runs', place.run);
+    case 'provider':
+      return join(place.organization, ...organizationPaths.providers, place.registry, place.namespace, place.name);
     default:
       return join(place.organization, ...organizationPaths[place.view]);
   }

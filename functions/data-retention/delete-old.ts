@@ -54,7 +54,7 @@ const statesOf = (workspace: Workspace): Deleter => ({
 });
 
 /** Archives of commits and templates are shared between workspaces. */
-const isOwnArchive = ({ id, archive }: ConfigurationVersion): boolean => !archive || archive.key.includes(id);
+export const isOwnArchive = ({ id, archive }: ConfigurationVersion): boolean => !archive || archive.key.includes(id);
 
 const configurationsOf = (needed: Set<string>): Deleter => ({
   prefix: 'CV#',

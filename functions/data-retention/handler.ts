@@ -9,9 +9,13 @@ import { now } from '../store/time.ts';
 import { type NameItem, namesOf } from '../workspaces/names.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { deleteOlder, neededIn } from './delete-old.ts';
+import { purgeWorkspace } from './purge-workspace.ts';
 import type { Kind, RetentionTimer } from './records.ts';
 
-/** Applies data retention policies: the sweep hands over timers that are due. Every look may be repeated. */
+/**
+ * Applies data retention policies, and deletes workspaces that can be recovered no more: the sweep hands over what is due.
+ * Every look may be repeated.
+ */
 
 const daySeconds = 24 * 3600;
 const soonSeconds = 60;
@@ -81,6 +85,10 @@ const lookAtOrganization = async (timer: RetentionTimer, name: string): Promise<
 export const handler = async ({ due }: { due: Key[] }): Promise<void> => {
   for (const key of due) {
     try {
+      if (key.sk === 'WS') {
+        await purgeWorkspace(key.pk.replace('WS#', ''));
+        continue;
+      }
       const timer = await get<RetentionTimer>(key);
       if (!timer) continue;
       if (key.pk.startsWith('ORG#')) await lookAtOrganization(timer, key.pk.replace('ORG#', ''));

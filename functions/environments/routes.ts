@@ -4,5 +4,8 @@ import { stubRoutes } from './host/stub-routes.ts';
 import { peopleRoutes } from './people/routes.ts';
 import { environmentRoutes } from './workspaces/routes.ts';
 
-/** What the environments' host answers beside templates (templates/handler.ts) and what organizations watch (governance-handler.ts). */
+/**
+ * Routes of the environments' host beside those of builds (builds/handler.ts), templates (templates/handler.ts) and what
+ * organizations watch (governance-handler.ts).
+ */
 export const routes: Route[] = [...stubRoutes, ...peopleRoutes, ...buildRoutes, ...environmentRoutes];

@@ -11,7 +11,7 @@ import { presignGet, putObject } from '../store/bucket.ts';
 import { newId } from '../store/id.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { objects } from '../store/keys.ts';
-import { csvOf } from './csv.ts';
+import { csvOfRows } from './csv.ts';
 import { rowDocument, viewDocument } from './document.ts';
 import { explore, find } from './explore.ts';
 import { readNewView, readViewChange } from './input.ts';
@@ -58,7 +58,7 @@ const csv = async ({ principal, subject }: Exploring, query: Query): Promise<Ans
   // A file does not tell that something is missing in it.
   if (isIndexing)
     throw unavailable('The explorer is still reading the states of this organization. Repeat the request.');
-  const text = csvOf(rows, columnsOf(query));
+  const text = csvOfRows(rows, columnsOf(query));
   if (Buffer.byteLength(text) > maxAnswerBytes) {
     const key = objects.exported(newId('export'));
     await putObject(key, text, 'text/csv; charset=utf-8', sha256Of(text));

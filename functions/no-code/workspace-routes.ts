@@ -6,7 +6,9 @@ import { type Context, type Finder, type Route, route, type Subject } from '../a
 import { defaultOptions, queueRun } from '../orchestration/create-run.ts';
 import { applyRun } from '../orchestration/decisions.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
+import { getOrganization } from '../people/organizations/records.ts';
 import { inProjectOf, type NewInOrganization } from '../projects/finder.ts';
+import { variablesOfSets } from '../provider-sets/effective.ts';
 import { addressOf } from '../registry/modules/document.ts';
 import { deleteWorkspace } from '../removal/workspaces.ts';
 import type { Run } from '../run/run.ts';
@@ -60,6 +62,14 @@ const releaseFor = async (noCode: NoCodeModule) => {
   return { module, release };
 };
 
+/** With those that provider sets refer to: the workspace has them as well. */
+const withVariables = (release: Release, names: string[]): Release => {
+  const { inputs } = release.root;
+  const more = names.filter((name) => !inputs.some((one) => one.name === name));
+  const declared = more.map((name) => ({ name, type: 'any', description: '', default: '', required: false }));
+  return { ...release, root: { ...release.root, inputs: [...inputs, ...declared] } };
+};
+
 /** What has no default needs a value, of the request or of a variable set. @throws {ApiError} 422 */
 const checkRequired = async (
   { root }: Release,
@@ -85,7 +95,8 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
   checkWorkspaceSettings(request);
   const settings = await readNewWorkspace(request, record);
   const { module, release } = await releaseFor(noCode);
-  const variables = readModuleVariables(request, release, noCode.options);
+  const declared = withVariables(release, await variablesOfSets(record, { ...settings, id: 'none' }));
+  const variables = readModuleVariables(request, declared, noCode.options);
   if (settings.executionMode === 'local') {
     throw unprocessable(
       '/data/attributes/execution-mode',
@@ -189,7 +200,9 @@ const upgrade = async (context: Context<OfModule>): Promise<Answer> => {
   const { workspace, noCode } = subject;
   checkUpgrade(request);
   const { module, release } = await releaseFor(noCode);
-  const variables = readModuleVariables(request, release, noCode.options);
+  const home = await getOrganization(workspace.organization);
+  const declared = withVariables(release, await variablesOfSets(home, workspace));
+  const variables = readModuleVariables(request, declared, noCode.options);
   if (variables.length > 0 && !granted.has('variable:write')) {
     throw forbidden('vars: setting variables with an upgrade needs the permission variable:write.');
   }

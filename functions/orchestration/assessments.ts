@@ -99,6 +99,7 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
     structuredOutput: true,
     terraformVersion: claimed.terraformVersion,
     inputsKey: await freezeVariables(claimed, id, []),
+    providerSetsKey: basis.providerSetsKey,
     timeLimits: basis.timeLimits,
   };
   await create({ ...keys.run(id), ...run, ...checkIn(id, 60) });

@@ -1,9 +1,12 @@
+import { environment } from '../environment.ts';
 import { completeDeletion, getEndedWorkspace, openRunsOf } from '../removal/workspaces.ts';
 import { isAccepted } from '../run/actions.ts';
 import type { Run } from '../run/run.ts';
+import { invokeLater } from '../store/aws.ts';
 import { dueIn } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
+import { now } from '../store/time.ts';
 import { cancelRun, discardRun, forceCancelRun } from './decisions.ts';
 
 /**
@@ -23,6 +26,12 @@ const stop = async (run: Run, by: string): Promise<void> => {
   else if (isAccepted('cancel', run)) await cancelRun(run, by, comment);
 };
 
+/** DataRetention alone may delete what states and runs hold; it looks again when that was cut off. */
+const endForGood = async (workspaceId: string): Promise<void> => {
+  await update(keys.workspace(workspaceId), { set: dueIn(workspaceId, 600), condition: 'attribute_exists(deletedAt)' });
+  await invokeLater(environment.dataRetentionFunction, { due: [keys.workspace(workspaceId)] });
+};
+
 /** False when the workspace was not deleted. Checks again in a minute while runs go on. May be repeated. */
 export const completeWorkspaceEnd = async (workspaceId: string): Promise<boolean> => {
   const workspace = await getEndedWorkspace(workspaceId);
@@ -31,6 +40,9 @@ export const completeWorkspaceEnd = async (workspaceId: string): Promise<boolean
   for (const run of await openRunsOf(workspace)) await stop(run, workspace.deletedBy ?? '');
   if (!(await completeDeletion(workspace))) {
     await update(keys.workspace(workspaceId), { set: dueIn(workspaceId, 60), condition: 'attribute_exists(pk)' });
+    return true;
   }
+  const { isEnding, recoverableUntil } = workspace;
+  if (recoverableUntil && (isEnding || recoverableUntil <= now())) await endForGood(workspaceId);
   return true;
 };

@@ -6,7 +6,6 @@ import { isHidden } from '../run/hidden.ts';
 import type { Ending } from '../run/machine-states.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { recordRunEvent } from '../runs/events.ts';
 import { storeLog } from '../runs/logs.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { hasRunTriggers } from '../runs/triggers.ts';
@@ -101,10 +100,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   // The audit trail has a user's discard already.
   if (isHidden(run)) return ended ?? (await getRun(run.id)) ?? latest;
   const isTold = status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
-  await Promise.all([
-    recordRunEvent(run, status, undefined, undefined, at),
-    isTold ? undefined : keepRunEvent(latest, status, at),
-  ]);
+  if (!isTold) await keepRunEvent(latest, status, at);
   return ended ?? (await getRun(run.id)) ?? latest;
 };
 

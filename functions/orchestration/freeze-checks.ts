@@ -1,5 +1,6 @@
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
 import { freezePolicies } from '../policies/run-policies.ts';
+import { freezeProviderSets } from '../provider-sets/effective.ts';
 import type { Checks } from '../run/check-record.ts';
 import { newCostEstimate } from '../run/cost-estimate.ts';
 import { secondsIn } from '../run/limits.ts';
@@ -17,13 +18,13 @@ export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'
 }
 
 /**
- * The checks and time limits of a run that is about to be created, frozen with it. 4 requests, and no write when
- * there are none.
+ * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 5 requests, which may
+ * be part of others, and no write when there are none.
  */
 export const freezeChecks = async (
   workspace: Workspace,
   { id, planOnly, targetAddrs, fetching, templateWorkspaceId }: NewRunFacts,
-): Promise<Pick<Run, 'checks' | 'costEstimate' | 'timeLimits'>> => {
+): Promise<Pick<Run, 'checks' | 'costEstimate' | 'timeLimits' | 'providerSetsKey'>> => {
   const { id: workspaceId, organization } = workspace;
   const [{ stages }, policies, home] = await Promise.all([
     freezeTaskStages({ runId: id, organization, workspaceId, templateWorkspaceId, planOnly }),
@@ -41,6 +42,7 @@ export const freezeChecks = async (
       ? { costEstimate: newCostEstimate({ targetAddrs }, new Date().toISOString()) }
       : {}),
     ...timeLimitsOf(home),
+    ...(await freezeProviderSets(home, workspace, id)),
   };
 };
 

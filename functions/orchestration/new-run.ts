@@ -3,7 +3,6 @@ import { isHidden } from '../run/hidden.ts';
 import { takesQueue } from '../run/machine-states.ts';
 import { operationOf } from '../run/operation.ts';
 import type { Run, RunOptions } from '../run/run.ts';
-import { recordRunEvent } from '../runs/events.ts';
 import { getRun } from '../runs/records.ts';
 import { checkIn } from '../store/due.ts';
 import { newId, newSecret } from '../store/id.ts';
@@ -52,7 +51,7 @@ export class OutdatedCommitError extends Error {
 
 /**
  * Numbers, stores, queues and starts a run. If this stops on the way, the sweep finds the run by its due time and
- * calls {@link enqueue} again. 7 writes, 1 StartExecution, however long the queue is.
+ * calls {@link enqueue} again. 6 writes, 1 StartExecution, however long the queue is.
  */
 export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
   const { id = newId('run'), move: _, ...rest } = options;
@@ -151,7 +150,6 @@ export const enqueue = async (run: Run): Promise<void> => {
     put({ ...keys.organizationRun(run.organization, run.createdAt, run.id), ...pointer }),
     put({ ...keys.openRun(run.organization, run.createdAt, run.id), ...pointer }),
     takesQueue(run) && put({ ...keys.queued(run.workspaceId, run.number), runId: run.id }),
-    recordRunEvent(run, 'created', run.createdBy, undefined, run.createdAt),
   ]);
   await startExecution(run);
 };

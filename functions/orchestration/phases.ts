@@ -23,7 +23,22 @@ export const newClaim = (phase: PhaseName): { secret: string; set: Record<string
   return { secret, set: { [`${phase}.claimHash`]: hashSecret(secret) } };
 };
 
-const newToken = (runId: string, phase: PhaseName): string => `${runId}.${phase}.${newSecret()}`;
+/** A token for the runner that claims with this nonce, and the attributes to write. */
+export const newTokens = (
+  runId: string,
+  phase: PhaseName,
+  nonce: string,
+): { token: string; set: Record<string, string> } => {
+  const token = `${runId}.${phase}.${newSecret()}`;
+  return {
+    token,
+    set: {
+      [`${phase}.claimNonce`]: nonce,
+      [`${phase}.tokenHash`]: hashSecret(token),
+      [`${phase}.stateTokenHash`]: hashSecret(stateTokenOf(runId, phase, token)),
+    },
+  };
+};
 
 const same = (a: string | undefined, b: string): boolean =>
   a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
@@ -60,14 +75,9 @@ const take = async (
   nonce: string,
   { condition, values, set }: { condition: string; values: Record<string, unknown>; set?: Record<string, unknown> },
 ): Promise<Claimed | undefined> => {
-  const token = newToken(run.id, phase);
+  const { token, set: tokens } = newTokens(run.id, phase, nonce);
   const claimed = await updateRun(run.id, {
-    set: {
-      [`${phase}.claimNonce`]: nonce,
-      [`${phase}.tokenHash`]: hashSecret(token),
-      [`${phase}.stateTokenHash`]: hashSecret(stateTokenOf(run.id, phase, token)),
-      ...set,
-    },
+    set: { ...tokens, ...set },
     condition: `${condition} AND (attribute_not_exists(${phase}.claimNonce) OR ${phase}.claimNonce = :nonce) AND attribute_not_exists(${phase}.report) AND attribute_not_exists(cancel)`,
     values: { ...values, ':nonce': nonce },
   });
@@ -109,5 +119,6 @@ export const reportPhase = async (
   });
   const current = reported ?? (await getRun(run.id));
   if (current) await deliver(current);
-  return holds && current?.plan.heldUntil ? current : undefined;
+  const stands = current?.plan.heldUntil ?? current?.apply.offeredAt;
+  return holds && stands ? current : undefined;
 };

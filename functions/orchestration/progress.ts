@@ -1,6 +1,6 @@
 import { type Attempt, notSuperseded, orderOf } from '../run/attempts.ts';
 import type { Verdicts } from '../run/check-record.ts';
-import { exitOnEntry, type Next, nextStep } from '../run/lifecycle.ts';
+import { exitOnEntry, isHandedOver, type Next, nextStep } from '../run/lifecycle.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
@@ -56,13 +56,13 @@ const enter = async (
     // Every task of a stage enters it; the first one has changed the status.
     if (repeat && !attempt && before.wait?.state === state) return before;
     if (order && (before.wait?.order ?? '') > order) break;
-    if (!repeat && !entry.from.includes(before.status)) break;
+    if (!repeat && !entry.from.includes(before.status) && !isHandedOver(state, before)) break;
     const away = exitOnEntry(state, before) !== undefined;
     const run = await updateRun(runId, {
       set: {
         ...(repeat || away ? {} : statusChange(entry, before, new Date().toISOString())),
         ...(away ? {} : extra(before)),
-        wait: attempt ? { state, token: attempt.token, order } : { state },
+        wait: attempt ? { state, token: attempt.token, order, handsOver: attempt.handsOver } : { state },
         ...checkIn(runId, entry.lookAfterSeconds, before),
       },
       condition: ['#status = :expected', last.condition].filter(Boolean).join(' AND '),

@@ -17,7 +17,7 @@ export const entitlementsDocument = (organization: Organization) => ({
     'private-module-registry': true,
     'private-policy-agents': false,
     'private-run-tasks': false,
-    'private-vcs': false,
+    'private-vcs': true,
     'run-tasks': true,
     'run-task-limit': maxTasks,
     'run-task-workspace-limit': maxWorkspaceTasks,

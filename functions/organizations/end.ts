@@ -1,4 +1,5 @@
 import { deleteAgentPool, listAgentPools } from '../agent-pools/records.ts';
+import { deleteIpAllowlists } from '../ip-allowlists/records.ts';
 import { deleteNotificationsOf } from '../notifications/records.ts';
 import { closeOrganizationAccounts } from '../people/accounts/accounts.ts';
 import { listMembers, removeMember } from '../people/accounts/memberships.ts';
@@ -8,7 +9,8 @@ import { deleteTeam, getTeam, listTeamNames } from '../people/teams/records.ts';
 import { deletePolicy, getPolicies, listPolicyNames } from '../policies/records.ts';
 import { deletePolicySet, getPolicySets, listPolicySetNames } from '../policies/set-records.ts';
 import { getProject } from '../projects/records.ts';
-import { deleteWorkspace } from '../removal/workspaces.ts';
+import { deleteProviderSet, listProviderSets } from '../provider-sets/records.ts';
+import { deleteWorkspace, endRecovery } from '../removal/workspaces.ts';
 import { deleteReservedTagKey, listReservedTagKeys } from '../reserved-tag-keys/records.ts';
 import { deleteTask, listTasks } from '../run-tasks/records.ts';
 import { deleteSshKey, listSshKeys } from '../ssh-keys/records.ts';
@@ -57,6 +59,8 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
     await update(keys.organization(name), { set: dueIn(name, 0), condition: 'attribute_exists(deletedAt)' });
     return true;
   }
+  const recoverable = await queryAll<{ workspaceId: string }>({ pk: keys.organization(name).pk, prefix: 'DELETED#' });
+  await inPieces(recoverable, ({ workspaceId }) => endRecovery(workspaceId));
   for (const { id, name: teamName } of await listTeamNames(name)) {
     const { ssoTeamId = null, notifications } = (await getTeam(id)) ?? {};
     await deleteTeam({ id, organization: name, name: teamName, ssoTeamId, notifications });
@@ -94,6 +98,8 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const installation of await listInstallations(name)) await unlinkInstallation(installation);
   await inPieces(await listSshKeys(name), deleteSshKey);
   await inPieces(await listReservedTagKeys(name), deleteReservedTagKey);
+  await inPieces(await listProviderSets(name), deleteProviderSet);
+  await deleteIpAllowlists(name);
   for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
   const { pk } = keys.organization(name);
   const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });

@@ -9,7 +9,7 @@ import { noKeys, noStacks, type OtherFields } from '../api/known-attributes.ts';
 import { email, organizationName } from '../api/names.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { checkPerson } from '../api/permissions/principal.ts';
-import { type Call, type Context, type Route, route, userRoute } from '../api/route.ts';
+import { type Call, type Context, checkRefusal, type Route, route, userRoute } from '../api/route.ts';
 import { readData, setting, settingsFrom, toOne } from '../api/validation.ts';
 import { mayCreateOrganizations } from '../people/organizations/admission-rules.ts';
 import { organizationDocument } from '../people/organizations/document.ts';
@@ -123,10 +123,14 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
     name.toLowerCase().includes(byName ?? '') &&
     email.toLowerCase().includes(byEmail ?? '');
   const fitting = (await listOrganizations(principal.userId)).filter(fits);
-  const isOpen = async ({ name, userTokensEnabled = true }: Organization) =>
-    userTokensEnabled || (await principal.on({ organization: name })).has('organization:read');
+  const isOpen = async ({ name, userTokensEnabled = true, ipAllowlists }: Organization) =>
+    (userTokensEnabled && ipAllowlists === undefined) ||
+    (await principal.on({ organization: name })).has('organization:read');
   const open = await Promise.all(fitting.map(isOpen));
   const all = fitting.filter((_, i) => open[i]);
+  // An empty list would not say why.
+  const closed = fitting.find(({ ipAllowlists }) => ipAllowlists !== undefined);
+  if (closed && all.length === 0) await checkRefusal(principal, closed.name, request.address);
   const shown = pageSlice(all, page);
   const data = shown.map(async (one) => organizationDocument(one, await principal.on({ organization: one.name })));
   const included = include.has('subscription') ? shown.map(subscriptionDocument) : undefined;

@@ -90,7 +90,7 @@ const freeze = async (stored: PolicySet): Promise<FrozenPolicySet | undefined> =
 };
 
 /**
- * Fixes the policies that a run which is about to be created has to pass, and keeps them under its id. 1 request when no
+ * Fixes the policies that a run which is about to be created has to pass, and keeps them under its id. 2 requests when no
  * policy set applies to the workspace: then nothing is kept, and the answer is empty. May be repeated.
  */
 export const freezePolicies = async (workspace: Home, runId: string, template?: string): Promise<FrozenPolicies> => {

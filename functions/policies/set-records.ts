@@ -6,6 +6,7 @@ import { newId } from '../store/id.ts';
 import { type Key, keys, type PolicyScope } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import { queryTogether } from '../store/together.ts';
 import { claimUnique, releaseUnique } from '../store/unique-names.ts';
 import type { VcsRepo, Workspace } from '../workspaces/records.ts';
 import { notePolicySets } from './records.ts';
@@ -227,22 +228,24 @@ const appliesTo = (set: PolicySet, { id, organization, projectId, tags }: Home):
   return set.global || (set.projectIds?.has(projectId) ?? false);
 };
 
+type Pointers = Key & { ids?: Set<string> };
+
 /**
- * The sets that apply to a workspace, in the order of names. 1 request, and 1 more when there may be any; 1 more where a
+ * The sets that apply to a workspace, in the order of names. 2 requests, and 1 more when there may be any; 1 more where a
  * set applies by tags, since those of its project are the workspace's too.
  * @param template of the workspace, whose sets apply to it too
  */
 export const policySetsOf = async (workspace: Home, template?: string): Promise<PolicySet[]> => {
   const { id, organization, projectId } = workspace;
   const places: Home[] = [workspace.id, ...(template ? [template] : [])].map((place) => ({ ...workspace, id: place }));
-  const scopes: PolicyScope[] = [
-    { organization },
-    { project: projectId },
-    { workspace: id },
-    ...(template ? [{ workspace: template }] : []),
-  ];
-  const pointers = await batchGet<Key & { ids?: Set<string> }>(scopes.map(keys.policySetsOf));
-  const ids = new Set(pointers.flatMap((pointer) => [...(pointer.ids ?? [])]));
+  const scopes: PolicyScope[] = [{ organization }, { workspace: id }, ...(template ? [{ workspace: template }] : [])];
+  const ofProject = keys.policySetsOf({ project: projectId });
+  const pointers = await Promise.all([
+    batchGet<Pointers>(scopes.map(keys.policySetsOf)),
+    // Whoever starts a run asks for the project's variable sets too, which lie beside it.
+    queryTogether<Pointers>(ofProject.pk, ofProject.sk),
+  ]);
+  const ids = new Set(pointers.flat().flatMap((pointer) => [...(pointer.ids ?? [])]));
   const sets = await getPolicySets([...ids]);
   if (sets.some(({ tagSelectors }) => tagSelectors?.length)) {
     const inherited = (await getProject(projectId))?.tags ?? [];

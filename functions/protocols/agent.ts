@@ -8,9 +8,12 @@
  * | `POST /next` | {@link WorkRequest} → {@link NextWork}: a job of the pool that is its own from now on, or how long to wait |
  * | `POST /ping` | {@link Ping} → `{}`: it lives, and whether it works; or ends |
  * | `POST /over` | {@link JobEnd} → `{}`: the runner that it has started has ended |
+ * | `POST /request` | {@link RequestPoll} → {@link NextRequest}: a request that the agent sends for the platform, or how long to wait |
+ * | `POST /answer` | {@link RequestAnswer} → `{}`: what came of it |
  *
  * The job comes with a claim, with which the agent starts the runner (protocols/runner.ts): that has a token of its own then,
- * and talks for itself. 401: the token is dead. 410: register again. Any other 4xx is a defect; 429, 5xx and connection
+ * and talks for itself. 401: the token is dead. 403: it is for agents of
+ * the other kind. 410: register again. Any other 4xx is a defect; 429, 5xx and connection
  * errors are tried again.
  */
 import type { PhaseName } from '../run/run.ts';
@@ -19,6 +22,8 @@ export interface Registration {
   /** Chosen by the agent, for as long as it runs. */
   instance: string;
   name: string;
+  /** Of an agent that sends requests for the platform, and does no runs (forwarding/box.ts). */
+  publicKey?: string;
 }
 
 export interface RegisteredAgent {
@@ -59,4 +64,28 @@ export interface JobEnd {
   job: { runId: string; phase: PhaseName };
   /** For people, should the runner not have reported: `exit code 1`. */
   why: string;
+}
+
+/** Of an agent that registered with a public key. */
+export interface RequestPoll {
+  agent: string;
+  name: string;
+  /** Given, it counts as a ping too, which costs two writes. */
+  publicKey?: string;
+}
+
+/** All of it base64; forwarding/messages.ts is what is in the box. */
+export interface TakenRequest {
+  id: string;
+  box: string;
+  sender: string;
+  key: string;
+}
+
+export type NextRequest = { action: 'wait'; afterMs: number } | { action: 'forward'; request: TakenRequest };
+
+export interface RequestAnswer {
+  agent: string;
+  id: string;
+  box: string;
 }

@@ -98,6 +98,8 @@ export interface Job {
   keptStateKey: KeptStateKey | null;
   /** In rising precedence; a later entry of the same category and key wins. */
   variables: JobVariable[];
+  /** What configures providers, one for each; absent: nothing does. */
+  providerSets?: JobProviderSet[];
   /** Private key that modules are fetched from Git repositories with; absent: none. */
   sshKey?: string;
   /** `TFC_RUN_ID` and its like. */
@@ -119,6 +121,19 @@ export interface Job {
   /** How long to stand by after a plan with something to apply; 0 = do not. */
   holdSeconds: number;
   limits: { configurationBytes: number; unpackedBytes: number; files: number; logBytes: number };
+}
+
+/** How a provider is configured, by the organization. */
+export interface JobProviderSet {
+  name: string;
+  /** `registry.terraform.io/hashicorp/aws`, in lower case. */
+  source: string;
+  /** One provider block. */
+  configuration: string;
+  /** The block's label. */
+  localName: string;
+  /** Names of the variables that the block refers to. */
+  variables: string[];
 }
 
 export interface JobVariable {

@@ -11,6 +11,7 @@ import { allRunRoutes } from './runs-routes.ts';
 import { settingRoutes } from './settings-routes.ts';
 import { allSignInRoutes } from './sign-in-routes.ts';
 import { stateRoutes } from './states-routes.ts';
+import { hiddenRunRoutes } from './test-runs-routes.ts';
 import { versionControlRoutes } from './version-control-routes.ts';
 import { workspaceChangeRoutes } from './workspaces-routes.ts';
 
@@ -28,6 +29,7 @@ export const routes: Route[] = [
   ...allPolicyRoutes,
   ...registryRoutes,
   ...modulesRoutes,
+  ...hiddenRunRoutes,
   ...versionControlRoutes,
   ...allSignInRoutes,
 ];

@@ -34,8 +34,8 @@ const authenticate = async (request: ApiRequest): Promise<Principal> => {
   const { kind, userId, id: tokenId, organization } = token;
   // Failing to record the use must not fail the request.
   if (kind !== 'session') await recordTokenUse(token, secret).catch(() => {});
-  const by = kind === 'user' ? 'user token' : 'other';
-  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId, by) };
+  const grants = grantsOfUser(userId, { kind, address: request.address });
+  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grants };
 };
 
 /** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */

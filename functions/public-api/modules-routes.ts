@@ -1,15 +1,7 @@
 import { type Route, versioned } from '../api/route.ts';
-import { testRunRoutes } from '../module-tests/routes.ts';
-import { testVariableRoutes } from '../module-tests/variable-routes.ts';
 import { noCodeRoutes } from '../no-code/routes.ts';
 import { noCodeWorkspaceRoutes } from '../no-code/workspace-routes.ts';
-import { queryRoutes } from '../queries/routes.ts';
+import { providerSetRoutes } from '../provider-sets/routes.ts';
 
-/** What the function Modules answers: tests of modules, workspaces made from them, and queries. */
-export const modulesRoutes: Route[] = versioned([
-  ...testRunRoutes,
-  ...testVariableRoutes,
-  ...noCodeRoutes,
-  ...noCodeWorkspaceRoutes,
-  ...queryRoutes,
-]);
+/** Routes of the function Modules: no-code modules, the workspaces made from them, and provider sets. */
+export const modulesRoutes: Route[] = versioned([...noCodeRoutes, ...noCodeWorkspaceRoutes, ...providerSetRoutes]);

@@ -1,6 +1,4 @@
 import { type Route, versioned } from '../api/route.ts';
-import { overrideRun } from '../orchestration/decisions.ts';
-import { policyResultRoutes } from '../policies/result-routes.ts';
 import { policyRoutes } from '../policies/routes.ts';
 import { policySetRoutes } from '../policies/set-routes.ts';
 import { policySetVersionRoutes } from '../policies/set-version-routes.ts';
@@ -13,10 +11,9 @@ import {
   settlePolicySet,
 } from '../version-control/policy-set-repo.ts';
 
-/** What the function Policies answers: policies, policy sets, and their results in runs. */
+/** What the function Policies answers: policies and policy sets. */
 export const allPolicyRoutes: Route[] = versioned([
   ...policyRoutes,
-  ...policyResultRoutes(overrideRun),
   ...policySetRoutes({
     prepare: preparePolicySetRepo,
     connect: connectPolicySet,

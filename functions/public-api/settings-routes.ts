@@ -1,5 +1,6 @@
 import { type Route, versioned } from '../api/route.ts';
 import { dataRetentionRoutes } from '../data-retention/routes.ts';
+import { ipAllowlistRoutes } from '../ip-allowlists/routes.ts';
 import { emailRecipientRoutes } from '../notifications/email-routes.ts';
 import { notificationRoutes } from '../notifications/routes.ts';
 import { organizationTagRoutes } from '../organization-tags/routes.ts';
@@ -11,7 +12,7 @@ import { variableOfSetRoutes, variableRoutes } from '../variables/routes.ts';
 import { variableSetRoutes } from '../variables/set-routes.ts';
 import { workspaceTagRoutes } from '../workspaces/tag-routes.ts';
 
-/** What the function Settings answers: variables and variable sets, tags and reserved tag keys, SSH keys, run triggers, notifications. */
+/** What the function Settings answers: variables and variable sets, tags and reserved tag keys, SSH keys, run triggers, notifications, IP allowlists. */
 export const settingRoutes: Route[] = versioned([
   ...variableSetRoutes,
   ...variableRoutes,
@@ -25,4 +26,5 @@ export const settingRoutes: Route[] = versioned([
   ...notificationRoutes,
   ...emailRecipientRoutes,
   ...dataRetentionRoutes,
+  ...ipAllowlistRoutes,
 ]);

@@ -1,4 +1,5 @@
 import { type Route, versioned } from '../api/route.ts';
+import { noCodeProvisioning } from '../no-code/provisioning.ts';
 import { accountRoutes } from '../version-control/account-routes.ts';
 import { vcsEventRoutes } from '../version-control/event-routes.ts';
 import { appCallbackRoutes } from '../version-control/github-app/authorization.ts';
@@ -18,7 +19,7 @@ export const versionControlRoutes: Route[] = [
     ...vcsEventRoutes,
     ...hookRoutes,
     ...accountRoutes,
-    ...moduleRepositoryRoutes,
+    ...moduleRepositoryRoutes(noCodeProvisioning),
     ...githubAppRoutes,
   ]),
   ...appCallbackRoutes,

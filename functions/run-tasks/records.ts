@@ -6,6 +6,7 @@ import { type Key, keys } from '../store/keys.ts';
 import { open, type SecretContext, seal } from '../store/secrets.ts';
 import { batchGet, type Change, create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import { queryTogether } from '../store/together.ts';
 
 /** A run task of an organization: an outside system that runs ask for its verdict. */
 export interface Task extends Edited {
@@ -69,9 +70,7 @@ export const countTasks = async (organization: string): Promise<number> =>
   (await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'TASKNAME#' })).length;
 
 const globalTaskIds = async (organization: string): Promise<string[]> =>
-  (await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'GLOBALTASK#' })).map(
-    ({ taskId }) => taskId,
-  );
+  (await queryTogether<Pointer>(keys.organization(organization).pk, 'GLOBALTASK#')).map(({ taskId }) => taskId);
 
 export const countGlobalTasks = async (organization: string): Promise<number> =>
   (await globalTaskIds(organization)).length;

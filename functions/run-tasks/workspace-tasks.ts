@@ -4,6 +4,7 @@ import { derivedId } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { create, get, put, query, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import { queryTogether } from '../store/together.ts';
 
 /** A run task as a workspace has it. */
 export interface WorkspaceTask {
@@ -29,7 +30,7 @@ export const getWorkspaceTask = (workspaceId: string, id: string): Promise<Works
 
 /** 1 query when there are none. */
 export const listWorkspaceTasks = (workspaceId: string): Promise<WorkspaceTask[]> =>
-  queryAll<WorkspaceTask>({ pk: keys.workspace(workspaceId).pk, prefix: 'WSTASK#' });
+  queryTogether<WorkspaceTask>(keys.workspace(workspaceId).pk, 'WSTASK#');
 
 /** Every workspace that has the task, as it has it. */
 export const listTaskWorkspaces = async (taskId: string): Promise<WorkspaceTask[]> => {

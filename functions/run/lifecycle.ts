@@ -40,6 +40,7 @@ export type Next = Extract<
   | 'PlannedAndFinished'
   | 'PlannedAndSaved'
   | 'ApplyQueued'
+  | 'Applying'
   | 'NeedsConfirmation'
 >;
 
@@ -77,6 +78,21 @@ export const isAboutToApply = (run: Run): boolean => {
   return state === 'Planning' && mayApply(run) && nextStep(run) === 'ApplyQueued';
 };
 
+/**
+ * Whether the runner that reports the plan may take the apply with it: nothing is left to wait for, and the execution
+ * knows the way from Planning to Applying. One that was started by a former version does not.
+ */
+export const handsOver = (run: Run): boolean => {
+  const { wait, status, decision, plan, apply } = run;
+  if (wait?.state !== 'Planning' || !wait.handsOver || status !== 'planning' || decision) return false;
+  if (!plan.taskArn || apply.claimHash || apply.claimNonce || !mayApply(run)) return false;
+  return nextStep(run) === 'ApplyQueued' && !exitOnEntry('ApplyQueued', run);
+};
+
+/** The runner of the plan has the apply already ({@link handsOver}). */
+export const isHandedOver = (state: RunState, run: Run): boolean =>
+  state === 'Planning' && run.apply.claimNonce !== undefined;
+
 const canceled = (run: Run): Resume => ({ error: 'Canceled', cause: `canceled by ${run.cancel?.by ?? 'the runner'}` });
 const discarded = (run: Run): Resume => ({
   error: 'Discarded',
@@ -107,6 +123,7 @@ const withoutPermission = (run: Run): Resume | undefined => {
 
 /** Why a state is left at once, without work: another state comes first, or a check has failed. */
 export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
+  if (isHandedOver(state, run)) return { output: { next: 'Applying' satisfies Next } };
   if (state !== 'PlanQueued' && state !== 'ApplyQueued') return undefined;
   const { verdicts = {}, failure = '' } = run;
   if (verdicts[state === 'PlanQueued' ? 'pre_plan' : 'pre_apply'] === 'failed') {
@@ -185,7 +202,7 @@ const resting = ['PlannedAndFinished', 'PlannedAndSaved', 'NeedsConfirmation', '
 
 /** States that may follow a plan or a check. Each list is in the order of the lifecycle and never leads back. */
 export const nextStates = {
-  Planning: ['PostPlanTasks', 'PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting],
+  Planning: ['PostPlanTasks', 'PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting, 'Applying'],
   PostPlanTasks: ['PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting, 'PlanErrored', 'Canceled'],
   PolicyEvaluating: [
     'PostPlanAwaitingDecision',

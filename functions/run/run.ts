@@ -77,11 +77,13 @@ export interface Run extends RunOptions {
   logSecret: string;
   /** Bucket key of the frozen variables, absent if there are none. */
   inputsKey?: string;
+  /** Object with the provider sets that it has (provider-sets/effective.ts). */
+  providerSetsKey?: string;
   /**
    * What the execution waits for. The task token never leaves the control plane. Without one, the tokens are those of
-   * the task results of the stage. `order`: which attempt wrote it.
+   * the task results of the stage. `order`: which attempt wrote it. `handsOver`: the machine can go to Applying from here.
    */
-  wait?: { state: string; token?: string; order?: string };
+  wait?: { state: string; token?: string; order?: string; handsOver?: true };
   /** Pool of the agents that execute its plan and apply; absent for the platform's own runners. */
   agentPool?: { id: string; name: string };
   /** The commit whose status it sets: the connection's token, repository and id of the commit; absent for others. */

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { keepRunEvent } from '../audit/records.ts';
 import { environment } from '../environment.ts';
 import { deliver } from '../orchestration/execution.ts';
+import { type HandedOver, handOver } from '../orchestration/hand-over.ts';
 import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../orchestration/phases.ts';
 import { answerWarmRunner } from '../orchestration/warm-offers.ts';
 import {
@@ -88,9 +89,10 @@ const claim = async (event: Event): Promise<Job> => {
 };
 
 /** Lets the execution know that work begins, and the runner what the work is. */
-const begin = async ({ run, phase, token }: Claimed, how: { handedOver: boolean }): Promise<Job> => {
+const begin = async (claimed: Claimed | HandedOver, { handedOver }: { handedOver: boolean }): Promise<Job> => {
+  const { run, phase, token } = claimed;
   const [job] = await Promise.all([
-    buildJob(run, phase, token, how),
+    buildJob(run, phase, token, { handedOver, ...('workspace' in claimed ? { workspace: claimed.workspace } : {}) }),
     deliver(run),
     phase === 'apply' ? keepRunEvent(run, 'applying') : undefined,
   ]);
@@ -165,8 +167,14 @@ const report = async ({ run, phase, token }: Caller, event: Event): Promise<Repo
   const report = parse(bodies.report, event);
   const unsaid = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
   if (unsaid) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unsaid} is missing`);
+  const holdSeconds = run.agentPool ? 0 : environment.holdSeconds;
+  const handed = phase === 'plan' && holdSeconds > 0 ? await handOver(run, report, token) : undefined;
+  if (handed) {
+    const [job, urls] = await Promise.all([begin(handed, { handedOver: true }), laterUrls(run, phase, undefined)]);
+    return { next: 'hold', job, laterUrls: urls };
+  }
   const [held, version] = await Promise.all([
-    reportPhase(run, phase, report, run.agentPool ? 0 : environment.holdSeconds),
+    reportPhase(run, phase, report, holdSeconds),
     report.stateVersionId ? getStateVersion(report.stateVersionId) : undefined,
   ]);
   const own = version?.runId === run.id ? version : undefined;

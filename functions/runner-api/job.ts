@@ -2,6 +2,7 @@ import { type Archive, archiveOf, getConfigurationVersion } from '../configurati
 import { environment } from '../environment.ts';
 import { recordPlanBasis } from '../orchestration/saved-plans.ts';
 import type { Job } from '../protocols/runner.ts';
+import { frozenProviderSets } from '../provider-sets/effective.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { openInputs } from '../runs/inputs.ts';
 import { stateTokenOf } from '../runs/state-tokens.ts';
@@ -42,16 +43,17 @@ export const buildJob = async (
   run: Run,
   phase: PhaseName,
   token: string,
-  { handedOver }: { handedOver: boolean },
+  { handedOver, workspace: read }: { handedOver: boolean; workspace?: Workspace },
 ): Promise<Job> => {
   const [workspace, variables, archive] = await Promise.all([
-    run.test ? undefined : getWorkspace(run.workspaceId),
+    read ?? (run.test ? undefined : getWorkspace(run.workspaceId)),
     openInputs(run),
     archiveOfRun(run),
   ]);
   if (!workspace && !run.test) throw new ProtocolError(410, 'the workspace was deleted');
   if (phase === 'plan' && workspace) await recordPlanBasis(run, workspace);
   const state = run.query ? undefined : workspace?.state;
+  const provided = phase === 'plan' ? frozenProviderSets(run.providerSetsKey) : {};
   const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
     await Promise.all([
       downloadUrl(archive.key),
@@ -87,6 +89,7 @@ export const buildJob = async (
     erroredStateUrl,
     keptStateKey,
     variables,
+    ...(await provided),
     sshKey,
     environment: environmentOf(run),
     identity,

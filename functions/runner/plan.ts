@@ -8,6 +8,7 @@ import { writePlanArchive } from './plan-archive.ts';
 import { changesAnything, countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';
 import { initialize, prepare } from './prepare.ts';
 import type { Prepared } from './prepared.ts';
+import { useProviderSets } from './provider-sets.ts';
 import type { SchemasJson } from './schemas.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { sha256Of } from './transfer.ts';
@@ -47,6 +48,8 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   await phase.identify();
   const prepared = await prepare(phase);
   phase.facts.terraformVersion = prepared.binary.version;
+  await initialize(phase, prepared);
+  await useProviderSets(phase, prepared);
   const variables = await writeVariables(files.variables, phase.variables(prepared));
   give(files.variables, phase.user.owner);
   const flags = [
@@ -56,7 +59,6 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
     ...operationFlags(phase, prepared),
     ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
   ];
-  await initialize(phase, prepared);
   record(phase, prepared);
   const { code } = await phase.terraform(prepared, ['plan', ...flags], 'plan', [noChanges, changes]);
   phase.facts.generatedConfiguration = await storeGenerated(phase);

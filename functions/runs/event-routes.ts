@@ -45,12 +45,12 @@ const related = async ({ request }: Context<Run>, events: RunEvent[]): Promise<R
 };
 
 const listEvents = async (context: Context<Run>): Promise<Answer> => {
-  const events = await listRunEvents(context.subject.id);
+  const events = await listRunEvents(context.subject);
   return wholeList(context.request, events.map(runEventDocument), await related(context, events));
 };
 
 const readEvent = async (context: Context<Run>): Promise<Answer> => {
-  const event = await getRunEvent(context.request.params.event ?? '');
+  const event = await getRunEvent(context.subject, context.request.params.event ?? '');
   if (!event) throw notFound("Run event not found, or you don't have access.");
   return ok(runEventDocument(event), await related(context, [event]));
 };

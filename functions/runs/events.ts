@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Run } from '../run/run.ts';
+import { isFinal, timestampKey } from '../run/status.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, get, put, query, queryAll, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
@@ -120,9 +121,28 @@ export const commentOn = async (run: Run, createdBy: string, body: string): Prom
   return comment;
 };
 
+/**
+ * That it was created, and how it ended: the run's item says both, so they are not stored. (Former versions did, under the
+ * same ids.)
+ */
+const impliedEvents = (run: Run): RunEvent[] => {
+  const { id: runId, createdAt, createdBy, status, statusTimestamps } = run;
+  const endedAt = isFinal(status) ? statusTimestamps[timestampKey(status)] : undefined;
+  return [
+    { id: createdEventId(run), runId, action: 'created', actor: createdBy, createdAt },
+    ...(endedAt ? [{ id: eventIdOf(runId, status, endedAt), runId, action: status, createdAt: endedAt }] : []),
+  ];
+};
+
+/** With the stored ones, in the order of time, which is that of ids. */
+const withImplied = (run: Run, stored: RunEvent[]): RunEvent[] => {
+  const byId = new Map([...impliedEvents(run), ...stored].map((event) => [event.id, event]));
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+};
+
 /** In the order of time; bounded by what can happen to a run, and by {@link maxComments}. */
-export const listRunEvents = (runId: string): Promise<RunEvent[]> =>
-  queryAll<RunEvent>({ pk: keys.run(runId).pk, prefix: 'EVENT#' });
+export const listRunEvents = async (run: Run): Promise<RunEvent[]> =>
+  withImplied(run, await queryAll<RunEvent>({ pk: keys.run(run.id).pk, prefix: 'EVENT#' }));
 
 export type RunWithEvents = Run & { eventIds: string[] };
 
@@ -132,13 +152,14 @@ export type RunWithEvents = Run & { eventIds: string[] };
  */
 export const getRunWithEvents = async (id: string): Promise<RunWithEvents | undefined> => {
   const { pk, sk } = keys.run(id);
-  const items = await queryAll<Key & { id: string }>({ pk, from: 'EVENT#', to: sk });
+  const items = await queryAll<Key>({ pk, from: 'EVENT#', to: sk });
   const run = items.find((item) => item.sk === sk) as (Run & Key) | undefined;
-  return run && { ...run, eventIds: items.filter((item) => item.sk.startsWith('EVENT#')).map((event) => event.id) };
+  const stored = items.filter((item) => item.sk.startsWith('EVENT#')) as unknown as RunEvent[];
+  return run && { ...run, eventIds: withImplied(run, stored).map((event) => event.id) };
 };
 
-export const getRunEvent = (id: string): Promise<RunEvent | undefined> =>
-  runOfEvent(id) ? get<RunEvent>(eventKey(id)) : Promise.resolve(undefined);
+export const getRunEvent = async (run: Run, id: string): Promise<RunEvent | undefined> =>
+  impliedEvents(run).find((event) => event.id === id) ?? (runOfEvent(id) ? get<RunEvent>(eventKey(id)) : undefined);
 
 /** The oldest first. */
 export const listComments = (runId: string, { page, size }: { page: number; size: number }): Promise<RunComment[]> =>

@@ -121,6 +121,14 @@ export const assignSshKey = async (
   return undefined;
 };
 
+/** For a workspace that comes back. False when the key is gone by now. 1 write, 1 read. */
+export const resumeSshKey = async (workspaceId: string, sshKeyId: string): Promise<boolean> => {
+  await put({ ...keys.sshKeyUse(sshKeyId, workspaceId), workspaceId });
+  if (await getSshKey(sshKeyId)) return true;
+  await leave(sshKeyId, workspaceId);
+  return false;
+};
+
 /** For a workspace that ends. */
 export const leaveSshKey = ({ id, sshKeyId }: Pick<Workspace, 'id' | 'sshKeyId'>) =>
   sshKeyId ? leave(sshKeyId, id) : undefined;

@@ -7,6 +7,9 @@ export interface Key {
 /** Numbers in sort keys, so that text order is number order. */
 export const padded = (n: number): string => String(n).padStart(12, '0');
 
+/** Sorts behind everything that keys consist of. */
+export const last = '\uffff';
+
 /** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay apart. */
 export const sortable = (name: string, owner?: string): string =>
   [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');

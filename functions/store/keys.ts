@@ -1,4 +1,5 @@
 import { explorerKeys } from './explorer-keys.ts';
+import { ipAllowlistKeys } from './ip-allowlist-keys.ts';
 import { type Key, padded, sortable } from './key.ts';
 import { notificationKeys } from './notification-keys.ts';
 import { registryKeys } from './registry-keys.ts';
@@ -54,6 +55,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `OC#<created at>#<id>` | → OAuth client, for lists |
+ * | | `DELETED#<workspace id>` | → deleted workspace that can be recovered, for lists |
+ * | | `PROVSET#<name>` | → provider set id; the uniqueness of names |
  * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; beside a project or workspace, to those |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
@@ -104,7 +107,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `APOOL#<id>` | `APOOL` | agent pool |
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
- * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is |
+ * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is; OAuth client |
+ * | | `FORWARDER#…`, `REQUEST#…`, `ANSWER#…` | forwarding-keys.ts |
  * | `TASK#<id>` | `TASK` | run task |
  * | | `WSTASK#<workspace id>` | → workspace that has it |
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
@@ -114,13 +118,14 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `POLSET#<id>` | `POLSET` | policy set, with what it applies to |
  * | | `VAR#<id>`, `VARKEY#…` | its parameters, as a workspace's variables |
  * | | `VERSION#<created at>#<id>` | → policy set version id |
+ * | `PROVSET#<id>` | `PROVSET` | provider set, with what it applies to |
  * | `POLSETVER#<id>` | `POLSETVER` | policy set version |
  * | `SHAREDPROVIDER#<address>#<version>#<platform>` | `PACKAGE` | what a public registry has by that name |
  * | `SHAREDPROVIDERFETCHES#<of>#<day>` | `COUNT` | how many were fetched that day |
  * | `RT#<id>` | `RT` | run trigger |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
- * | | | what notifications have: notification-keys.ts; what version control has: version-control-keys.ts; what the registry has: registry-keys.ts |
+ * | | | what notifications have: notification-keys.ts; what version control has: version-control-keys.ts; what the registry has: registry-keys.ts; what IP allowlists have: ip-allowlist-keys.ts |
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
  * | | `<time>#<id>#FAILED` | that nothing came of it |
  * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
@@ -133,6 +138,10 @@ export const keys = {
   workspaceName: (organization: string, name: string): Key => ({
     pk: `ORG#${organization}`,
     sk: `WSNAME#${sortable(name)}`,
+  }),
+  recoverable: (organization: string, workspaceId: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `DELETED#${workspaceId}`,
   }),
   projectWorkspace: (projectId: string, name: string): Key => ({
     pk: `PROJECT#${projectId}`,
@@ -208,6 +217,8 @@ export const keys = {
     sk: `VERSION#${createdAt}#${id}`,
   }),
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
+  providerSet: (id: string): Key => ({ pk: `PROVSET#${id}`, sk: 'PROVSET' }),
+  providerSetName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `PROVSET#${name}` }),
   autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),
   workspaceRetention: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'RETENTION' }),
   organizationRetention: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'RETENTION' }),
@@ -267,6 +278,7 @@ export const keys = {
   ...notificationKeys,
   ...versionControlKeys,
   ...explorerKeys,
+  ...ipAllowlistKeys,
   configurationVersion: (id: string): Key => ({ pk: `CV#${id}`, sk: 'CV' }),
   workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string): Key => ({
     pk: `WS#${workspaceId}`,

@@ -19,6 +19,7 @@ export const objects = {
   sharedProvider: (sha256: string) => `providers/${sha256}.zip`,
   readme: (configurationVersionId: string, digest: string) => `configurations/${configurationVersionId}/${digest}.md`,
   inputs: (runId: string) => `inputs/${runId}.json`,
+  runProviderSets: (runId: string) => `inputs/${runId}.provider-sets.json`,
   runPolicies: (runId: string) => `inputs/${runId}.policies.json`,
   policyResult: (runId: string, what: string, digest: string) => `runs/${runId}/policies/${what}-${digest}.json`,
   policyContent: (policyId: string, digest: string) => `policies/${policyId}/${digest}`,

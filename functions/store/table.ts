@@ -1,18 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import {
-  BatchGetCommand,
-  DeleteCommand,
-  DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
+  BatchGetItemCommand,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
   QueryCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { environment } from '../environment.ts';
 import { withRecord } from './change-record.ts';
-import { directly } from './direct-calls.ts';
 import { direct } from './direct-table.ts';
+import { type Attributes, client, itemOf, packed, packedIf, unpacked } from './dynamodb.ts';
 import { aliased, conditionOf } from './expressions.ts';
 import type { Key } from './keys.ts';
 
@@ -21,16 +19,7 @@ import type { Key } from './keys.ts';
  * `false`), never an exception, because the caller always has something to do about it.
  */
 
-/** A logger without `info`: for the default one the SDK copies every response, 0.2 ms each, for nothing. */
-const nothing = () => {};
-const logger = { trace: nothing, debug: nothing, warn: console.warn, error: nothing } as DynamoDBClientConfig['logger'];
-
-const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ logger, ...directly('dynamodb') }), {
-  marshallOptions: { removeUndefinedValues: true },
-});
-
 type Item = Record<string, unknown>;
-
 const reads = new AsyncLocalStorage<{ count: number }>();
 
 /** Counts the reads within each call. */
@@ -84,10 +73,13 @@ const isPossible = ({ pk, sk }: Key): boolean => Buffer.byteLength(pk) <= 2048 &
 export const get = async <T>(key: Key, consistent = true): Promise<T | undefined> => {
   countRead();
   if (!isPossible(key)) return undefined;
-  const { Item } = await documents.send(
-    direct('GetItem', new GetCommand({ TableName: environment.tableName, Key: key, ConsistentRead: consistent })),
+  const { Item } = await client.send(
+    direct(
+      'GetItem',
+      new GetItemCommand({ TableName: environment.tableName, Key: packed(key), ConsistentRead: consistent }),
+    ),
   );
-  return Item as T | undefined;
+  return unpacked<T>(Item);
 };
 
 /** Returns false when the condition does not hold. */
@@ -98,15 +90,15 @@ export const put = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition, names);
   const done = await whenTrue(() =>
-    documents.send(
+    client.send(
       direct(
         'PutItem',
-        new PutCommand({
+        new PutItemCommand({
           TableName: environment.tableName,
-          Item: item,
+          Item: packed(item),
           ConditionExpression,
           ExpressionAttributeNames: nonEmpty(names),
-          ExpressionAttributeValues: condition?.values,
+          ExpressionAttributeValues: packedIf(condition?.values),
         }),
       ),
     ),
@@ -143,22 +135,22 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   const condition = clauses.length ? change.condition : (change.condition ?? 'attribute_exists(pk)');
   const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
-    documents.send(
+    client.send(
       direct(
         'UpdateItem',
-        new UpdateCommand({
+        new UpdateItemCommand({
           TableName: environment.tableName,
-          Key: key,
+          Key: packed(key),
           UpdateExpression: clauses.join(' ') || undefined,
           ConditionExpression,
           ExpressionAttributeNames: nonEmpty(names),
-          ExpressionAttributeValues: nonEmpty(values),
+          ExpressionAttributeValues: packedIf(nonEmpty(values)),
           ReturnValues: 'ALL_NEW',
         }),
       ),
     ),
   );
-  return done?.Attributes as T | undefined;
+  return unpacked<T>(done?.Attributes);
 };
 
 /** True when it was there (and the condition held). */
@@ -169,15 +161,15 @@ export const remove = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition ?? 'attribute_exists(pk)', names);
   const done = await whenTrue(() =>
-    documents.send(
+    client.send(
       direct(
         'DeleteItem',
-        new DeleteCommand({
+        new DeleteItemCommand({
           TableName: environment.tableName,
-          Key: key,
+          Key: packed(key),
           ConditionExpression,
           ExpressionAttributeNames: nonEmpty(names),
-          ExpressionAttributeValues: condition?.values,
+          ExpressionAttributeValues: packedIf(condition?.values),
         }),
       ),
     ),
@@ -206,7 +198,7 @@ export const query = async <T>(range: Range): Promise<T[]> => {
   const { after, limit = Number.POSITIVE_INFINITY, pk } = range;
   if (!isPossible({ pk, sk: range.prefix ?? range.from ?? '' })) return [];
   const all: T[] = [];
-  let next: Item | undefined = after === undefined ? undefined : { pk, sk: after };
+  let next = packedIf(after === undefined ? undefined : { pk, sk: after });
   do {
     const left = limit - all.length;
     const answer: Page<T> = await page<T>({ ...range, limit: Number.isFinite(left) ? left : undefined }, next);
@@ -221,10 +213,10 @@ export const queryAll = <T>(range: Omit<Range, 'limit'>): Promise<T[]> => query<
 
 interface Page<T> {
   items: T[];
-  next?: Item;
+  next?: Attributes;
 }
 
-const page = async <T>(range: Range, start?: Item): Promise<Page<T>> => {
+const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
   // DynamoDB refuses an empty interval.
   if (range.from !== undefined && range.to !== undefined && range.from > range.to) return { items: [] };
   const sort = range.index ? `${range.index}At` : 'sk';
@@ -243,7 +235,7 @@ const page = async <T>(range: Range, start?: Item): Promise<Page<T>> => {
     else condition += range.from !== undefined ? ' AND #sk >= :from' : ' AND #sk <= :to';
   }
   countRead();
-  const { Items = [], LastEvaluatedKey } = await documents.send(
+  const { Items = [], LastEvaluatedKey } = await client.send(
     direct(
       'Query',
       new QueryCommand({
@@ -251,7 +243,7 @@ const page = async <T>(range: Range, start?: Item): Promise<Page<T>> => {
         IndexName: range.index,
         KeyConditionExpression: condition,
         ExpressionAttributeNames: names,
-        ExpressionAttributeValues: values,
+        ExpressionAttributeValues: packed(values),
         ExclusiveStartKey: start,
         Limit: range.limit,
         ScanIndexForward: !range.reverse,
@@ -259,7 +251,7 @@ const page = async <T>(range: Range, start?: Item): Promise<Page<T>> => {
       }),
     ),
   );
-  return { items: Items as T[], next: LastEvaluatedKey };
+  return { items: Items.map((item) => itemOf<T>(item)), next: LastEvaluatedKey };
 };
 
 /** So many keys DynamoDB takes at once. */
@@ -273,18 +265,20 @@ export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   if (keys.length === 0) return [];
   const byKey = new Map<string, T>();
   const distinct = new Map(keys.filter(isPossible).map(({ pk, sk }) => [`${pk} ${sk}`, { pk, sk }]));
-  let pending: Key[] = [...distinct.values()];
+  let pending = [...distinct.values()].map(packed);
   while (pending.length) {
     countRead();
-    const answer = await documents.send(
+    const answer = await client.send(
       direct(
         'BatchGetItem',
-        new BatchGetCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
+        new BatchGetItemCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
       ),
     );
-    for (const item of (answer.Responses?.[environment.tableName] ?? []) as T[])
+    for (const attributes of answer.Responses?.[environment.tableName] ?? []) {
+      const item = itemOf<T>(attributes);
       byKey.set(`${item.pk} ${item.sk}`, item);
-    pending = (answer.UnprocessedKeys?.[environment.tableName]?.Keys ?? []) as Key[];
+    }
+    pending = answer.UnprocessedKeys?.[environment.tableName]?.Keys ?? [];
   }
   return keys.flatMap(({ pk, sk }) => byKey.get(`${pk} ${sk}`) ?? []);
 };

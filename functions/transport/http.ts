@@ -17,7 +17,7 @@ export interface FileBody {
 }
 
 export interface Call {
-  method: 'GET' | 'POST' | 'PUT';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Record<string, string>;
   body?: Uint8Array | FileBody;
   /** Without a byte for so long, the call has failed. */

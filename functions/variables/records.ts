@@ -2,7 +2,8 @@ import type { Edited } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { isModule, isPolicySet, isVariableSet, keys } from '../store/keys.ts';
 import { type SecretContext, seal } from '../store/secrets.ts';
-import { create, get, put, queryAll, remove, update } from '../store/table.ts';
+import { create, get, put, remove, update } from '../store/table.ts';
+import { queryTogether } from '../store/together.ts';
 import { addIds, removeIds } from './set-records.ts';
 
 /** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
@@ -47,7 +48,7 @@ const content = async (variable: Variable, value: string): Promise<Pick<Variable
 
 /** In the order they were given ids, which is none; 1 read unit per 4 KB of them. */
 export const listVariables = (ownerId: string): Promise<Variable[]> =>
-  queryAll<Variable>({ pk: keys.variable(ownerId, '').pk, prefix: 'VAR#' });
+  queryTogether<Variable>(keys.variable(ownerId, '').pk, 'VAR#');
 
 export const getVariable = (ownerId: string, id: string): Promise<Variable | undefined> =>
   get<Variable>(keys.variable(ownerId, id));

@@ -5,6 +5,7 @@ import { type Key, keys } from '../store/keys.ts';
 import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
+import { queryTogether } from '../store/together.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
@@ -202,7 +203,7 @@ interface Pointer extends Key {
 
 /** Ids of the sets that a pointer beside the record names. */
 const named = async (pk: string, prefix: string): Promise<string[]> =>
-  (await queryAll<Pointer>({ pk, prefix })).map(({ variableSetId }) => variableSetId);
+  (await queryTogether<Pointer>(pk, prefix)).map(({ variableSetId }) => variableSetId);
 
 /** Sets of the project's organization that reach all of its workspaces. */
 export const listProjectVariableSets = async (organization: string, projectId: string): Promise<VariableSet[]> => {
@@ -239,7 +240,7 @@ const scopesOf = (set: VariableSet, workspace: Home): VariableScope[] => {
   ];
 };
 
-/** The sets that reach a workspace, in rising precedence. 3 queries, and the sets. */
+/** The sets that reach a workspace, in rising precedence. 3 queries, which may be part of others, and the sets. */
 export const effectiveVariableSets = async (workspace: Home): Promise<EffectiveSet[]> => {
   const ids = await Promise.all([
     named(keys.workspace(workspace.id).pk, 'VARSET#'),

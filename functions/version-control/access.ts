@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { keys } from '../store/keys.ts';
 import { get, update } from '../store/table.ts';
-import { type Connection, callerOf } from './call.ts';
+import { type Connection, callerOf, fetchFor } from './call.ts';
 import {
   getClient,
   getEndedClient,
@@ -69,6 +69,7 @@ const refreshNow = async (client: OauthClient, token: OauthToken): Promise<Oauth
   const [secret, current] = await Promise.all([openClientSecret(client), openRefreshToken(token)]);
   try {
     const issued = await refreshToken({
+      fetch: fetchFor(client),
       tokenEndpoint: `${client.httpUrl}${forge.oauth.token}`,
       clientId: client.key ?? '',
       clientSecret: secret ?? '',

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { sendThrough } from '../forwarding/forward.ts';
 import { OutboundError } from '../outbound/errors.ts';
-import { type OutboundAnswer, send } from '../outbound/send.ts';
+import { fetchBy } from '../outbound/fetch.ts';
+import { type OutboundAnswer, type OutboundLimits, type OutboundRequest, send } from '../outbound/send.ts';
 import type { ForgeClient } from './connections.ts';
 import { ForgeError } from './forge-error.ts';
 import type { Call, ForgeRequest } from './forges/forge.ts';
@@ -90,6 +92,17 @@ export interface Connection {
   onProblem?(problem: TokenProblem): Promise<void>;
 }
 
+/** By whoever reaches the forge. @throws {OutboundError} */
+const sendFor = (
+  { agentPoolId }: Pick<ForgeClient, 'agentPoolId'>,
+  request: OutboundRequest,
+  limits: Partial<OutboundLimits>,
+): Promise<OutboundAnswer> => (agentPoolId ? sendThrough(agentPoolId, request, limits) : send(request, limits));
+
+/** As `fetch` of a library. @throws {OutboundError} */
+export const fetchFor = (client: Pick<ForgeClient, 'agentPoolId'>) =>
+  fetchBy((request, limits) => sendFor(client, request, limits));
+
 const once = async (connection: Connection, request: ForgeRequest, totalMs: number) => {
   const { client, secret, onProblem } = connection;
   const { name } = providerOf(client.serviceProvider);
@@ -100,7 +113,7 @@ const once = async (connection: Connection, request: ForgeRequest, totalMs: numb
   };
   const most = request.maxBytes ?? maxBytes;
   const sent = { method, url: urlOf(client, request), headers, body: body && JSON.stringify(body) };
-  const answer = await send(sent, { totalMs, maxBytes: most, sameOrigin: true }).catch((error) => {
+  const answer = await sendFor(client, sent, { totalMs, maxBytes: most, sameOrigin: true }).catch((error) => {
     throw asForgeError(name, error);
   });
   const until = pausedUntil(answer.status, answer.headers);
@@ -131,7 +144,8 @@ const parsed = (name: string, answer: OutboundAnswer): unknown => {
 export const callerOf =
   (connection: Connection, { patient = false } = {}): Call =>
   async (request) => {
-    const waits = patient && request.method === 'GET' ? retryMs : [];
+    // Agents have been waited for already.
+    const waits = patient && request.method === 'GET' && !connection.client.agentPoolId ? retryMs : [];
     for (let tried = 0; ; tried++) {
       try {
         return await once(connection, request, patient ? answerMs : 5_000);

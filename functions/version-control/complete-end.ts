@@ -1,3 +1,4 @@
+import { leavePool } from '../agent-pools/uses.ts';
 import { keys } from '../store/keys.ts';
 import { remove } from '../store/table.ts';
 import { endLinks } from './account-links.ts';
@@ -30,6 +31,7 @@ export const completeClientEnd = async (id: string): Promise<void> => {
   if (!client?.deletedAt || !(await endUses(id))) return;
   await endLinks(id);
   if (client.tokenId) await remove(keys.oauthToken(client.tokenId));
+  if (client.agentPoolId) await leavePool(client.agentPoolId, id);
   await remove(keys.organizationOauthClient(client.organization, client.createdAt, id));
   await remove(keys.oauthClient(id));
 };

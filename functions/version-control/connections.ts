@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { usePool, withPoolUse } from '../agent-pools/uses.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
@@ -29,6 +30,8 @@ export interface OauthClient extends Edited {
   /** Every project may use it; else only those of `projectIds`. */
   organizationScoped: boolean;
   projectIds?: Set<string>;
+  /** Whose agents send its requests, because nobody else reaches the forge. */
+  agentPoolId?: string;
   tokenId?: string;
   createdAt: string;
   updatedAt: string;
@@ -65,7 +68,7 @@ export interface Account {
 /** What a call goes by: an OAuth client, or an installation of the GitHub App. */
 export type ForgeClient = Pick<
   OauthClient,
-  'id' | 'organization' | 'name' | 'serviceProvider' | 'dialect' | 'httpUrl' | 'apiUrl'
+  'id' | 'organization' | 'name' | 'serviceProvider' | 'dialect' | 'httpUrl' | 'apiUrl' | 'agentPoolId'
 >;
 
 /** What the forge issued: a personal access token, or what a code was redeemed for. */
@@ -86,7 +89,12 @@ export type ClientSettings = Pick<
   | 'rsaPublicKey'
   | 'organizationScoped'
   | 'projectIds'
-> & { secret?: string | null; privateKey?: string | null };
+> & {
+  secret?: string | null;
+  privateKey?: string | null;
+  /** Null: the platform itself sends its requests. */
+  agentPoolId?: string | null;
+};
 
 /** The maximum of an organization. */
 export const maxClients = 100;
@@ -130,7 +138,7 @@ export const openClientSecret = async ({ id, sealedSecret }: OauthClient): Promi
 /** 2 writes, 4 with a token. A client that was cut off before its pointer is in no list and serves nobody. */
 export const createClient = async (
   organization: string,
-  { secret, privateKey, ...settings }: ClientSettings,
+  { secret, privateKey, agentPoolId, ...settings }: ClientSettings,
   issued?: IssuedToken & { account: Account },
 ): Promise<OauthClient> => {
   const at = now();
@@ -138,12 +146,14 @@ export const createClient = async (
   const client: OauthClient = {
     ...settings,
     ...(await sealed(id, { secret, privateKey })),
+    ...(agentPoolId ? { agentPoolId } : {}),
     id,
     organization,
     uuid: randomUUID(),
     createdAt: at,
     updatedAt: at,
   };
+  if (agentPoolId) await usePool(agentPoolId, id);
   await put({ ...keys.organizationOauthClient(organization, at, id), clientId: id });
   await create({ ...keys.oauthClient(id), ...client });
   if (!issued) return client;
@@ -151,25 +161,27 @@ export const createClient = async (
   return { ...client, tokenId: token.id };
 };
 
-/** Undefined when it is gone, or was changed since it was seen. */
+/** Undefined when it is gone, or was changed since it was seen. @throws {AgentPoolGoneError} */
 export const updateClient = async (
-  { id }: OauthClient,
-  { secret, privateKey, ...change }: Partial<ClientSettings>,
+  { id, agentPoolId: from }: OauthClient,
+  { secret, privateKey, agentPoolId, ...change }: Partial<ClientSettings>,
   editor: Editor,
 ): Promise<OauthClient | undefined> => {
   const { projectIds, ...rest } = change;
   const none = projectIds?.size === 0;
+  const to = agentPoolId === undefined ? from : agentPoolId;
   const wanted = {
     set: {
       ...rest,
       ...(projectIds && !none ? { projectIds } : {}),
       ...(await sealed(id, { secret, privateKey })),
+      ...(agentPoolId ? { agentPoolId } : {}),
       updatedAt: now(),
     },
-    remove: none ? ['projectIds'] : [],
+    remove: [...(none ? ['projectIds'] : []), ...(agentPoolId === null ? ['agentPoolId'] : [])],
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   };
-  return update<OauthClient>(keys.oauthClient(id), asEdit(wanted, editor));
+  return withPoolUse(id, { from, to }, () => update<OauthClient>(keys.oauthClient(id), asEdit(wanted, editor)));
 };
 
 /** Adds projects that may use it, or takes some away. Undefined when it is gone. */

@@ -34,7 +34,7 @@ export const clientDocument = (client: OauthClient, { baseUrl, externalId }: { b
         ...many('oauth-tokens', client.tokenId ? [client.tokenId] : []),
         links: { related: `/api/v2/oauth-clients/${client.id}/oauth-tokens` },
       },
-      'agent-pool': { data: null },
+      'agent-pool': one('agent-pools', client.agentPoolId ?? null),
     },
     links: { self: `/api/v2/oauth-clients/${client.id}` },
   }) satisfies Resource;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Archive } from '../configurations/records.ts';
+import { type Downloaded, downloadThrough } from '../forwarding/forward.ts';
 import { download } from '../outbound/download.ts';
 import { OutboundError } from '../outbound/errors.ts';
 import { putFile } from '../store/bucket.ts';
@@ -14,7 +15,7 @@ import { type Access, accessBy } from './access.ts';
 import { type CommitArchive, getArchive } from './archives.ts';
 import { asForgeError, failureOf, headersFor, pausedUntil } from './call.ts';
 import { ForgeError, mayPass } from './forge-error.ts';
-import { type AddPart, ArchiveError, repack } from './repack.ts';
+import { type AddPart, ArchiveError, limits, repack } from './repack.ts';
 import { identifierOf, readGitmodules, type Submodule } from './submodules.ts';
 
 /** Fetches a commit from its forge into the bucket, from stream to stream. */
@@ -26,15 +27,27 @@ const leaseSeconds = 660;
 const waitsMs = [0, 5_000, 30_000];
 const laterSeconds = [120, 300, 600];
 
+/** By an agent: packed, as whatever packs it does it worse than this. */
+const maxDownloaded = 4 * limits.packedBytes;
+
+const downloadHere = async (request: Parameters<typeof download>[0]): Promise<Downloaded> => {
+  const answer = await download(request);
+  const status = answer.statusCode ?? 0;
+  if (status !== 200) answer.destroy();
+  return { status, headers: answer.headers, body: answer };
+};
+
 const downloadCommit = async (
   { client, onProblem, forge, name, secret }: Access,
   { identifier, sha }: Pick<CommitArchive, 'identifier' | 'sha'>,
 ) => {
   const url = `${client.apiUrl}${forge.archivePath(identifier, sha)}`;
-  const answer = await download({ url, headers: { ...headersFor(client, secret), accept: '*/*' } });
-  const status = answer.statusCode ?? 0;
-  if (status === 200) return answer;
-  answer.destroy();
+  const request = { url, headers: { ...headersFor(client, secret), accept: '*/*' } };
+  const answer = await (client.agentPoolId
+    ? downloadThrough(client.agentPoolId, request, maxDownloaded)
+    : downloadHere(request));
+  const { status } = answer;
+  if (status === 200) return answer.body;
   const until = pausedUntil(status, answer.headers);
   if (!until) throw failureOf(name, status, Buffer.alloc(0));
   await onProblem?.({ pausedUntil: until });

@@ -68,21 +68,39 @@ export const checkProjects = async (ids: string[], organization: string): Promis
   throw unprocessable('/data/relationships/projects', `projects: project ${missing} not found in ${organization}`);
 };
 
-const checkPool = async (given: { data: { id: string } | null } | undefined, organization: string): Promise<void> => {
+const refusedPool = (why: string) => unprocessable('/data/relationships/agent-pool', `agent-pool: ${why}`);
+
+/** Whose agents send the requests; undefined: nothing is said of it. @throws {ApiError} 422 */
+const readPool = async (
+  given: { data: { id: string } | null } | undefined,
+  organization: string,
+): Promise<string | null | undefined> => {
   const id = given?.data?.id;
-  if (!id) return;
+  if (!id) return given && null;
   const pool = await getAgentPool(id);
-  const why =
-    pool?.organization === organization
-      ? 'the organization does not have private VCS enabled: this platform calls version control itself, and not through agents'
-      : 'the provided agent pool does not exist or you are not authorized to use it';
-  throw unprocessable('/data/relationships/agent-pool', `agent-pool: ${why}`);
+  if (pool?.organization === organization) return id;
+  throw refusedPool('the provided agent pool does not exist or you are not authorized to use it');
 };
 
-/** http is for what the operator allows inside. @throws {ApiError} 422 */
-const checkTransport = async (field: string, given: string): Promise<void> => {
+/**
+ * Whoever has tokens of the pool gets the credentials of its connections: another pool does not get those that are there.
+ * @throws {ApiError} 422
+ */
+const checkNewPool = (
+  client: OauthClient,
+  pool: string | null | undefined,
+  sent: { token: boolean; secret: boolean },
+) => {
+  if (!pool || pool === client.agentPoolId) return;
+  const missing =
+    client.tokenId && !sent.token ? 'oauth-token-string' : client.sealedSecret && !sent.secret && 'secret';
+  if (missing) throw refusedPool(`agents of another pool are not given what is stored: send ${missing} along`);
+};
+
+/** http is for what the operator allows inside, or whoever runs the agents. @throws {ApiError} 422 */
+const checkTransport = async (field: string, given: string, byAgents: boolean): Promise<void> => {
   const url = new URL(given);
-  if (url.protocol === 'https:' || (await isTrusted(url.hostname))) return;
+  if (byAgents || url.protocol === 'https:' || (await isTrusted(url.hostname))) return;
   throw unprocessable(
     `${at}/${field}`,
     `${field}: must be an https URL; http is only for addresses that the operator allows with outboundAllowedCidrs`,
@@ -93,7 +111,7 @@ const present = (given: string | null | undefined): string | undefined => given 
 
 /** Who the token is of. @throws {ApiError} 422 */
 const checkToken = async (
-  client: Pick<OauthClient, 'serviceProvider' | 'apiUrl' | 'dialect'>,
+  client: Pick<OauthClient, 'serviceProvider' | 'apiUrl' | 'dialect' | 'agentPoolId'>,
   secret: string,
 ): Promise<Account> => {
   const { name } = providerOf(client.serviceProvider);
@@ -114,13 +132,15 @@ const checkToken = async (
 /**
  * The provider of Terraform knows no Gitea: one that is said to be GitHub Enterprise is known by its address, and asked.
  */
-const dialectOf = async (
-  serviceProvider: OauthClient['serviceProvider'],
-  apiUrl: string,
-): Promise<Dialect | undefined> => {
+const dialectOf = async ({
+  serviceProvider,
+  apiUrl,
+  agentPoolId,
+}: Pick<OauthClient, 'serviceProvider' | 'apiUrl' | 'agentPoolId'>): Promise<Dialect | undefined> => {
   const { dialect } = providerOf(serviceProvider);
   if (serviceProvider !== 'github_enterprise' || !apiUrl.endsWith('/api/v1')) return dialect;
-  const call = callerOf({ client: { apiUrl, serviceProvider, dialect: 'gitea' } as OauthClient, secret: 'none' });
+  const client = { apiUrl, serviceProvider, agentPoolId, dialect: 'gitea' } as OauthClient;
+  const call = callerOf({ client, secret: 'none' });
   const { body } = await call({ method: 'GET', path: '/version', accept: [401, 403, 404] }).catch(() => ({ body: 0 }));
   return v.is(v.object({ version: v.string() }), body) ? 'gitea' : dialect;
 };
@@ -154,16 +174,17 @@ export const readNewClient = async (request: ApiRequest, organization: string): 
   };
   const { attributes, relationships: related } = readData(request, entries, relationships, otherFields);
   const serviceProvider = attributes['service-provider'];
-  await checkPool(related['agent-pool'], organization);
+  const agentPoolId = (await readPool(related['agent-pool'], organization)) ?? undefined;
   const projectIds = await checkProjects(related.projects?.data ?? [], organization);
   const [key, secret, privateKey] = [attributes.key, attributes.secret, attributes['private-key']].map(present);
   checkKeys(serviceProvider, { key, secret, privateKey });
   const [httpUrl, apiUrl] = [attributes['http-url'], attributes['api-url']];
-  await checkTransport('http-url', httpUrl);
-  await checkTransport('api-url', apiUrl);
-  const dialect = await dialectOf(serviceProvider, apiUrl);
+  await checkTransport('http-url', httpUrl, agentPoolId !== undefined);
+  await checkTransport('api-url', apiUrl, agentPoolId !== undefined);
+  const dialect = await dialectOf({ serviceProvider, apiUrl, agentPoolId });
   const token = present(attributes['oauth-token-string']);
-  const account = token && dialect ? await checkToken({ serviceProvider, apiUrl, dialect }, token) : undefined;
+  const account =
+    token && dialect ? await checkToken({ serviceProvider, apiUrl, dialect, agentPoolId }, token) : undefined;
   if (token && !account) {
     const { name } = providerOf(serviceProvider);
     throw unprocessable(`${at}/oauth-token-string`, `oauth-token-string: ${name} is not supported here yet`);
@@ -181,6 +202,7 @@ export const readNewClient = async (request: ApiRequest, organization: string): 
       rsaPublicKey: attributes['rsa-public-key'] || null,
       organizationScoped: attributes['organization-scoped'] ?? true,
       ...(projectIds.size ? { projectIds } : {}),
+      ...(agentPoolId ? { agentPoolId } : {}),
     },
     ...(token && account ? { issued: { token, account } } : {}),
   };
@@ -208,7 +230,7 @@ export const readClientChange = async (request: ApiRequest, client: OauthClient)
   const current = { 'service-provider': client.serviceProvider, 'http-url': client.httpUrl, 'api-url': client.apiUrl };
   const moved = fixed.find((name) => attributes[name] && attributes[name].replace(/\/+$/, '') !== current[name]);
   if (moved) throw unprocessable(`${at}/${moved}`, `${moved}: cannot be changed; create another OAuth client`);
-  await checkPool(related['agent-pool'], client.organization);
+  const agentPoolId = await readPool(related['agent-pool'], client.organization);
   if (client.serviceProvider === 'bitbucket_data_center' && attributes.key === '') {
     const detail = 'The Consumer Key for Bitbucket Data Center must be present. Please add a value for `key`.';
     throw unprocessable(`${at}/key`, detail);
@@ -217,13 +239,16 @@ export const readClientChange = async (request: ApiRequest, client: OauthClient)
   if (privateKey && client.serviceProvider !== 'ado_server') checkKeys(client.serviceProvider, { privateKey });
   const projects = related.projects && (await checkProjects(related.projects.data, client.organization));
   const token = present(attributes['oauth-token-string']);
+  checkNewPool(client, agentPoolId, { token: !!token, secret: !!present(attributes.secret) });
   if (token && !client.dialect) {
     const { name } = providerOf(client.serviceProvider);
     throw unprocessable(`${at}/oauth-token-string`, `oauth-token-string: ${name} is not supported here yet`);
   }
-  const account = token ? await checkToken(client, token) : undefined;
+  const poolId = agentPoolId === undefined ? client.agentPoolId : (agentPoolId ?? undefined);
+  const account = token ? await checkToken({ ...client, agentPoolId: poolId }, token) : undefined;
   return {
     settings: {
+      ...(agentPoolId === undefined ? {} : { agentPoolId }),
       ...(attributes.name === undefined ? {} : { name: attributes.name || null }),
       ...(present(attributes.key) ? { key: attributes.key ?? null } : {}),
       ...(present(attributes.secret) ? { secret: attributes.secret } : {}),

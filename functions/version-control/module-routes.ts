@@ -14,6 +14,7 @@ import {
   createModule,
   type Module,
   maxModules,
+  type NoCodeProvisioning,
   setTests,
 } from '../registry/modules/records.ts';
 import { deleteModule } from '../registry/modules/removal.ts';
@@ -66,43 +67,47 @@ const addressFrom = (identifier: string, given: { name?: string | null; provider
   throw refused('identifier', 'must end in terraform-<provider>-<name>; for another repository give name and provider');
 };
 
-const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
-  const { organization: of } = subject;
-  const { attributes: given } = readData(request, attributes, {}, others);
-  const repo = given['vcs-repo'];
-  const connection = connectionIn(repo);
-  if ((repo['organization-name'] || of) !== of) throw refused('organization-name', `is not ${of}`);
-  const { name, provider } = addressFrom(repo.identifier, given);
-  if ((await countModules(of)) >= maxModules) {
-    throw unprocessable('/data', `${of} has ${maxModules} modules, the maximum. Delete one first`);
-  }
-  await checkOrganizationScoped(connection, of);
-  // As clients expect of modules.
-  const ingressSubmodules = repo['ingress-submodules'] ?? true;
-  const choice = await chosen({
-    identifier: repo.identifier,
-    ...connection,
-    branch: '',
-    ingressSubmodules,
-    tagsRegex: null,
-  });
-  const module = await createModule({ organization: of, registry: 'private', namespace: of, name, provider });
-  if (!module) throw unprocessable(at, `${name}/${provider} has already been taken`);
-  try {
-    const followed = await followChoice(choice, module.id);
-    const connected = await connectModule(module, followed, repo['tag-prefix'] || undefined);
-    const { repository } = followed;
-    const uuid = (await getRepository(repository))?.uuid ?? '';
-    const matter = { kind: 'module', moduleId: module.id } as const;
-    await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, matter });
-    const tests = given['test-config']?.['tests-enabled'];
-    const complete = tests ? ((await setTests(connected, true)) ?? connected) : connected;
-    return created(moduleDocument({ module: complete, versions: [] }, granted));
-  } catch (error) {
-    await deleteModule(module);
-    throw error;
-  }
-};
+const creating =
+  (noCode: NoCodeProvisioning) =>
+  async (context: Context<InOrganization>): Promise<Answer> => {
+    const { request, subject, granted } = context;
+    const { organization: of } = subject;
+    const { attributes: given } = readData(request, attributes, {}, others);
+    const repo = given['vcs-repo'];
+    const connection = connectionIn(repo);
+    if ((repo['organization-name'] || of) !== of) throw refused('organization-name', `is not ${of}`);
+    const { name, provider } = addressFrom(repo.identifier, given);
+    if ((await countModules(of)) >= maxModules) {
+      throw unprocessable('/data', `${of} has ${maxModules} modules, the maximum. Delete one first`);
+    }
+    await checkOrganizationScoped(connection, of);
+    // As clients expect of modules.
+    const ingressSubmodules = repo['ingress-submodules'] ?? true;
+    const choice = await chosen({
+      identifier: repo.identifier,
+      ...connection,
+      branch: '',
+      ingressSubmodules,
+      tagsRegex: null,
+    });
+    const module = await createModule({ organization: of, registry: 'private', namespace: of, name, provider });
+    if (!module) throw unprocessable(at, `${name}/${provider} has already been taken`);
+    try {
+      const followed = await followChoice(choice, module.id);
+      const connected = await connectModule(module, followed, repo['tag-prefix'] || undefined);
+      const { repository } = followed;
+      const uuid = (await getRepository(repository))?.uuid ?? '';
+      const matter = { kind: 'module', moduleId: module.id } as const;
+      await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, matter });
+      const tests = given['test-config']?.['tests-enabled'];
+      const tested = tests ? ((await setTests(connected, true)) ?? connected) : connected;
+      const complete = given['no-code'] ? await noCode.enable(tested, true) : tested;
+      return created(moduleDocument({ module: complete, versions: [] }, granted));
+    } catch (error) {
+      await deleteModule(module);
+      throw error;
+    }
+  };
 
 /** Of a module that was deleted. */
 export const leaveModuleRepo = async ({ id, vcsRepo: followed }: Module): Promise<void> => {
@@ -124,7 +129,9 @@ const ofConnection: Finder<InOrganization> = {
   },
 };
 
-export const moduleRepositoryRoutes: Route[] = [
-  route('POST', '/organizations/{organization}/registry-modules/vcs', 'registry:write-modules', organization, create),
-  route('POST', '/registry-modules', 'registry:write-modules', ofConnection, create),
+const inOrganization = '/organizations/{organization}/registry-modules/vcs';
+
+export const moduleRepositoryRoutes = (noCode: NoCodeProvisioning): Route[] => [
+  route('POST', inOrganization, 'registry:write-modules', organization, creating(noCode)),
+  route('POST', '/registry-modules', 'registry:write-modules', ofConnection, creating(noCode)),
 ];

@@ -38,7 +38,8 @@ const connect = async ({ request, subject, principal }: Context<OauthClient>): P
 const redeem = async (request: ApiRequest, attempt: Attempt, client: OauthClient): Promise<void> => {
   const forge = forges[client.dialect as keyof typeof forges];
   const secret = (await openClientSecret(client)) ?? '';
-  const issued = await redeemCode(request, attempt, { forge, httpUrl: client.httpUrl, key: client.key ?? '', secret });
+  const { httpUrl, agentPoolId } = client;
+  const issued = await redeemCode(request, attempt, { forge, httpUrl, agentPoolId, key: client.key ?? '', secret });
   const account = await forge.whoAmI(callerOf({ client, secret: issued.token }));
   await keepToken(client, issued, account);
 };
@@ -55,7 +56,9 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
     ...redirect(303, `${page}?${outcome}=${client.id}`),
     cookies: [endedCookie(request)],
   });
-  const granted = await grantsOfUser(attempt.userId).on({ organization: client.organization });
+  // The browser of whoever began it, on the page.
+  const caller = { kind: 'session', address: request.address } as const;
+  const granted = await grantsOfUser(attempt.userId, caller).on({ organization: client.organization });
   if (!granted.has('connection:write')) return done('denied');
   try {
     await redeem(request, attempt, client);

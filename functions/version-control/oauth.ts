@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { ApiRequest } from '../api/request.ts';
-import { guardedFetch } from '../outbound/fetch.ts';
+import { fetchFor } from './call.ts';
 import type { IssuedToken, OauthClient } from './connections.ts';
 import type { Forge } from './forges/forge.ts';
 import type { Attempt } from './oauth-attempts.ts';
@@ -15,8 +15,8 @@ const serverOf = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>, forge: Forge): oaut
   token_endpoint: `${httpUrl}${forge.oauth.token}`,
 });
 
-const oauthOptions = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>) => ({
-  [oauth.customFetch]: guardedFetch as never,
+const oauthOptions = ({ httpUrl, agentPoolId }: Pick<OauthClient, 'httpUrl' | 'agentPoolId'>) => ({
+  [oauth.customFetch]: fetchFor({ agentPoolId }) as never,
   [oauth.allowInsecureRequests]: httpUrl.startsWith('http:'),
   headers: new Headers({ accept: 'application/json' }),
 });
@@ -27,7 +27,7 @@ const issuedFrom = (answer: oauth.TokenEndpointResponse): IssuedToken => ({
   ...(answer.expires_in ? { expiresAt: expiryOf(answer.expires_in) } : {}),
 });
 
-interface Application extends Pick<OauthClient, 'httpUrl'> {
+interface Application extends Pick<OauthClient, 'httpUrl' | 'agentPoolId'> {
   forge: Forge;
   /** The client's id at the forge. */
   key: string;
@@ -38,7 +38,7 @@ interface Application extends Pick<OauthClient, 'httpUrl'> {
 export const redeemCode = async (
   { query }: ApiRequest,
   { verifier, redirectUri }: Pick<Attempt, 'verifier' | 'redirectUri'>,
-  { forge, key, secret, httpUrl }: Application,
+  { forge, key, secret, httpUrl, agentPoolId }: Application,
 ): Promise<IssuedToken> => {
   const application = { client_id: key };
   const server = serverOf({ httpUrl }, forge);
@@ -51,7 +51,7 @@ export const redeemCode = async (
     checked,
     redirectUri,
     verifier,
-    oauthOptions({ httpUrl }),
+    oauthOptions({ httpUrl, agentPoolId }),
   );
   return issuedFrom(await oauth.processAuthorizationCodeResponse(server, application, answer));
 };

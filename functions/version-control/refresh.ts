@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { guardedFetch } from '../outbound/fetch.ts';
+import type { fetchBy } from '../outbound/fetch.ts';
 import type { IssuedToken } from './connections.ts';
 
 /**
@@ -23,6 +23,8 @@ export class RefreshRefusedError extends Error {
 }
 
 interface Refreshing {
+  /** How its requests are sent. */
+  fetch: ReturnType<typeof fetchBy>;
   tokenEndpoint: string;
   clientId: string;
   clientSecret: string;
@@ -38,7 +40,7 @@ export const expiryOf = (seconds: number | undefined): string | undefined =>
  * @throws {Error} for no answer, or one that is none of OAuth 2.0
  */
 export const refreshToken = async (request: Refreshing): Promise<IssuedToken> => {
-  const answer = await guardedFetch(request.tokenEndpoint, {
+  const answer = await request.fetch(request.tokenEndpoint, {
     method: 'POST',
     headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({

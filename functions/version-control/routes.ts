@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { conflict, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
@@ -37,6 +38,8 @@ import { isModule, isPolicySet, isWorkspace, listUses } from './repositories.ts'
 const includes = includable('oauth_tokens', 'projects');
 const query = { include: includes };
 
+const poolPointer = '/data/relationships/agent-pool';
+
 const documents = async (
   { request, principal }: Pick<Context<InOrganization>, 'request' | 'principal'>,
   organizationName: string,
@@ -70,7 +73,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
       `${subject.organization} has ${maxClients} OAuth clients, the maximum. Delete one first`,
     );
   }
-  const client = await createClient(subject.organization, given.settings, given.issued);
+  const client = await withPool(() => createClient(subject.organization, given.settings, given.issued), poolPointer);
   const { data } = await documents(context, subject.organization, [client]);
   return created(data[0] as Resource);
 };
@@ -110,7 +113,7 @@ const update = async (context: Context<OauthClient>): Promise<Answer> => {
     await checkUsers(subject, { ...subject, ...settings } as OauthClient);
   }
   const changes = Object.keys(settings).length > 0;
-  const updated = changes ? await updateClient(subject, settings, editor) : subject;
+  const updated = changes ? await withPool(() => updateClient(subject, settings, editor), poolPointer) : subject;
   if (!updated) {
     const found = await getClient(subject.id);
     if (!found) throw notFound('The OAuth client was deleted at the same time.');

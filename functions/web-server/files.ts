@@ -1,15 +1,14 @@
-/** What the bundler makes of the page (infra/page.ts) and the function serves. */
+/** The page's files as the bundler writes them (infra/page.ts) and the function serves them. */
 
 export interface PageFile {
   contentType: string;
-  /** Base64 of the content, compressed. */
+  /** Base64 of the content, compressed with Brotli. Only rare clients need anything else. */
   br: string;
-  gzip: string;
 }
 
 export interface PageFiles {
-  /** HTML with `{{base}}` where the way back to the base goes. */
+  /** HTML with `{{base}}` in place of the relative path to the base. */
   html: string;
-  /** By name; the name has a hash of the content in it. */
+  /** By name, which contains a hash of the content. */
   assets: Record<string, PageFile>;
 }

@@ -1,4 +1,4 @@
-import { brotliDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { PageFile, PageFiles } from './files.ts';
 
@@ -6,14 +6,14 @@ type Answer = APIGatewayProxyStructuredResultV2;
 
 export interface ServeOptions {
   files: PageFiles;
-  /** Where plans, states and configurations are: the page reads and uploads them there itself. */
+  /** Origin of plans, states and configurations, which the page downloads and uploads directly. */
   bucketOrigin: string;
 }
 
 /**
- * Nothing is loaded from or sent to anywhere but this origin and the platform's own bucket, no text can become script
- * or markup, and nobody can frame the page. As in the API there is no Strict-Transport-Security: on one machine it
- * would turn a developer's every http://localhost away.
+ * The page loads from and sends to this origin and the platform's own bucket only; text cannot become script or markup;
+ * no site can frame it. Like the API it sends no Strict-Transport-Security, which on one machine would block every
+ * other http://localhost of the developer.
  */
 const headersOf = (bucketOrigin: string): Record<string, string> => ({
   'content-security-policy': [
@@ -36,16 +36,22 @@ const headersOf = (bucketOrigin: string): Record<string, string> => ({
   'x-frame-options': 'DENY',
 });
 
-/** `br;q=1.0, gzip;q=0` → `br`: the best encoding that is taken; undefined when none is. */
+/** `br;q=1.0, gzip;q=0` → `br`: the best encoding that the client accepts, if any. */
 export const encodingFor = (accepted: string | undefined): 'br' | 'gzip' | undefined => {
-  const taken = (accepted ?? '').split(',').flatMap((part) => {
+  const names = (accepted ?? '').split(',').flatMap((part) => {
     const [name = '', ...parameters] = part
       .trim()
       .toLowerCase()
       .split(/\s*;\s*/);
     return parameters.some((parameter) => /^q=0(\.0+)?$/.test(parameter)) ? [] : [name];
   });
-  return (['br', 'gzip'] as const).find((name) => taken.includes(name));
+  return (['br', 'gzip'] as const).find((name) => names.includes(name));
+};
+
+/** For clients without Brotli, such as browsers behind a proxy that does not know it. */
+const recompressed = ({ br }: PageFile, encoding: 'gzip' | undefined): Buffer => {
+  const content = brotliDecompressSync(Buffer.from(br, 'base64'));
+  return encoding ? gzipSync(content) : content;
 };
 
 const asset = (file: PageFile, encoding: 'br' | 'gzip' | undefined, headers: Record<string, string>): Answer => ({
@@ -58,13 +64,13 @@ const asset = (file: PageFile, encoding: 'br' | 'gzip' | undefined, headers: Rec
     vary: 'accept-encoding',
     ...(encoding ? { 'content-encoding': encoding } : {}),
   },
-  body: encoding ? file[encoding] : brotliDecompressSync(Buffer.from(file.br, 'base64')).toString('base64'),
+  body: encoding === 'br' ? file.br : recompressed(file, encoding).toString('base64'),
   isBase64Encoded: true,
 });
 
 /**
- * The way from a page back to the base, so that the page works under any path prefix, whether or not whoever put it
- * there cuts it off: `/app/acme/runs` → `../../`.
+ * The relative path from a page to the base, so that the page works behind a proxy with a path prefix, whether or not
+ * the proxy strips it: `/app/acme/runs` → `../../`.
  */
 export const relativeRoot = (path: string): string => '../'.repeat(path.split('/').length - 2) || './';
 
@@ -79,7 +85,7 @@ export const serve = (event: APIGatewayProxyEventV2, { files, bucketOrigin }: Se
     return {
       statusCode: 404,
       headers: { ...headers, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
-      body: 'There is no such file any more: the platform was updated. Load the page again.',
+      body: 'File not found: the platform was updated. Reload the page.',
     };
   }
   return {

@@ -13,6 +13,7 @@ import { Queue } from './views/runs/queue.tsx';
 import { Workspaces } from './views/workspaces/workspaces.tsx';
 
 const run = () => import('./groups/run.ts');
+const QueryView = lazily(run, (group) => group.QueryView);
 const RunView = lazily(run, (group) => group.RunView);
 const StateView = lazily(run, (group) => group.StateView);
 
@@ -25,12 +26,21 @@ const Environments = lazily(environments, (group) => group.Environments);
 const TemplateView = lazily(environments, (group) => group.TemplateView);
 const Templates = lazily(environments, (group) => group.Templates);
 
+const registry = () => import('./groups/registry.ts');
+const ModuleView = lazily(registry, (group) => group.ModuleView);
+const Modules = lazily(registry, (group) => group.Modules);
+const ProviderView = lazily(registry, (group) => group.ProviderView);
+const Providers = lazily(registry, (group) => group.Providers);
+const TestRunView = lazily(registry, (group) => group.TestRunView);
+
 const organization = () => import('./groups/organization.ts');
 const AgentPoolView = lazily(organization, (group) => group.AgentPoolView);
 const AgentPools = lazily(organization, (group) => group.AgentPools);
 const AuditTrail = lazily(organization, (group) => group.AuditTrail);
 const Connections = lazily(organization, (group) => group.Connections);
 const Explorer = lazily(organization, (group) => group.Explorer);
+const IpAllowlists = lazily(organization, (group) => group.IpAllowlists);
+const IpAllowlistView = lazily(organization, (group) => group.IpAllowlistView);
 const Members = lazily(organization, (group) => group.Members);
 const NewOrganization = lazily(organization, (group) => group.NewOrganization);
 const OrganizationSettings = lazily(organization, (group) => group.OrganizationSettings);
@@ -93,6 +103,10 @@ const View = ({ at }: { at: Place }) => {
       return <AgentPools key={at.organization} organization={at.organization} />;
     case 'agent-pool':
       return <AgentPoolView key={at.id} {...at} />;
+    case 'ip-allowlists':
+      return <IpAllowlists key={at.organization} organization={at.organization} />;
+    case 'ip-allowlist':
+      return <IpAllowlistView key={at.id} {...at} />;
     case 'environments':
       return <Environments key={at.organization} organization={at.organization} />;
     case 'environment':
@@ -101,6 +115,16 @@ const View = ({ at }: { at: Place }) => {
       return <Templates key={at.organization} organization={at.organization} />;
     case 'template':
       return <TemplateView key={at.id} {...at} />;
+    case 'modules':
+      return <Modules key={at.organization} organization={at.organization} />;
+    case 'module':
+      return <ModuleView key={`${at.organization} ${at.registry}/${at.namespace}/${at.name}/${at.provider}`} {...at} />;
+    case 'test-run':
+      return <TestRunView key={at.run} {...at} />;
+    case 'providers':
+      return <Providers key={at.organization} organization={at.organization} />;
+    case 'provider':
+      return <ProviderView key={`${at.organization} ${at.registry}/${at.namespace}/${at.name}`} {...at} />;
     case 'version-control':
       return <Connections key={at.organization} organization={at.organization} />;
     case 'teams':
@@ -121,6 +145,8 @@ const View = ({ at }: { at: Place }) => {
       return <Workspaces key={at.organization} organization={at.organization} />;
     case 'workspace':
       return <WorkspaceView key={`${at.organization}/${at.workspace}`} {...at} />;
+    case 'query':
+      return <QueryView key={at.query} {...at} />;
     case 'run':
       return <RunView key={at.run} id={at.run} organization={at.organization} />;
     default:

@@ -31,9 +31,19 @@ export interface EnvironmentsAccess {
   authorization: Record<string, string>;
 }
 
-/** What the function of templates answers (infra/functions/environment-templates.ts). */
-const ofTemplates =
-  /^\/(templates|templateversions|organizations\/[^/]+\/templates|organizations\/[^/]+\/templateversions)(?![^/?])/;
+/**
+ * Requests that have functions of their own (infra/functions/environment-builds.ts, environment-templates.ts), by the part
+ * of the path that leads there.
+ */
+const parts: Record<string, RegExp> = {
+  '/builds':
+    /^POST \/(workspaces\/[^/]+\/builds|users\/[^/]+\/workspaces|organizations\/[^/]+\/members\/[^/]+\/workspaces)$|^\w+ \/workspacebuilds\/[^/]+\/(cancel|state)(?![^?])/,
+  '/templates':
+    /^\w+ \/(templates|templateversions|organizations\/[^/]+\/templates|organizations\/[^/]+\/templateversions)(?![^/?])/,
+};
+
+const partFor = (method: string, path: string): string =>
+  Object.keys(parts).find((part) => parts[part]?.test(`${method} ${path}`)) ?? '';
 
 /** @throws {ApiError} for 4xx and 5xx */
 export const requestEnvironments = async <T>(
@@ -42,7 +52,7 @@ export const requestEnvironments = async <T>(
   path: string,
   body?: unknown,
 ): Promise<T> => {
-  const response = await fetch(`${way.base}/environments${ofTemplates.test(path) ? '/templates' : ''}/api/v2${path}`, {
+  const response = await fetch(`${way.base}/environments${partFor(method, path)}/api/v2${path}`, {
     method,
     headers: { ...way.authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     body: body === undefined ? null : JSON.stringify(body),

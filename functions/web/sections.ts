@@ -28,6 +28,13 @@ export const sectionGroups: readonly { name: string; sections: readonly Section[
     ],
   },
   {
+    name: 'Registry',
+    sections: [
+      { view: 'modules', name: 'Modules', permission: 'can-view-registry' },
+      { view: 'providers', name: 'Providers', permission: 'can-view-registry' },
+    ],
+  },
+  {
     name: 'Shared',
     sections: [
       { view: 'variable-sets', name: 'Variable sets', permission: 'can-read-varsets' },
@@ -42,6 +49,7 @@ export const sectionGroups: readonly { name: string; sections: readonly Section[
     sections: [
       { view: 'teams', name: 'Teams' },
       { view: 'members', name: 'Members', permission: 'can-view-users' },
+      { view: 'ip-allowlists', name: 'IP allowlists', permission: 'can-manage-ip-allowlists' },
       { view: 'audit-trail', name: 'Audit trail', permission: 'can-read-audit-trail' },
       { view: 'organization-settings', name: 'Settings' },
     ],

@@ -1,3 +1,4 @@
+import type { Resource } from '../client/client.ts';
 import { create, get } from './session.ts';
 import { type Entry, gzip, isConfigurationFile, tar } from './text/tar.ts';
 
@@ -71,10 +72,12 @@ const put = async (url: string, body: Blob): Promise<void> => {
 /** Asks until the platform has looked at what was uploaded. @throws when it does not, or refuses it */
 const settled = async (path: string, status: string): Promise<string> => {
   for (const deadline = Date.now() + patienceMs; ; ) {
-    const version = await get<'configuration-versions' | 'policy-set-versions'>(path);
+    const version: Resource = await get(path);
     const { attributes } = version;
     if (attributes.status === status) return version.id;
-    if (attributes.status === 'errored') throw new Error(attributes['error-message'] ?? 'The upload was rejected.');
+    if (/errored|failed/.test(attributes.status)) {
+      throw new Error(attributes['error-message'] || attributes.error || 'The upload was rejected.');
+    }
     if (Date.now() > deadline) throw new Error('The upload was not processed in time. Try again.');
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
@@ -97,4 +100,20 @@ export const uploadPolicies = async (setId: string, { archive }: Picked): Promis
   const version = await create(`/policy-sets/${setId}/versions`, 'policy-set-versions', {});
   await put(version.links?.upload ?? '', body);
   await settled(`/policy-set-versions/${version.id}`, 'ready');
+};
+
+/** A new version of the registry's module at that path. @throws what is wrong with its archive */
+export const uploadModule = async (path: string, version: string, { archive }: Picked): Promise<void> => {
+  const body = await archive();
+  const created = await create(`${path}/versions`, 'registry-module-versions', { version });
+  await put(created.links?.upload ?? '', body);
+  await settled(`${path}/version?module_version=${encodeURIComponent(version)}`, 'ok');
+};
+
+/** What tests of the module at that path are run with. @returns the id of the configuration version */
+export const uploadTests = async (path: string, { archive }: Picked): Promise<string> => {
+  const body = await archive();
+  const version = await create(`${path}/test-runs/configuration-versions`, 'configuration-versions', {});
+  await put(version.attributes['upload-url'], body);
+  return version.id;
 };

@@ -13,6 +13,8 @@ export interface NameEntry {
   workspaceId: string;
   projectId: string;
   tags: Tag[];
+  /** Its workspace is deleted and comes back within a minute: nobody takes the name from it. */
+  recovering?: true;
 }
 
 export type NameItem = NameEntry & Key & { name: string; at: string };
@@ -51,7 +53,7 @@ export const claimName = async (organization: string, name: string, entry: NameE
   const workspace = await get<{ name: string; deletedAt?: string }>(keys.workspace(holder.workspaceId));
   if (!workspace) return holder.workspaceId;
   const renaming = Date.now() - Date.parse(holder.at) < renameSeconds * 1000;
-  if (!workspace.deletedAt && (workspace.name === name || renaming)) return undefined;
+  if (workspace.deletedAt ? holder.recovering && renaming : workspace.name === name || renaming) return undefined;
   const taken = await put(
     { ...entryItem },
     { condition: 'workspaceId = :holder', values: { ':holder': holder.workspaceId } },
@@ -67,6 +69,17 @@ const ofWorkspace = ({ workspaceId }: Pick<NameEntry, 'workspaceId'>) => ({
 /** Brings the index up to date with the workspace of that name. */
 export const indexName = async (organization: string, name: string, entry: NameEntry): Promise<void> => {
   await put({ ...item(keys.workspaceName(organization, name), name, entry) }, ofWorkspace(entry));
+};
+
+/** {@link claimName} for a deleted workspace that comes back within a minute. False when the name is taken. */
+export const holdName = async (organization: string, name: string, entry: NameEntry): Promise<boolean> => {
+  const holder = await claimName(organization, name, entry);
+  if (holder === undefined) return false;
+  const held = item(keys.workspaceName(organization, name), name, { ...entry, recovering: true });
+  if (holder === entry.workspaceId) return put({ ...held }, ofWorkspace(entry));
+  // Whoever claimed it to create a workspace has stopped, unless that was a moment ago.
+  const stopped = new Date(Date.now() - renameSeconds * 1000).toISOString();
+  return put({ ...held }, { condition: 'workspaceId = :id AND at < :at', values: { ':id': holder, ':at': stopped } });
 };
 
 /** Makes the project's lists look at the workspace. */

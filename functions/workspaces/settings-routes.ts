@@ -126,7 +126,10 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
 };
 
 /** False when it has unfinished runs, unless by `force` (removal/workspaces.ts). */
-type DeleteWorkspace = (workspace: Workspace, options: { by: string; force?: boolean }) => Promise<boolean>;
+type DeleteWorkspace = (
+  workspace: Workspace,
+  options: { by: string; force?: boolean; recoverable?: boolean },
+) => Promise<boolean>;
 
 const remove =
   (deleteWorkspace: DeleteWorkspace) =>
@@ -134,7 +137,7 @@ const remove =
     const { subject, principal } = context;
     checkUnmanaged(subject, 'delete');
     await checkForce(context);
-    await deleteWorkspace(subject, { by: principal.userId, force: true });
+    await deleteWorkspace(subject, { by: principal.userId, force: true, recoverable: true });
     return noContent();
   };
 
@@ -150,7 +153,7 @@ const safeDelete =
         `Workspace ${subject.name} still manages ${subject.state.resources} resources. Destroy them first, or delete the workspace with force.`,
       );
     }
-    if (!(await deleteWorkspace(subject, { by: principal.userId }))) throw busy(subject);
+    if (!(await deleteWorkspace(subject, { by: principal.userId, recoverable: true }))) throw busy(subject);
     return noContent();
   };
 

@@ -16,9 +16,7 @@ interface NotServed {
 const each = (methods: string, path: string): string[] => methods.split(' ').map((method) => `${method} ${path}`);
 
 const transfer = '/workspace-transfers/{}';
-const cidrList = '/cidr-range-lists/{}';
 const hyok = '/hyok-configurations/{}';
-const providerSet = '/provider-sets/{}';
 
 export const notServed: NotServed[] = [
   {
@@ -40,19 +38,6 @@ export const notServed: NotServed[] = [
     ],
   },
   {
-    feature: 'provider sets',
-    why: 'beta; variable sets and reusable modules do the same',
-    operations: [
-      ...each('GET PATCH DELETE', providerSet),
-      ...each('POST DELETE', `${providerSet}/relationships/projects`),
-      ...each('POST DELETE', `${providerSet}/relationships/workspaces`),
-      ...each('GET POST DELETE', '/organizations/{}/provider-sets'),
-      'GET /organizations/{}/provider-sets/{}',
-      'GET /projects/{}/provider-sets',
-      'GET /workspaces/{}/provider-sets',
-    ],
-  },
-  {
     feature: 'Terraform policies (`tfpolicy`)',
     why: 'beta, and their engine is not published; policies are written for OPA or Sentinel',
     operations: [
@@ -61,17 +46,6 @@ export const notServed: NotServed[] = [
       'POST /tf-policy-evaluations/{}/actions/override',
       'GET /tf-policy-evaluations/{}/tf-policy-set-outcomes',
       'GET /tf-policy-set-outcomes/{}',
-    ],
-  },
-  {
-    feature: 'IP allowlists',
-    why: 'beta; restrict the address in front of the platform',
-    operations: [
-      ...each('GET POST', '/organizations/{}/cidr-range-lists'),
-      ...each('GET PATCH DELETE', cidrList),
-      ...each('GET POST', `${cidrList}/relationships/cidr-ranges`),
-      ...each('POST DELETE', `${cidrList}/relationships/agent-pools`),
-      ...each('GET PATCH DELETE', '/cidr-ranges/{}'),
     ],
   },
   {
@@ -87,15 +61,6 @@ export const notServed: NotServed[] = [
       `GET ${transfer}`,
       `POST ${transfer}/actions/resume`,
       `POST ${transfer}/actions/cancel`,
-    ],
-  },
-  {
-    feature: 'recoverable items',
-    why: 'beta; a backup brings deleted workspaces back',
-    operations: [
-      'GET /organizations/{}/recoverable-items',
-      'PUT /recoverable-items/{}/actions/recover',
-      'PUT /recoverable-items/{}/actions/permanently-delete',
     ],
   },
   {

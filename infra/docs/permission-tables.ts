@@ -1,10 +1,10 @@
+import { organizationToken } from '../../functions/api/permissions/organization-token.ts';
 import {
   flagPermissions,
   inTeam,
   member,
   ofProjectGrant,
   ofWorkspaceGrant,
-  organizationToken,
   overridePermissions,
   type Permission,
   type Permissions,

@@ -1,7 +1,7 @@
 import type { Declaration } from '../declaration.ts';
 
 /** Routes of the environments' API (infra/environment-api.ts) that are for it. */
-export const environmentFilePaths = ['/api/v2/files', '/api/v2/files/{proxy+}'];
+export const environmentFileRoutes = ['ANY /api/v2/files', 'ANY /api/v2/files/{proxy+}'];
 
 /** Apart from templates: nothing else reads zip archives, and hostile ones reach no function that starts runs. */
 export const EnvironmentFiles: Declaration = {

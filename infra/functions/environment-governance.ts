@@ -1,14 +1,14 @@
 import type { Declaration } from '../declaration.ts';
 
 /** Routes of the environments' API (infra/environment-api.ts) that are for it. */
-export const environmentGovernancePaths = [
-  '/metrics',
-  '/api/v2/audit',
-  '/api/v2/groups/{proxy+}',
-  '/api/v2/prebuilds/{proxy+}',
-  '/api/v2/organizations/{organization}/groups',
-  '/api/v2/organizations/{organization}/groups/{proxy+}',
-  '/api/v2/organizations/{organization}/members/{user}/workspace-quota',
+export const environmentGovernanceRoutes = [
+  'ANY /metrics',
+  'ANY /api/v2/audit',
+  'ANY /api/v2/groups/{proxy+}',
+  'ANY /api/v2/prebuilds/{proxy+}',
+  'ANY /api/v2/organizations/{organization}/groups',
+  'ANY /api/v2/organizations/{organization}/groups/{proxy+}',
+  'ANY /api/v2/organizations/{organization}/members/{user}/workspace-quota',
 ];
 
 export const EnvironmentGovernance: Declaration = {

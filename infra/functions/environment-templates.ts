@@ -1,13 +1,13 @@
 import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 /** Routes of the environments' API (infra/environment-api.ts) that are for it. */
-export const templatePaths = [
-  '/api/v2/templates',
-  '/api/v2/templates/{proxy+}',
-  '/api/v2/templateversions/{proxy+}',
-  '/api/v2/organizations/{organization}/templates',
-  '/api/v2/organizations/{organization}/templates/{proxy+}',
-  '/api/v2/organizations/{organization}/templateversions',
+export const templateRoutes = [
+  'ANY /api/v2/templates',
+  'ANY /api/v2/templates/{proxy+}',
+  'ANY /api/v2/templateversions/{proxy+}',
+  'ANY /api/v2/organizations/{organization}/templates',
+  'ANY /api/v2/organizations/{organization}/templates/{proxy+}',
+  'ANY /api/v2/organizations/{organization}/templateversions',
 ];
 
 export const EnvironmentTemplates: HttpDeclaration = {

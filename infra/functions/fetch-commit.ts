@@ -11,9 +11,9 @@ export const FetchCommit: Declaration = {
     // What became of policies and modules is told: an event, and a row below the commit.
     may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('Decrypt', 'GenerateDataKey'),
-    // Commits are policies and modules, too.
-    may.readObjects('configurations', 'registry'),
-    may.writeObjects('configurations', 'policies', 'registry'),
+    // Commits are policies and modules, too. Agents upload what only they can fetch.
+    may.readObjects('configurations', 'registry', 'uploads'),
+    may.writeObjects('configurations', 'policies', 'registry', 'uploads'),
     may.seeMissingObjects(),
     may.postStatuses(),
     ...may.githubApp('key'),

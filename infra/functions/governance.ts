@@ -2,7 +2,7 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Governance: HttpDeclaration = {
   entry: 'functions/public-api/governance.ts',
-  description: 'The public API: run tasks, cost estimates',
+  description: 'The public API: run tasks, cost estimates, results of policies',
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'key', 'outbound', 'requestLimit'],
   rights: (may) => [
@@ -11,7 +11,7 @@ export const Governance: HttpDeclaration = {
     may.readObjects('outcomes', 'runs'),
     may.writeObjects('outcomes'),
     may.seeMissingObjects(),
-    // Run tasks say that they are still at work.
+    // Run tasks send heartbeats; an override of policies resumes the run.
     may.answerExecutions('Heartbeat'),
   ],
   http: {

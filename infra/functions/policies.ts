@@ -2,7 +2,7 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Policies: HttpDeclaration = {
   entry: 'functions/public-api/policies.ts',
-  description: 'The public API: policies, policy sets and their results',
+  description: 'The public API: policies and policy sets',
   timeoutSeconds: 29,
   environment: [
     'table',
@@ -18,13 +18,11 @@ export const Policies: HttpDeclaration = {
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
-    may.readObjects('policies', 'runs', 'uploads'),
+    may.readObjects('policies', 'uploads'),
     may.writeObjects('policies', 'uploads'),
     may.seeMissingObjects(),
     may.handleVersionControlEvents(),
     may.fetchCommits(),
-    // An override lets the run go on.
-    may.answerExecutions(),
     ...may.githubApp('key'),
   ],
   http: {

@@ -18,7 +18,8 @@ export const Runner: HttpDeclaration = {
     'runnerProgram',
   ],
   rights: (may) => [
-    may.table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+    // Teams and projects: whoever started a run must still be allowed to apply when its runner takes the apply along.
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
     may.key('GenerateDataKey', 'Decrypt'),
     may.readObjects('configurations', 'inputs', 'runs', 'states', 'uploads', 'providers'),
     may.writeObjects('runs', 'states', 'uploads'),

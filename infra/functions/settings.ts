@@ -2,7 +2,7 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Settings: HttpDeclaration = {
   entry: 'functions/public-api/settings.ts',
-  description: 'The public API: variables, variable sets, tags, SSH keys, run triggers, notifications',
+  description: 'The public API: variables, variable sets, tags, SSH keys, run triggers, notifications, IP allowlists',
   timeoutSeconds: 29,
   environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit', 'email'],
   rights: (may) => [

@@ -2,7 +2,7 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Workspaces: HttpDeclaration = {
   entry: 'functions/public-api/workspaces.ts',
-  description: 'The public API: creates, changes and deletes workspaces',
+  description: 'The public API: creates, changes, deletes and recovers workspaces',
   timeoutSeconds: 29,
   environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit', 'versionControl', 'githubApp'],
   rights: (may) => [

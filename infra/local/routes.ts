@@ -98,20 +98,16 @@ const rank = ({ method, segments }: Compiled): number => {
 };
 
 const match = (pattern: string[], segments: string[]): Record<string, string> | undefined => {
+  const greedy = isGreedy(pattern.at(-1) ?? '');
+  if (greedy ? segments.length < pattern.length : segments.length !== pattern.length) return undefined;
+  // Most candidates differ in a literal segment: nothing is made for those.
+  if (pattern.some((expected, i) => !expected.startsWith('{') && expected !== segments[i])) return undefined;
   const parameters: Record<string, string> = {};
   for (const [i, expected] of pattern.entries()) {
-    const rest = segments.slice(i);
-    if (isGreedy(expected)) {
-      if (rest.join('/') === '') return undefined;
-      parameters[expected.slice(1, -2)] = rest.join('/');
-      return parameters;
-    }
-    const actual = segments[i];
-    if (actual === undefined) return undefined;
-    if (expected.startsWith('{')) {
-      if (actual === '') return undefined;
-      parameters[expected.slice(1, -1)] = actual;
-    } else if (expected !== actual) return undefined;
+    if (!expected.startsWith('{')) continue;
+    const actual = isGreedy(expected) ? segments.slice(i).join('/') : segments[i];
+    if (!actual) return undefined;
+    parameters[expected.slice(1, isGreedy(expected) ? -2 : -1)] = actual;
   }
-  return pattern.length === segments.length ? parameters : undefined;
+  return parameters;
 };

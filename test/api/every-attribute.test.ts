@@ -342,6 +342,23 @@ const resources: Record<string, Resource> = {
     list: `${acme}/ssh-keys`,
     samples: { name: named('renamed'), value: { write: 'other', isSecret: true, cleared: 'fixed' } },
   },
+  'cidr-range-lists': {
+    make: () => createOne(`${acme}/cidr-range-lists`, 'cidr-range-lists', { name: uniqueName('list') }),
+    list: `${acme}/cidr-range-lists`,
+    samples: {
+      name: named('office'),
+      description: { ...text(), cleared: { to: '' } },
+      'enforcement-scope': fixed('all_agent_pools'),
+    },
+  },
+  'cidr-ranges': {
+    make: async () => {
+      const list = await createOne(`${acme}/cidr-range-lists`, 'cidr-range-lists', { name: uniqueName('list') });
+      const at = `${list}/relationships/cidr-ranges`;
+      return createOne(at, 'cidr-ranges', { range: '198.51.100.0/24' });
+    },
+    samples: { range: fixed('203.0.113.0/24'), description: text(), enabled: fixed(false) },
+  },
 };
 
 /** Routes that change something, whose attributes are not above: why. */
@@ -425,7 +442,7 @@ describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
   it('have a sample for every attribute that can be written', async () => {
     const { body } = await api.patch(await make(), { 'no-such': 1 });
     const [, supported = ''] = /supported: (.*)$/.exec(body.errors[0].detail) ?? [];
-    const relationships = new Set(['project', 'tags', 'users', 'task', 'parent', 'vars']);
+    const relationships = new Set(['project', 'tags', 'users', 'task', 'parent', 'vars', 'agent-pools']);
     const all = Object.values(resources).flatMap((one) => Object.keys(one.samples));
     const supportedNames = supported
       .split(', ')

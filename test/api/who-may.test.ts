@@ -40,12 +40,15 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
   const { getTeam } = await import('../../functions/people/teams/records.ts');
   const { getProject } = await import('../../functions/projects/records.ts');
   const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+  const { getEndedWorkspace } = await import('../../functions/removal/workspaces.ts');
   const standing = role === 'owner' ? { role, teams: [] } : await standingOf(userId ?? '', 'acme');
   const project = await getProject(world.project ?? '');
   const team = await getTeam(world.team ?? '');
   const organization = granted.onOrganization(standing as never);
   const onProject = granted.onProject(standing as never, project);
   const onWorkspace = granted.onWorkspace(standing as never, await getWorkspace(world.workspace ?? ''), project);
+  const deleted = await getEndedWorkspace((world.recoverableItem ?? '').replace('ri-', 'ws-'));
+  const onDeleted = granted.onWorkspace(standing as never, deleted, project);
   const onTeam = team ? granted.onTeam(standing as never, team) : granted.noPermissions;
   const onVariableSet = onWorkspace.has('variable:read') ? new Set([...organization, 'varset:read']) : organization;
   const byWhat: Record<string, Granted> = {
@@ -59,6 +62,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'SSH key': organization,
     'reserved tag key': organization,
     view: organization,
+    'provider set': organization,
     ...Object.fromEntries(ofRegistry.map((what) => [what, organization])),
     agent: organization,
     'OAuth client': organization,
@@ -68,6 +72,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     project: onProject,
     team: onTeam,
     'variable set': onVariableSet as Granted,
+    'recoverable item': onDeleted,
   };
   return ({ method, path, finder }) => {
     // The body names the project that the new workspace is to be in.
@@ -207,6 +212,9 @@ describe("the permission table, sampled against HCP Terraform's documentation", 
     ['workspace admin', 'GET', 'ssh-keys/{sshKey}', 404],
     ['workspace admin', 'DELETE', 'organizations/{organization}/tags', 403],
     ['manage-workspaces', 'DELETE', 'organizations/{organization}/tags', 'allowed'],
+    ['organization token', 'POST', 'organizations/{organization}/cidr-range-lists', 'allowed'],
+    ['manage-organization-access', 'PATCH', 'cidr-range-lists/{cidrRangeList}', 404],
+    ['manage-agent-pools', 'GET', 'organizations/{organization}/cidr-range-lists', 403],
     ['workspace read', 'PATCH', 'reserved-tag-keys/{reservedTagKey}', 403],
   ])('%s: %s %s is %s', (role, method, path, verdict) => {
     expect(may(role, method, path)).toBe(verdict);

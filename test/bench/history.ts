@@ -1,6 +1,11 @@
-import { BatchWriteItemCommand, DynamoDBClient, type WriteRequest } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
+import {
+  BatchWriteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  UpdateItemCommand,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { packFiles } from '../../functions/cli/archive.ts';
 import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
 import { operationOf } from '../../functions/run/operation.ts';
@@ -29,12 +34,19 @@ const atOnce = 8;
 const table = ({ awsEndpointUrl, tableName }: Local) => {
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: awsEndpointUrl, region: 'us-east-1', credentials });
-  const documents = DynamoDBDocumentClient.from(client);
   return {
-    get: async <T>(key: Key) => (await documents.send(new GetCommand({ TableName: tableName, Key: key }))).Item as T,
-    update: (key: Key, UpdateExpression: string, ExpressionAttributeValues: Record<string, unknown>) =>
-      documents.send(
-        new UpdateCommand({ TableName: tableName, Key: key, UpdateExpression, ExpressionAttributeValues }),
+    get: async <T>(key: Key) => {
+      const { Item = {} } = await client.send(new GetItemCommand({ TableName: tableName, Key: marshall(key) }));
+      return unmarshall(Item) as T;
+    },
+    update: (key: Key, UpdateExpression: string, values: Record<string, unknown>) =>
+      client.send(
+        new UpdateItemCommand({
+          TableName: tableName,
+          Key: marshall(key),
+          UpdateExpression,
+          ExpressionAttributeValues: marshall(values),
+        }),
       ),
     write: async (items: Item[]) => {
       const left = Array.from({ length: Math.ceil(items.length / 25) }, (_, i) => items.slice(i * 25, i * 25 + 25));

@@ -1,31 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { until } from '../../functions/client/client.ts';
-import { client, newName, organization, platform, readLog, resources, startRun, untilFinal } from './support/world.ts';
+import { startAgent, stopAgents } from './support/agents.ts';
+import { client, newName, organization, readLog, resources, startRun, untilFinal } from './support/world.ts';
 
 /** A run on a machine of its owner's: the agent program beside the platform, which starts no runner for it. */
 
-const command = fileURLToPath(new URL('../../functions/cli/stepform.mjs', import.meta.url));
-const agents: ChildProcess[] = [];
-afterAll(() => {
-  for (const agent of agents) agent.kill('SIGKILL');
-});
-
-const startAgent = (name: string, token: string) => {
-  const agent = spawn(process.execPath, [command, 'agent', '--name', name, '--address', platform.url], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, STEPFORM_AGENT_TOKEN: token },
-  });
-  agents.push(agent);
-  const output = { text: '' };
-  for (const stream of [agent.stdout, agent.stderr]) {
-    stream.on('data', (part: Buffer) => {
-      output.text += part;
-    });
-  }
-  const ended = new Promise<number | null>((resolve) => agent.once('close', resolve));
-  return { agent, output, ended };
-};
+afterAll(stopAgents);
 
 it("is planned and applied by an agent of the workspace's pool, which it names; the agent stops when its token is revoked", async () => {
   const name = newName('agent');

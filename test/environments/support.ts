@@ -4,7 +4,14 @@ import type { Preset } from '../../functions/environments/templates/plan.ts';
 import type { Template } from '../../functions/environments/templates/records.ts';
 import type { Environment } from '../../functions/environments/workspaces/records.ts';
 import type { Run } from '../../functions/run/run.ts';
+import { environmentBuildRoutes } from '../../infra/functions/environment-builds.ts';
+import { environmentFileRoutes } from '../../infra/functions/environment-files.ts';
+import { environmentGovernanceRoutes } from '../../infra/functions/environment-governance.ts';
+import { templateRoutes } from '../../infra/functions/environment-templates.ts';
+import type { FunctionId } from '../../infra/functions.ts';
+import { Router } from '../../infra/local/routes.ts';
 import { type Answered, eventOf, type Sent, startApi, uniqueName } from '../support/api.ts';
+import { handlerOf } from '../support/handlers.ts';
 import { memberHelpers } from '../support/members.ts';
 import { resource } from '../support/state.ts';
 
@@ -31,13 +38,6 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const emitted = catchMetrics();
   process.env.ENVIRONMENTS_URL = 'https://environments.example.test';
   process.env.ENVIRONMENT_SOCKET_URL = 'wss://logs.example.test/logs';
-  const { handler: environments } = await import('../../functions/environments/handler.ts');
-  const { handler: ofTemplates } = await import('../../functions/environments/templates/handler.ts');
-  const { handler: ofGovernance } = await import('../../functions/environments/governance-handler.ts');
-  const { handler: ofFiles } = await import('../../functions/environments/templates/files-handler.ts');
-  const { environmentFilePaths } = await import('../../infra/functions/environment-files.ts');
-  const { environmentGovernancePaths } = await import('../../infra/functions/environment-governance.ts');
-  const { templatePaths } = await import('../../infra/functions/environment-templates.ts');
   const templates = await import('../../functions/environments/templates/records.ts');
   const versions = await import('../../functions/environments/templates/versions.ts');
   const builds = await import('../../functions/environments/builds/records.ts');
@@ -51,20 +51,22 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const { getWorkspace } = await import('../../functions/workspaces/records.ts');
   const { openInputs } = await import('../../functions/runs/inputs.ts');
 
-  const isOneOf = (paths: string[], path: string): boolean =>
-    paths.some((one) => new RegExp(`^${one.replace('{proxy+}', '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
-
   /** As the API's routes have it. */
-  const handlerOf = (path: string) => {
-    if (isOneOf(environmentGovernancePaths, path)) return ofGovernance;
-    if (isOneOf(environmentFilePaths, path)) return ofFiles;
-    return isOneOf(templatePaths, path) ? ofTemplates : environments;
-  };
+  const own = Object.entries({
+    EnvironmentBuilds: environmentBuildRoutes,
+    EnvironmentTemplates: templateRoutes,
+    EnvironmentFiles: environmentFileRoutes,
+    EnvironmentGovernance: environmentGovernanceRoutes,
+  }) as [FunctionId, string[]][];
+  const router = new Router(
+    own.flatMap(([functionArn, keys]) => keys.map((key) => ({ key, functionArn, timeoutMs: 29_000 }))),
+  );
 
   const call = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
     const full = path.replace(/^(?!\/metrics)/, '/api/v2');
     const event = eventOf(method, full, { token: api.token, ...sent });
-    const handler = handlerOf(full.split('?')[0] ?? '');
+    const target = router.find(method, event.rawPath)?.route.functionArn ?? 'Environments';
+    const handler = await handlerOf(target as FunctionId);
     const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
       statusCode: number;
       headers: Record<string, string>;

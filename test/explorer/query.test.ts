@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { csvOf } from '../../functions/explorer/csv.ts';
+import { csvOfRows } from '../../functions/explorer/csv.ts';
 import {
   fields,
   type Kind,
@@ -111,12 +111,15 @@ const parsed = (text: string): string[][] => {
   return rows;
 };
 
+/** What spreadsheets would take for a formula begins with an apostrophe: test/csv.test.ts. */
+const bare = (cell: string): string => cell.replace(/^'(?=[=+\-@\t\r\n＝＋－＠])/, '');
+
 it.each(queryTypes)('CSV of %s parses back to the same rows', (type) => {
   const columns = Object.keys(fields[type]);
   fc.assert(
     fc.property(fc.array(rowOf(type), { maxLength: 5 }), (rows) => {
-      const expected = rows.map((row) => columns.map((name) => String(row[name] ?? '')));
-      expect(parsed(csvOf(rows, columns))).toEqual([columns, ...expected]);
+      const expected = rows.map((row) => columns.map((name) => bare(String(row[name] ?? ''))));
+      expect(parsed(csvOfRows(rows, columns)).map((row) => row.map(bare))).toEqual([columns, ...expected]);
     }),
     { numRuns: 50 },
   );

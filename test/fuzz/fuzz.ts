@@ -107,6 +107,7 @@ const ofApi = [
   'Policies',
   'Registry',
   'Modules',
+  'TestRuns',
 ];
 /** What forms and pages answer is for people; OAuth has errors of its own (RFC 6749). */
 const inApiForm = (target: string, path: string): boolean => ofApi.includes(target) && !path.startsWith('/oauth/');

@@ -2,8 +2,10 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Route } from '../../functions/api/route.ts';
 import { serve } from '../../functions/web-server/serve.ts';
 import { deriveApiRoutes } from '../../infra/api-routes.ts';
+import type { HttpFunction } from '../../infra/functions.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { uniqueName } from '../support/api.ts';
+import { handlerOf } from '../support/handlers.ts';
 import { memberHelpers } from '../support/members.ts';
 import { startRunnerApi } from '../support/runner-api.ts';
 import { taskHelpers } from '../support/task-stages.ts';
@@ -17,8 +19,6 @@ export interface Answer {
   body?: string;
   isBase64Encoded?: boolean;
 }
-
-type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<Answer>;
 
 export interface Living {
   world: World;
@@ -38,34 +38,11 @@ export interface Platform {
 }
 
 const page = { html: '<base href="{{base}}">', assets: {} };
-const web: Handler = async (event) => serve(event, { files: page, bucketOrigin: 'https://bucket.test' }) as Answer;
+const web = (event: APIGatewayProxyEventV2) => serve(event, { files: page, bucketOrigin: 'https://bucket.test' });
 
 export const startPlatform = async (): Promise<Platform> => {
   const runner = await startRunnerApi();
   const { api } = runner;
-  const imported = async (load: Promise<{ handler: unknown }>) => (await load).handler as Handler;
-  const handlers: Record<string, Handler> = {
-    Api: await imported(import('../../functions/public-api/api.ts')),
-    Runs: await imported(import('../../functions/public-api/runs.ts')),
-    Organizations: await imported(import('../../functions/public-api/organizations.ts')),
-    Workspaces: await imported(import('../../functions/public-api/workspaces.ts')),
-    Policies: await imported(import('../../functions/public-api/policies.ts')),
-    States: await imported(import('../../functions/public-api/states.ts')),
-    Access: await imported(import('../../functions/public-api/access.ts')),
-    SignIn: await imported(import('../../functions/public-api/sign-in.ts')),
-    Settings: await imported(import('../../functions/public-api/settings.ts')),
-    Governance: await imported(import('../../functions/public-api/governance.ts')),
-    Explorer: await imported(import('../../functions/public-api/explorer.ts')),
-    Registry: await imported(import('../../functions/public-api/registry.ts')),
-    Modules: await imported(import('../../functions/public-api/modules.ts')),
-    VersionControl: await imported(import('../../functions/public-api/version-control.ts')),
-    Webhooks: await imported(import('../../functions/public-api/webhooks.ts')),
-    Identity: await imported(import('../../functions/workload-identity/handler.ts')),
-    Logs: await imported(import('../../functions/runs/logs-handler.ts')),
-    Runner: await imported(import('../../functions/runner-api/handler.ts')),
-    Agent: await imported(import('../../functions/agents/handler.ts')),
-    Web: web,
-  };
   const { routes } = await import('../../functions/public-api/all-routes.ts');
   const apiRoutes = await deriveApiRoutes();
   const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
@@ -79,9 +56,10 @@ export const startPlatform = async (): Promise<Platform> => {
   return {
     routes,
     functionOf: target,
-    send: (event) => {
-      const handler = handlers[target(event.requestContext.http.method, event.rawPath)] as Handler;
-      return handler(event, {} as Context);
+    send: async (event) => {
+      const id = target(event.requestContext.http.method, event.rawPath) as HttpFunction;
+      // The page is not bundled here.
+      return (id === 'Web' ? web(event) : await (await handlerOf(id))(event, {} as Context)) as Answer;
     },
     live: async () => {
       const world = await makeWorld(api);

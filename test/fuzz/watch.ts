@@ -1,4 +1,5 @@
-import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 
 /**
  * Watches what changes in the table, so that after a refused request it can be said whether anything is left of it.
@@ -34,20 +35,21 @@ export interface Watch {
 }
 
 export const watchTable = (): Watch => {
-  const client = DynamoDBDocumentClient.prototype as { send(this: unknown, command: Command): Promise<Command> };
+  const client = DynamoDBClient.prototype as { send(this: unknown, command: Command): Promise<Command> };
   const { send } = client;
   let before = new Map<string, { key: Key; text: Promise<string> }>();
-  let documents: unknown;
+  let asked: unknown;
   let table = '';
   const read = async (key: Key): Promise<string> => {
-    const input = { TableName: table, Key: key, ConsistentRead: true };
-    return textOf((await send.call(documents, new GetCommand(input))).Item);
+    const input = { TableName: table, Key: marshall(key), ConsistentRead: true };
+    const { Item } = await send.call(asked, new GetItemCommand(input));
+    return textOf(Item && unmarshall(Item));
   };
   client.send = async function (this: unknown, command: Command) {
-    if (!/^(Put|Update|Delete)Command$/.test(command.constructor.name)) return send.call(this, command);
-    documents = this;
+    if (!/^(Put|Update|Delete)ItemCommand$/.test(command.constructor.name)) return send.call(this, command);
+    asked = this;
     table = command.input.TableName;
-    const { pk, sk } = command.input.Key ?? command.input.Item;
+    const { pk, sk } = unmarshall(command.input.Key ?? command.input.Item);
     const name = `${pk} ${sk}`;
     if (!ofEveryRequest.test(pk) && !before.has(name)) before.set(name, { key: { pk, sk }, text: read({ pk, sk }) });
     await before.get(name)?.text;

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import aslValidator from 'asl-validator';
 import { describe, expect, it } from 'vitest';
-import { environmentFilePaths } from '../../infra/functions/environment-files.ts';
-import { environmentGovernancePaths } from '../../infra/functions/environment-governance.ts';
-import { templatePaths } from '../../infra/functions/environment-templates.ts';
+import { environmentBuildRoutes } from '../../infra/functions/environment-builds.ts';
+import { environmentFileRoutes } from '../../infra/functions/environment-files.ts';
+import { environmentGovernanceRoutes } from '../../infra/functions/environment-governance.ts';
+import { templateRoutes } from '../../infra/functions/environment-templates.ts';
 import { functionIds } from '../../infra/functions.ts';
 import {
   bundles,
@@ -191,15 +192,18 @@ const mainStage = () => resources('AWS::ApiGatewayV2::Stage').find(ofMainApi) as
 describe('the environments’ API', () => {
   const own = (type: string) => resources(type).filter(({ id }) => id.startsWith('EnvironmentApi'));
 
-  it('hands templates, files and what organizations watch to functions of their own, and connections to the one that sends logs', () => {
+  it('hands builds, templates, files and what organizations watch to functions of their own, and connections to the one that sends logs', () => {
     const targets = own('AWS::ApiGatewayV2::Integration').map(({ Properties }) => readable(Properties.IntegrationUri));
     expect(targets.filter((uri) => uri === 'EnvironmentsFunction')).toHaveLength(1);
     expect(targets.filter((uri) => uri.includes('EnvironmentLogsFunction'))).toHaveLength(1);
     const keys = own('AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
-    const templates = templatePaths.map((path) => `ANY ${path}`);
-    const governance = environmentGovernancePaths.map((path) => `ANY ${path}`);
-    const files = environmentFilePaths.map((path) => `ANY ${path}`);
-    expect(keys.sort()).toEqual(['$connect', '$default', ...templates, ...files, ...governance].sort());
+    const handedOver = [
+      ...environmentBuildRoutes,
+      ...templateRoutes,
+      ...environmentFileRoutes,
+      ...environmentGovernanceRoutes,
+    ];
+    expect(keys.sort()).toEqual(['$connect', '$default', ...handedOver].sort());
   });
 
   it('keeps tokens and tickets, which are in queries, out of the access logs', () => {
@@ -230,8 +234,8 @@ describe('the HTTP API', () => {
       ]);
     const apart = routes.filter(
       ([key, to]) =>
-        /^\w+ \/api\/v2\//.test(key ?? '') &&
-        /^(Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|Modules|VersionControl)Function$/.test(
+        /^\w+ \/api\/v2\/(?!\{proxy)/.test(key ?? '') &&
+        /^(Api|Runs|States|Access|Organizations|Workspaces|Settings|Governance|Policies|Registry|Modules|TestRuns|VersionControl)Function$/.test(
           to ?? '',
         ),
     );
@@ -254,6 +258,7 @@ describe('the HTTP API', () => {
       'ANY /auth/{proxy+}': 'VersionControlFunction',
       'ANY /webhooks/{proxy+}': 'WebhooksFunction',
       'ANY /environments/api/v2/{proxy+}': 'EnvironmentsFunction',
+      'ANY /environments/builds/api/v2/{proxy+}': 'EnvironmentBuildsFunction',
       'ANY /environments/templates/api/v2/{proxy+}': 'EnvironmentTemplatesFunction',
     });
   });
@@ -282,6 +287,7 @@ describe('the HTTP API', () => {
     expect(limited.sort()).toEqual([
       'Access',
       'Api',
+      'EnvironmentBuilds',
       'EnvironmentFiles',
       'EnvironmentGovernance',
       'EnvironmentTemplates',
@@ -296,6 +302,7 @@ describe('the HTTP API', () => {
       'Settings',
       'SignIn',
       'States',
+      'TestRuns',
       'VersionControl',
       'Webhooks',
       'Workspaces',

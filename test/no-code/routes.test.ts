@@ -87,6 +87,55 @@ const configurationOf = async (runId: string): Promise<string> => {
 
 const detailOf = ({ body }: { body: { errors: { detail: string }[] } }) => body.errors[0]?.detail;
 
+describe('no-code of a module itself', () => {
+  const create = (attributes: object) =>
+    api.post(modules, { name: uniqueName('own'), provider: 'aws', 'registry-name': 'private', ...attributes });
+  const noCodeOf = async (id: string) =>
+    (await api.get(`registry-modules/${id}`)).body.data.relationships['no-code-modules'].data;
+
+  it('is set when the module is created, and makes one no-code module', async () => {
+    const { status, body } = await create({ 'no-code': true });
+    expect(status).toBe(201);
+    expect(body.data.attributes['no-code']).toBe(true);
+    const [noCode, ...others] = await noCodeOf(body.data.id);
+    expect(others).toEqual([]);
+    const read = await api.get(`no-code-modules/${noCode.id}`);
+    expect(read.body.data.attributes).toMatchObject({ enabled: true, 'version-pin': null });
+    expect(read.body.data.relationships['registry-module'].data.id).toBe(body.data.id);
+  });
+
+  it('makes nothing where it is false', async () => {
+    const { body } = await create({ 'no-code': false });
+    expect(body.data.attributes['no-code']).toBe(false);
+    expect(await noCodeOf(body.data.id)).toEqual([]);
+  });
+
+  it('is switched on, off and on again without a second no-code module', async () => {
+    const { body } = await create({});
+    const path = `${modules}/private/acme/${body.data.attributes.name}/aws`;
+    const set = async (enabled: boolean) => (await api.patch(path, { 'no-code': enabled })).body.data.attributes;
+    expect((await set(false))['no-code']).toBe(false);
+    expect(await noCodeOf(body.data.id)).toEqual([]);
+    expect((await set(true))['no-code']).toBe(true);
+    const [first] = await noCodeOf(body.data.id);
+    expect((await set(false))['no-code']).toBe(false);
+    expect((await api.get(`no-code-modules/${first.id}`)).body.data.attributes.enabled).toBe(false);
+    expect((await set(true))['no-code']).toBe(true);
+    expect(await noCodeOf(body.data.id)).toEqual([first]);
+  });
+
+  it('comes along with modules on request only', async () => {
+    const { body } = await create({ 'no-code': true });
+    const [noCode] = await noCodeOf(body.data.id);
+    for (const path of [`registry-modules/${body.data.id}`, modules]) {
+      expect((await api.get(path)).body.included).toBeUndefined();
+      const { included } = (await api.get(`${path}?include=no-code-modules`)).body;
+      expect(included).toContainEqual(expect.objectContaining({ id: noCode.id, type: 'no-code-modules' }));
+    }
+    expect((await api.get(`${modules}?include=versions`)).status).toBe(400);
+  });
+});
+
 describe('a no-code module', () => {
   it('is created once for a module, read with its options, changed and deleted', async () => {
     const module = await newModule('1.0.0');

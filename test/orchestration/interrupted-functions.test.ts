@@ -199,6 +199,28 @@ describe('the sweep alone completes a recorded change after a crash', () => {
     );
   });
 
+  it('the report of a plan that takes the apply along', async () => {
+    const world = await LifecycleWorld.open(aws);
+    const id = await create(world, newId(), true);
+    const { when, act, isDone } = deeds['the report of a plan'];
+    const before = await bring(world, id, when);
+    let takenAlong = 0;
+    await atEachCall(
+      async () => {
+        await world.store.put({ ...world.store.keys.run(id), ...before });
+        aws.sent.length = 0;
+        return () => act(world, before);
+      },
+      async (what) => {
+        const run = await runOf(world, id);
+        if (isDone(run)) await world.sweep();
+        expect(told(before.wait?.token), what).toBe(isDone(run));
+        if (isDone(run) && run.apply.claimNonce) takenAlong++;
+      },
+    );
+    expect(takenAlong).toBeGreaterThan(0);
+  });
+
   it('a new run', async () => {
     let world: LifecycleWorld;
     let id: string;

@@ -31,10 +31,10 @@ const applying = async (workspace: ReturnType<typeof home>) =>
   (await store.policySetsOf(workspace)).map(({ id }) => id);
 
 describe('the policy sets of a workspace', () => {
-  it('are empty, which costs 1 request', async () => {
+  it('are empty, which costs 2 requests', async () => {
     const before = aws.calls;
     expect(await store.policySetsOf(home())).toEqual([]);
-    expect(aws.calls - before).toBe(1);
+    expect(aws.calls - before).toBe(2);
   });
 
   /** Whether a set applies that is related so to the workspace and its project. */

@@ -150,7 +150,8 @@ describe('a module', () => {
     [{ name: 'a', provider: 'AWS' }, 'provider'],
     [{ name: 'a', provider: 'aws', namespace: 'acme' }, 'registry-name'],
     [{ name: 'a', provider: 'aws', 'registry-name': 'private', namespace: 'other' }, 'namespace'],
-    [{ name: 'a', provider: 'aws', 'no-code': true }, 'no-code'],
+    [{ name: 'a', provider: 'aws', 'no-code': 'yes' }, 'no-code'],
+    [{ name: 'a', provider: 'aws', 'registry-name': 'public', namespace: 'hashicorp', 'no-code': true }, 'no-code'],
     [{ name: 'a', provider: 'aws', 'vcs-repo': { identifier: 'x' } }, 'vcs-repo'],
   ])('is refused with the name of the field: %j', async (attributes, field) => {
     const { status, body } = await api.post(modules, attributes);

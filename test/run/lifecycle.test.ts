@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endReason, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
-import { isAboutToApply, mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
+import { handsOver, isAboutToApply, mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
 import type { Ending } from '../../functions/run/machine-states.ts';
 import type { Phase, Run } from '../../functions/run/run.ts';
 import { newRun } from '../support/run.ts';
@@ -57,6 +57,37 @@ describe('a run that is about to apply', () => {
     ['is not canceled', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
   ])('%s: %s', (_, expected, change) => {
     expect(isAboutToApply(newRun(change))).toBe(expected);
+  });
+});
+
+describe('an apply is handed over with the plan', () => {
+  const wait = { state: 'Planning', token: 't', handsOver: true } as const;
+  const planned = phase({ status: 'running', report: finished(true), taskArn: 'arn' });
+  const ready = { wait, status: 'planning', autoApply: true, plan: planned } as const;
+  const stage = { id: 'ts-1', taskResultIds: [] };
+  it.each<[string, boolean, Partial<Run>]>([
+    ['of a run that applies by itself', true, {}],
+    ['not of one that a person confirms', false, { autoApply: false }],
+    ['not without the permission of its author', false, { appliesFor: undefined }],
+    ['not of one that is canceled', false, { cancel }],
+    ['not of one that is discarded', false, { decision: { action: 'discard', at: '' } }],
+    ['not before a check', false, { checks: { policyEvaluation: true } }],
+    ['not before run tasks', false, { checks: { tasks: { pre_apply: stage } } }],
+    ['not of a plan that failed', false, { plan: phase({ report: { outcome: 'errored' }, taskArn: 'arn' }) }],
+    ['not without changes', false, { plan: phase({ report: finished(false), taskArn: 'arn' }) }],
+    ['not twice', false, { apply: phase({ claimNonce: 'n' }) }],
+    ['not while another runner is started', false, { apply: phase({ claimHash: 'h' }) }],
+    ['not to a container that could not be stopped', false, { plan: phase({ report: finished(true) }) }],
+    ['not by an execution of a former version', false, { wait: { state: 'Planning', token: 't' } }],
+    ['not before the machine waits for the plan', false, { wait: { ...wait, state: 'PlanQueued' } }],
+  ])('%s: %s', (_, expected, change) => {
+    expect(handsOver(newRun({ ...ready, ...change }))).toBe(expected);
+  });
+
+  it('goes on to the apply, canceled or not: its runner is told', () => {
+    const taken = { ...ready, status: 'apply_queued', apply: phase({ status: 'queued', claimNonce: 'n' }) } as const;
+    expect(resume(newRun(taken))).toEqual({ output: { next: 'Applying' } });
+    expect(resume(newRun({ ...taken, cancel }))).toEqual({ output: { next: 'Applying' } });
   });
 });
 

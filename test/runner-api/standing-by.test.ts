@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../functions/client/client.ts';
 import type { NextAnswer, ReportAnswer } from '../../functions/protocols/runner.ts';
 import { startRunnerApi } from '../support/runner-api.ts';
@@ -86,4 +86,68 @@ it('goes when the run is canceled while it waits', async () => {
   const asked = next(token);
   await runner.help.bring(run, { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
   expect(await inTheEnd(token, asked)).toEqual({ action: 'exit' });
+});
+
+describe('an apply that needs nobody', () => {
+  const wait = { state: 'Planning', token: 'token', handsOver: true };
+  const ready = async (change: Record<string, unknown> = {}) => {
+    const appliesFor = [runner.api.userId];
+    return planning({
+      'plan.taskArn': 'arn:plan',
+      'plan.status': 'running',
+      autoApply: true,
+      appliesFor,
+      wait,
+      ...change,
+    });
+  };
+  const stored = (run: string) => runner.help.store.getRun(run);
+
+  it('comes with the answer to the report, in one write, and again when that was lost', async () => {
+    const { run, token } = await ready();
+    const first = await report(token);
+    expect(first).toMatchObject({ next: 'hold', job: { runId: run, phase: 'apply' } });
+    expect(await stored(run)).toMatchObject({
+      status: 'apply_queued',
+      plan: { status: 'finished', report: { outcome: 'finished' } },
+      apply: { status: 'queued', taskArn: 'arn:plan' },
+      wait: { state: 'Planning' },
+    });
+    expect(Object.keys((await stored(run))?.statusTimestamps ?? {})).toEqual(
+      expect.arrayContaining(['planned-at', 'apply-queued-at']),
+    );
+    const second = await report(token);
+    expect(second).toMatchObject({ next: 'hold', job: { runId: run, phase: 'apply' } });
+    expect((await runner.call(second.job?.token as string, 'heartbeat')).status).toBe(200);
+    expect((await runner.call(first.job?.token as string, 'heartbeat')).status).toBe(410);
+  });
+
+  it('leads the execution past ApplyQueued', async () => {
+    const { run, token } = await ready();
+    await report(token);
+    const { enterState } = await import('../../functions/orchestration/progress.ts');
+    // Whoever entered Planning is called again, with another token, when the apply has begun.
+    const again = { token: 'another', entered: '2099-01-01T00:00:00.000Z', attempt: 1, handsOver: true } as const;
+    expect((await enterState(run, 'Planning', again)).status).toBe('apply_queued');
+    const told = runner.api.aws.sent.filter(({ action }) => action === 'SendTaskSuccess').slice(-2);
+    expect(told.map(({ input }) => [input.taskToken, JSON.parse(String(input.output))])).toEqual([
+      ['token', { next: 'Applying' }],
+      ['another', { next: 'Applying' }],
+    ]);
+    expect((await enterState(run, 'Applying', { token: 'applying' })).status).toBe('applying');
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['its author may not apply any more', { appliesFor: ['user-gone'] }],
+    ['its execution is of a former version', { wait: { state: 'Planning', token: 'token' } }],
+    ['a person has to confirm it', { autoApply: false }],
+  ])('is queued when %s', async (_, change) => {
+    const { run, token } = await ready(change);
+    const answered = report(token);
+    await until(async () => (await stored(run))?.plan.report, Boolean, 5000);
+    const now = await stored(run);
+    expect(now).toMatchObject({ status: 'planning', apply: { status: 'pending' } });
+    expect(now?.apply.claimNonce).toBeUndefined();
+    expect((await answered).job).toBeUndefined();
+  });
 });

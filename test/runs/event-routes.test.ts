@@ -52,6 +52,25 @@ describe('the timeline of a run', () => {
     expect(await reads()).toBe(1);
   });
 
+  it('tells how a run ended, and when it was created, once each, although a former version stored both', async () => {
+    const id = await newRun();
+    const at = new Date(Date.now() + 1000).toISOString();
+    await help.bring(id, { status: 'applied', 'statusTimestamps.applied-at': at });
+    const listed = async () => (await api.get(`runs/${id}/run-events`)).body.data;
+    const events = await listed();
+    expect(events.map(({ attributes }: { attributes: object }) => attributes)).toMatchObject([
+      { action: 'created' },
+      { action: 'applied', 'created-at': at },
+    ]);
+    for (const event of events) expect((await api.get(`run-events/${event.id}`)).body.data).toEqual(event);
+    const { recordRunEvent } = await import('../../functions/runs/events.ts');
+    const run = await help.store.getRun(id);
+    if (!run) throw new Error('gone');
+    await recordRunEvent(run, 'created', run.createdBy, undefined, run.createdAt);
+    await recordRunEvent(run, 'applied', undefined, undefined, at);
+    expect(await listed()).toEqual(events);
+  });
+
   it('lists a repeated event once', async () => {
     const id = await newRun();
     const { enqueue } = await import('../../functions/orchestration/new-run.ts');

@@ -1,9 +1,11 @@
 /** The public API's handlers, called as API Gateway calls them, on the local DynamoDB, S3 and KMS. */
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { deriveApiRoutes } from '../../infra/api-routes.ts';
+import type { HttpFunction } from '../../infra/functions.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { record } from '../conformance/record.ts';
 import { type Aws, startAws } from './aws.ts';
+import { handlerOf } from './handlers.ts';
 import { type Storage, startStorage } from './storage.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
@@ -22,6 +24,8 @@ export interface Sent {
   body?: unknown;
   headers?: Record<string, string>;
   base64?: boolean;
+  /** Where the connection comes from. */
+  address?: string;
 }
 
 export interface Api {
@@ -45,7 +49,7 @@ export const gzipHead = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 3]);
 
 export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewayProxyEventV2 => {
   const [path = '/', query = ''] = url.split('?');
-  const { token, body, headers = {}, base64 = false } = sent;
+  const { token, body, headers = {}, base64 = false, address = '192.0.2.1' } = sent;
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const rawPath = decodeURIComponent(path);
   return {
@@ -63,7 +67,7 @@ export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewa
     requestContext: {
       domainName: 'api.example.test',
       requestId: 'request',
-      http: { method, path: rawPath, sourceIp: '192.0.2.1' },
+      http: { method, path: rawPath, sourceIp: address },
     },
     body: text && base64 ? Buffer.from(text).toString('base64') : text,
     isBase64Encoded: base64,
@@ -80,39 +84,6 @@ let bucket: typeof import('../../functions/store/bucket.ts');
 export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Promise<Api> => {
   const aws = await startAws(options);
   const storage = await startStorage();
-  const { handler: core } = await import('../../functions/public-api/api.ts');
-  const { handler: runs } = await import('../../functions/public-api/runs.ts');
-  const { handler: organizations } = await import('../../functions/public-api/organizations.ts');
-  const { handler: workspaces } = await import('../../functions/public-api/workspaces.ts');
-  const { handler: policies } = await import('../../functions/public-api/policies.ts');
-  const { handler: states } = await import('../../functions/public-api/states.ts');
-  const { handler: signIn } = await import('../../functions/public-api/sign-in.ts');
-  const { handler: access } = await import('../../functions/public-api/access.ts');
-  const { handler: settings } = await import('../../functions/public-api/settings.ts');
-  const { handler: governance } = await import('../../functions/public-api/governance.ts');
-  const { handler: explorer } = await import('../../functions/public-api/explorer.ts');
-  const { handler: registry } = await import('../../functions/public-api/registry.ts');
-  const { handler: modules } = await import('../../functions/public-api/modules.ts');
-  const { handler: versionControl } = await import('../../functions/public-api/version-control.ts');
-  const { handler: webhooks } = await import('../../functions/public-api/webhooks.ts');
-  const { handler: agent } = await import('../../functions/agents/handler.ts');
-  const apart: Record<string, typeof core> = {
-    Runs: runs,
-    Organizations: organizations,
-    Workspaces: workspaces,
-    Policies: policies,
-    States: states,
-    Access: access,
-    SignIn: signIn,
-    Settings: settings,
-    Governance: governance,
-    Explorer: explorer,
-    Registry: registry,
-    Modules: modules,
-    VersionControl: versionControl,
-    Webhooks: webhooks,
-    Agent: agent,
-  };
   // By name in place of ARN.
   const apiRoutes = await deriveApiRoutes();
   const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
@@ -126,7 +97,8 @@ export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Pr
     const url = path.startsWith('/') ? path : `/api/v2/${path}`;
     const event = eventOf(method, url, { ...sent, token: sent.token === undefined ? token : sent.token });
     const target = gateway.find(method, event.rawPath)?.route.functionArn;
-    const handler = apart[target ?? ''] ?? core;
+    // The page is not bundled here.
+    const handler = await handlerOf(target === undefined || target === 'Web' ? 'Api' : (target as HttpFunction));
     const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
       statusCode: number;
       headers: Record<string, string>;

@@ -1,7 +1,7 @@
 import type { TaskStage } from '../../functions/run/check-record.ts';
 import { completed, detourBefore } from '../../functions/run/checks.ts';
 import { type CaughtError, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
-import { appliesAutomatically, exitOnEntry, nextStep, resume } from '../../functions/run/lifecycle.ts';
+import { appliesAutomatically, exitOnEntry, handsOver, nextStep, resume } from '../../functions/run/lifecycle.ts';
 import {
   type CheckState,
   checkStates,
@@ -83,8 +83,8 @@ const enter = (run: Run, state: RunState): Run => {
   return {
     ...run,
     status: entry.status,
-    wait: { state, token: 't' },
-    plan: { ...run.plan, status: entry.plan ?? run.plan.status },
+    wait: { state, token: 't', handsOver: true },
+    plan: { ...run.plan, taskArn: 'arn', status: entry.plan ?? run.plan.status },
     apply: { ...run.apply, status: entry.apply ?? run.apply.status },
   };
 };
@@ -99,6 +99,21 @@ const heard = (name: string, what: string, run: Run): Told => {
   return { output: answer.output as { next: string } };
 };
 
+/** The same, where the runner takes the apply with it. */
+const handingOver = (name: string, told: Way[]): Way[] =>
+  told.flatMap(([what, run]): Way[] => {
+    if (!handsOver(run)) return [];
+    const { status, plan = run.plan.status, apply = run.apply.status } = entryOf('ApplyQueued', run);
+    const taken: Run = {
+      ...run,
+      status,
+      plan: { ...run.plan, status: plan },
+      apply: { ...run.apply, status: apply, claimNonce: 'n' },
+    };
+    const happening = `${what}, and the runner has the apply`;
+    return [[happening, taken, heard(name, happening, taken)]];
+  });
+
 /** Every way out of a state, with the run as it is entered. */
 const waysOut = (state: State, name: string, before: Run): { entered: Run; ways: Way[] } => {
   if (isWaiting(name)) {
@@ -112,6 +127,7 @@ const waysOut = (state: State, name: string, before: Run): { entered: Run; ways:
       const after = happen(entered);
       return [what, after, heard(name, what, after)];
     });
+    if (state.Parameters?.Payload.handsOver) told.push(...handingOver(name, told));
     const beats = state.HeartbeatSeconds ? ['States.HeartbeatTimeout'] : [];
     return { entered, ways: [...told, ...failing(entered, ['States.Timeout', ...beats, 'Lambda.Unknown'])] };
   }
@@ -218,7 +234,10 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
       const [, after] = way;
       follow(state, name, way, data, {
         ...here,
-        statuses: after.status === entered.status ? statuses : [...statuses, after.status],
+        statuses:
+          after.status === entered.status
+            ? statuses
+            : [...statuses, ...completedBefore(after, statuses, after.status), after.status],
       });
     }
   };

@@ -1,4 +1,4 @@
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
 /** One for all: to note where each was thrown takes longer than to answer a read. */
 const frozenError = Object.assign(new Error('The table is frozen.'), { name: 'FrozenError' });
@@ -15,7 +15,7 @@ export interface Frozen {
  */
 export const freeze = (): Frozen => {
   // biome-ignore lint/suspicious/noExplicitAny: commands of any kind
-  const client = DynamoDBDocumentClient.prototype as { send(this: unknown, command: any): Promise<any> };
+  const client = DynamoDBClient.prototype as { send(this: unknown, command: any): Promise<any> };
   const { send } = client;
   const { error } = console;
   const answers = new Map<string, Promise<unknown>>();
@@ -29,7 +29,7 @@ export const freeze = (): Frozen => {
   client.send = async function (this: unknown, command) {
     const { name } = command.constructor;
     // The trail says who was refused, and changes nothing else.
-    if (command.input.Item?.pk.startsWith('AUDIT#')) return Promise.resolve({});
+    if (command.input.Item?.pk.S.startsWith('AUDIT#')) return Promise.resolve({});
     if (!/^(Get|BatchGet|Query)/.test(name)) throw frozenError;
     frozen.reads++;
     const key = `${name} ${JSON.stringify(command.input)}`;

@@ -27,6 +27,7 @@ const load = async () => ({
   ...(await import('../../functions/orchestration/queue.ts')),
   ...(await import('../../functions/orchestration/execution.ts')),
   ...(await import('../../functions/orchestration/phases.ts')),
+  ...(await import('../../functions/orchestration/hand-over.ts')),
   ...(await import('../../functions/people/accounts/memberships.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
@@ -84,6 +85,8 @@ export class LifecycleWorld {
   readonly #handlers: Handlers;
   /** What the next policies and estimates say. */
   verdict = 0;
+  /** Of the runners of plans, by run. */
+  readonly tokens = new Map<string, string>();
   /** What the test does to calls of the functions behind the states. */
   around: (state: string, call: () => Promise<unknown>) => Promise<unknown> = (_, call) => call();
   #heard = 0;
@@ -202,7 +205,10 @@ export class LifecycleWorld {
       const { claimNonce, report, claimHash } = run[phase];
       if (report) continue;
       if (claimNonce) {
-        await store.reportPhase(run, phase, { outcome, hasChanges, message: 'said the runner' }, 60);
+        const report = { outcome, hasChanges, message: 'said the runner' };
+        const handed = phase === 'plan' ? await store.handOver(run, report, this.tokens.get(run.id) ?? '') : undefined;
+        if (handed) await store.deliver(handed.run);
+        else await store.reportPhase(run, phase, report, 60);
         return;
       }
       const container = this.aws.containers.findLast(
@@ -211,6 +217,7 @@ export class LifecycleWorld {
       );
       if (claimHash && container && !container.stopped) {
         const claimed = await store.claimPhase(container.environment.STEPFORM_CLAIM as string, container.arn);
+        if (claimed && phase === 'plan') this.tokens.set(run.id, claimed.token);
         if (claimed) await store.deliver(claimed.run);
         return;
       }

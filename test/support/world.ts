@@ -82,6 +82,14 @@ const planExportOf = async (workspaceId: string, organization: string): Promise<
   return id;
 };
 
+/** That restricts nobody: no agent pool has it. */
+const ipAllowlistOf = async (api: Api, organization: string) => {
+  const path = `organizations/${organization}/cidr-range-lists`;
+  const { id } = (await api.post(path, { name: uniqueName('list') })).body.data;
+  const range = await api.post(`cidr-range-lists/${id}/relationships/cidr-ranges`, { range: '203.0.113.0/24' });
+  return { cidrRangeList: id as string, cidrRange: range.body.data.id as string };
+};
+
 /** A test run, a query run, and a no-code module that the workspace was made from and its run upgrades. */
 const hiddenThings = async (things: Record<string, string>) => {
   const { workspace = '', module: moduleId = '', run = '', organization = '' } = things;
@@ -140,6 +148,28 @@ const changeRequestOf = async (api: Api, workspaceId: string, organization: stri
 const viewOf = async (api: Api, organization: string): Promise<string> => {
   const attributes = { name: 'v', query: { type: 'workspaces' } };
   return (await api.post(`organizations/${organization}/explorer/views`, attributes)).body.data.id;
+};
+
+/** One that applies to the workspace. */
+const providerSetOf = async (api: Api, organization: string, workspace: string) => {
+  const name = uniqueName('providers');
+  const attributes = {
+    name,
+    'provider-source': 'hashicorp/null',
+    'configuration-hcl': 'provider "null" {}',
+  };
+  const applied = { workspaces: { data: [{ type: 'workspaces', id: workspace }] } };
+  const { body } = await api.post(`organizations/${organization}/provider-sets`, attributes, applied);
+  return { providerSet: body.data.id as string, providerSetName: name };
+};
+
+/** A workspace that was deleted a moment ago. */
+const recoverableOf = async (api: Api, organization: string, project: string): Promise<string> => {
+  const home = { project: ref('projects', project) };
+  const name = uniqueName('deleted');
+  const { id } = (await api.post(`organizations/${organization}/workspaces`, { name }, home)).body.data;
+  await api.call('DELETE', `workspaces/${id}`);
+  return id.replace('ws-', 'ri-');
 };
 
 /** A connection with a token, whose forge nobody calls. */
@@ -249,10 +279,13 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     trigger: (await api.post(`workspaces/${workspace}/run-triggers`, {}, trigger)).body.data.id,
     notification: (await api.post(`workspaces/${workspace}/notification-configurations`, notification)).body.data.id,
     output: state.output,
+    ...(await providerSetOf(api, organization, workspace)),
+    recoverableItem: await recoverableOf(api, organization, project),
     user: somebody.id,
     sshKey: (await api.post(`organizations/${organization}/ssh-keys`, { name: 'k', value: 'private' })).body.data.id,
     reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body
       .data.id,
+    ...(await ipAllowlistOf(api, organization)),
     tag: await tagOf(api, workspace),
     token: 'at-unknown',
     view: await viewOf(api, organization),

@@ -120,6 +120,15 @@ it('takes the organization from the connection, as older clients expect', async 
   expect([status, body.data.attributes.provider]).toEqual([201, 'aws']);
 });
 
+it('lets workspaces be made from it where its creation says so', async () => {
+  tags('v1.0.0');
+  const { module } = await connect({}, { 'no-code': true });
+  expect(module.attributes['no-code']).toBe(true);
+  const [noCode] = module.relationships['no-code-modules'].data;
+  const read = await api.get(`no-code-modules/${noCode.id}`);
+  expect(read.body.data.relationships['registry-module'].data.id).toBe(module.id);
+});
+
 it('lets go of its repository when it is deleted', async () => {
   const { module, hook } = await connect();
   await api.call('DELETE', module.links.self);

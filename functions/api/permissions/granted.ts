@@ -1,11 +1,11 @@
 import type { OrganizationFlag } from './organization-flags.ts';
+import { organizationToken } from './organization-token.ts';
 import {
   flagPermissions,
   inTeam,
   member,
   ofProjectGrant,
   ofWorkspaceGrant,
-  organizationToken,
   overridePermissions,
   type Permission,
   type Permissions,
@@ -41,8 +41,8 @@ export interface Standing {
   /** Missing: nobody. */
   role?: Role;
   teams: readonly Team[];
-  /** Would be more, but for the kind of token. */
-  refusesToken?: true;
+  /** Would be more, but for the kind of token, or for the address that the request comes from. */
+  refuses?: 'user token' | 'address';
 }
 
 /** What one may do with all there is in the organization; undefined where that is a matter of teams. */

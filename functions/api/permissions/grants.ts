@@ -39,6 +39,8 @@ export interface Scope {
 /** A caller's permissions on subjects. Each record is read once. */
 export interface Grants {
   standing(organization: string): Promise<Standing>;
+  /** An organization that refuses the address of the request, if all whose standing was looked at do. Reads nothing. */
+  refusedBy(): Promise<string | undefined>;
   /**
    * None more than the membership is read for owners and strangers, at most 3 more times for others. The workspace that an id
    * stands for is read in the same request.

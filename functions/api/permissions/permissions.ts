@@ -14,6 +14,8 @@ const everything = [
   'organization:manage-tags',
   'reserved-tag-key:read',
   'reserved-tag-key:write',
+  'ip-allowlist:read',
+  'ip-allowlist:write',
   'ssh-key:read',
   'ssh-key:write',
   'audit:read',
@@ -28,6 +30,8 @@ const everything = [
   'team:manage-access',
   'policy:read',
   'policy:write',
+  'provider-set:read',
+  'provider-set:write',
   'task:read',
   'task:write',
   'registry:read',
@@ -240,7 +244,10 @@ export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permi
     organization: ['workspace:create', 'organization:manage-tags', ...explorer],
     everywhere: [...administerWorkspaces, 'varset:read', 'varset:write'],
   },
-  'manage-projects': { organization: explorer, everywhere: [...administerProjects, 'project:create'] },
+  'manage-projects': {
+    organization: [...explorer, 'provider-set:read', 'provider-set:write'],
+    everywhere: [...administerProjects, 'project:create'],
+  },
   'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
   'manage-policy-overrides': { everywhere: [...readRuns, ...overridePermissions] },
   'manage-vcs-settings': { organization: ['ssh-key:read', 'ssh-key:write', 'connection:read', 'connection:write'] },
@@ -266,25 +273,6 @@ export const inTeam: Permissions = [
   'connection:read',
 ];
 
-/** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
-const notByOrganization: Permissions = [
-  'organization:update',
-  'organization:delete',
-  'organization:manage-tokens',
-  'run:plan',
-  'run:comment',
-  'run:apply',
-  'run:force-cancel',
-  'run:override-policy',
-  'plan:read-json',
-  'plan:export',
-  'state:write',
-];
-
-/** Of the organization's own token. */
-export const organizationToken: Permissions = everything.filter(
-  (permission) => !notByOrganization.includes(permission),
-);
 /** Of Terraform in a run, where state is shared with it; only routes that say so let a run in at all. */
 export const run: Permissions = [
   'organization:read-entitlements',

@@ -37,6 +37,7 @@ export const organizationPermissions = (granted: Granted) => {
     // What HCP Terraform does not report; the page shows the trail by it.
     'can-read-audit-trail': granted.has('audit:read'),
     'can-view-users': granted.has('membership:read'),
+    'can-manage-ip-allowlists': granted.has('ip-allowlist:write'),
   };
 };
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Agent } from '../../agent/agent.ts';
-import { RefusedError, TokenDeadError } from '../../agent/client.ts';
+import { Client, RefusedError, TokenDeadError } from '../../agent/client.ts';
+import { Forwarder } from '../../agent/forwarder.ts';
 import type { Call, Command } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { print } from '../terminal.ts';
@@ -19,6 +20,31 @@ const tokenOf = (call: Call): string => {
   );
 };
 
+/** As URLs have them. @throws {CommandError} */
+const originsOf = (call: Call): string[] => {
+  const given = call.texts('forward-to');
+  if (given.length === 0 && process.env.TFC_AGENT_REQUEST_FORWARDING === 'true') {
+    throw wrongUsage(
+      'TFC_AGENT_REQUEST_FORWARDING needs --forward-to <origin>: this agent sends requests only where you allow it to.',
+    );
+  }
+  return given.map((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isOrigin = url && ['http:', 'https:'].includes(url.protocol) && `${url.origin}/` === url.href;
+    if (isOrigin) return url.origin;
+    throw wrongUsage(`--forward-to ${text}: must be an origin such as https://git.example.com`);
+  });
+};
+
+const checkForwarding = (call: Call): void => {
+  const other = ['single', 'pass-env'].find((name) => call.flag(name) || call.texts(name).length > 0);
+  if (other) {
+    throw wrongUsage(
+      `--${other} and --forward-to do not go together: an agent that forwards requests runs no Terraform.`,
+    );
+  }
+};
+
 const stamped = (text: string): void => {
   print(`${new Date().toISOString()} ${text}`);
 };
@@ -32,27 +58,41 @@ export const agent: Command = {
     address: { about: 'server URL (default: TFC_ADDRESS, then as for other commands)', value: 'url' },
     single: { about: 'exit after one plan or apply' },
     'pass-env': { about: 'environment variable to pass to Terraform; repeatable', value: 'name', multiple: true },
+    'forward-to': {
+      about: 'run nothing, and send requests of the platform to this origin (private version control); repeatable',
+      value: 'origin',
+      multiple: true,
+    },
   },
   more: `It asks for work, and starts Terraform for it in a folder that is gone afterwards; nothing has to reach this machine. One plan or
-apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after the current run; press again to interrupt it too.`,
+apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after the current run; press again to interrupt it too.
+
+With --forward-to it runs no Terraform. It sends requests to version control that only this machine reaches, with the tokens of the pool's
+connections: give it a token of the pool that no other agent uses, and a user of its own.`,
   run: async (call, session) => {
     const token = tokenOf(call);
     const address = session.at(call.text('address') ?? process.env.TFC_ADDRESS ?? session.address.url);
-    const running = new Agent({
-      address: address.url,
-      hosts: [new URL(address.url).host, address.host],
-      token,
-      name: call.text('name') ?? hostname(),
-      single: call.flag('single'),
-      passOn: call.texts('pass-env'),
-      say: stamped,
-    });
+    const name = call.text('name') ?? hostname();
+    const origins = originsOf(call);
+    if (origins.length) checkForwarding(call);
+    const running = origins.length
+      ? new Forwarder({ client: new Client(address.url, token), name, origins, say: stamped })
+      : new Agent({
+          address: address.url,
+          hosts: [new URL(address.url).host, address.host],
+          token,
+          name,
+          single: call.flag('single'),
+          passOn: call.texts('pass-env'),
+          say: stamped,
+        });
     // Else any process of the same user, Terraform's among them, opens Node's inspector with it and reads the token.
     process.on('SIGUSR1', () => {});
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.stop());
     try {
       await running.run();
     } catch (error) {
+      if (error instanceof RefusedError && error.status === 403) throw new CommandError(error.message, exit.notAllowed);
       if (error instanceof RefusedError)
         throw new CommandError(`${address.url} does not support agents: ${error.message}`);
       if (!(error instanceof TokenDeadError)) throw error;

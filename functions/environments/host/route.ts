@@ -1,4 +1,5 @@
 import type { Answer } from '../../api/answer.ts';
+import { addressRefused } from '../../api/errors.ts';
 import type { Principal } from '../../api/permissions/principal.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import type { Method } from '../../api/route.ts';
@@ -39,7 +40,15 @@ export const route = (
   path: `${base}${path}`,
   access: 'user',
   ...(maxBytes === undefined ? {} : { maxBytes }),
-  answer: async (request) => handle({ request, principal: await authority.authenticate(request) }),
+  answer: async (request) => {
+    const principal = await authority.authenticate(request);
+    const answering = handle({ request, principal });
+    await answering.catch(() => {});
+    // Instead of that nothing is there.
+    const organization = await principal.refusedBy();
+    if (organization !== undefined) throw addressRefused(organization, request.address);
+    return answering;
+  },
 });
 
 /** What is done, as the audit trail says it. */

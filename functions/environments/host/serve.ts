@@ -11,7 +11,7 @@ import type { Route } from './route.ts';
 
 const tokenName = 'coder_session_token';
 
-const pagePath = /^\/environments(\/templates)?(?=\/api\/)/;
+const pagePath = /^\/environments(\/(builds|templates))?(?=\/api\/)/;
 
 /** On the web page's origin a token is in its header alone: no other site makes a browser send that. */
 const isOfPage = ({ requestContext }: APIGatewayProxyEventV2): boolean => pagePath.test(requestContext.http.path);

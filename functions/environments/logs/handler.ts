@@ -4,8 +4,8 @@ import { environment } from '../../environment.ts';
 import { callConnection, invokeLater } from '../../store/aws.ts';
 import { logError } from '../../store/log.ts';
 import { type Cursor, readEntries, start } from './entries.ts';
-import { type JobKind, jobLog } from './jobs.ts';
-import { redeemTicket } from './tickets.ts';
+import { jobLog } from './jobs.ts';
+import { type JobKind, redeemTicket } from './tickets.ts';
 
 /**
  * Logs as they are written, to whoever follows them through the WebSocket API: `$connect` is answered at once, and then

@@ -4,8 +4,8 @@ import { flagIn, numberIn } from '../host/body.ts';
 import { CoderError } from '../host/errors.ts';
 import type { Call } from '../host/route.ts';
 import { type Entry, partOf, readEntries } from './entries.ts';
-import { type JobKind, jobLog } from './jobs.ts';
-import { issueTicket } from './tickets.ts';
+import type { ReadJobLog } from './job-log.ts';
+import { issueTicket, type JobKind } from './tickets.ts';
 
 /** So much fits an answer of a function. */
 const maxAnswerBytes = 4_500_000;
@@ -21,8 +21,8 @@ const fitting = (entries: Entry[]): Entry[] => {
   return entries.slice(first);
 };
 
-const read = async (kind: JobKind, id: string, after: number, before: number): Promise<Entry[]> => {
-  const log = await jobLog(kind, id);
+const read = async (readLog: ReadJobLog, id: string, after: number, before: number): Promise<Entry[]> => {
+  const log = await readLog(id);
   const all: Entry[] = [];
   for (let cursor = { part: partOf(after), offset: 0 }; log; ) {
     const next = await readEntries(log.parts, cursor);
@@ -38,17 +38,17 @@ const read = async (kind: JobKind, id: string, after: number, before: number): P
  * A log as a list; to who follows it, the address of the WebSocket API with a right to this one log.
  * @param call of somebody who may read it
  */
-export const answerLog = async (call: Call, kind: JobKind, id: string) => {
+export const answerLog = async (call: Call, { kind, jobId }: { kind: JobKind; jobId: string }, readLog: ReadJobLog) => {
   const { request } = call;
   const after = numberIn(request, 'after') ?? -1;
   if (!flagIn(request, 'follow')) {
-    return ok(await read(kind, id, after, numberIn(request, 'before') ?? Number.POSITIVE_INFINITY));
+    return ok(await read(readLog, jobId, after, numberIn(request, 'before') ?? Number.POSITIVE_INFINITY));
   }
   if (request.query.has('before')) {
     throw new CoderError(400, 'Query parameters have invalid values.', undefined, [
       { field: 'before', detail: '"before" cannot be used with "follow"' },
     ]);
   }
-  const ticket = await issueTicket({ kind, jobId: id, after });
+  const ticket = await issueTicket({ kind, jobId, after });
   return redirect(`${environment.environmentSocketUrl}?ticket=${ticket}`);
 };

@@ -1,9 +1,10 @@
 import { hashSecret, newSecret } from '../../store/id.ts';
 import { create, get, remove } from '../../store/table.ts';
 import { keys } from '../keys.ts';
-import type { JobKind } from './jobs.ts';
 
 /** The right to follow the log of one job: for one connection, which has to be made at once. */
+
+export type JobKind = 'version' | 'dry-run' | 'build';
 
 export interface Ticket {
   kind: JobKind;

@@ -9,7 +9,17 @@ import { isUuid, uuidOf } from '../host/uuid.ts';
 
 /** People and organizations as Coder's API knows them: by UUIDs, made from our ids. */
 
-export const organizationsOf = ({ userId }: Principal): Promise<Organization[]> => listOrganizations(userId);
+/** Those that let the caller in from where the request comes. No read more where none has IP allowlists. */
+export const organizationsOf = async (principal: Principal): Promise<Organization[]> => {
+  const all = await listOrganizations(principal.userId);
+  const refused = await Promise.all(
+    all.map(
+      async ({ name, ipAllowlists }) =>
+        ipAllowlists !== undefined && (await principal.standing(name)).refuses === 'address',
+    ),
+  );
+  return all.filter((_, i) => !refused[i]);
+};
 
 /** By UUID, by name, or `default`: the caller's first. Undefined for one that the caller is not in. */
 export const findOrganization = async (call: Call, named: string): Promise<Organization | undefined> => {

@@ -5,12 +5,14 @@ import { getWorkspace } from '../../workspaces/records.ts';
 import { ownerVariables, parameterVariables } from '../builds/environment-variables.ts';
 import { resolveParameters } from '../builds/parameters.ts';
 import { resolved } from '../builds/resolved.ts';
+import { canceled, cancelRuns, checkCancelable, checkExpected } from '../cancel.ts';
 import { created, ok } from '../host/answers.ts';
 import { listOf, nameValue, readBody, text } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
 import { audited, type Call, type Route, route } from '../host/route.ts';
 import { newUuid, uuidIn } from '../host/uuid.ts';
 import { jobDocument, jobStatus, matchedProvisioners } from '../jobs.ts';
+import { logOfDryRun } from '../logs/dry-run-log.ts';
 import { answerLog } from '../logs/routes.ts';
 import { recordArchive, startRun } from '../runs.ts';
 import { createDryRun, type DryRun, dryRunById, settleDryRun } from './dry-runs.ts';
@@ -18,7 +20,7 @@ import { importWorkspace, runsOf, settleVersion } from './import.ts';
 import { checkImported } from './imported.ts';
 import { frozenVariables, startCount } from './variables.ts';
 import { resourceDocument } from './version-document.ts';
-import { canceled, cancelRuns, checkCancelable, checkExpected, versionById } from './version-routes.ts';
+import { versionById } from './version-routes.ts';
 import { getFound, type Version } from './versions.ts';
 
 const body = v.object({
@@ -126,7 +128,7 @@ export const dryRunRoutes: Route[] = [
   route('GET', `${base}/{job}/resources`, resources),
   route('GET', `${base}/{job}/logs`, async (call) => {
     const { dryRun } = await find(call);
-    return answerLog(call, 'dry-run', `${dryRun.versionId} ${dryRun.jobId}`);
+    return answerLog(call, { kind: 'dry-run', jobId: `${dryRun.versionId} ${dryRun.jobId}` }, logOfDryRun);
   }),
   route('GET', `${base}/{job}/matched-provisioners`, async (call) => {
     await find(call);

@@ -2,8 +2,9 @@ import type { Run } from '../../run/run.ts';
 import { create, get, update } from '../../store/table.ts';
 import { type Job, outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';
-import { readPlan, runsOf } from './import.ts';
+import { runsOf } from './import.ts';
 import { ImportError, resourcesIn, type TemplateResource } from './plan.ts';
+import { readPlan } from './read-plan.ts';
 
 /** Dry runs: what an environment would be made of, for values of parameters. */
 

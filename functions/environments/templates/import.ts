@@ -1,7 +1,6 @@
 import { environment } from '../../environment.ts';
 import type { Run } from '../../run/run.ts';
 import type { FrozenVariable } from '../../runs/inputs.ts';
-import { readPlanJson } from '../../runs/plan-json.ts';
 import { getRun } from '../../runs/records.ts';
 import { create, get } from '../../store/table.ts';
 import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
@@ -11,7 +10,8 @@ import { outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import { createManagedWorkspace, environmentVariable, recordArchive, startRun } from '../runs.ts';
 import { parseSchedule } from '../workspaces/cron.ts';
-import { checkExternalAuth, ImportError, type Plan, parametersIn, presetsIn, resourcesIn } from './plan.ts';
+import { checkExternalAuth, ImportError, parametersIn, presetsIn, resourcesIn } from './plan.ts';
+import { readPlan } from './read-plan.ts';
 import { frozenVariables, startCount } from './variables.ts';
 import { completeVersion, type Found, putFound, type Version } from './versions.ts';
 
@@ -63,12 +63,6 @@ export const startImport = async (version: Version, workspace: Workspace): Promi
       }),
     ),
   );
-};
-
-export const readPlan = async (run: Run): Promise<Plan> => {
-  const json = await readPlanJson(run);
-  if (json instanceof Buffer) return JSON.parse(json.toString('utf8')) as Plan;
-  throw new ImportError(json === undefined ? 'The plan is gone.' : 'The plan is too large.');
 };
 
 /** Fits the 400 KB of an item. */

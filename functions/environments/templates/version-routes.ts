@@ -1,8 +1,6 @@
 import * as v from 'valibot';
-import { cancelRun } from '../../orchestration/decisions.ts';
-import { isAccepted } from '../../run/actions.ts';
-import type { Run } from '../../run/run.ts';
 import { type Rights, rightsIn } from '../access.ts';
+import { canceled, cancelRuns, checkCancelable, checkExpected } from '../cancel.ts';
 import { ok } from '../host/answers.ts';
 import { readBody, text, versionName } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
@@ -10,6 +8,7 @@ import { type AuditedAction, audited, type Call, type Route, refused, route } fr
 import { uuidIn } from '../host/uuid.ts';
 import { jobStatus } from '../jobs.ts';
 import { answerLog } from '../logs/routes.ts';
+import { logOfVersion } from '../logs/version-log.ts';
 import { runsOf, settleVersion } from './import.ts';
 import { getAnyTemplate } from './records.ts';
 import { isVersionUsed } from './uses.ts';
@@ -67,27 +66,6 @@ const rename = async (call: Call) => {
     return ok(versionDocument(updated ?? version, await runsOf(version)));
   });
 };
-
-/** Runs that do not go on by themselves any more. */
-export const cancelRuns = async (runs: Run[], userId: string): Promise<void> => {
-  for (const run of runs) if (isAccepted('cancel', run)) await cancelRun(run, userId, 'Canceled by environments');
-};
-
-/** @throws {CoderError} 400 for one that is over, or about to be */
-export const checkCancelable = (status: ReturnType<typeof jobStatus>): void => {
-  if (status === 'canceling') throw new CoderError(400, 'Job has already been marked as canceled!');
-  if (status !== 'pending' && status !== 'running') throw new CoderError(400, 'Job has already completed!');
-};
-
-export const checkExpected = (call: Call, status: string): void => {
-  const expected = call.request.query.get('expect_status') ?? '';
-  if (!['', 'pending', 'running'].includes(expected)) {
-    throw new CoderError(400, `Invalid expect_status "${expected}". Only 'running' and 'pending' are allowed.`);
-  }
-  if (expected !== '' && expected !== status) throw new CoderError(412, 'Job is not in the expected state.');
-};
-
-export const canceled = { message: 'Job has been marked as canceled...' };
 
 const cancel = async (call: Call) => {
   const { version, runs } = await settleVersion(await managed(call, 'cancel'));
@@ -154,7 +132,7 @@ export const versionRoutes: Route[] = [
   route('PATCH', '/templateversions/{version}', rename),
   route('PATCH', '/templateversions/{version}/cancel', cancel),
   route('GET', '/templateversions/{version}/logs', async (call) =>
-    answerLog(call, 'version', (await versionById(call)).version.id),
+    answerLog(call, { kind: 'version', jobId: (await versionById(call)).version.id }, logOfVersion),
   ),
   route('GET', '/templateversions/{version}/resources', resources),
   route('GET', '/templateversions/{version}/rich-parameters', parameters),

@@ -8,9 +8,9 @@ import { resolved } from '../builds/resolved.ts';
 import { created } from '../host/answers.ts';
 import { idField, listOf, nameField, nameValue, readBody } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
-import { audited, type Call, refused } from '../host/route.ts';
+import { audited, type Call, type Route, refused, route } from '../host/route.ts';
 import { given } from '../host/uuid.ts';
-import { findPerson } from '../people/users.ts';
+import { findOrganization, findPerson } from '../people/users.ts';
 import { type Claim, claimPrebuild } from '../prebuilds/claim.ts';
 import { hasPool } from '../prebuilds/pool.ts';
 import { checkImported } from '../templates/imported.ts';
@@ -128,7 +128,7 @@ const settingsIn = (
   };
 };
 
-export const postEnvironment = async (call: Call) => {
+const post = async (call: Call) => {
   const owner = await findPerson(call, call.request.params.user ?? '');
   if (!owner) throw notFound();
   const wanted = readBody(call.request, body);
@@ -170,3 +170,13 @@ const make = async (
   await firstBuild(environment, initiator.id, first);
   return environment.id;
 };
+
+const postInOrganization = async (call: Call) => {
+  if (!(await findOrganization(call, call.request.params.organization ?? ''))) throw notFound();
+  return post(call);
+};
+
+export const createEnvironmentRoutes: Route[] = [
+  route('POST', '/users/{user}/workspaces', post),
+  route('POST', '/organizations/{organization}/members/{user}/workspaces', postInOrganization),
+];

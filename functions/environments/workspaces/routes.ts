@@ -5,15 +5,14 @@ import { pageIn, searchIn } from '../host/body.ts';
 import { notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { prebuildsUser } from '../host/uuid.ts';
-import { findOrganization, findPerson, organizationsOf } from '../people/users.ts';
+import { findPerson, organizationsOf } from '../people/users.ts';
 import { getTemplates, type Template } from '../templates/records.ts';
-import { postEnvironment } from './create.ts';
 import { environmentDocument, type Latest } from './document.ts';
 import { byName, describe, latestOf, livingById } from './finder.ts';
 import { type Environment, favoritesOf, listOfOrganization, listOfOwner } from './records.ts';
 import { environmentSettingRoutes } from './setting-routes.ts';
 
-/** Environments as they are made and found. */
+/** Finding and changing environments; create.ts makes them. */
 
 const searchKeys = ['', 'owner', 'name', 'template', 'status', 'outdated', 'dormant', 'organization', 'id'];
 
@@ -116,14 +115,7 @@ const list = async (call: Call) => {
   return ok({ workspaces, count: found.length });
 };
 
-const inOrganization = async (call: Call) => {
-  if (!(await findOrganization(call, call.request.params.organization ?? ''))) throw notFound();
-  return postEnvironment(call);
-};
-
 export const environmentRoutes: Route[] = [
-  route('POST', '/users/{user}/workspaces', postEnvironment),
-  route('POST', '/organizations/{organization}/members/{user}/workspaces', inOrganization),
   route('GET', '/workspaces', list),
   route('GET', '/users/{user}/workspace/{name}', async (call) => {
     const { environment } = await byName(call);

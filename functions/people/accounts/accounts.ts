@@ -1,7 +1,7 @@
 import type { Role } from '../../api/permissions/granted.ts';
 import { derivedId } from '../../store/id.ts';
 import { keys } from '../../store/keys.ts';
-import { put, remove } from '../../store/table.ts';
+import { remove, update } from '../../store/table.ts';
 import type { Organization } from '../organizations/records.ts';
 import type { Team } from '../teams/team.ts';
 import { endIfDeleted, type Membership } from './memberships.ts';
@@ -24,7 +24,8 @@ const short = (id: string): string => id.slice(id.indexOf('-') + 1);
 
 const join = async (organization: string, userId: string, role: Role, teams?: Set<string>): Promise<void> => {
   const membership: Membership = { userId, organization, roles: [role], createdAt: new Date().toISOString(), teams };
-  await put({ ...keys.membership(userId, organization), ...membership });
+  // What the organization has noted there stays: nobody calls without it, not even for a moment.
+  await update(keys.membership(userId, organization), { set: { ...membership } });
   await endIfDeleted(membership);
 };
 

@@ -84,7 +84,8 @@ const documents = async (
 
 const homeDocument = async (principal: Principal, name: string): Promise<Resource[]> => {
   const home = await getOrganization(name);
-  return home ? [organizationDocument(home, await principal.on({ organization: name }))] : [];
+  const granted = await principal.on({ organization: name });
+  return home && granted.has('organization:read') ? [organizationDocument(home, granted)] : [];
 };
 
 /** An invited user has no visible name yet; the address is visible with the membership. */

@@ -14,6 +14,8 @@ export interface Membership {
   createdAt: string;
   /** The organization does not accept user tokens. */
   withoutUserTokens?: true;
+  /** The organization has IP allowlists: the caller's address is looked up (ip-allowlists/flags.ts). */
+  ipAllowlists?: number;
   /** Somebody invited the user, who has not accepted: it gives nothing, and changes nothing for them. */
   invitation?: { email: string };
 }
@@ -83,13 +85,14 @@ export const addMember = async (
 
 /**
  * Whoever deletes an organization marks it first and ends its memberships then: one that is written meanwhile ends here.
- * So with tokens of users, which an organization may have no use for.
+ * So with tokens of users, which an organization may have no use for, and with its IP allowlists.
  */
 export const endIfDeleted = async (membership: Membership): Promise<void> => {
   const key = keys.organization(membership.organization);
-  const home = await get<{ deletedAt?: string; userTokensEnabled?: boolean }>(key);
-  if (home?.deletedAt) await removeMember(membership);
-  else if (home?.userTokensEnabled === false) await setUserTokens(membership, false);
+  const home = await get<{ deletedAt?: string; userTokensEnabled?: boolean; ipAllowlists?: number }>(key);
+  if (home?.deletedAt) return removeMember(membership);
+  if (home?.ipAllowlists !== undefined) await noteIpAllowlists(membership, home.ipAllowlists);
+  if (home?.userTokensEnabled === false) await setUserTokens(membership, false);
 };
 
 /** Effective at once. */
@@ -100,6 +103,32 @@ export const setUserTokens = async (
   await update<Membership>(keys.membership(userId, organization), {
     ...(enabled ? { remove: ['withoutUserTokens'] } : { set: { withoutUserTokens: true } }),
     condition: 'attribute_exists(pk)',
+  });
+};
+
+/**
+ * The caller's address is looked up from now on.
+ * @param version of the allowlists, for {@link forgetIpAllowlists}
+ */
+export const noteIpAllowlists = async (
+  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  version: number,
+): Promise<void> => {
+  await update<Membership>(keys.membership(userId, organization), {
+    set: { ipAllowlists: version },
+    condition: 'attribute_exists(pk)',
+  });
+};
+
+/** Unless a later version has been noted meanwhile. */
+export const forgetIpAllowlists = async (
+  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  version: number,
+): Promise<void> => {
+  await update<Membership>(keys.membership(userId, organization), {
+    remove: ['ipAllowlists'],
+    condition: 'ipAllowlists <= :version',
+    values: { ':version': version },
   });
 };
 

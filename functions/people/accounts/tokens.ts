@@ -1,7 +1,7 @@
 import type { CallerKind } from '../../api/permissions/principal.ts';
 import { hashSecret, newId, newSecret } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
+import { batchGet, type Change, create, get, queryAll, remove, update } from '../../store/table.ts';
 
 /**
  * `session`: of somebody who signed in on the web page. `team` and `organization` act as an account of their own, and
@@ -29,7 +29,14 @@ export interface Token {
   expiredAt: string | null;
   /** To the hour. */
   lastUsedAt?: string;
+  /** Of an agent pool: what its agents do, from its first use on. Absent for one that was used before there was a choice. */
+  purpose?: AgentPurpose;
+  /** Of an agent pool whose organization has IP allowlists (ip-allowlists/flags.ts). */
+  ipAllowlists?: number;
 }
+
+/** What an agent is for: Terraform's runs, or requests of the platform, whose credentials Terraform must not reach. */
+export type AgentPurpose = 'runs' | 'forwarding';
 
 /** Begin tokens, so that scanners for leaked secrets can know them. */
 const prefixes: Record<TokenKind, string> = {
@@ -126,6 +133,21 @@ export const findToken = async (secret: string): Promise<(Token & { kind: Caller
 export const findAgentToken = async (secret: string): Promise<Token | undefined> =>
   isOf('agent', secret) ? find(secret) : undefined;
 
+/**
+ * Whether the token may be used for that. Its first use decides for good: code that runs on a machine with an agent may
+ * get at the agent's token, and must not get other agents' requests by it. 1 write for the first use.
+ */
+export const claimPurpose = async (token: Token, secret: string, purpose: AgentPurpose): Promise<boolean> => {
+  const current = token.purpose ?? (token.lastUsedAt === undefined ? undefined : 'runs');
+  if (current) return current === purpose;
+  const claimed = await update(keys.token(hashSecret(secret)), {
+    set: { purpose },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(purpose) OR purpose = :purpose)',
+    values: { ':purpose': purpose },
+  });
+  return claimed !== undefined;
+};
+
 /** How far `lastUsedAt` may be behind: so often it is written, not with each request. */
 const notedMs = 3_600_000;
 
@@ -163,6 +185,23 @@ export const listTeamTokens = async (organization: string): Promise<Token[]> =>
   inOrder(await tokensOf(await queryAll<Entry>({ pk: keys.organization(organization).pk, prefix: 'TEAMTOKEN#' })));
 
 const inOrder = (tokens: Token[]): Token[] => tokens.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+
+const changeTokensOf = async (userId: string, change: Change): Promise<void> => {
+  const entries = await queryAll<Entry>({ pk: keys.user(userId).pk, prefix: 'TOKEN#' });
+  await Promise.all(entries.map(({ hash }) => update(keys.token(hash), change)));
+};
+
+/** The agents' address is looked up from now on. As with memberships (memberships.ts). */
+export const noteIpAllowlistsOfTokens = (poolId: string, version: number): Promise<void> =>
+  changeTokensOf(poolId, { set: { ipAllowlists: version }, condition: 'attribute_exists(pk)' });
+
+/** Unless a later version has been noted meanwhile. */
+export const forgetIpAllowlistsOfTokens = (poolId: string, version: number): Promise<void> =>
+  changeTokensOf(poolId, {
+    remove: ['ipAllowlists'],
+    condition: 'ipAllowlists <= :version',
+    values: { ':version': version },
+  });
 
 const read = async (entry: Entry | undefined): Promise<Token | undefined> => {
   const item = entry && (await get<Token>(keys.token(entry.hash)));

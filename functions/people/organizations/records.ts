@@ -71,6 +71,10 @@ export interface Organization extends OrganizationSettings, NameCounts, Edited {
   dataRetention?: DataRetention;
   /** Teams have notification configurations. */
   teamsNotified?: true;
+  /** It has, or had, provider sets (provider-sets/). */
+  hasProviderSets?: true;
+  /** IP allowlists restrict who calls, since this version of them; noted with memberships and agents' tokens too. */
+  ipAllowlists?: number;
   /** There are quotas of environments. */
   hasQuotas?: true;
   /** It is there no more; its name stays given (organization-end.ts). */

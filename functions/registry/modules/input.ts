@@ -3,7 +3,7 @@ import { unprocessable } from '../../api/errors.ts';
 import type { OtherFields } from '../../api/known-attributes.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { readData, setting, text } from '../../api/validation.ts';
-import { moduleName, namespaceName, providerName, registryName, version } from '../names.ts';
+import { moduleName, namespaceName, providerName, type RegistryName, registryName, version } from '../names.ts';
 import type { Module, ModuleAddress, ModuleVersion } from './records.ts';
 
 /** What creating and changing modules may say (HCP API: registry modules). */
@@ -30,9 +30,8 @@ export const testConfig = v.strictObject({
   'agent-pool-name': v.nullish(v.string()),
 });
 
-const noCodeRemedy =
-  "is set at the module's no-code module: POST organizations/:organization/no-code-modules, PATCH no-code-modules/:id";
-export const noCodeSetting = setting(v.literal(false, noCodeRemedy));
+/** Whether workspaces can be made from it (functions/no-code/). */
+export const noCodeSetting = setting(v.boolean());
 
 const newModule = {
   name: moduleName,
@@ -42,8 +41,16 @@ const newModule = {
   'no-code': noCodeSetting,
 };
 
+const refusePublicNoCode = (registry: RegistryName, noCode: boolean): void => {
+  if (registry !== 'public' || !noCode) return;
+  throw unprocessable(`${at}/no-code`, 'no-code: public modules are not published here; use a private one');
+};
+
 /** @throws {ApiError} 400 or 422 */
-export const readNewModule = (request: ApiRequest, organization: string): ModuleAddress => {
+export const readNewModule = (
+  request: ApiRequest,
+  organization: string,
+): { address: ModuleAddress; noCode: boolean } => {
   const { attributes } = readData(request, newModule, {}, moduleFields);
   const { name, provider, namespace } = attributes;
   if (namespace !== undefined && attributes['registry-name'] === undefined) {
@@ -56,21 +63,29 @@ export const readNewModule = (request: ApiRequest, organization: string): Module
   if (registry === 'private' && namespace !== undefined && namespace !== organization) {
     throw unprocessable(`${at}/namespace`, `namespace: of a private module is its organization, ${organization}`);
   }
-  return { organization, name, provider, registry, namespace: namespace ?? organization };
+  const noCode = attributes['no-code'] ?? false;
+  refusePublicNoCode(registry, noCode);
+  return { address: { organization, name, provider, registry, namespace: namespace ?? organization }, noCode };
 };
 
-/** What is said of its tests. @throws {ApiError} 400 or 422 */
-export const readModuleChange = (request: ApiRequest, { registry, noCode }: Module): { tests?: boolean } => {
+/** What is said of its tests, and of no-code provisioning where that changes. @throws {ApiError} 400 or 422 */
+export const readModuleChange = (
+  request: ApiRequest,
+  { registry, noCode }: Module,
+): { tests?: boolean; noCode?: boolean } => {
   const addressed = 'name namespace provider registry-name';
   const fields = { ...moduleFields, shown: `${moduleFields.shown} ${addressed}` };
-  // Documents are sent back whole.
-  const same = setting(v.union([v.literal(noCode?.enabled ?? false), v.literal(false)], noCodeRemedy));
-  const { attributes } = readData(request, { 'no-code': same, 'test-config': setting(testConfig) }, {}, fields);
+  const changes = { 'no-code': noCodeSetting, 'test-config': setting(testConfig) };
+  const { attributes } = readData(request, changes, {}, fields);
   const tests = attributes['test-config']?.['tests-enabled'] ?? undefined;
   if (tests && registry === 'public') {
     throw unprocessable(`${at}/test-config`, 'test-config: only private modules have tests');
   }
-  return tests === undefined ? {} : { tests };
+  const enabled = attributes['no-code'] ?? undefined;
+  refusePublicNoCode(registry, enabled ?? false);
+  // Documents are sent back whole.
+  const isSame = enabled === undefined || enabled === (noCode?.enabled ?? false);
+  return { ...(tests === undefined ? {} : { tests }), ...(isSame ? {} : { noCode: enabled }) };
 };
 
 const newVersion = { version, 'commit-sha': setting(text(100)) };

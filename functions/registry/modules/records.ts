@@ -1,3 +1,4 @@
+import type { Resource } from '../../api/answer.ts';
 import { copyObject, peekObject, presignUpload } from '../../store/bucket.ts';
 import { newId } from '../../store/id.ts';
 import { type Key, keys, objects } from '../../store/keys.ts';
@@ -28,6 +29,14 @@ export interface Module {
   tests?: { enabled: boolean };
   /** How workspaces are made from it, if they are (functions/no-code/). */
   noCode?: { id: string; enabled: boolean };
+}
+
+/** No-code provisioning of modules, which is above this (functions/no-code/). */
+export interface NoCodeProvisioning {
+  /** Switches it on or off; nothing is made of a module that never had it to switch it off. The module as it is then. */
+  enable(module: Module, enabled: boolean): Promise<Module>;
+  /** Documents of what the modules have of it, for `include=no-code-modules`. */
+  documents(modules: Module[]): Promise<Resource[]>;
 }
 
 export type ModuleAddress = Pick<Module, 'organization' | 'namespace' | 'registry' | 'name' | 'provider'>;

@@ -1,6 +1,7 @@
 import { type Answer, created, json, noContent, ok } from '../../api/answer.ts';
 import { badRequest, notFound, unprocessable } from '../../api/errors.ts';
 import { param } from '../../api/finders.ts';
+import { includable } from '../../api/include.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../../api/route.ts';
@@ -25,6 +26,7 @@ import {
   maxModules,
   maxModuleVersions,
   moduleUploadUrl,
+  type NoCodeProvisioning,
   published,
   setTests,
 } from './records.ts';
@@ -71,49 +73,76 @@ const inOldPath: Finder<Named> = {
   },
 };
 
-const single = async ({ subject, granted }: Context<Module>): Promise<Answer> =>
-  ok(moduleDocument(await published(subject), granted));
+const include = includable('no_code_modules');
 
-const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
-  const address = readNewModule(request, subject.organization);
-  if ((await countModules(subject.organization)) >= maxModules) {
-    throw unprocessable('/data', `${subject.organization} has ${maxModules} modules, the maximum. Delete one first`);
-  }
-  const module = await createModule(address);
-  if (!module) throw unprocessable('/data/attributes/name', 'Name has already been taken');
-  return created(moduleDocument({ module, versions: [] }, granted));
-};
+/** Nothing unless it is asked for. */
+const included = async (noCode: NoCodeProvisioning, request: ApiRequest, modules: Module[]) =>
+  include.of(request).has('no_code_modules') ? { included: await noCode.documents(modules) } : {};
 
-const listAll = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
-  const { query } = request;
-  const page = pageOf(request);
-  const search = (query.get('q') ?? '').toLowerCase();
-  const filters: [string | null, (module: Module) => string][] = [
-    [query.get('filter[registry_name]'), ({ registry }) => registry],
-    [query.get('filter[provider]'), ({ provider }) => provider],
-    [query.get('filter[organization_name]'), (one) => one.organization],
-  ];
-  const all = (await listModules(subject.organization)).filter(
-    (module) =>
-      addressOf(module).toLowerCase().includes(search) &&
-      filters.every(([value, of]) => !value || value.split(',').includes(of(module))),
-  );
-  const shown = await Promise.all(pageSlice(all, page).map(published));
-  return list(
-    request,
-    page,
-    all.length,
-    shown.map((one) => moduleDocument(one, granted)),
-  );
-};
+const single =
+  (noCode: NoCodeProvisioning) =>
+  async ({ request, subject, granted }: Context<Module>): Promise<Answer> =>
+    json(200, {
+      data: moduleDocument(await published(subject), granted),
+      ...(await included(noCode, request, [subject])),
+    });
 
-const update = async (context: Context<Module>): Promise<Answer> => {
-  const { tests } = readModuleChange(context.request, context.subject);
-  if (tests === undefined) return single(context);
-  const subject = await setTests(context.subject, tests);
-  if (!subject) throw notFound('The module was deleted at the same time.');
-  return single({ ...context, subject });
-};
+const creating =
+  (noCode: NoCodeProvisioning) =>
+  async (context: Context<InOrganization>): Promise<Answer> => {
+    const { request, subject, granted } = context;
+    const { address, noCode: enabled } = readNewModule(request, subject.organization);
+    if ((await countModules(subject.organization)) >= maxModules) {
+      throw unprocessable('/data', `${subject.organization} has ${maxModules} modules, the maximum. Delete one first`);
+    }
+    const module = await createModule(address);
+    if (!module) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+    const complete = enabled ? await noCode.enable(module, true) : module;
+    return created(moduleDocument({ module: complete, versions: [] }, granted));
+  };
+
+const listing =
+  (noCode: NoCodeProvisioning) =>
+  async (context: Context<InOrganization>): Promise<Answer> => {
+    const { request, subject, granted } = context;
+    const { query } = request;
+    const page = pageOf(request);
+    const search = (query.get('q') ?? '').toLowerCase();
+    const filters: [string | null, (module: Module) => string][] = [
+      [query.get('filter[registry_name]'), ({ registry }) => registry],
+      [query.get('filter[provider]'), ({ provider }) => provider],
+      [query.get('filter[organization_name]'), (one) => one.organization],
+    ];
+    const all = (await listModules(subject.organization)).filter(
+      (module) =>
+        addressOf(module).toLowerCase().includes(search) &&
+        filters.every(([value, of]) => !value || value.split(',').includes(of(module))),
+    );
+    const shown = await Promise.all(pageSlice(all, page).map(published));
+    const related = await included(
+      noCode,
+      request,
+      shown.map(({ module }) => module),
+    );
+    return list(
+      request,
+      page,
+      all.length,
+      shown.map((one) => moduleDocument(one, granted)),
+      related.included,
+    );
+  };
+
+const updating =
+  (noCode: NoCodeProvisioning) =>
+  async (context: Context<Module>): Promise<Answer> => {
+    const { tests, noCode: enabled } = readModuleChange(context.request, context.subject);
+    let subject: Module | undefined = context.subject;
+    if (tests !== undefined) subject = await setTests(subject, tests);
+    if (!subject) throw notFound('The module was deleted at the same time.');
+    if (enabled !== undefined) subject = await noCode.enable(subject, enabled);
+    return single(noCode)({ ...context, subject });
+  };
 
 const createVersion = async ({ request, subject }: Context<Module>): Promise<Answer> => {
   const { version, commitSha } = readNewVersion(request);
@@ -202,21 +231,23 @@ const oldDelete = '/registry-modules/actions/delete/{organization}/{moduleName}'
 
 const inPath = byName((request) => ({ registry: param(request, 'registry'), namespace: param(request, 'namespace') }));
 
-export const moduleRoutes = (leave: Leave): Route[] => {
+export const moduleRoutes = (leave: Leave, noCode: NoCodeProvisioning): Route[] => {
   const { remove, removeNamed, removeVersion } = removals(leave);
+  const [read, update] = [single(noCode), updating(noCode)];
   return [
-    route('GET', ofOrganization, 'registry:read', organization, listAll, {
+    route('GET', ofOrganization, 'registry:read', organization, listing(noCode), {
+      include,
       q: 'text',
       'filter[registry_name]': 'text',
       'filter[provider]': 'text',
       'filter[organization_name]': 'text',
     }),
-    route('POST', ofOrganization, 'registry:write-modules', organization, create),
+    route('POST', ofOrganization, 'registry:write-modules', organization, creating(noCode)),
     route('GET', `${ofOrganization}/validation`, 'registry:read', organization, validate, {
       name: 'text',
       provider: 'text',
     }),
-    route('GET', one, 'registry:read', byAddress, single),
+    route('GET', one, 'registry:read', byAddress, read, { include }),
     route('PATCH', one, 'registry:write-modules', byAddress, update),
     route('DELETE', one, 'registry:write-modules', byAddress, remove),
     route('DELETE', named, 'registry:write-modules', inPath, removeNamed),
@@ -224,13 +255,14 @@ export const moduleRoutes = (leave: Leave): Route[] => {
     route('GET', `${one}/version`, 'registry:read', byAddress, readVersion, { module_version: 'text' }),
     route('PATCH', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, changeVersion),
     route('DELETE', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, removeVersion),
-    route('GET', '/registry-modules/{module}', 'registry:read', byId, single),
+    route('GET', '/registry-modules/{module}', 'registry:read', byId, read, { include }),
     route(
       'GET',
       '/registry-modules/show/{organization}/{moduleName}/{moduleProvider}',
       'registry:read',
       byOldAddress,
-      single,
+      read,
+      { include },
     ),
     route('PATCH', old, 'registry:write-modules', byOldAddress, update),
     route('POST', `${old}/versions`, 'registry:write-modules', byOldAddress, createVersion),

@@ -2,6 +2,8 @@ export { AgentPoolView } from '../views/agents/agent-pool.tsx';
 export { AgentPools } from '../views/agents/agent-pools.tsx';
 export { AuditTrail } from '../views/audit/audit-trail.tsx';
 export { Explorer } from '../views/explorer/explorer.tsx';
+export { IpAllowlistView } from '../views/ip-allowlists/ip-allowlist.tsx';
+export { IpAllowlists } from '../views/ip-allowlists/ip-allowlists.tsx';
 export { Members } from '../views/people/members.tsx';
 export { NewOrganization } from '../views/people/new-organization.tsx';
 export { OrganizationSettings } from '../views/people/organization-settings.tsx';

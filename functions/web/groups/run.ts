@@ -1,2 +1,3 @@
+export { QueryView } from '../views/queries/query.tsx';
 export { RunView } from '../views/runs/run.tsx';
 export { StateView } from '../views/states/state-version.tsx';

@@ -1,10 +1,12 @@
 import { signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Resource } from '../../client/client.ts';
 import { count } from '../../client/text/time.ts';
 import { hash, setHash } from '../location.ts';
 import { related } from '../session.ts';
 import { type Fold, LogFolds } from '../text/log-folds.ts';
+import type { LogText } from '../text/log-text.ts';
 import { saveFile } from '../text/save.ts';
 import { Copy } from './basics.tsx';
 import { Gantt } from './gantt.tsx';
@@ -16,18 +18,23 @@ const rowHeight = 20;
 const margin = 15;
 interface LogProps {
   name: 'plan' | 'apply';
+  /** What people call it; absent: `name`. */
+  what?: string;
   url: string;
-  run: Resource<'runs'>;
+  /** Whose log it is: a run, a test run, a query. */
+  run: Resource;
   over: boolean;
   /** It has come to its end while it was followed: what comes next is about to be known. */
   onEnd?(): void;
+  /** What else there is to see in it, in place of the picture of resources. */
+  above?(log: LogText): ComponentChildren;
 }
 
 /** Of all logs at once, until the page is loaded again. */
 const showsTimes = signal(false);
 
 /** Terraform's output, and above it the resources that it works on as a picture. Only the rows on screen exist, so that its length does not matter. */
-export const Log = ({ name, url, run, over, onEnd = () => {} }: LogProps) => {
+export const Log = ({ name, what = name, url, run, over, onEnd = () => {}, above }: LogProps) => {
   const { log, version } = useLogText(name, url, over, onEnd);
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
@@ -155,8 +162,9 @@ export const Log = ({ name, url, run, over, onEnd = () => {} }: LogProps) => {
     );
   }
   return (
-    <section aria-label={`Output of the ${name}`}>
-      {log.times.spans.length > 1 && (
+    <section aria-label={`Output of the ${what}`}>
+      {above?.(log)}
+      {!above && log.times.spans.length > 1 && (
         <Gantt
           times={log.times}
           name={name}
@@ -168,7 +176,7 @@ export const Log = ({ name, url, run, over, onEnd = () => {} }: LogProps) => {
       <div class="log-bar">
         <input
           type="search"
-          aria-label={`Search the output of the ${name}`}
+          aria-label={`Search the output of the ${what}`}
           placeholder="Search the output"
           onInput={(event) => {
             search.value = event.currentTarget.value;
@@ -215,24 +223,26 @@ export const Log = ({ name, url, run, over, onEnd = () => {} }: LogProps) => {
             Times
           </button>
         )}
-        <button
-          type="button"
-          class="small-button"
-          aria-pressed={folded.value}
-          onClick={() => {
-            folded.value = !folded.value;
-            following.value = !folded.value && !over;
-          }}
-        >
-          Fold by resource
-        </button>
+        {!above && (
+          <button
+            type="button"
+            class="small-button"
+            aria-pressed={folded.value}
+            onClick={() => {
+              folded.value = !folded.value;
+              following.value = !folded.value && !over;
+            }}
+          >
+            Fold by resource
+          </button>
+        )}
         <Copy text={log} label="Copy all" />
-        <button type="button" class="small-button" onClick={() => saveFile(log.toString(), `${run.id}-${name}.log`)}>
+        <button type="button" class="small-button" onClick={() => saveFile(log.toString(), `${run.id}-${what}.log`)}>
           Download
         </button>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for whoever has no mouse */}
-      <section class="log" ref={box} tabIndex={0} aria-label={`Lines of the ${name}`} onScroll={onScroll}>
+      <section class="log" ref={box} tabIndex={0} aria-label={`Lines of the ${what}`} onScroll={onScroll}>
         {length === 0 ? (
           <p class="quiet-line">{over ? 'No output.' : 'Waiting for output …'}</p>
         ) : (

@@ -21,6 +21,7 @@ const tabNames: Record<(typeof tabs)[number], string> = {
   resources: 'Resources',
   states: 'States',
   health: 'Health',
+  queries: 'Queries',
   variables: 'Variables',
   settings: 'Settings',
 };

@@ -16,6 +16,7 @@ export const pollIntervalOf = (run: Resource<'runs'>, ms = 750): number | undefi
 
 const sources: Record<string, string> = {
   'tfe-api': 'the API',
+  'tfe-module': 'its module',
   'tfe-ui': 'this page',
   'tfe-configuration-version': 'an uploaded configuration',
   'terraform+cloud': 'the command line',

@@ -1,4 +1,5 @@
 import type { Place, SingleView } from '../../client/page-addresses.ts';
+import { csvOf } from '../../csv.ts';
 
 /** Events of the audit trail, in words. */
 
@@ -25,13 +26,6 @@ export interface TrailEvent {
   };
 }
 
-const cell = (value: string | number | null | undefined): string => {
-  const text = String(value ?? '');
-  // Spreadsheets take these for formulas.
-  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
-};
-
 const columns: readonly (readonly [string, (event: TrailEvent) => string | number | null | undefined])[] = [
   ['timestamp', ({ timestamp }) => timestamp],
   ['actor', ({ auth }) => auth.description],
@@ -49,11 +43,12 @@ const columns: readonly (readonly [string, (event: TrailEvent) => string | numbe
   ['user_agent', ({ resource }) => resource.meta.user_agent],
 ];
 
-/** As CSV (RFC 4180), with a line of names. */
-export const csvOf = (events: TrailEvent[]): string =>
-  [columns.map(([name]) => name), ...events.map((event) => columns.map(([, value]) => cell(value(event))))]
-    .map((line) => `${line.join(',')}\r\n`)
-    .join('');
+/** With a line of names. */
+export const csvOfTrail = (events: TrailEvent[]): string =>
+  csvOf(
+    columns.map(([name]) => name),
+    events.map((event) => columns.map(([, value]) => value(event))),
+  );
 
 const spaced = (text: string): string => text.replaceAll('_', ' ');
 

@@ -1,6 +1,7 @@
 import { ansi, type Piece, plain, type Style, stripAnsi } from '../../client/text/ansi.ts';
 import { linesOf, messageIn } from '../../client/text/terraform-json.ts';
 import type { PhaseName } from '../../run/run.ts';
+import { type FoundResource, foundIn } from './query-results.ts';
 import { ResourceTimes } from './resource-times.ts';
 
 const STX = 0x02;
@@ -27,6 +28,8 @@ export class LogText {
   closed = false;
   /** Of what Terraform says with a time. */
   readonly times = new ResourceTimes();
+  /** What a query has found. */
+  readonly found: FoundResource[] = [];
   /** Whether any line has a time. */
   hasTimes = false;
 
@@ -62,6 +65,8 @@ export class LogText {
     }
     const said = Date.parse(message['@timestamp'] ?? '');
     const at = Number.isNaN(said) ? receivedAt : said;
+    const found = foundIn(message);
+    if (found) this.found.push(found);
     if (at !== undefined) this.times.take(message, at, this.#lines.length);
     for (const shown of linesOf(message, this.#phase)) this.#push(shown, at);
   }

@@ -1,5 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { client, newName, type Resource, resources } from '../../e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
@@ -65,6 +68,37 @@ describe.skipIf(!binary)('a push', () => {
     await expect
       .poll(async () => (await following.commitsOf(workspace)).slice(0, 2), { timeout: 60_000 })
       .toEqual([first, second]);
+  });
+
+  it('after one whose delivery was lost runs the newest commit, and what both of them concern', async () => {
+    const [identifier, workspace] = await followed({ 'working-directory': 'a' });
+    const [hook] = await following.gitea.call('GET', `/repos/${identifier}/hooks`);
+    const active = (on: boolean) =>
+      following.gitea.call('PATCH', `/repos/${identifier}/hooks/${hook.id}`, { active: on, events: hook.events });
+    // A webhook of the test tells when the lost push was gone through: Gitea tells of pushes late, of the one before too.
+    const told: string[] = [];
+    const server = createServer(async (request, response) => {
+      const { after } = (await json(request)) as { after: string };
+      told.push(after);
+      response.end();
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const config = { url, content_type: 'json' };
+    const mine = { type: 'gitea', active: true, events: ['push'], config };
+    await following.gitea.call('POST', `/repos/${identifier}/hooks`, mine);
+    await active(false);
+    const lost = await following.gitea.push(
+      identifier,
+      { 'a/main.tf': resources(['a', 'lost']) },
+      'Its delivery is lost',
+    );
+    await expect.poll(() => told, { timeout: 60_000 }).toContain(lost);
+    server.close();
+    await active(true);
+    const newest = await following.gitea.push(identifier, { 'b/main.tf': '# b' }, 'Touches b');
+    await following.runOf(workspace, newest);
+    expect(await following.commitsOf(workspace)).not.toContain(lost);
   });
 
   it('of tags, lightweight and annotated, runs the commit that they are of; deleting one and branches run nothing', async () => {

@@ -1,4 +1,4 @@
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Aws } from '../../support/aws.ts';
 
 interface Overheard {
@@ -10,7 +10,7 @@ interface Overheard {
 /** For secrets that must be in none of it. */
 export const overhear = (aws: Aws): Overheard => {
   // biome-ignore lint/suspicious/noExplicitAny: commands of any kind
-  const client = DynamoDBDocumentClient.prototype as { send(this: unknown, command: any): Promise<any> };
+  const client = DynamoDBClient.prototype as { send(this: unknown, command: any): Promise<any> };
   const { send } = client;
   const { error, warn, log } = console;
   const heard: string[] = [];

@@ -55,6 +55,12 @@ beforeAll(async () => {
     name: newName('pool'),
     'organization-scoped': false,
   });
+  const allowlist = await client.create(`/organizations/${organization}/cidr-range-lists`, 'cidr-range-lists', {
+    name: newName('list'),
+    description: 'Nobody yet',
+  });
+  const range = { range: '2001:db8::/32', description: 'Later', enabled: false };
+  await client.create(`/cidr-range-lists/${allowlist.id}/relationships/cidr-ranges`, 'cidr-ranges', range);
   const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('team') });
   await client.create(
     '/team-workspaces',
@@ -100,6 +106,8 @@ beforeAll(async () => {
     team: { path: `${settings}/teams/${team.id}`, ready: 'such as your CI', open: 'New token' },
     'agent pools': { path: `${settings}/agent-pools`, ready: pool.attributes.name, open: 'New agent pool' },
     'agent pool': { path: `${settings}/agent-pools/${pool.id}`, ready: 'No agents connected', open: 'New token' },
+    'IP allowlists': { path: `${settings}/ip-allowlists`, ready: 'Nobody yet', open: 'New IP allowlist' },
+    'IP allowlist': { path: `${settings}/ip-allowlists/${allowlist.id}`, ready: 'Not enforced', open: 'Add range' },
     explorer: { path: `/app/${organization}/explorer`, ready: 'rows' },
     'audit trail': { path: `${settings}/audit-trail`, ready: 'team: created' },
     members: { path: `${settings}/members`, ready: 'owners', open: 'Invite' },

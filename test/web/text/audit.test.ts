@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   accessMeansOf,
-  csvOf,
+  csvOfTrail,
   deedIn,
   placeOfEvent,
   programIn,
@@ -67,7 +67,7 @@ it.each([
 });
 
 it('exports events as CSV, and nothing in it is a formula', () => {
-  const [names, line, rest] = csvOf([
+  const [names, line, rest] = csvOfTrail([
     {
       ...event({ type: 'workspace', id: 'ws-1' }, { user_agent: '=1+1', workspace: 'a "b", c' }),
       timestamp: '2030-01-01T00:00:00.000Z',

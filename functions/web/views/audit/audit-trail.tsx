@@ -9,7 +9,7 @@ import { ExportButton } from '../../parts/export-button.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { call } from '../../session.ts';
-import { accessMeansOf, csvOf, deedIn, placeOfEvent, programIn, type TrailEvent } from '../../text/audit.ts';
+import { accessMeansOf, csvOfTrail, deedIn, placeOfEvent, programIn, type TrailEvent } from '../../text/audit.ts';
 import { saveFile } from '../../text/save.ts';
 
 interface Piece {
@@ -199,7 +199,7 @@ const Seen = ({ events, actor, type, workspace }: SeenProps) => {
 /** As a CSV file, with the filters that are chosen. */
 const Export = ({ organization, read }: { organization: string; read(): Promise<TrailEvent[]> }) => {
   const save = async () =>
-    saveFile(csvOf(await read()), `audit-trail-${organization}-${new Date().toISOString().slice(0, 10)}.csv`);
+    saveFile(csvOfTrail(await read()), `audit-trail-${organization}-${new Date().toISOString().slice(0, 10)}.csv`);
   return <ExportButton save={save} />;
 };
 

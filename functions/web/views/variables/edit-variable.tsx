@@ -12,16 +12,17 @@ const kinds: Option[] = [
 interface EditProps {
   path: string;
   variable: Resource<'vars'> | undefined;
-  /** Of a policy set: of one kind only, and without a description. */
-  parameter?: boolean;
+  /** Of which kind all of them are; those of a policy set have no description. */
+  only?: 'policy-set' | 'env';
   onClose(): void;
 }
 
 /** A new variable, or another value for one. */
-export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) => {
+export const EditVariable = ({ path, variable, only, onClose }: EditProps) => {
+  const parameter = only === 'policy-set';
   const basis = useSignal(variable);
   const current = basis.value?.attributes;
-  const category = useSignal<string>(current?.category ?? (parameter ? 'policy-set' : 'terraform'));
+  const category = useSignal<string>(current?.category ?? only ?? 'terraform');
   const noun = parameter ? 'parameter' : 'variable';
   const submit = async (data: FormData) => {
     const value = data.get('value');
@@ -57,7 +58,7 @@ export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) 
           category.value = basis.value.attributes.category;
         }}
       >
-        {!parameter && (
+        {!only && (
           <Choices
             legend="Kind"
             type="radio"

@@ -77,10 +77,21 @@ export const Parameters = ({
       load={async () => ({ variables: (await all<'vars'>(path)).data.sort(byName), setNames: new Map() })}
       may={may}
       organization={organization}
-      parameters
+      only="policy-set"
     />
   );
 };
+
+/** Environment variables that tests of a module are run with. */
+export const TestVariables = ({ path, organization }: { path: string; organization: string }) => (
+  <Variables
+    path={path}
+    load={async () => ({ variables: (await all<'vars'>(path)).data.sort(byName), setNames: new Map() })}
+    may
+    organization={organization}
+    only="env"
+  />
+);
 
 interface Props {
   /** Where the variables that can be changed here are. */
@@ -88,10 +99,12 @@ interface Props {
   load(): Promise<ViewData>;
   may: boolean;
   organization: string;
-  parameters?: boolean;
+  /** Of which kind all of them are. */
+  only?: 'policy-set' | 'env';
 }
 
-const Variables = ({ path, load, may, organization, parameters }: Props) => {
+const Variables = ({ path, load, may, organization, only }: Props) => {
+  const parameters = only === 'policy-set';
   const live = useLive(path, load, () => 15_000);
   const editing = useSignal<Resource<'vars'> | 'new' | undefined>(undefined);
   const deleting = useSignal<Resource<'vars'> | undefined>(undefined);
@@ -108,7 +121,7 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
         <p class="soft">Runs use the values from when they were queued. Changes affect new runs only.</p>
         {may && (
           <div class="row">
-            {!parameters && live.value && (
+            {!only && live.value && (
               <button type="button" onClick={() => (importing.value = true)}>
                 Import .tfvars
               </button>
@@ -122,7 +135,9 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
       <Loaded live={live} what={parameters ? 'parameters' : 'variables'}>
         {({ variables, setNames }) =>
           variables.length === 0 ? (
-            <p class="panel pad soft">{parameters ? <NoParameters /> : <NoVariables />}</p>
+            <p class="panel pad soft">
+              <None only={only} />
+            </p>
           ) : (
             <div class="panel scrolls">
               <table class="stacks">
@@ -130,7 +145,7 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
                   <tr>
                     <th scope="col">Name</th>
                     <th scope="col">Value</th>
-                    {!parameters && <th scope="col">Kind</th>}
+                    {!only && <th scope="col">Kind</th>}
                     <th scope="col">
                       <span class="visually-hidden">Change</span>
                     </th>
@@ -144,6 +159,7 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
                       set={setNames.get(related(variable, 'varset') ?? '')}
                       organization={organization}
                       may={may}
+                      showsKind={!only}
                       onEdit={() => {
                         editing.value = variable;
                       }}
@@ -162,7 +178,7 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
         <EditVariable
           path={path}
           variable={editing.value === 'new' ? undefined : editing.value}
-          parameter={parameters}
+          only={only}
           onClose={close}
         />
       )}
@@ -181,6 +197,11 @@ const sortedByOrigin = ({ variables, setNames }: ViewData) => {
       return set === undefined ? [] : [[variable, set]];
     }),
   };
+};
+
+const None = ({ only }: Pick<Props, 'only'>) => {
+  if (only === 'policy-set') return <NoParameters />;
+  return only === 'env' ? <>No environment variables yet.</> : <NoVariables />;
 };
 
 const NoVariables = () => (
@@ -203,11 +224,12 @@ interface LineProps {
   set: string | undefined;
   organization: string;
   may: boolean;
+  showsKind: boolean;
   onEdit(): void;
   onDelete(): void;
 }
 
-const Line = ({ variable, set, organization, may, onEdit, onDelete }: LineProps) => {
+const Line = ({ variable, set, organization, may, showsKind, onEdit, onDelete }: LineProps) => {
   const { attributes } = variable;
   const beaten = related(variable, 'overwriter') !== undefined;
   return (
@@ -220,7 +242,7 @@ const Line = ({ variable, set, organization, may, onEdit, onDelete }: LineProps)
       <td class="break">
         {attributes.sensitive ? <span class="soft">sensitive</span> : <Value text={attributes.value} />}
       </td>
-      {attributes.category !== 'policy-set' && (
+      {showsKind && (
         <td class="nowrap">
           {attributes.category === 'env' ? 'environment' : 'Terraform'}
           {attributes.hcl && ', HCL'}

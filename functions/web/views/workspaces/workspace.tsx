@@ -7,6 +7,7 @@ import { Loaded } from '../../parts/basics.tsx';
 import { knowPeople } from '../../parts/person.tsx';
 import { Shell } from '../../parts/shell.tsx';
 import { call } from '../../session.ts';
+import { Queries } from '../queries/queries.tsx';
 import { Resources } from '../resources/resources.tsx';
 import { NewRun } from '../runs/new-run.tsx';
 import { Runs } from '../runs/runs.tsx';
@@ -36,6 +37,7 @@ const names: [Tab, string][] = [
   ['resources', 'Resources'],
   ['states', 'States'],
   ['health', 'Health'],
+  ['queries', 'Queries'],
   ['variables', 'Variables'],
   ['settings', 'Settings'],
 ];
@@ -128,6 +130,8 @@ const TabView = ({ tab, workspace, run, organization, onChange }: TabProps) => {
       return <States workspace={workspace} organization={organization} />;
     case 'health':
       return <Health workspace={workspace} organization={organization} />;
+    case 'queries':
+      return <Queries workspace={workspace} organization={organization} />;
     case 'variables':
       return <WorkspaceVariables workspace={workspace} organization={organization} />;
     case 'settings':

@@ -61,3 +61,12 @@ export const leaveState = async (runId: string, workspaceId: string, state: stri
   await update(keys.run(runId), { set: { unsaved: { ...unsaved, stored: true } } });
   await update(keys.workspace(workspaceId), { set: { lock: { kind: 'run', runId, at: '', unsaved } } });
 };
+
+/** Has a query that is over say this in place of what it said, and be finished. */
+export const answerQuery = async (queryId: string, log: string): Promise<void> => {
+  const { keys } = await import('../../../../functions/store/keys.ts');
+  const { update } = await import('../../../../functions/store/table.ts');
+  const runId = queryId.replace(/^query-/, 'run-');
+  await put(runId, 'log', Buffer.concat([Buffer.of(2), Buffer.from(log), Buffer.of(3)]));
+  await update(keys.run(runId), { set: { status: 'planned_and_finished' } });
+};

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** Answers that a test provokes are said in the console too; anything else there is a complaint. */
-const provoked = /^Failed to load resource: the server responded with a status of (400|401|404|409|412|422)/;
+const provoked = /^Failed to load resource: the server responded with a status of (400|401|403|404|409|412|422)/;
 
 export const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
   const context = await browser.newContext({

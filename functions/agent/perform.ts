@@ -1,0 +1,133 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import type http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  answerHeaders,
+  type ForwardedAnswer,
+  type ForwardedFailure,
+  type ForwardedRequest,
+  maxPacked,
+  packAnswer,
+} from '../forwarding/messages.ts';
+import { OutboundError } from '../outbound/errors.ts';
+import { headersAfter } from '../outbound/send.ts';
+import { messageOf } from '../transport/errors.ts';
+import { open, send } from '../transport/http.ts';
+
+/** A request of the platform, sent from the agent's machine to what its operator allows. */
+
+const maxRedirects = 3;
+const uploadIdleMs = 60_000;
+
+const forbidden = (message: string) => new OutboundError('forbidden', message);
+
+const allowedUrl = (text: string, origins: string[], base?: URL): URL => {
+  const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
+  if (url && origins.includes(url.origin) && !url.username && !url.password) return url;
+  throw forbidden(
+    `the agent does not forward to ${url?.origin ?? 'that address'}. Whoever runs it can allow that with --forward-to`,
+  );
+};
+
+const isRedirect = ({ method }: ForwardedRequest, status: number): boolean =>
+  [307, 308].includes(status) || (method === 'GET' && [301, 302, 303].includes(status));
+
+/** Redirects of archives are followed as far as they are allowed; those of the API are answers, as they say what has moved. */
+const exchange = async (
+  request: ForwardedRequest,
+  origins: string[],
+  signal: AbortSignal,
+): Promise<http.IncomingMessage> => {
+  let url = allowedUrl(request.url, origins);
+  let { headers } = request;
+  for (let redirects = 0; ; redirects++) {
+    const body = request.body === undefined ? undefined : Buffer.from(request.body);
+    const call = { method: request.method, headers, body, signal, idleMs: request.totalMs };
+    const answer = await open(url.href, call);
+    const { location } = answer.headers;
+    const follows = request.uploadUrl !== undefined && isRedirect(request, answer.statusCode ?? 0);
+    if (!follows || !location) return answer;
+    answer.destroy();
+    if (redirects === maxRedirects)
+      throw new OutboundError('unreachable', `it redirects more than ${maxRedirects} times`);
+    const next = allowedUrl(location, origins, url);
+    if (url.protocol === 'https:' && next.protocol === 'http:') throw forbidden('it redirects from https to http');
+    headers = headersAfter(headers, url, next);
+    url = next;
+  }
+};
+
+const bounded = (most: number): Transform => {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      done(bytes > most ? forbidden(`it answered more than ${Math.floor(most / 1024 / 1024)} MiB`) : null, chunk);
+    },
+  });
+};
+
+/** By way of a file: storage wants to know the size first. */
+const upload = async (answer: http.IncomingMessage, url: string, maxBytes: number): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'stepform-forward-'));
+  try {
+    const file = join(folder, 'body');
+    await pipeline(answer, bounded(maxBytes), createWriteStream(file, { mode: 0o600 }));
+    const { size } = await stat(file);
+    const { status } = await send(url, { method: 'PUT', body: { file, size }, idleMs: uploadIdleMs });
+    if (status < 200 || status >= 300) throw new OutboundError('unreachable', `storage answered the agent ${status}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+const read = async (answer: http.IncomingMessage, maxBytes: number): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of answer as AsyncIterable<Buffer>) {
+    parts.push(part);
+    size += part.length;
+    if (size >= maxBytes) {
+      answer.destroy();
+      break;
+    }
+  }
+  return Buffer.concat(parts).subarray(0, maxBytes);
+};
+
+const headersOf = ({ headers }: http.IncomingMessage): Record<string, string> =>
+  Object.fromEntries(answerHeaders.flatMap((name) => (headers[name] ? [[name, String(headers[name])]] : [])));
+
+const answerTo = async (
+  request: ForwardedRequest,
+  origins: string[],
+  signal: AbortSignal,
+): Promise<ForwardedAnswer> => {
+  const answer = await exchange(request, origins, signal);
+  const facts = { status: answer.statusCode ?? 0, headers: headersOf(answer) };
+  if (request.uploadUrl === undefined) return { ...facts, body: await read(answer, request.maxBytes) };
+  if (facts.status === 200) await upload(answer, request.uploadUrl, request.maxBytes);
+  else answer.destroy();
+  return { ...facts, body: Buffer.alloc(0) };
+};
+
+/** Whatever comes of it is an answer. @param origins that the agent's operator allows */
+export const performRequest = async (
+  request: ForwardedRequest,
+  origins: string[],
+): Promise<ForwardedAnswer | ForwardedFailure> => {
+  const signal = AbortSignal.timeout(request.totalMs);
+  try {
+    const answer = await answerTo(request, origins, signal);
+    if (packAnswer(answer).length <= maxPacked) return answer;
+    return { failure: 'forbidden', message: 'it answered more than an agent can forward' };
+  } catch (error) {
+    if (signal.aborted) return { failure: 'timeout', message: 'it timed out' };
+    const failure = error instanceof OutboundError ? error.failure : 'unreachable';
+    return { failure, message: messageOf(error).slice(0, 500) };
+  }
+};

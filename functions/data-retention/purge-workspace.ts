@@ -1,0 +1,101 @@
+import { purgeConfiguration, softDeleteConfiguration } from '../configurations/backing-data.ts';
+import { getConfigurationVersion } from '../configurations/records.ts';
+import { type EndedWorkspace, getEndedWorkspace, openRunsOf, removeEnded } from '../removal/workspaces.ts';
+import { purgePhase, softDeletePhase } from '../runs/phase-content.ts';
+import { getRun } from '../runs/records.ts';
+import { purgeState, softDeleteState } from '../states/history.ts';
+import { getStateVersion } from '../states/records.ts';
+import { dueIn } from '../store/due.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { query, update } from '../store/table.ts';
+import { isOwnArchive } from './delete-old.ts';
+
+/**
+ * The end of a workspace that can be recovered no more: the content of its states, configurations and runs is deleted for
+ * good, then its variables and itself. In pieces, which say how far they came; every one of them may be repeated.
+ */
+
+interface Pointer extends Key {
+  stateVersionId?: string;
+  configurationVersionId?: string;
+  runId?: string;
+}
+
+/** In the order of their sort keys. */
+const kinds: [prefix: string, purge: (pointer: Pointer) => Promise<unknown>][] = [
+  [
+    'CV#',
+    async ({ configurationVersionId = '' }) => {
+      const version = await getConfigurationVersion(configurationVersionId);
+      if (!version || !isOwnArchive(version)) return;
+      await softDeleteConfiguration(version.id);
+      await purgeConfiguration(version.id);
+    },
+  ],
+  [
+    'RUN#',
+    async ({ runId = '' }) => {
+      const run = await getRun(runId);
+      for (const phase of ['plan', 'apply'] as const) {
+        if (run) await purgePhase((await softDeletePhase(run, phase)) ?? run, phase);
+      }
+    },
+  ],
+  [
+    'SV#',
+    async ({ stateVersionId = '' }) => {
+      const version = await getStateVersion(stateVersionId);
+      if (version) await purgeState((await softDeleteState(version)) ?? version);
+    },
+  ],
+];
+
+/** So many side by side, and in one look. */
+const atOnce = 10;
+const maxPerLook = 200;
+
+/** Up to which sort key everything is gone. */
+type Purging = EndedWorkspace & { purgedTo?: string };
+
+const isPast = (at: string | undefined): boolean => at !== undefined && Date.parse(at) <= Date.now();
+
+/** Nobody recovers it from now on. Undefined when somebody has. 1 write. */
+const beginEnd = async (workspace: EndedWorkspace): Promise<Purging | undefined> => {
+  if (workspace.isEnding) return workspace;
+  return update<Purging>(keys.workspace(workspace.id), {
+    set: { isEnding: true, ...dueIn(workspace.id, 600) },
+    condition: 'deletedAt = :seen AND recoverableUntil = :until',
+    values: { ':seen': workspace.deletedAt, ':until': workspace.recoverableUntil },
+  });
+};
+
+/** The place where it stopped, or undefined when all is gone. */
+const purgeContent = async (id: string, from: string | undefined): Promise<string | undefined> => {
+  const { pk } = keys.workspace(id);
+  let left = maxPerLook;
+  for (const [prefix, purge] of kinds) {
+    let after = from;
+    if (from !== undefined && from > `${prefix}~`) continue;
+    if (!after?.startsWith(prefix)) after = undefined;
+    for (let size = atOnce; size === atOnce; ) {
+      if (left <= 0) return after ?? prefix;
+      const pointers: Pointer[] = await query<Pointer>({ pk, prefix, after, limit: atOnce });
+      await Promise.all(pointers.map(purge));
+      after = pointers.at(-1)?.sk ?? after;
+      left -= pointers.length;
+      size = pointers.length;
+    }
+  }
+  return undefined;
+};
+
+/** Of one that is over its time, or that somebody deleted for good. */
+export const purgeWorkspace = async (id: string): Promise<void> => {
+  const found = await getEndedWorkspace(id);
+  if (!found?.recoverableUntil || !(found.isEnding || isPast(found.recoverableUntil))) return;
+  const workspace = await beginEnd(found);
+  if (!workspace?.isDetached || (await openRunsOf(workspace)).length > 0) return;
+  const purgedTo = await purgeContent(id, workspace.purgedTo);
+  if (purgedTo === undefined) return removeEnded(workspace);
+  await update(keys.workspace(id), { set: { purgedTo, ...dueIn(id, 0) }, condition: 'attribute_exists(isEnding)' });
+};

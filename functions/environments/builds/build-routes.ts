@@ -1,0 +1,46 @@
+import { isOwner } from '../access.ts';
+import { canceled, cancelRuns, checkCancelable, checkExpected } from '../cancel.ts';
+import { ok } from '../host/answers.ts';
+import { CoderError, forbidden } from '../host/errors.ts';
+import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
+import { jobStatus } from '../jobs.ts';
+import { buildById, type Found, templateOf } from '../workspaces/finder.ts';
+import { maxBuildBytes, postBuild } from './new-build.ts';
+import type { Build } from './records.ts';
+import { settleBuild } from './settle.ts';
+
+/** Starting and canceling builds. */
+
+const deedOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
+
+/** Whoever may not interrupt a build may still take back one that has not begun. */
+const mayCancel = async (call: Call, { environment, rights }: Found, status: string): Promise<boolean> => {
+  if (status === 'pending' || rights.manage) return true;
+  if ((await templateOf(environment)).allowUserCancelWorkspaceJobs) return true;
+  return isOwner(call.principal, environment.organization);
+};
+
+const cancel = async (call: Call) => {
+  const found = await buildById(call);
+  const { organization } = found.environment;
+  const { build, run } = await settleBuild(found.build);
+  const runs = run ? [run] : [];
+  const status = jobStatus(build, runs);
+  if (!found.mayChange) throw await refused(call, organization, deedOf('cancel', build), forbidden());
+  if (!(await mayCancel(call, found, status))) {
+    const error = forbidden('User is not allowed to cancel workspace builds. Owner role is required.');
+    throw await refused(call, organization, deedOf('cancel', build), error);
+  }
+  checkCancelable(status);
+  checkExpected(call, status);
+  if (!run) throw new CoderError(409, 'The build is just being started. Try again.');
+  return audited(call, organization, deedOf('cancel', build), async () => {
+    await cancelRuns(runs, call.principal.userId);
+    return ok(canceled);
+  });
+};
+
+export const startBuildRoutes: Route[] = [
+  route('POST', '/workspaces/{workspace}/builds', postBuild, { maxBytes: maxBuildBytes }),
+  route('PATCH', '/workspacebuilds/{build}/cancel', cancel),
+];

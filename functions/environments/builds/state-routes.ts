@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import { dueAttributes, dueIn } from '../../store/due.ts';
+import { update } from '../../store/table.ts';
+import { getWorkspace } from '../../workspaces/records.ts';
+import { bytes, noContent } from '../host/answers.ts';
+import { readBody } from '../host/body.ts';
+import { CoderError, notFound } from '../host/errors.ts';
+import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
+import { newUuid } from '../host/uuid.ts';
+import { keys } from '../keys.ts';
+import { buildById, type Found } from '../workspaces/finder.ts';
+import { maxBuildBytes } from './new-build.ts';
+import { type Build, setBuild } from './records.ts';
+import { settleBuild } from './settle.ts';
+import { checkState, putState, readBuildState } from './state.ts';
+
+/** States of builds: `coder state pull` and `coder state push`. */
+
+const deedOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
+
+const isLatest = ({ environment, build }: Found & { build: Build }): boolean => environment.latestBuildId === build.id;
+
+/** States have secrets: they are for whoever manages templates. Reading one is recorded. */
+const state = async (call: Call) => {
+  const found = await buildById(call);
+  const { environment, rights, build } = found;
+  if (!rights.manage) throw await refused(call, environment.organization, deedOf('pull_state', build), notFound());
+  const { build: settled } = await settleBuild(build);
+  const current = isLatest(found) && settled.completedAt ? await getWorkspace(environment.workspaceId) : undefined;
+  return audited(call, environment.organization, deedOf('pull_state', build), async () =>
+    bytes(await readBuildState(settled, current), 'application/json'),
+  );
+};
+
+const replaceState = async (call: Call) => {
+  const found = await buildById(call);
+  const { environment, rights } = found;
+  const deed = deedOf('put_state', found.build);
+  if (!rights.manage) throw await refused(call, environment.organization, deed, notFound());
+  const { state: text } = readBody(call.request, v.object({ state: v.pipe(v.string(), v.base64()) }));
+  const given = Buffer.from(text, 'base64');
+  checkState(given);
+  const { build } = await settleBuild(found.build);
+  if (!build.completedAt) throw new CoderError(409, 'A workspace build is already active.');
+  if (!isLatest(found)) throw new CoderError(409, 'Only the state of the latest build can be replaced.');
+  if (environment.deletedAt) throw new CoderError(409, 'The workspace was deleted.');
+  return audited(call, environment.organization, deed, async () => {
+    const holder = `state ${newUuid()}`;
+    if (!(await holdForState(environment.id, build.id, holder)))
+      throw new CoderError(409, 'A workspace build is already active.');
+    try {
+      const id = await putState(environment.workspaceId, call.principal.userId, given);
+      await setBuild(build.id, { stateVersionId: id });
+    } finally {
+      await release(environment.id, holder);
+    }
+    return noContent();
+  });
+};
+
+/** As if a build went on: none can begin in between. Repeated by the SDK when the answer is lost. */
+const holdForState = (environmentId: string, buildId: string, holder: string) => {
+  const isFree = 'attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt) AND latestBuildId = :build';
+  return update(keys.environment(environmentId), {
+    set: { activeBuildId: holder, ...dueIn(environmentId, 60) },
+    condition: `(${isFree}) OR activeBuildId = :holder`,
+    values: { ':build': buildId, ':holder': holder },
+  });
+};
+
+const release = (environmentId: string, holder: string) =>
+  update(keys.environment(environmentId), {
+    remove: ['activeBuildId', ...dueAttributes],
+    condition: 'activeBuildId = :held',
+    values: { ':held': holder },
+  });
+
+export const buildStateRoutes: Route[] = [
+  route('GET', '/workspacebuilds/{build}/state', state),
+  route('PUT', '/workspacebuilds/{build}/state', replaceState, { maxBytes: maxBuildBytes }),
+];

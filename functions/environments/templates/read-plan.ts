@@ -1,0 +1,10 @@
+import type { Run } from '../../run/run.ts';
+import { readPlanJson } from '../../runs/plan-json.ts';
+import { ImportError, type Plan } from './plan.ts';
+
+/** The plan of a run, as JSON. @throws {ImportError} when it is gone or too large */
+export const readPlan = async (run: Run): Promise<Plan> => {
+  const json = await readPlanJson(run);
+  if (json instanceof Buffer) return JSON.parse(json.toString('utf8')) as Plan;
+  throw new ImportError(json === undefined ? 'The plan is gone.' : 'The plan is too large.');
+};

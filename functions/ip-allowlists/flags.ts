@@ -1,0 +1,53 @@
+import { listAgentPoolIds } from '../agent-pools/records.ts';
+import { accountOfOrganization, accountOfTeam } from '../people/accounts/accounts.ts';
+import { forgetIpAllowlists, listMembers, noteIpAllowlists } from '../people/accounts/memberships.ts';
+import { forgetIpAllowlistsOfTokens, noteIpAllowlistsOfTokens } from '../people/accounts/tokens.ts';
+import type { Organization } from '../people/organizations/records.ts';
+import { listTeamNames } from '../people/teams/records.ts';
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+
+/**
+ * That an organization has IP allowlists, noted where every request looks anyway: with memberships, of people and of the
+ * accounts that tokens of teams and the organization act as, and with tokens of its agent pools. Organizations without
+ * allowlists cost no read. Notes are made before the write that enforces something, so that it does at once; they bear
+ * that write's version, so that who takes them away afterwards leaves those of a later one. A note too many costs a read.
+ */
+
+type Home = Pick<Organization, 'name' | 'externalId'>;
+
+/** A few side by side: an organization may have thousands of members. */
+const atOnce = 20;
+
+const inPieces = async (ids: string[], each: (id: string) => Promise<void>): Promise<void> => {
+  for (let i = 0; i < ids.length; i += atOnce) await Promise.all(ids.slice(i, i + atOnce).map(each));
+};
+
+const callersIn = async (home: Home): Promise<string[]> => {
+  const [members, teams] = await Promise.all([listMembers(home.name), listTeamNames(home.name)]);
+  return [...members, ...teams.map(({ id }) => accountOfTeam(id)), accountOfOrganization(home)];
+};
+
+/** 1 write for each member, team and token of an agent pool; may be repeated. */
+export const noteEverywhere = async (home: Home, version: number): Promise<void> => {
+  const { name: organization } = home;
+  // First: whoever comes later looks here.
+  await update(keys.organization(organization), {
+    set: { ipAllowlists: version },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+  await inPieces(await callersIn(home), (userId) => noteIpAllowlists({ userId, organization }, version));
+  await inPieces(await listAgentPoolIds(organization), (id) => noteIpAllowlistsOfTokens(id, version));
+};
+
+/** As {@link noteEverywhere}, where nothing later has been noted. */
+export const forgetEverywhere = async (home: Home, version: number): Promise<void> => {
+  const { name: organization } = home;
+  await update(keys.organization(organization), {
+    remove: ['ipAllowlists'],
+    condition: 'ipAllowlists <= :version',
+    values: { ':version': version },
+  });
+  await inPieces(await callersIn(home), (userId) => forgetIpAllowlists({ userId, organization }, version));
+  await inPieces(await listAgentPoolIds(organization), (id) => forgetIpAllowlistsOfTokens(id, version));
+};

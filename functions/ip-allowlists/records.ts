@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keys } from '../store/keys.ts';
+import { create, get, put, remove } from '../store/table.ts';
+
+/** IP allowlists of an organization (HCP API: IP allowlists), all in one item, so that one read tells and one write decides. */
+
+export type EnforcementScope = 'organization' | 'all_agent_pools' | 'selected_agent_pools';
+
+export interface CidrRange {
+  id: string;
+  /** In CIDR notation, as it was written. */
+  range: string;
+  description: string | null;
+  enabled: boolean;
+  updatedAt: string;
+}
+
+export interface IpAllowlist {
+  id: string;
+  name: string;
+  description: string | null;
+  scope: EnforcementScope;
+  /** Only with `selected_agent_pools`. */
+  agentPoolIds: string[];
+  ranges: CidrRange[];
+  createdAt: string;
+  updatedAt: string;
+  edits: number;
+  edited?: { by: string; at: string };
+}
+
+interface Item {
+  /** Number of changes. */
+  version: number;
+  lists: IpAllowlist[];
+}
+
+/** An item of the table holds 400 KB; with names and descriptions as long as they may be, this is less. */
+export const maxLists = 25;
+export const maxRanges = 300;
+
+const read = async (organization: string): Promise<Item> =>
+  (await get<Item>(keys.ipAllowlists(organization))) ?? { version: 0, lists: [] };
+
+/** In the order of their making. 1 read. */
+export const listIpAllowlists = async (organization: string): Promise<IpAllowlist[]> =>
+  (await read(organization)).lists;
+
+/** Where a list or a range is; the one that the id is of may be gone. 1 read. */
+export const organizationOfList = (id: string): Promise<{ organization: string } | undefined> =>
+  get<{ organization: string }>(keys.ipAllowlist(id));
+export const organizationOfRange = (id: string): Promise<{ organization: string } | undefined> =>
+  get<{ organization: string }>(keys.cidrRange(id));
+
+/** What leads to it by its id, before it is there. */
+export const indexList = (organization: string, id: string): Promise<boolean> =>
+  create({ ...keys.ipAllowlist(id), organization });
+export const indexRange = (organization: string, id: string): Promise<boolean> =>
+  create({ ...keys.cidrRange(id), organization });
+
+/** Terraform makes ten ranges side by side. */
+const attempts = 15;
+const pauseMs = 20;
+
+export interface Changed {
+  before: IpAllowlist[];
+  after: IpAllowlist[];
+  /** Of the lists after the change. */
+  version: number;
+}
+
+/**
+ * Changes the lists by one conditional write.
+ * @param change runs again when somebody else changed them meanwhile
+ * @param prepare before the write
+ * @returns undefined when others were faster every time
+ */
+export const changeIpAllowlists = async (
+  organization: string,
+  change: (lists: IpAllowlist[]) => IpAllowlist[],
+  prepare: (changed: Changed) => Promise<void>,
+): Promise<Changed | undefined> => {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const { version: current, lists: before } = await read(organization);
+    const changed = { before, after: change(before), version: current + 1 };
+    await prepare(changed);
+    const written = await put(
+      { ...keys.ipAllowlists(organization), version: changed.version, lists: changed.after },
+      current === 0
+        ? { condition: 'attribute_not_exists(pk)' }
+        : { condition: 'version = :version', values: { ':version': current } },
+    );
+    if (written) return changed;
+    await sleep(Math.random() * pauseMs * (attempt + 1));
+  }
+  return undefined;
+};
+
+/** With what leads to them. For organizations that end. May be repeated. */
+export const deleteIpAllowlists = async (organization: string): Promise<void> => {
+  const lists = await listIpAllowlists(organization);
+  await removePointers(lists);
+  await remove(keys.ipAllowlists(organization));
+};
+
+/** Of lists, with their ranges. */
+export const removePointers = async (lists: Pick<IpAllowlist, 'id' | 'ranges'>[]): Promise<void> => {
+  for (const { id, ranges } of lists) {
+    await removeRangePointers(ranges);
+    await remove(keys.ipAllowlist(id));
+  }
+};
+
+export const removeRangePointers = async (ranges: Pick<CidrRange, 'id'>[]): Promise<void> => {
+  for (const { id } of ranges) await remove(keys.cidrRange(id));
+};

@@ -1,0 +1,48 @@
+import { handsOver } from '../run/lifecycle.ts';
+import { entryOf } from '../run/machine-states.ts';
+import type { PhaseReport, Run } from '../run/run.ts';
+import { statusChange, updateRun } from '../runs/records.ts';
+import { checkIn } from '../store/due.ts';
+import { hashSecret } from '../store/id.ts';
+import { now } from '../store/time.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { mayAllApply } from './automatic-apply.ts';
+import { type Claimed, newTokens } from './phases.ts';
+
+export interface HandedOver extends Claimed {
+  workspace: Workspace;
+}
+
+/**
+ * Stores a plan's report and gives the apply to the runner that made the plan, in one write, if it needs nobody's
+ * confirmation and nothing comes first: the machine goes from Planning to Applying (decisions/0097). Undefined where
+ * it is not so, or somebody was faster; then nothing was written. The caller resumes the execution.
+ *
+ * @param planToken identifies the runner, should it ask again
+ */
+export const handOver = async (run: Run, report: PhaseReport, planToken: string): Promise<HandedOver | undefined> => {
+  const reported = { ...run, plan: { ...run.plan, report } };
+  if (!handsOver(reported)) return undefined;
+  const { id, organization, workspaceId, appliesFor } = run;
+  const workspace = await getWorkspace(workspaceId);
+  // One of the run's authors may have lost the permission since the run was created.
+  if (!workspace || (appliesFor && !(await mayAllApply(appliesFor, { organization, workspace })))) return undefined;
+  const at = now();
+  const { token, set } = newTokens(id, 'apply', hashSecret(planToken));
+  const entry = entryOf('ApplyQueued', reported);
+  const claimed = await updateRun(id, {
+    set: {
+      'plan.report': report,
+      ...statusChange(entry, run, at),
+      'apply.offeredAt': at,
+      'apply.taskArn': run.plan.taskArn,
+      ...set,
+      ...checkIn(id, entry.lookAfterSeconds, run),
+    },
+    condition: `status = :planning AND wait.state = :waiting AND attribute_exists(wait.handsOver) AND plan.tokenHash = :mine
+      AND attribute_not_exists(plan.report) AND attribute_not_exists(apply.claimNonce) AND attribute_not_exists(apply.claimHash)
+      AND attribute_not_exists(cancel) AND attribute_not_exists(decision)`,
+    values: { ':planning': 'planning', ':waiting': 'Planning', ':mine': hashSecret(planToken) },
+  });
+  return claimed && { run: claimed, phase: 'apply', token, workspace };
+};

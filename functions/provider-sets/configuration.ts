@@ -1,0 +1,37 @@
+import { type Body, parseHcl } from '../hcl.ts';
+
+/** What the configuration of a provider set says. */
+export interface ProviderConfiguration {
+  /** The provider's name in the block. */
+  localName: string;
+  /** Names of the variables that it refers to. */
+  variables: string[];
+}
+
+const expressionsIn = ({ attributes, blocks }: Body): string[] => [
+  ...Object.values(attributes),
+  ...blocks.flatMap(expressionsIn),
+];
+
+/** What it says, or why it cannot be used, for people. */
+export const providerConfigurationOf = (text: string): ProviderConfiguration | { fault: string } => {
+  const { blocks, attributes, faults, repeated } = parseHcl(text);
+  const [line] = [...faults, ...repeated];
+  if (line !== undefined) return { fault: `has a syntax error in line ${line}` };
+  const [block, ...others] = blocks;
+  const stray = others[0] ?? (block?.type === 'provider' ? undefined : block);
+  if (!block || stray || Object.keys(attributes).length > 0 || block.labels.length !== 1) {
+    return { fault: 'must be one provider block and nothing else, e.g. provider "aws" { region = "eu-west-1" }' };
+  }
+  const [localName = ''] = block.labels;
+  if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(localName))
+    return { fault: `${localName.slice(0, 50)} is no name of a provider` };
+  if (block.attributes.alias !== undefined) {
+    return { fault: 'must not have an alias: modules get the default configuration of a provider' };
+  }
+  const expressions = expressionsIn(block);
+  const [, other] = expressions.map((one) => /(?<![\w.])(local|data|module)\.\w/.exec(one)).find(Boolean) ?? [];
+  if (other) return { fault: `can refer to variables (var.…) alone, not to ${other}.…` };
+  const names = expressions.flatMap((one) => [...one.matchAll(/(?<![\w.])var\.([\p{L}_][\p{L}\p{N}_-]*)/gu)]);
+  return { localName, variables: [...new Set(names.map(([, name = '']) => name))] };
+};

@@ -1,0 +1,145 @@
+import type { Organization } from '../people/organizations/records.ts';
+import { asEdit, type Edited, type Editor } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+
+/**
+ * Provider sets: provider configurations for workspaces that were made from modules (HCP API: provider sets). An organization
+ * has few of them, so whoever wants those of a workspace reads all.
+ */
+export interface ProviderSet extends Edited {
+  id: string;
+  organization: string;
+  name: string;
+  description: string | null;
+  /** Applies to every no-code workspace of the organization. */
+  global: boolean;
+  /** Counts before those that are nearer to the workspace. */
+  priority: boolean;
+  /** `registry.terraform.io/hashicorp/aws`, in lower case. */
+  providerSource: string;
+  /** One provider block, as it was given. */
+  configurationHcl: string;
+  workspaceIds?: Set<string>;
+  projectIds?: Set<string>;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type ProviderSetSettings = Pick<
+  ProviderSet,
+  'name' | 'description' | 'global' | 'priority' | 'providerSource' | 'configurationHcl'
+>;
+
+/** Most an organization may have, and most workspaces and projects a set may have: its item holds their ids. */
+export const maxProviderSets = 100;
+export const maxTargets = 500;
+
+export type Targets = 'workspaceIds' | 'projectIds';
+
+const prefix = 'PROVSET#';
+
+export const getProviderSet = (id: string): Promise<ProviderSet | undefined> => get<ProviderSet>(keys.providerSet(id));
+
+export const findProviderSet = async (organization: string, name: string): Promise<ProviderSet | undefined> => {
+  const pointer = await get<{ holder: string }>(keys.providerSetName(organization, name));
+  const set = pointer && (await getProviderSet(pointer.holder));
+  return set?.name === name ? set : undefined;
+};
+
+const pointersOf = (organization: string) =>
+  queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
+
+export const countProviderSets = async (organization: string): Promise<number> =>
+  (await pointersOf(organization)).length;
+
+/** In the order of names. 1 query, and 1 read where there are any. */
+export const listProviderSets = async (organization: string): Promise<ProviderSet[]> => {
+  const pointers = await pointersOf(organization);
+  const sets = await batchGet<ProviderSet & Key>(pointers.map(({ holder }) => keys.providerSet(holder)));
+  // A name that a change left behind is not its record's.
+  return sets.filter(({ name }) => pointers.some(({ sk }) => sk === `${prefix}${name}`));
+};
+
+const claimName = ({ id, organization, name }: ProviderSet): Promise<boolean> =>
+  claimUnique(
+    keys.providerSetName(organization, name),
+    id,
+    async (holder) => (await getProviderSet(holder))?.name === name,
+  );
+
+const releaseName = ({ id, organization, name }: ProviderSet): Promise<boolean> =>
+  releaseUnique(keys.providerSetName(organization, name), id);
+
+/** Undefined when the name is taken. 2 writes, 1 more for an organization's first. */
+export const createProviderSet = async (
+  { name: organization, hasProviderSets }: Pick<Organization, 'name' | 'hasProviderSets'>,
+  { workspaceIds, projectIds, ...settings }: ProviderSetSettings & Partial<Record<Targets, string[]>>,
+): Promise<ProviderSet | undefined> => {
+  const at = now();
+  const set: ProviderSet = {
+    ...settings,
+    ...(workspaceIds?.length ? { workspaceIds: new Set(workspaceIds) } : {}),
+    ...(projectIds?.length ? { projectIds: new Set(projectIds) } : {}),
+    id: newId('provset'),
+    organization,
+    createdAt: at,
+    updatedAt: at,
+  };
+  if (!(await claimName(set))) return undefined;
+  // Runs of organizations without this do not look for any.
+  if (!hasProviderSets) {
+    const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
+    await update(keys.organization(organization), { set: { hasProviderSets: true }, condition });
+  }
+  await create({ ...keys.providerSet(set.id), ...set });
+  return set;
+};
+
+/** Undefined when the name is taken, the set is gone, or is not as the editor has seen it. */
+export const updateProviderSet = async (
+  set: ProviderSet,
+  change: Partial<ProviderSetSettings> & Partial<Record<Targets, string[]>>,
+  editor: Editor,
+): Promise<ProviderSet | undefined> => {
+  const { workspaceIds, projectIds, ...settings } = change;
+  const next = { ...set, ...settings };
+  const renamed = next.name !== set.name;
+  if (renamed && !(await claimName(next))) return undefined;
+  const targets = Object.entries({ workspaceIds, projectIds }).filter(([, ids]) => ids !== undefined);
+  const emptied = targets.flatMap(([name, ids]) => (ids?.length ? [] : [name]));
+  const filled = targets.flatMap(([name, ids]) => (ids?.length ? [[name, new Set(ids)]] : []));
+  const edit = {
+    set: { ...settings, ...Object.fromEntries(filled), updatedAt: now() },
+    remove: next.global ? ['workspaceIds', 'projectIds'] : emptied,
+    condition: 'attribute_exists(pk)',
+  };
+  const updated = await update<ProviderSet>(keys.providerSet(set.id), asEdit(edit, editor));
+  if (renamed) await releaseName(updated ? set : next);
+  return updated;
+};
+
+/** Undefined when the set is gone, has become global or would have too many. */
+export const addTargets = (id: string, to: Targets, ids: string[]): Promise<ProviderSet | undefined> =>
+  update<ProviderSet>(keys.providerSet(id), {
+    set: { updatedAt: now() },
+    add: { [to]: new Set(ids) },
+    condition: `global = :false AND (attribute_not_exists(${to}) OR size(${to}) <= :room)`,
+    values: { ':false': false, ':room': maxTargets - ids.length },
+  });
+
+export const removeTargets = (id: string, from: Targets, ids: string[]): Promise<ProviderSet | undefined> =>
+  update<ProviderSet>(keys.providerSet(id), {
+    set: { updatedAt: now() },
+    delete: { [from]: new Set(ids) },
+    condition: 'attribute_exists(pk)',
+  });
+
+/** Runs that were created keep what they have. May be repeated. */
+export const deleteProviderSet = async (set: ProviderSet): Promise<void> => {
+  await remove(keys.providerSet(set.id));
+  await releaseName(set);
+};

@@ -1,0 +1,34 @@
+import { type EndedWorkspace, getEndedWorkspace } from '../removal/workspaces.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, queryAll } from '../store/table.ts';
+
+/**
+ * Deleted workspaces that can be recovered (HCP API: recoverable items). The workspace's own item says so; an entry beside the
+ * organization only leads there. An item has its workspace's id, with another prefix.
+ */
+export type Recoverable = EndedWorkspace & { recoverableUntil: string };
+
+export const itemId = ({ id }: Pick<EndedWorkspace, 'id'>): string => id.replace(/^ws-/, 'ri-');
+
+const isRecoverable = (workspace: EndedWorkspace | undefined): workspace is Recoverable =>
+  workspace?.deletedAt !== undefined &&
+  !workspace.isEnding &&
+  workspace.recoverableUntil !== undefined &&
+  Date.parse(workspace.recoverableUntil) > Date.now();
+
+/** 1 read. */
+export const getRecoverable = async (id: string): Promise<Recoverable | undefined> => {
+  if (!id.startsWith('ri-')) return undefined;
+  const workspace = await getEndedWorkspace(id.replace(/^ri-/, 'ws-'));
+  return isRecoverable(workspace) ? workspace : undefined;
+};
+
+/** In no order. 1 query, and 1 read for each hundred. */
+export const listRecoverable = async (organization: string): Promise<Recoverable[]> => {
+  const { pk } = keys.organization(organization);
+  const entries = await queryAll<{ workspaceId: string }>({ pk, prefix: 'DELETED#' });
+  const workspaces: EndedWorkspace[] = await batchGet<EndedWorkspace & Key>(
+    entries.map(({ workspaceId }) => keys.workspace(workspaceId)),
+  );
+  return workspaces.filter(isRecoverable).filter((one) => one.organization === organization);
+};

@@ -1,0 +1,113 @@
+import { AgentPoolGoneError, usePool } from '../agent-pools/uses.ts';
+import { conflict, unprocessable } from '../api/errors.ts';
+import { setDataRetention } from '../data-retention/records.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { getProject } from '../projects/records.ts';
+import { attachAgain } from '../removal/attachments.ts';
+import { openRunsOf } from '../removal/workspaces.ts';
+import { resumeSshKey } from '../ssh-keys/records.ts';
+import { dueAttributes } from '../store/due.ts';
+import { keys } from '../store/keys.ts';
+import { countNames } from '../store/name-index.ts';
+import { remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { serves } from '../version-control/connections.ts';
+import { followsOf } from '../version-control/follows.ts';
+import { checkConnection, chosen, followChoice } from '../version-control/repository-choice.ts';
+import { startHealthTimer } from '../workspaces/health-timer.ts';
+import { holdName, indexInProject, indexName } from '../workspaces/names.ts';
+import { getWorkspace, type Workspace, type WorkspaceChange } from '../workspaces/records.ts';
+import type { Recoverable } from './records.ts';
+
+/**
+ * Brings a deleted workspace back. One conditional write does it; what comes before says nothing without it, and what comes
+ * after may be repeated.
+ */
+
+/** Its project, or that of the organization where its own is gone. */
+const homeOf = async ({ organization, projectId }: Recoverable): Promise<string> => {
+  const project = await getProject(projectId);
+  if (project?.organization === organization) return projectId;
+  return (await getOrganization(organization))?.defaultProjectId ?? projectId;
+};
+
+type VcsChange = Pick<WorkspaceChange, 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>;
+
+/** It follows its repository again where its connection still reaches it; the next push starts runs. */
+const followAgain = async ({ id, organization, vcsRepo }: Recoverable, projectId: string): Promise<VcsChange> => {
+  if (!vcsRepo) return {};
+  try {
+    await checkConnection(vcsRepo, organization, (client) => serves(client, projectId), 'for this project');
+    const { identifier, branch, ingressSubmodules, tagsRegex, oauthTokenId, installationId } = vcsRepo;
+    const wanted = { identifier, branch, ingressSubmodules, tagsRegex, oauthTokenId, installationId };
+    const followed = await followChoice(await chosen(wanted), id);
+    return { vcsRepo: followed, vcsFollows: followsOf(followed), vcsMoves: 0 };
+  } catch (error) {
+    if ((error as Error).name === 'ApiError') return { vcsRepo: null, vcsFollows: '', vcsMoves: 0 };
+    throw error;
+  }
+};
+
+/** Nothing runs in it until somebody says where, when its agents' pool is gone. */
+const poolAgain = async ({ id, agentPoolId }: Recoverable): Promise<WorkspaceChange> => {
+  if (!agentPoolId) return {};
+  try {
+    await usePool(agentPoolId, id);
+    return {};
+  } catch (error) {
+    if (error instanceof AgentPoolGoneError) {
+      return { executionMode: 'local', agentPoolId: null, inheritsExecutionMode: false };
+    }
+    throw error;
+  }
+};
+
+const marks = ['deletedAt', 'deletedBy', 'recoverableUntil', 'isDetached', 'attachments'];
+/** Of what went on when it was deleted. */
+const dropped = ['autoDestroyStatus', 'vcsPull', 'assessing'];
+
+/** Timers that are there before their workspace is look at nothing. */
+const startTimers = async ({ id, assessmentsEnabled, dataRetention }: Recoverable): Promise<void> => {
+  if (assessmentsEnabled) await startHealthTimer(id);
+  if (dataRetention) await setDataRetention({ workspace: id }, dataRetention);
+};
+
+/** @throws {ApiError} 409 or 422 */
+export const recover = async (workspace: Recoverable): Promise<void> => {
+  const { id, name, organization, tags, deletedAt } = workspace;
+  if (!workspace.isDetached || (await openRunsOf(workspace)).length > 0) {
+    throw conflict(`Workspace ${name} is still being deleted: its runs are being stopped. Try again in a minute.`);
+  }
+  const projectId = await homeOf(workspace);
+  const entry = { workspaceId: id, projectId, tags };
+  if (!(await holdName(organization, name, entry))) {
+    throw unprocessable('/data', `Name has already been taken: rename the other workspace ${name} first.`);
+  }
+  await indexInProject(name, entry);
+  await attachAgain(workspace);
+  const pool = await poolAgain(workspace);
+  const vcs = await followAgain(workspace, projectId);
+  const lostKey = workspace.sshKeyId && !(await resumeSshKey(id, workspace.sshKeyId)) ? ['sshKeyId'] : [];
+  await startTimers(workspace);
+  const recovered = await update<Workspace>(keys.workspace(id), {
+    set: {
+      ...pool,
+      ...vcs,
+      projectId,
+      // A time that has passed meanwhile would destroy it at once.
+      autoDestroyAt: null,
+      autoDestroyActivityDuration: null,
+      inheritsAutoDestroy: false,
+      updatedAt: now(),
+    },
+    remove: [...marks, ...dropped, ...lostKey, ...dueAttributes],
+    condition: 'deletedAt = :seen AND attribute_not_exists(isEnding)',
+    values: { ':seen': deletedAt },
+  });
+  // The answer to the write may have been lost, or another request has recovered it.
+  const after = recovered ?? (await getWorkspace(id));
+  if (!after) throw conflict(`Workspace ${name} can no longer be recovered: it is being deleted for good.`);
+  await indexName(organization, name, entry);
+  await countNames(organization, 'workspace', 1);
+  await remove(keys.recoverable(organization, id));
+};

@@ -1,0 +1,64 @@
+import { getPolicySets, relate } from '../policies/set-records.ts';
+import { getTask } from '../run-tasks/records.ts';
+import { createWorkspaceTask, listWorkspaceTasks, type WorkspaceTask } from '../run-tasks/workspace-tasks.ts';
+import { keys } from '../store/keys.ts';
+import { get, queryAll, update } from '../store/table.ts';
+import { applyVariableSet, getVariableSets } from '../variables/set-records.ts';
+import type { Workspace } from '../workspaces/records.ts';
+
+/**
+ * What a workspace has of others: variable sets, policy sets and run tasks. Noted before a workspace that can be recovered
+ * leaves them, so that it gets them back.
+ */
+export interface WithAttachments {
+  attachments?: {
+    variableSets: string[];
+    policySets: string[];
+    excludedFrom: string[];
+    tasks: Pick<WorkspaceTask, 'taskId' | 'stages' | 'enforcementLevel'>[];
+  };
+}
+
+type Attached = Pick<Workspace, 'id' | 'organization'> & WithAttachments;
+
+const idsIn = <T extends { id: string }>(sets: T[], of: (set: T) => Set<string> | undefined, id: string): string[] =>
+  sets.filter((set) => of(set)?.has(id)).map((set) => set.id);
+
+/** Once: when it is repeated, some of it has been left. 3 reads, and 1 write where there is anything. */
+export const noteAttachments = async ({ id, attachments }: Attached): Promise<void> => {
+  if (attachments) return;
+  const [tasks, pointers, policies] = await Promise.all([
+    listWorkspaceTasks(id),
+    queryAll<{ variableSetId: string }>({ pk: keys.workspace(id).pk, prefix: 'VARSET#' }),
+    get<{ ids?: Set<string> }>(keys.policySetsOf({ workspace: id })),
+  ]);
+  const [sets, policySets] = await Promise.all([
+    getVariableSets(pointers.map(({ variableSetId }) => variableSetId)),
+    getPolicySets([...(policies?.ids ?? [])]),
+  ]);
+  const noted = {
+    variableSets: idsIn(sets, (set) => set.workspaceIds, id),
+    policySets: idsIn(policySets, (set) => set.workspaceIds, id),
+    excludedFrom: idsIn(policySets, (set) => set.workspaceExclusionIds, id),
+    tasks: tasks.map(({ taskId, stages, enforcementLevel }) => ({ taskId, stages, enforcementLevel })),
+  };
+  if (Object.values(noted).every((ids) => ids.length === 0)) return;
+  await update(keys.workspace(id), { set: { attachments: noted }, condition: 'attribute_not_exists(attachments)' });
+};
+
+/** What is gone by now, or has become global, is left out. May be repeated. */
+export const attachAgain = async ({ id, organization, attachments }: Attached): Promise<void> => {
+  if (!attachments) return;
+  const { variableSets, policySets, excludedFrom, tasks } = attachments;
+  for (const { taskId, ...settings } of tasks) {
+    if ((await getTask(taskId))?.organization === organization) await createWorkspaceTask(id, taskId, settings);
+  }
+  for (const set of await getVariableSets(variableSets)) {
+    if (set.organization === organization && !set.global) await applyVariableSet(set, 'workspaceIds', [id]);
+  }
+  for (const set of await getPolicySets([...policySets, ...excludedFrom])) {
+    if (set.organization !== organization) continue;
+    if (policySets.includes(set.id) && !set.global) await relate(set, 'workspaceIds', [id]);
+    if (excludedFrom.includes(set.id)) await relate(set, 'workspaceExclusionIds', [id]);
+  }
+};

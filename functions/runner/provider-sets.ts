@@ -1,0 +1,72 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JobProviderSet } from '../protocols/runner.ts';
+import type { Phase } from './phase.ts';
+import type { Prepared } from './prepared.ts';
+import { give } from './workspace/tree.ts';
+
+/**
+ * Configures providers by what the organization says of them, once `terraform init` has told which ones the module needs:
+ * nobody downloads a provider because there is a set for it. As an override file, so that it counts before a block of the
+ * configuration's own.
+ */
+
+const overrideFile = 'stepform_provider_sets_override.tf';
+const variablesFile = 'stepform_provider_sets.tf';
+
+/** Addresses in the lock file, which has every provider of every module. */
+const providersIn = (lockFile: string): Set<string> =>
+  new Set([...lockFile.matchAll(/^provider\s+"([^"]+)"/gm)].map(([, address = '']) => address));
+
+export interface Choice {
+  used: JobProviderSet[];
+  /** And why, for people. */
+  unused: { name: string; why: string }[];
+}
+
+export const choose = (sets: JobProviderSet[], lockFile: string): Choice => {
+  const required = providersIn(lockFile);
+  const choice: Choice = { used: [], unused: [] };
+  for (const set of sets) {
+    const { name, source, localName } = set;
+    const other = choice.used.find((one) => one.localName === localName);
+    if (!required.has(source)) choice.unused.push({ name, why: `nothing here needs ${source}` });
+    else if (other) choice.unused.push({ name, why: `"${localName}" is configured by provider set ${other.name}` });
+    else choice.used.push(set);
+  }
+  return choice;
+};
+
+export const overrideText = (sets: JobProviderSet[]): string =>
+  [
+    'terraform {',
+    '  required_providers {',
+    ...sets.map(({ localName, source }) => `    ${localName} = { source = ${JSON.stringify(source)} }`),
+    '  }',
+    '}',
+    ...sets.map(({ configuration }) => `\n${configuration.trim()}`),
+    '',
+  ].join('\n');
+
+const declarations = (names: string[]): string => names.map((name) => `variable ${JSON.stringify(name)} {}\n`).join('');
+
+/** Before the values of variables are written: those that the sets refer to are the configuration's own from here on. */
+export const useProviderSets = async (phase: Phase, { directory, module }: Prepared): Promise<void> => {
+  const { job, log, user } = phase;
+  if (!job.providerSets?.length) return;
+  const lockFile = await readFile(join(directory, '.terraform.lock.hcl'), 'utf8').catch(() => '');
+  const { used, unused } = choose(job.providerSets, lockFile);
+  for (const { name, why } of unused) log.note(`Provider set ${name} is not used: ${why}.\n`);
+  for (const { name, source } of used) log.note(`Provider set ${name} configures ${source}.\n`);
+  if (used.length === 0) return;
+  const missing = [...new Set(used.flatMap(({ variables }) => variables))].filter(
+    (name) => !module.variables.includes(name),
+  );
+  const files = { [overrideFile]: overrideText(used), [variablesFile]: declarations(missing) };
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(directory, name);
+    await writeFile(path, text, { mode: 0o600 });
+    give(path, user.owner);
+  }
+  module.variables.push(...missing);
+};

@@ -1,0 +1,16 @@
+import type { Key } from './key.ts';
+
+/**
+ * The part of the table's layout (keys.ts) that is the IP allowlists'.
+ *
+ * | pk | sk | item |
+ * |---|---|---|
+ * | `ORG#<name>` | `IPALLOWLISTS` | all of its IP allowlists with their ranges: a request is checked with one read |
+ * | `CRL#<id>` | `CRL` | → organization of an IP allowlist |
+ * | `CIDR#<id>` | `CIDR` | → organization of a range |
+ */
+export const ipAllowlistKeys = {
+  ipAllowlists: (organization: string): Key => ({ pk: `ORG#${organization}`, sk: 'IPALLOWLISTS' }),
+  ipAllowlist: (id: string): Key => ({ pk: `CRL#${id}`, sk: 'CRL' }),
+  cidrRange: (id: string): Key => ({ pk: `CIDR#${id}`, sk: 'CIDR' }),
+};

@@ -1,0 +1,41 @@
+import { type Key, last } from './key.ts';
+import { queryAll } from './table.ts';
+
+interface Ask {
+  prefix: string;
+  resolve: (items: Key[]) => void;
+  reject: (error: unknown) => void;
+}
+
+/** By partition, what was asked for since the last answer. */
+const asked = new Map<string, Ask[]>();
+
+/**
+ * As `queryAll`, where several ask for ranges of one partition at the same time that have next to nothing between them: one
+ * query reads from the first to the last, for 1 read unit in place of one for each that is empty. What lies between is
+ * read with it. Alone it is a query of its own.
+ */
+export const queryTogether = <T>(pk: string, prefix: string): Promise<T[]> =>
+  new Promise<Key[]>((resolve, reject) => {
+    const others = asked.get(pk);
+    const ask = { prefix, resolve, reject };
+    if (others) {
+      others.push(ask);
+      return;
+    }
+    const all = [ask];
+    asked.set(pk, all);
+    queueMicrotask(() => {
+      asked.delete(pk);
+      answer(pk, all).catch((error) => {
+        for (const one of all) one.reject(error);
+      });
+    });
+  }) as Promise<T[]>;
+
+const answer = async (pk: string, all: Ask[]): Promise<void> => {
+  const prefixes = all.map(({ prefix }) => prefix).sort();
+  const [first = '', final = first] = [prefixes[0], prefixes.at(-1)];
+  const items = await queryAll<Key>(first === final ? { pk, prefix: first } : { pk, from: first, to: final + last });
+  for (const { prefix, resolve } of all) resolve(items.filter(({ sk }) => sk.startsWith(prefix)));
+};

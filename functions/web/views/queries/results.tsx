@@ -1,0 +1,59 @@
+import { useSignal } from '@preact/signals';
+import { count } from '../../../client/text/time.ts';
+import { Code } from '../../parts/basics.tsx';
+import { LongList } from '../../parts/long-list.tsx';
+import type { FoundResource } from '../../text/query-results.ts';
+
+const isIn = ({ list, name, identity }: FoundResource, text: string): boolean =>
+  `${list} ${name} ${identity.map(([, value]) => value).join(' ')}`.toLowerCase().includes(text);
+
+/** What a query has found so far, with the configuration that brings each resource under Terraform. */
+export const QueryResults = ({ found, over }: { found: FoundResource[]; over: boolean }) => {
+  const search = useSignal('');
+  const text = search.value.trim().toLowerCase();
+  const shown = text ? found.filter((one) => isIn(one, text)) : found;
+  return (
+    <div class="pad stack">
+      <div class="row">
+        <h2>
+          <span role="status">{found.length || over ? count(found.length, 'resource') : 'Looking …'}</span>
+        </h2>
+        {found.length > 5 && (
+          <input
+            type="search"
+            aria-label="Search the results"
+            placeholder="Search the results"
+            onInput={(event) => (search.value = event.currentTarget.value)}
+          />
+        )}
+      </div>
+      {found.length > 0 && shown.length === 0 && <p class="soft">No resources match the search.</p>}
+      <LongList of={shown} choice={text} list={(rows) => <ul class="found">{rows}</ul>}>
+        {(one) => <Found key={`${one.list} ${JSON.stringify(one.identity)}`} found={one} />}
+      </LongList>
+    </div>
+  );
+};
+
+const Found = ({ found: { list, type, name, identity, configuration } }: { found: FoundResource }) => {
+  const line = (
+    <>
+      <strong class="break">{name || type}</strong>{' '}
+      <span class="soft small break">
+        {list} · {identity.map(([key, value]) => `${key}: ${value}`).join(', ')}
+      </span>
+    </>
+  );
+  return (
+    <li>
+      {configuration ? (
+        <details>
+          <summary>{line}</summary>
+          <Code label={`Configuration of ${name}`} text={configuration} />
+        </details>
+      ) : (
+        line
+      )}
+    </li>
+  );
+};

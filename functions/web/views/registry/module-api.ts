@@ -1,0 +1,120 @@
+import { ApiError, type Resource } from '../../../client/client.ts';
+import type { ModulePlace } from '../../../client/page-addresses.ts';
+import { base } from '../../location.ts';
+import { authorization, call, get } from '../../session.ts';
+
+/** What the page asks of a module of the registry: of the API, and of the protocol that Terraform speaks with it. */
+
+/** One that is shown: its organization, and its address. */
+export interface ModuleAddress extends ModulePlace {
+  organization: string;
+}
+
+const joined = (...parts: string[]): string => parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+
+export const apiPath = ({ organization, registry, namespace, name, provider }: ModuleAddress): string =>
+  `/organizations${joined(organization)}/registry-modules${joined(registry, namespace, name, provider)}`;
+
+/** Where its tests are. */
+export const testsPath = ({ organization, registry, namespace, name, provider }: ModuleAddress): string =>
+  `/organizations${joined(organization)}/tests/registry-modules${joined(registry, namespace, name, provider)}`;
+
+export interface Input {
+  name: string;
+  type: string;
+  description: string;
+  /** HCL; empty when there is none. */
+  default: string;
+  required: boolean;
+  sensitive?: boolean;
+}
+
+interface Content {
+  path: string;
+  name: string;
+  readme: string;
+  inputs: Input[];
+  outputs: { name: string; description: string; sensitive?: boolean }[];
+  provider_dependencies: { name: string; source: string; version: string }[];
+  dependencies: { name: string; source: string; version: string }[];
+  resources: { name: string; type: string }[];
+}
+
+interface Deprecation {
+  reason: string;
+  link: string;
+}
+
+export interface Details {
+  version: string;
+  published_at: string;
+  root: Content;
+  submodules: Content[];
+  examples: Content[];
+  deprecation: Deprecation | null;
+}
+
+const ofProtocol = async (address: ModuleAddress, rest: string): Promise<Response> => {
+  const path = `/api/registry/v1/modules${joined(address.namespace, address.name, address.provider)}${rest}`;
+  const response = await fetch(`${base}${path}`, { headers: authorization(), referrerPolicy: 'no-referrer' });
+  if (!response.ok) throw new ApiError('GET', path, response.status, await response.text());
+  return response;
+};
+
+/** Of the newest version when none is named; undefined while none is published. */
+export const detailsOf = async (address: ModuleAddress, version = ''): Promise<Details | undefined> => {
+  try {
+    return (await (await ofProtocol(address, version && joined(version))).json()) as Details;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404 && !version) return undefined;
+    throw error;
+  }
+};
+
+/** Of the versions that can be used, those that are deprecated. */
+export const deprecationsOf = async (address: ModuleAddress): Promise<Record<string, Deprecation>> => {
+  const { modules } = (await (await ofProtocol(address, '/versions')).json()) as {
+    modules: { versions: { version: string; deprecation: Deprecation | null }[] }[];
+  };
+  const versions = modules.flatMap((module) => module.versions);
+  return Object.fromEntries(
+    versions.flatMap(({ version, deprecation }) => (deprecation ? [[version, deprecation]] : [])),
+  );
+};
+
+/** The archive of a published version, as it was uploaded. */
+export const archiveOf = async (address: ModuleAddress, version: string): Promise<Blob> => {
+  const { headers } = await ofProtocol(address, `${joined(version)}/download`);
+  const response = await fetch(headers.get('x-terraform-get') ?? '', { referrerPolicy: 'no-referrer' });
+  if (!response.ok) throw new Error(`Can’t download version ${version}: status ${response.status}. Try again.`);
+  return response.blob();
+};
+
+type Module = Resource<'registry-modules'>;
+
+export const readModule = (address: ModuleAddress): Promise<Module> => get(apiPath(address));
+
+export const addressOf = ({ attributes }: Module, organization: string): ModuleAddress => ({
+  organization,
+  registry: attributes['registry-name'],
+  namespace: attributes.namespace,
+  name: attributes.name,
+  provider: attributes.provider,
+});
+
+/** The versions that can be used, as the API orders them: the newest first. */
+export const usableVersions = ({ attributes }: Module): string[] =>
+  attributes['version-statuses'].flatMap(({ version, status }) => (status === 'ok' ? [version] : []));
+
+export interface NoCode {
+  module: Resource<'no-code-modules'>;
+  options: Resource<'variable-options'>[];
+}
+
+export const readNoCode = async (id: string): Promise<NoCode> => {
+  const { data, included = [] } = await call<Resource<'no-code-modules'>>(
+    'GET',
+    `/no-code-modules/${encodeURIComponent(id)}?include=variable_options`,
+  );
+  return { module: data, options: included };
+};

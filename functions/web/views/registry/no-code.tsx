@@ -1,0 +1,167 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { may } from '../../organization.ts';
+import { Loaded, Notice } from '../../parts/basics.tsx';
+import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { call, change, create, related } from '../../session.ts';
+import {
+  type Details,
+  detailsOf,
+  type Input,
+  type ModuleAddress,
+  type NoCode,
+  readNoCode,
+  usableVersions,
+} from './module-api.ts';
+
+interface Props {
+  module: Resource<'registry-modules'>;
+  address: ModuleAddress;
+  onChange(): void;
+}
+
+interface ViewData {
+  noCode: NoCode | undefined;
+  /** Of the version that workspaces are made of. */
+  details: Details | undefined;
+}
+
+const load = async (module: Resource<'registry-modules'>, address: ModuleAddress): Promise<ViewData> => {
+  const id = related(module, 'no-code-modules');
+  const noCode = id === undefined ? undefined : await readNoCode(id);
+  return { noCode, details: await detailsOf(address, pinOf(noCode)) };
+};
+
+/** The version to make workspaces of; empty for the newest. */
+export const pinOf = (noCode: NoCode | undefined): string => {
+  const pin = noCode?.module.attributes['version-pin'];
+  return pin && pin !== 'latest' ? pin : '';
+};
+
+/** Whether people make workspaces from a module without writing configuration, and of what they choose. */
+export const NoCodeSettings = ({ module, address, onChange }: Props) => {
+  const versions = usableVersions(module);
+  const live = useLive(
+    `no-code ${module.id} ${versions.length}`,
+    () => load(module, address),
+    () => undefined,
+  );
+  if (versions.length === 0) return <p class="panel pad soft">Publish a version first.</p>;
+  return (
+    <Loaded live={live} what="settings">
+      {(loaded) => (
+        <Settings
+          key={loaded.noCode?.module.attributes['updated-at'] ?? 'none'}
+          {...loaded}
+          module={module}
+          address={address}
+          onChange={() => {
+            live.refresh();
+            onChange();
+          }}
+        />
+      )}
+    </Loaded>
+  );
+};
+
+const simple = ['string', 'number', 'bool'];
+const prefix = 'options ';
+
+/** One to a line, so that a value may have commas. */
+const linesOf = (text: string | undefined): string[] =>
+  (text ?? '')
+    .split('\n')
+    .map((one) => one.trim())
+    .filter(Boolean);
+
+const Settings = ({ noCode, details, module, address, onChange }: Props & ViewData) => {
+  const saved = useSignal(false);
+  const inputs = (details?.root.inputs ?? []).filter(({ type }) => simple.includes(type) || type === 'any');
+  const mayChange = may(address.organization, 'can-manage-no-code-modules');
+  const submit = async (data: FormData) => {
+    saved.value = false;
+    const attributes = { enabled: data.has('enabled'), 'version-pin': textOf(data, 'version-pin') };
+    const relationships = { 'variable-options': { data: optionsIn(data, inputs) } };
+    if (noCode) await change(`/no-code-modules/${noCode.module.id}`, 'no-code-modules', attributes, { relationships });
+    else {
+      await create(`/organizations/${address.organization}/no-code-modules`, 'no-code-modules', attributes, {
+        ...relationships,
+        'registry-module': { data: { type: 'registry-modules', id: module.id } },
+      });
+    }
+    saved.value = true;
+    onChange();
+  };
+  return (
+    <section class="panel pad stack narrow">
+      <h2>No-code workspaces</h2>
+      <p class="soft">
+        Lets people who may create workspaces make one from this module by filling in a form. Its first run starts at
+        once.
+      </p>
+      <Form submit="Save" readOnly={!mayChange} onSubmit={submit}>
+        <Choice
+          name="enabled"
+          label="Offer this module"
+          hint="The module’s page gets a button “New workspace”."
+          checked={noCode ? noCode.module.attributes.enabled : true}
+        />
+        <Select
+          label="Version"
+          name="version-pin"
+          hint="Workspaces of another version are offered an upgrade."
+          value={pinOf(noCode) || 'latest'}
+          options={[['latest', 'Latest'], ...usableVersions(module).map((one) => [one, one] as const)]}
+        />
+        {inputs.length > 0 && <Options inputs={inputs} noCode={noCode} />}
+        {saved.value && <Notice kind="good">Saved.</Notice>}
+      </Form>
+      {noCode && mayChange && <Remove id={noCode.module.id} onChange={onChange} />}
+    </section>
+  );
+};
+
+const Options = ({ inputs, noCode }: { inputs: Input[]; noCode: NoCode | undefined }) => (
+  <fieldset>
+    <legend>Allowed values</legend>
+    <p class="soft small">One per line. An empty field allows any value.</p>
+    {inputs.map(({ name, description }) => (
+      <Text
+        key={name}
+        label={name}
+        name={`${prefix}${name}`}
+        lines={2}
+        hint={description}
+        value={noCode?.options
+          .find(({ attributes }) => attributes['variable-name'] === name)
+          ?.attributes.options.join('\n')}
+      />
+    ))}
+  </fieldset>
+);
+
+const optionsIn = (data: FormData, inputs: Input[]) =>
+  inputs.flatMap(({ name, type }) => {
+    const options = linesOf(textOf(data, `${prefix}${name}`));
+    if (options.length === 0) return [];
+    const attributes = { 'variable-name': name, 'variable-type': type === 'any' ? 'string' : type, options };
+    return [{ type: 'variable-options', attributes }];
+  });
+
+const Remove = ({ id, onChange }: { id: string; onChange(): void }) => (
+  <details>
+    <summary>Remove these settings</summary>
+    <Form
+      submit="Remove"
+      danger
+      onSubmit={async () => {
+        await call('DELETE', `/no-code-modules/${id}`);
+        onChange();
+      }}
+    >
+      <p class="soft">Workspaces that were made from the module stay, and are offered no more upgrades.</p>
+    </Form>
+  </details>
+);

@@ -1,0 +1,97 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { readTfvars } from '../../../tfvars.ts';
+import { go } from '../../location.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { Picker } from '../../parts/picker.tsx';
+import { create } from '../../session.ts';
+import { configuration, type Picked, uploadTests } from '../../upload.ts';
+import { archiveOf, type ModuleAddress, testsPath, usableVersions } from './module-api.ts';
+
+const ownFiles = 'files';
+
+/** `one, two` or one to a line. */
+const listOf = (text: string | undefined): string[] =>
+  (text ?? '')
+    .split(/[\n,]/)
+    .map((one) => one.trim())
+    .filter(Boolean);
+
+/** Starts the tests of a published version, or of files that the reader picks. */
+export const RunTests = ({
+  module,
+  address,
+  onClose,
+}: {
+  module: Resource<'registry-modules'>;
+  address: ModuleAddress;
+  onClose(): void;
+}) => {
+  const versions = usableVersions(module);
+  const version = useSignal(versions[0] ?? ownFiles);
+  const source = useSignal<Picked | undefined>(undefined);
+  const path = testsPath(address);
+  const submit = async (data: FormData) => {
+    const chosen = version.value;
+    const files: Picked | undefined =
+      chosen === ownFiles ? source.value : { name: chosen, archive: () => archiveOf(address, chosen) };
+    if (!files) throw new Error('Choose the folder with the files of the module.');
+    const id = await uploadTests(path, files);
+    const run = await create(
+      `${path}/test-runs`,
+      'test-runs',
+      {
+        message: textOf(data, 'message') ?? (chosen === ownFiles ? `Tests of ${files.name}` : `Tests of ${chosen}`),
+        filters: listOf(textOf(data, 'filters')),
+        ...(textOf(data, 'directory') ? { 'test-directory': textOf(data, 'directory') } : {}),
+        verbose: data.has('verbose'),
+        variables: readTfvars(textOf(data, 'variables') ?? ''),
+      },
+      { 'configuration-version': { data: { type: 'configuration-versions', id } } },
+    );
+    go({ ...address, view: 'test-run', run: run.id });
+  };
+  return (
+    <Dialog title="Run tests" onClose={onClose}>
+      <Form submit="Run tests" onSubmit={submit} onCancel={onClose}>
+        <Select
+          label="Of"
+          name="version"
+          value={version.value}
+          options={[...versions.map((one) => [one, `Version ${one}`] as const), [ownFiles, 'Files that I choose']]}
+          onChange={(value) => (version.value = value)}
+        />
+        {version.value === ownFiles && (
+          <Picker
+            label="Files"
+            source={source}
+            kind={configuration}
+            says="Choose the folder of the module, with its tests."
+          />
+        )}
+        <Text label="Message" name="message" placeholder="Why these tests?" />
+        <Text
+          label="Variables"
+          name="variables"
+          lines={3}
+          placeholder={'region = "eu-central-1"'}
+          hint="As in a .tfvars file. Everybody who publishes modules can read them; put secrets into environment variables."
+        />
+        <details>
+          <summary>More options</summary>
+          <div class="stack">
+            <Text
+              label="Test files"
+              name="filters"
+              lines={2}
+              hint="One path per line, for example tests/network.tftest.hcl. Empty: all of them."
+            />
+            <Text label="Test directory" name="directory" placeholder="tests" />
+            <Choice name="verbose" label="Verbose" hint="Prints the plan or state of each run block." />
+          </div>
+        </details>
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,156 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { type Live, useLive } from '../../live.ts';
+import { useOrganization } from '../../organization.ts';
+import { Ago, Duration, Facts, Loaded, Notice } from '../../parts/basics.tsx';
+import { Log } from '../../parts/log.tsx';
+import { Person } from '../../parts/person.tsx';
+import { Shell } from '../../parts/shell.tsx';
+import { call, errorText, get, related } from '../../session.ts';
+import { type ModuleAddress, testsPath } from './module-api.ts';
+import { countsOf, TestStatus } from './tests.tsx';
+
+type TestRun = Resource<'test-runs'>;
+
+const isOver = ({ attributes: { status } }: TestRun): boolean => status !== 'queued' && status !== 'running';
+
+/** One test run of a module, with its output. */
+export const TestRunView = ({ run: id, ...address }: ModuleAddress & { run: string }) => {
+  const { organization, name } = address;
+  useOrganization(organization);
+  const path = `${testsPath(address)}/test-runs/${encodeURIComponent(id)}`;
+  const live = useLive(
+    path,
+    () => get<'test-runs'>(path),
+    (run) => (isOver(run) ? undefined : 1_000),
+  );
+  return (
+    <Shell
+      title={`Tests of ${name}`}
+      crumbs={[
+        { text: organization, to: { view: 'workspaces', organization } },
+        { text: 'Modules', to: { view: 'modules', organization } },
+        { text: name, to: { ...address, view: 'module', tab: 'test-runs' } },
+        { text: id },
+      ]}
+    >
+      <Loaded live={live} what="test run">
+        {(run) => <TestRun run={run} live={live} path={path} />}
+      </Loaded>
+    </Shell>
+  );
+};
+
+interface Props {
+  run: TestRun;
+  live: Live<TestRun>;
+  path: string;
+}
+
+const TestRun = ({ run, live, path }: Props) => {
+  const { attributes } = run;
+  const over = isOver(run);
+  const left = attributes['remaining-resources'];
+  return (
+    <>
+      <div class="row spread">
+        <div class="grow stack tight">
+          <div class="row">
+            <h1>{attributes.message || 'Test run'}</h1>
+            <TestStatus run={run} />
+          </div>
+          <p class="soft">
+            {run.id} by <Person id={related(run, 'created-by')} />, <Ago at={attributes['created-at']} />
+            {countsOf(run) && <> · {countsOf(run)}</>}
+          </p>
+        </div>
+        {!over && <Cancel path={path} refresh={live.refresh} />}
+      </div>
+      {attributes['end-reason'] && <Notice kind="bad">{attributes['end-reason']}</Notice>}
+      {left.length > 0 && (
+        <Notice kind="bad">
+          <strong>These resources were created and not destroyed:</strong>
+          <ul>
+            {left.map((one) => (
+              <li key={one} class="mono">
+                {one}
+              </li>
+            ))}
+          </ul>
+          <p>Destroy them by hand.</p>
+        </Notice>
+      )}
+      <div class="sides">
+        <section class="panel" aria-label="Output">
+          {attributes.status === 'queued' ? (
+            <p class="pad soft">Waiting for a runner …</p>
+          ) : (
+            <Log
+              name="plan"
+              what="tests"
+              url={attributes['log-read-url']}
+              run={run}
+              over={over}
+              onEnd={live.refresh}
+              above={() => null}
+            />
+          )}
+        </section>
+        <About run={run} />
+      </div>
+    </>
+  );
+};
+
+const About = ({ run: { attributes } }: { run: TestRun }) => {
+  const at = attributes['status-timestamps'];
+  const ended = at['finished-at'] ?? at['errored-at'] ?? at['canceled-at'] ?? at['force-canceled-at'];
+  const began = at['started-at'];
+  return (
+    <aside class="panel pad" aria-label="About this test run">
+      <Facts
+        facts={[
+          ['Duration', began ? <Duration key="took" from={began} to={ended} /> : 'not started'],
+          ['Test files', attributes.filters.length ? attributes.filters.join(', ') : 'all'],
+          ['Test directory', attributes['test-directory']],
+          [
+            'Variables',
+            attributes.variables.length
+              ? attributes.variables.map(({ key, value }) => (
+                  <code key={key} class="entry">
+                    {key} = {value}
+                  </code>
+                ))
+              : 'none',
+          ],
+        ]}
+      />
+    </aside>
+  );
+};
+
+const Cancel = ({ path, refresh }: { path: string; refresh(): void }) => {
+  const error = useSignal<string | undefined>(undefined);
+  const canceled = useSignal(false);
+  const perform = async (action: 'cancel' | 'force-cancel') => {
+    error.value = undefined;
+    try {
+      await call('POST', `${path}/${action}`);
+      canceled.value = true;
+    } catch (caught) {
+      error.value = errorText(caught);
+    }
+    refresh();
+  };
+  return (
+    <div class="stack tight">
+      <div class="row">
+        {canceled.value && <span class="soft">Terraform destroys what the tests created.</span>}
+        <button type="button" class="danger" onClick={() => perform(canceled.value ? 'force-cancel' : 'cancel')}>
+          {canceled.value ? 'Stop at once' : 'Cancel'}
+        </button>
+      </div>
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+    </div>
+  );
+};

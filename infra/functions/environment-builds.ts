@@ -1,0 +1,29 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+/** Routes of the environments' API (infra/environment-api.ts) that are for it. */
+export const environmentBuildRoutes = [
+  'ANY /api/v2/users/{user}/workspaces',
+  'ANY /api/v2/organizations/{organization}/members/{user}/workspaces',
+  'POST /api/v2/workspaces/{workspace}/builds',
+  'ANY /api/v2/workspacebuilds/{build}/cancel',
+  'ANY /api/v2/workspacebuilds/{build}/state',
+];
+
+/** Apart from Environments, which reads: nothing else of people's starts runs or touches states (decisions/0084). */
+export const EnvironmentBuilds: HttpDeclaration = {
+  entry: 'functions/environments/builds/handler.ts',
+  description: "Builds of environments (Coder's API): start, cancel, states",
+  timeoutSeconds: 29,
+  environment: ['table', 'bucket', 'key', 'machine', 'requestLimit', 'environments'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.key('GenerateDataKey', 'Decrypt'),
+    may.readObjects('policies', 'runs', 'states', 'uploads'),
+    may.writeObjects('inputs', 'policies', 'states'),
+    may.seeMissingObjects(),
+    may.startExecutions(),
+    may.answerExecutions(),
+  ],
+  // The web page tells them apart itself (functions/web/environments-client.ts): an API has no keys to spare.
+  http: { subtrees: ['ANY /environments/builds/api/v2/{proxy+}'], authorization: bearer },
+};

@@ -1,0 +1,24 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { rightsToBeginRuns } from '../shared-rights.ts';
+
+export const TestRuns: HttpDeclaration = {
+  entry: 'functions/public-api/test-runs.ts',
+  description: 'The public API: tests of modules, queries',
+  timeoutSeconds: 29,
+  memoryMiB: 1024,
+  environment: ['table', 'bucket', 'key', 'machine', 'publicUrl', 'requestLimit'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    // A test run and a query are runs.
+    ...rightsToBeginRuns(may),
+    // Configurations of tests are uploaded to addresses that this function signs; what queries generated is read from the runs.
+    may.writeObjects('uploads'),
+    may.readObjects('runs'),
+    // Both can be canceled.
+    may.answerExecutions(),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/public-api/test-runs-routes.ts')).hiddenRunRoutes,
+    authorization: `${bearer}.`,
+  },
+};

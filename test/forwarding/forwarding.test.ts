@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newAgentKeys } from '../../functions/forwarding/box.ts';
+import type { Api } from '../support/api.ts';
+import { Followed, push, sha } from '../version-control/support/followed.ts';
+import type { ForgeServer } from '../version-control/support/forge-server.ts';
+import { linkTo, newPool, type RunningForwarder, startForwarder } from './support.ts';
+
+/** Version control that only agents reach: the platform itself may not call it in these tests. */
+
+let followed: Followed;
+let api: Api;
+let forge: ForgeServer;
+const running: RunningForwarder[] = [];
+beforeAll(async () => {
+  followed = await Followed.start();
+  ({ api, forge } = followed);
+});
+afterAll(() => followed.close());
+beforeEach(() => {
+  followed.reset();
+  delete process.env.OUTBOUND_ALLOWED_CIDRS;
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.stop()));
+});
+
+const forward = async (token: string, origins = [forge.url]): Promise<RunningForwarder> => {
+  const one = await startForwarder(api, token, origins);
+  running.push(one);
+  return one;
+};
+
+const values = () => ({
+  'service-provider': 'github',
+  'http-url': forge.url,
+  'api-url': forge.url,
+  'oauth-token-string': 'good',
+});
+const connect = (pool: string) => api.post('organizations/acme/oauth-clients', values(), linkTo(pool));
+
+/** A connection through a pool with an agent. */
+const connected = async () => {
+  const pool = await newPool(api);
+  const agent = await forward(await pool.newToken());
+  const { status, body } = await connect(pool.id);
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  const token = body.data.relationships['oauth-tokens'].data[0].id as string;
+  return { pool, agent, client: body.data, token };
+};
+
+describe('a connection through agents', () => {
+  it('is checked, followed, fetched and told of statuses by an agent of its pool', async () => {
+    const { pool, agent, client, token } = await connected();
+    expect(client.relationships['agent-pool'].data).toEqual({ type: 'agent-pools', id: pool.id });
+    await followed.has({ 'main.tf': 'locals {}' });
+    const workspace = await followed.workspace(token);
+    await followed.settleAndFetch();
+    const hook = new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname;
+    followed.head = sha(1);
+    expect((await followed.deliver(hook, 'push', push(0, 1))).status).toBe(202);
+    await followed.settleAndFetch();
+    expect(await followed.commitsOf(workspace)).toEqual([sha(0), sha(1)]);
+    const versions = (await api.get(`workspaces/${workspace.id}/configuration-versions`)).body.data;
+    expect(versions.map(({ attributes }: { attributes: { status: string } }) => attributes.status)).toEqual([
+      'uploaded',
+      'uploaded',
+    ]);
+    const { handler } = await import('../../functions/version-control/commit-status.ts');
+    const [run] = (await followed.runsOf(workspace)).slice(-1);
+    await handler({ runId: run.id });
+    expect(forge.asked('POST', /\/statuses\//).length).toBeGreaterThan(0);
+    // What is told of it has no query, header or body.
+    expect(agent.lines.join('\n')).toContain(`GET ${forge.url}/repos/${followed.identifier}`);
+    expect(agent.lines.join('\n')).not.toMatch(/good|X-Amz|Bearer/);
+  });
+
+  it('leaves no token where anybody but its agents can read it', async () => {
+    const { pool } = await connected();
+    const { queryAll } = await import('../../functions/store/table.ts');
+    const rows = await queryAll({ pk: `APOOL#${pool.id}` });
+    const text = JSON.stringify(rows, (_, value) =>
+      value instanceof Uint8Array || value?.type === 'Buffer'
+        ? Buffer.from(value.data ?? value).toString('latin1')
+        : value,
+    );
+    expect(rows.length).toBeGreaterThan(2);
+    expect(text).not.toContain('good');
+    expect(text).not.toContain('Bearer');
+  });
+
+  it('says what is missing while no agent forwards requests', async () => {
+    const pool = await newPool(api);
+    const { status, body } = await connect(pool.id);
+    expect([status, body.errors[0].detail]).toEqual([
+      422,
+      expect.stringContaining('no agent of its agent pool forwards requests'),
+    ]);
+    expect(forge.calls).toEqual([]);
+  });
+
+  it('reaches only what the agent allows', async () => {
+    const pool = await newPool(api);
+    await forward(await pool.newToken(), ['https://git.example.com']);
+    const { body } = await connect(pool.id);
+    expect(body.errors[0].detail).toContain(`the agent does not forward to ${forge.url}`);
+    expect(forge.calls).toEqual([]);
+  });
+
+  it('does not follow an archive to where the agent may not go', async () => {
+    const { token } = await connected();
+    forge.on('GET', /\/tarball\//, { status: 302, headers: { location: 'http://127.0.0.1:1/latest/meta-data' } });
+    const workspace = await followed.workspace(token);
+    await followed.settleAndFetch();
+    const [version] = (await api.get(`workspaces/${workspace.id}/configuration-versions`)).body.data;
+    expect(version.attributes).toMatchObject({
+      status: 'errored',
+      'error-message': expect.stringContaining('the agent does not forward to http://127.0.0.1:1'),
+    });
+  });
+
+  it('keeps its pool from being deleted', async () => {
+    const { pool, client } = await connected();
+    const refused = await api.call('DELETE', `/api/v2/agent-pools/${pool.id}`, { token: api.token });
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([422, expect.stringContaining('OAuth client')]);
+    const cleared = await api.patch(`oauth-clients/${client.id}`, {}, linkTo(null));
+    expect(cleared.body.data.relationships['agent-pool'].data).toBeNull();
+  });
+
+  it('gives agents of another pool nothing that was stored before', async () => {
+    const { client } = await connected();
+    const other = await newPool(api);
+    await forward(await other.newToken());
+    const refused = await api.patch(`oauth-clients/${client.id}`, {}, linkTo(other.id));
+    expect(refused.body.errors[0].detail).toContain('send oauth-token-string along');
+    const moved = await api.patch(`oauth-clients/${client.id}`, { 'oauth-token-string': 'good' }, linkTo(other.id));
+    expect(moved.body.data.relationships['agent-pool'].data.id).toBe(other.id);
+  });
+});
+
+describe('a token of a pool', () => {
+  const register = (token: string, publicKey?: string) =>
+    api.call('POST', '/agent/v1/register', {
+      token,
+      body: { instance: 'i'.repeat(20), name: 'x', ...(publicKey ? { publicKey } : {}) },
+    });
+
+  it('of agents that run Terraform gets no requests, and the other way round', async () => {
+    const pool = await newPool(api);
+    const { publicKey } = newAgentKeys();
+    const [runs, forwards] = [await pool.newToken(), await pool.newToken()];
+    const runner = (await register(runs)).body.agent;
+    const forwarder = (await register(forwards, publicKey)).body.agent;
+    const refused = await register(runs, publicKey);
+    expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('run Terraform')]);
+    const request = { agent: forwarder, name: 'x' };
+    expect((await api.call('POST', '/agent/v1/request', { token: runs, body: request })).status).toBe(403);
+    expect((await api.call('POST', '/agent/v1/request', { token: forwards, body: request })).status).toBe(200);
+    const answer = { agent: forwarder, id: 'fwd-1111111111111111', box: 'AAAA' };
+    expect((await api.call('POST', '/agent/v1/answer', { token: runs, body: answer })).status).toBe(403);
+    const next = { agent: runner, name: 'x', ping: false };
+    expect((await api.call('POST', '/agent/v1/next', { token: forwards, body: next })).status).toBe(403);
+  });
+
+  it('that was used before there was a choice is for runs', async () => {
+    const pool = await newPool(api);
+    const token = await pool.newToken();
+    const { update } = await import('../../functions/store/table.ts');
+    const { keys } = await import('../../functions/store/keys.ts');
+    const { hashSecret } = await import('../../functions/store/id.ts');
+    await update(keys.token(hashSecret(token)), { set: { lastUsedAt: new Date().toISOString() } });
+    expect((await register(token, newAgentKeys().publicKey)).status).toBe(403);
+    expect((await register(token)).status).toBe(200);
+  });
+
+  it('of another pool gets none of its requests', async () => {
+    const [own, foreign] = [await newPool(api), await newPool(api)];
+    const { publicKey } = newAgentKeys();
+    const agent = (await register(await own.newToken(), publicKey)).body.agent;
+    const body = { agent, name: 'x' };
+    expect((await api.call('POST', '/agent/v1/request', { token: await foreign.newToken(), body })).status).toBe(410);
+  });
+
+  it.each(['', 'no key', Buffer.alloc(44).toString('base64')])(
+    'registers no agent with the public key "%s"',
+    async (key) => {
+      const pool = await newPool(api);
+      expect((await register(await pool.newToken(), key || 'x')).status).toBe(422);
+    },
+  );
+});

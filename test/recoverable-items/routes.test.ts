@@ -1,0 +1,317 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Api, actingAs, startApi, uniqueName } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+import { stateFile } from '../support/state.ts';
+import { taskHelpers } from '../support/task-stages.ts';
+
+/** Deleted workspaces: what comes back of them, until when, and for whom (HCP API: recoverable items). */
+
+let api: Api;
+let members: Awaited<ReturnType<typeof memberHelpers>>;
+let keys: typeof import('../../functions/store/keys.ts')['keys'];
+let table: typeof import('../../functions/store/table.ts');
+let sweep: typeof import('../../functions/orchestration/deleted-workspaces.ts').completeWorkspaceEnd;
+let purge: typeof import('../../functions/data-retention/handler.ts').handler;
+beforeAll(async () => {
+  api = await startApi();
+  members = await memberHelpers();
+  ({ keys } = await import('../../functions/store/keys.ts'));
+  table = await import('../../functions/store/table.ts');
+  sweep = (await import('../../functions/orchestration/deleted-workspaces.ts')).completeWorkspaceEnd;
+  purge = (await import('../../functions/data-retention/handler.ts')).handler;
+});
+beforeEach(() => {
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterAll(() => api.close());
+
+const items = 'organizations/acme/recoverable-items';
+const itemOf = (id: string) => id.replace('ws-', 'ri-');
+const list = async (query = '', sent = {}) =>
+  (await api.get(`${items}?page[size]=100${query && `&${query}`}`, sent)).body.data as {
+    id: string;
+    attributes: Record<string, unknown>;
+    relationships: Record<string, { data: { id: string } }>;
+  }[];
+const listedIds = async (query = '', sent = {}) => (await list(query, sent)).map(({ id }) => id);
+const act = (id: string, action: 'recover' | 'permanently-delete', sent = {}) =>
+  api.call('PUT', `recoverable-items/${itemOf(id)}/actions/${action}`, sent);
+const remove = async (id: string) => {
+  expect((await api.call('DELETE', `workspaces/${id}`)).status).toBe(204);
+};
+const deleted = async (attributes: object = {}) => {
+  const workspace = await api.workspace(attributes);
+  await remove(workspace.id);
+  return workspace;
+};
+const variable = (value: string) => ({ key: 'a', value, category: 'env', sensitive: true });
+const stateIn = async (id: string, content: object = {}) => {
+  await api.call('POST', `workspaces/${id}/actions/lock`);
+  const { text, ...attributes } = stateFile({ serial: 1, ...content });
+  const state = Buffer.from(text).toString('base64');
+  const { body } = await api.post(`workspaces/${id}/state-versions`, { ...attributes, state });
+  await api.call('POST', `workspaces/${id}/actions/unlock`);
+  return body.data.id as string;
+};
+const record = (id: string) => table.get<Record<string, unknown>>(keys.workspace(id));
+const age = (id: string) =>
+  table.update(keys.workspace(id), { set: { recoverableUntil: new Date(Date.now() - 1000).toISOString() } });
+
+describe('a deleted workspace', () => {
+  it('is listed with what it was, and is gone for everything else', async () => {
+    const { id, attributes } = await deleted();
+    const one = (await list()).find((item) => item.id === itemOf(id));
+    expect(one).toMatchObject({
+      type: 'recoverable-items',
+      attributes: { 'recoverable-name': attributes.name, 'unmanaged-resources': 0, 'permanently-deleted-at': null },
+      relationships: { recoverable: { data: { id, type: 'workspaces' } } },
+    });
+    const { 'deleted-at': from, 'expires-at': to } = (one?.attributes ?? {}) as Record<string, string>;
+    expect(Date.parse(to ?? '') - Date.parse(from ?? '')).toBeCloseTo(7 * 24 * 3600 * 1000, -4);
+    expect((await api.get(`workspaces/${id}`)).status).toBe(404);
+    expect((await api.get(`workspaces/${id}/vars`)).status).toBe(404);
+    expect((await api.get(`organizations/acme/workspaces/${attributes.name}`)).status).toBe(404);
+  });
+
+  it('comes back with its id, variables, states, tags and grants', async () => {
+    const { id, attributes } = await api.workspace();
+    const created = (await api.post(`workspaces/${id}/vars`, variable('secret'))).body.data.id;
+    const state = await stateIn(id);
+    await api.call('POST', `workspaces/${id}/relationships/tags`, {
+      body: { data: [{ type: 'tags', attributes: { name: 'kept' } }] },
+    });
+    await api.call('POST', `workspaces/${id}/actions/lock`);
+    await remove(id);
+    expect((await act(id, 'recover')).status).toBe(204);
+    const { body } = await api.get(`organizations/acme/workspaces/${attributes.name}`);
+    expect(body.data).toMatchObject({ id, attributes: { 'tag-names': ['kept'], locked: true } });
+    expect((await api.get(`workspaces/${id}/vars`)).body.data).toMatchObject([{ id: created }]);
+    expect((await api.get(`workspaces/${id}/current-state-version`)).body.data.id).toBe(state);
+    expect(await listedIds()).not.toContain(itemOf(id));
+    expect((await api.get('organizations/acme/workspaces?page[size]=100')).body.data).toContainEqual(
+      expect.objectContaining({ id }),
+    );
+    const left = await record(id);
+    for (const mark of ['deletedAt', 'recoverableUntil', 'isDetached', 'dueAt']) expect(left).not.toHaveProperty(mark);
+    // As often as somebody likes.
+    await remove(id);
+    expect((await act(id, 'recover')).status).toBe(204);
+  });
+
+  it('leaves variable sets, policy sets and run tasks, and has them again once it is back', async () => {
+    const { id } = await api.workspace();
+    const applied = { workspaces: { data: [{ type: 'workspaces', id }] } };
+    const varset = (await api.post('organizations/acme/varsets', { name: uniqueName('set') }, applied)).body.data.id;
+    const left = (await api.post('organizations/acme/varsets', { name: uniqueName('set') }, applied)).body.data.id;
+    await api.call('DELETE', `varsets/${left}/relationships/workspaces`, { body: applied.workspaces });
+    const policySet = (await api.post('organizations/acme/policy-sets', { name: uniqueName('set') }, applied)).body
+      .data;
+    const task = (await (await taskHelpers()).task()).id;
+    const attached = { task: { data: { type: 'tasks', id: task } } };
+    await api.post(`workspaces/${id}/tasks`, { 'enforcement-level': 'mandatory', stages: ['pre_plan'] }, attached);
+    const workspacesOf = async (path: string) =>
+      (await api.get(path)).body.data.relationships.workspaces.data.map((one: { id: string }) => one.id);
+    await remove(id);
+    expect(await workspacesOf(`varsets/${varset}`)).toEqual([]);
+    expect(await workspacesOf(`policy-sets/${policySet.id}`)).toEqual([]);
+    expect((await act(id, 'recover')).status).toBe(204);
+    expect(await workspacesOf(`varsets/${varset}`)).toEqual([id]);
+    expect(await workspacesOf(`varsets/${left}`)).toEqual([]);
+    expect(await workspacesOf(`policy-sets/${policySet.id}`)).toEqual([id]);
+    expect((await api.get(`workspaces/${id}/tasks`)).body.data).toMatchObject([
+      { attributes: { 'enforcement-level': 'mandatory', stages: ['pre_plan'] } },
+    ]);
+  });
+
+  it('comes back without automatic destruction, whose time may have passed', async () => {
+    const { id } = await deleted({ 'auto-destroy-at': new Date(Date.now() + 3_600_000).toISOString() });
+    expect((await act(id, 'recover')).status).toBe(204);
+    expect((await api.get(`workspaces/${id}`)).body.data.attributes['auto-destroy-at']).toBeNull();
+    expect(await table.get(keys.autoDestroy(id))).toBeUndefined();
+  });
+
+  it('runs nothing until somebody says where, once its agent pool is gone', async () => {
+    const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
+    const { id } = await deleted({ 'execution-mode': 'agent', 'agent-pool-id': pool });
+    await table.update(keys.agentPool(pool), { set: { deletedAt: new Date().toISOString() } });
+    expect((await act(id, 'recover')).status).toBe(204);
+    expect((await api.get(`workspaces/${id}`)).body.data.attributes['execution-mode']).toBe('local');
+  });
+
+  it('comes back to the default project where its own is gone', async () => {
+    const project = (await api.post('organizations/acme/projects', { name: uniqueName('Gone') })).body.data.id;
+    const name = uniqueName('homeless');
+    const home = { project: { data: { type: 'projects', id: project } } };
+    const { id } = (await api.post('organizations/acme/workspaces', { name }, home)).body.data;
+    await remove(id);
+    expect((await api.call('DELETE', `projects/${project}`)).status).toBe(204);
+    expect((await act(id, 'recover')).status).toBe(204);
+    const { 'default-project': usual } = (await api.get('organizations/acme')).body.data.relationships;
+    expect((await api.get(`workspaces/${id}`)).body.data.relationships.project.data.id).toBe(usual.data.id);
+  });
+
+  it('keeps nobody from its name, and needs it to come back', async () => {
+    const { id, attributes } = await deleted();
+    const other = await api.workspace({ name: attributes.name });
+    const refused = await act(id, 'recover');
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      422,
+      `Name has already been taken: rename the other workspace ${attributes.name} first.`,
+    ]);
+    await api.patch(`workspaces/${other.id}`, { name: uniqueName('renamed') });
+    expect((await act(id, 'recover')).status).toBe(204);
+    expect((await api.get(`organizations/acme/workspaces/${attributes.name}`)).body.data.id).toBe(id);
+  });
+});
+
+describe('lists', () => {
+  it('filter, sort and include', async () => {
+    const prefix = uniqueName('sorted');
+    const [a, b] = [await deleted({ name: `${prefix}-a` }), await api.workspace({ name: `${prefix}-b` })];
+    await stateIn(b.id, { resources: [{ mode: 'managed', type: 't', name: 'n', provider: 'p', instances: [{}] }] });
+    await remove(b.id);
+    const both = [itemOf(a.id), itemOf(b.id)];
+    const by = (query: string) => listedIds(`filter[search]=${prefix}&${query}`);
+    expect(await by('sort=recoverable_name')).toEqual(both);
+    expect(await by('sort=-recoverable_name')).toEqual([...both].reverse());
+    expect(await by('sort=-unmanaged_resources')).toEqual([...both].reverse());
+    expect(await by('filter[having_managed_resources]=true')).toEqual([itemOf(b.id)]);
+    expect(await by('filter[recoverable_type]=stacks')).toEqual([]);
+    expect(await by(`filter[expires_after]=${new Date(Date.now() + 8 * 24 * 3600_000).toISOString()}`)).toEqual([]);
+    expect((await api.get(`${items}?filter[expires_after]=soon`)).status).toBe(400);
+    expect((await api.get(`${items}?sort=name`)).status).toBe(400);
+    expect(await listedIds('filter[search]=no-such')).toEqual([]);
+    const { included } = (await api.get(`${items}?filter[search]=${prefix}&include=recoverable,deleted_by,project`))
+      .body;
+    expect(included.map(({ type }: { type: string }) => type).sort()).toEqual([
+      'projects',
+      'users',
+      'workspaces',
+      'workspaces',
+    ]);
+  });
+
+  it('show nothing to those who could not see the workspace, and need workspace:delete to act', async () => {
+    const { id } = await deleted();
+    const somebody = await members.member('acme');
+    expect(await listedIds('', { token: somebody.token })).toEqual([]);
+    expect((await act(id, 'recover', { token: somebody.token })).status).toBe(404);
+    const reader = await members.withLevel('acme', 'read');
+    expect(await listedIds('', { token: reader.token })).toContain(itemOf(id));
+    for (const action of ['recover', 'permanently-delete'] as const) {
+      expect((await act(id, action, { token: reader.token })).status).toBe(403);
+    }
+    const stranger = await members.somebody(uniqueName('stranger'));
+    expect((await actingAs(api, stranger.token).get(items)).status).toBe(404);
+    expect((await act(id, 'recover', { token: stranger.token })).status).toBe(404);
+  });
+});
+
+describe('the end', () => {
+  it('for good takes states and variables with it, and cannot be undone', async () => {
+    const { id } = await api.workspace();
+    await api.post(`workspaces/${id}/vars`, variable('secret'));
+    const state = await stateIn(id);
+    await remove(id);
+    const version = await table.get<{ sha256: string }>(keys.stateVersion(state));
+    const { objects } = await import('../../functions/store/keys.ts');
+    const { getObject } = await import('../../functions/store/bucket.ts');
+    const content = async () => (await getObject(objects.state(id, state, version?.sha256)))?.length ?? 0;
+    expect(await content()).toBeGreaterThan(0);
+    expect((await act(id, 'permanently-delete')).status).toBe(204);
+    expect(await listedIds()).not.toContain(itemOf(id));
+    expect((await act(id, 'recover')).status).toBe(404);
+    api.aws.invoked.length = 0;
+    expect(await sweep(id)).toBe(true);
+    const [handed] = api.aws.invoked;
+    expect(handed?.event).toEqual({ due: [keys.workspace(id)] });
+    await purge(handed?.event as never);
+    expect(await content()).toBe(0);
+    expect(await record(id)).toBeUndefined();
+    expect(await table.queryAll({ pk: keys.workspace(id).pk, prefix: 'VAR' })).toEqual([]);
+    expect(await table.get(keys.recoverable('acme', id))).toBeUndefined();
+  });
+
+  it('comes after a week by itself, in pieces', async () => {
+    const { id } = await api.workspace();
+    for (let n = 0; n < 12; n++) await api.configuration(id);
+    await remove(id);
+    // Nothing is handed over before its time.
+    api.aws.invoked.length = 0;
+    await sweep(id);
+    expect(api.aws.invoked).toEqual([]);
+    await age(id);
+    expect(await listedIds()).not.toContain(itemOf(id));
+    expect((await act(id, 'recover')).status).toBe(404);
+    await sweep(id);
+    for (const { event } of api.aws.invoked) await purge(event as never);
+    expect(await record(id)).toBeUndefined();
+  });
+
+  it('comes with that of the organization', async () => {
+    const owner = actingAs(api, (await members.somebody(uniqueName('owner'))).token);
+    const name = uniqueName('ending');
+    await owner.post('organizations', { name, email: 'a@example.com' });
+    const { id } = (await owner.post(`organizations/${name}/workspaces`, { name: 'w' })).body.data;
+    await owner.call('DELETE', `workspaces/${id}`);
+    expect((await owner.call('DELETE', `organizations/${name}`)).status).toBe(204);
+    expect(await record(id)).toMatchObject({ isEnding: true });
+    await purge({ due: [keys.workspace(id)] });
+    expect(await record(id)).toBeUndefined();
+  });
+});
+
+describe('cut off at any call', () => {
+  /** Does it once for each call that it makes, with that call failing; then again, as a person would. */
+  const cutOff = async (prepare: () => Promise<string>, deed: (id: string) => Promise<unknown>) => {
+    const ids: string[] = [];
+    for (let n = 1; ; n++) {
+      const id = await prepare();
+      api.aws.failCall(n, 'after');
+      await deed(id).catch(() => {});
+      const isOver = api.aws.pendingFault;
+      api.aws.failCall(0, 'after');
+      if (isOver) return ids;
+      ids.push(id);
+    }
+  };
+  const withVariable = async () => {
+    const { id } = await api.workspace();
+    await api.post(`workspaces/${id}/vars`, variable('v'));
+    const applied = { workspaces: { data: [{ type: 'workspaces', id }] } };
+    await api.post('organizations/acme/varsets', { name: uniqueName('set') }, applied);
+    return id as string;
+  };
+  const isWhole = async (id: string) => {
+    const { body } = await api.get(`workspaces/${id}`);
+    expect((await api.get(`organizations/acme/workspaces/${body.data.attributes.name}`)).body.data.id).toBe(id);
+    expect((await api.get(`workspaces/${id}/vars`)).body.data).toHaveLength(1);
+    expect((await api.get(`workspaces/${id}/varsets`)).body.data).toHaveLength(1);
+  };
+
+  it('a deletion loses nothing that a recovery brings back', async () => {
+    const ids = await cutOff(withVariable, (id) => api.call('DELETE', `workspaces/${id}`));
+    expect(ids.length).toBeGreaterThan(10);
+    for (const id of ids) {
+      if ((await api.get(`workspaces/${id}`)).status === 200) await remove(id);
+      await sweep(id);
+      expect((await act(id, 'recover')).status).toBe(204);
+      await isWhole(id);
+    }
+  }, 60_000);
+
+  it('a recovery has happened, or can be repeated', async () => {
+    const prepare = async () => {
+      const id = await withVariable();
+      await remove(id);
+      return id;
+    };
+    const ids = await cutOff(prepare, (id) => act(id, 'recover'));
+    expect(ids.length).toBeGreaterThan(10);
+    for (const id of ids) {
+      if ((await api.get(`workspaces/${id}`)).status !== 200) expect((await act(id, 'recover')).status).toBe(204);
+      await isWhole(id);
+    }
+  }, 60_000);
+});

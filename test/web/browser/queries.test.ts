@@ -1,0 +1,91 @@
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { until } from '../../../functions/client/client.ts';
+import { isAtHand, queryClient } from '../../e2e/support/client-tools.ts';
+import { hasGo, withQueryProvider } from '../../e2e/support/drift-provider.ts';
+import { operate } from '../../e2e/support/operator.ts';
+import { cloud, Terraform } from '../../e2e/support/terraform.ts';
+import { newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { wrongWith } from './support/accessibility.ts';
+import { answerQuery } from './support/operator.ts';
+import { client, organization, platform, seesStatus, visit } from './support/reader.ts';
+
+/** Runs of `terraform query` on the page. */
+
+const found = (n: number) =>
+  JSON.stringify({
+    '@level': 'info',
+    '@message': `list.aws_instance.all: Result found`,
+    '@timestamp': '2026-01-01T00:00:00.000000Z',
+    type: 'list_resource_found',
+    list_resource_found: {
+      address: 'list.aws_instance.all',
+      display_name: `web-${n}`,
+      resource_type: 'aws_instance',
+      identity: { id: `i-${n}`, region: 'eu-central-1' },
+      config: `resource "aws_instance" "all_${n}" {\n  ami = "ami-1"\n}`,
+      import_config: `import {\n  to = aws_instance.all_${n}\n  identity = { id = "i-${n}" }\n}`,
+    },
+  });
+
+it('a query is started, listed, and its results searched and taken', async () => {
+  operate(platform);
+  const workspace = await newWorkspace({ 'terraform-version': 'latest' });
+  const { name } = workspace.attributes;
+  await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { 'auto-apply': true }));
+  const page = await visit(`/app/${organization}/workspaces/${name}`);
+  await page.getByRole('link', { name: 'Queries' }).click();
+  await page.getByText('No queries yet.').waitFor();
+  await page.getByRole('button', { name: 'Run query' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Run query' }).click();
+  await page.getByRole('heading', { name: 'Query', exact: true }).waitFor();
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  expect(id).toMatch(/^query-/);
+  // Terraform of the tests may be older than queries are; what it would say is given to it.
+  await until(
+    () => client.get(`/queries/${id}`),
+    ({ attributes: { status } }) => !['pending', 'queued', 'running'].includes(status),
+    120_000,
+  );
+  await answerQuery(id, Array.from({ length: 300 }, (_, n) => found(n)).join('\n'));
+
+  // As the command line prints it.
+  await page.goto(`/app/${organization}/${name}/search/${id}`);
+  await seesStatus(page, 'finished');
+  await page.getByText('300 resources').waitFor();
+  expect(await page.locator('.found > li').count()).toBeLessThan(300);
+  await page.getByLabel('Search the results').fill('i-257');
+  await expect.poll(() => page.locator('.found > li').allInnerTexts()).toHaveLength(1);
+  await page.getByText('web-257').click();
+  await page.getByText('to = aws_instance.all_257').waitFor();
+  expect(await wrongWith(page, 'query')).toEqual([]);
+
+  await page.getByRole('link', { name, exact: true }).click();
+  const line = page.getByRole('list', { name: 'Queries' }).getByRole('listitem');
+  expect(await line.innerText()).toMatch(new RegExp(`${id}[\\s\\S]*finished`));
+});
+
+it.skipIf(!isAtHand(queryClient) || !hasGo)('the link that terraform query prints leads to what it found', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'listed-'));
+  chmodSync(folder, 0o755);
+  for (const name of ['one.txt', 'two.txt']) writeFileSync(join(folder, name), '');
+  const workspace = await newWorkspace({ 'terraform-version': queryClient.version });
+  await client.setVariable(workspace.id, { key: 'folder', value: folder });
+  const here = new Terraform({ program: queryClient.path });
+  await withQueryProvider(here.directory);
+  here.write('cloud.tf', cloud(`name = "${workspace.attributes.name}"`));
+  here.write('main.tf', 'variable "folder" {\n  type = string\n}\n');
+  here.write(
+    'all.tfquery.hcl',
+    'list "listed_file" "all" {\n  provider = listed\n  config {\n    folder = var.folder\n  }\n}\n',
+  );
+  await here.succeed('init -input=false');
+  const text = await here.succeed('query');
+  const [, path] = /https:\/\/[^/]+(\/app\/\S+\/search\/query-\w+)/.exec(text) ?? [];
+  const page = await visit(path ?? 'no link');
+  await page.getByText('2 resources').waitFor();
+  await page.getByText('list.listed_file.all').first().waitFor();
+  await page.getByRole('button', { name: 'Download configuration' }).waitFor();
+});
