@@ -1,3 +1,4 @@
+import type { CheckState, WaitingState } from '../functions/run/machine-states.ts';
 import type { Declaration, HttpDeclaration, StateDeclaration } from './declaration.ts';
 import { Access } from './functions/access.ts';
 import { Agent } from './functions/agent.ts';
@@ -90,9 +91,12 @@ export const httpFunctions = {
 } satisfies Record<string, HttpDeclaration>;
 
 /**
- * Functions behind the machine's states, named like the state; `RunTask` and `TaskUnanswered` are the states of a
- * stage's tasks, `TaskStageDone` is behind every `…TasksDone`, `Complete` is the one finisher.
+ * `RunTask` and `TaskUnanswered` are the states of a stage's tasks, `TaskStageDone` is behind every `…TasksDone`, `Complete`
+ * is the one finisher.
  */
+type SharedByStates = 'RunTask' | 'TaskUnanswered' | 'TaskStageDone' | 'Complete';
+
+/** Functions behind the machine's states, named like the state. */
 export const stateFunctions = {
   Pending,
   Fetching,
@@ -112,7 +116,7 @@ export const stateFunctions = {
   ApplyQueued,
   Applying,
   Complete,
-} satisfies Record<string, StateDeclaration>;
+} satisfies Record<WaitingState | CheckState | SharedByStates, StateDeclaration>;
 
 /** Called by events, by the clock, by other functions or by an operator. */
 const otherFunctions = {

@@ -34,6 +34,6 @@ export default {
     '@aws-sdk/lib-dynamodb',
   ],
   // Skipped where they are missing.
-  ignoreBinaries: ['go', 'mkfifo', 'script', 'terraform'],
+  ignoreBinaries: ['fish', 'go', 'mkfifo', 'script', 'terraform'],
   ignoreExportsUsedInFile: { interface: true, type: true },
 } satisfies KnipConfig;

@@ -43,7 +43,7 @@ export const definition = (arn: Arns) => {
 
   return {
     Comment: 'The life of a Terraform run',
-    StartAt: 'Pending',
+    StartAt: 'PlanQueued',
     TimeoutSeconds: 360 * days,
     States: {
       Pending: waiting('Pending', {
@@ -65,11 +65,12 @@ export const definition = (arn: Arns) => {
       }),
       PrePlanTasksDone: tasksDone('pre_plan', 'PlanQueued', null),
       PlanQueued: waiting('PlanQueued', {
-        comment: 'Starts a runner and waits until it claims the plan; what comes first is done first',
+        comment:
+          'Starts a runner and waits until it claims the plan; other runs and what else comes first are waited for first',
         next: 'Planning',
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 3600 },
-        catch: [detour('Fetching'), detour('PrePlanTasks')],
+        catch: [detour('Pending'), detour('Fetching'), detour('PrePlanTasks')],
       }),
       Planning: waiting('Planning', {
         comment: 'Waits for terraform plan; the runner beats',

@@ -56,7 +56,7 @@ const noLogFilter = "export const schemaLogFilter = () => '***SensitiveInformati
 
 /** Parameters in host names and headers, which the operations of these services do not have. */
 const noHttpBindings = `
-  export const getHttpOperationBindings = undefined;
+  export const getHttpOperationBindings = () => [];
   export const HttpBindingNormalizedSchema = {
     of: () => { throw new TypeError('infra/sdk.ts leaves out parameters in host names'); },
   };

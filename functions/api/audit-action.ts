@@ -27,7 +27,8 @@ export const auditActionOf = (method: string, path: string): AuditAction => {
   const parts = path.replace(/^\/(api\/v2\/)?/, '').split('/');
   const last = parts.findLastIndex((part) => part.startsWith('{'));
   const parameter = last < 0 ? undefined : parts[last]?.slice(1, -1);
-  const owner = singular(parts[Math.max(0, last - 1)] ?? '');
+  // What is named by an address has a parameter for each part of it.
+  const owner = singular(parts.slice(0, Math.max(1, last)).findLast((part) => !part.startsWith('{')) ?? '');
   const verb = verbs[method] ?? method;
   const [first, ...rest] = parts.slice(last < 0 ? 1 : last + 1);
   const deed = { type: owner, parameter, creates: false };

@@ -22,7 +22,6 @@ const features: Record<string, string[]> = {
   // They are listed and read: any released version can be used without being added.
   'changing which Terraform versions there are': ['admin/terraform-versions'],
   'site administration': [
-    'admin/banners',
     'admin/cost-estimation-settings',
     'admin/customization-settings',
     'admin/general-settings',

@@ -37,6 +37,14 @@ const link = ({ path, query }: ApiRequest, number: number, size: number): string
   return `${path}?${next}`;
 };
 
+/** Links to pages that every list has; null where there is no such page. */
+const links = (request: ApiRequest, { page, size }: Page, prev: number | null, next: number | null) => ({
+  self: link(request, page, size),
+  first: link(request, 1, size),
+  prev: prev && link(request, prev, size),
+  next: next && link(request, next, size),
+});
+
 const listOf = (
   request: ApiRequest,
   { page, size }: Page,
@@ -60,10 +68,7 @@ const listOf = (
     data,
     ...(included ? { included } : {}),
     links: {
-      self: link(request, page, size),
-      first: link(request, 1, size),
-      prev: prev && link(request, prev, size),
-      next: next && link(request, next, size),
+      ...links(request, { page, size }, prev, next),
       last: link(request, Math.max(1, pages), size),
     },
     meta: {
@@ -112,12 +117,7 @@ export const listWithoutTotal = (
   return json(200, {
     data,
     ...(included ? { included } : {}),
-    links: {
-      self: link(request, page, size),
-      first: link(request, 1, size),
-      prev: prev && link(request, prev, size),
-      next: next && link(request, next, size),
-    },
+    links: links(request, { page, size }, prev, next),
     meta: { pagination: { 'current-page': page, 'page-size': size, 'prev-page': prev, 'next-page': next } },
   });
 };

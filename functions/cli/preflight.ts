@@ -56,7 +56,7 @@ const accountOf = async (region: string, credentials: Credentials): Promise<stri
   const account = /<Account>(\d+)<\/Account>/.exec(text)?.[1];
   if (ok && account) return account;
   const why = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? text.slice(0, 200);
-  return { what: `Credentials: AWS refuses them (${why}).`, todo: 'Sign in again, e.g. aws sso login.' };
+  return { what: `Credentials: AWS rejected them (${why}).`, todo: 'Sign in again, e.g. aws sso login.' };
 };
 
 const bootstrapOf = async (region: string, credentials: Credentials, account: string): Promise<Missing | undefined> => {
@@ -75,7 +75,7 @@ const bootstrapOf = async (region: string, credentials: Credentials, account: st
   }
   // Whoever may only assume the CDK's roles cannot see it; the deployment itself looks again.
   if (text.includes('AccessDenied')) return undefined;
-  return { what: `CDK bootstrap: ${region} does not tell (${text.slice(0, 200)}).`, todo };
+  return { what: `CDK bootstrap: its version in ${region} cannot be read (${text.slice(0, 200)}).`, todo };
 };
 
 /** Service Quotas: what is enough to begin with (infra/docs/costs.md). */
@@ -120,20 +120,20 @@ const dockerOf = (): Missing | undefined => {
   if (status === 0 && stdout.trim()) return undefined;
   return error
     ? {
-        what: `Docker: there is no ${docker} on the PATH.`,
+        what: `Docker: ${docker} not found on the PATH.`,
         todo: `Install Docker, set CDK_DOCKER to finch or podman, or build no image: ${withoutImage}`,
       }
-    : { what: `Docker: ${docker} is installed, but no daemon answers.`, todo: 'Start it.' };
+    : { what: `Docker: ${docker} is installed, but its daemon is not running.`, todo: 'Start it.' };
 };
 
 /** Everything that is missing at once, as far as it can be known. Changes nothing. @param buildsImage with Docker, here */
 export const preflight = async ({ buildsImage = true } = {}): Promise<Preflight> => {
   const { region, credentials } = await configuration();
   const missing: Missing[] = [];
-  if (!region) missing.push({ what: 'Region: none is set.', todo: 'Set AWS_REGION, or a region in your AWS profile.' });
+  if (!region) missing.push({ what: 'Region: not set.', todo: 'Set AWS_REGION, or a region in your AWS profile.' });
   if (!credentials) {
     const todo = 'Set AWS_PROFILE, or sign in, e.g. aws configure sso or aws configure.';
-    missing.push({ what: 'Credentials: none were found.', todo });
+    missing.push({ what: 'Credentials: not found.', todo });
   }
   let account: string | undefined;
   let low: Missing[] = [];
@@ -149,7 +149,7 @@ export const preflight = async ({ buildsImage = true } = {}): Promise<Preflight>
       const { message, cause } = error as Error;
       const why = cause instanceof Error ? cause.message : message;
       missing.push({
-        what: `AWS: ${region} does not answer (${why}).`,
+        what: `AWS: no response from ${region} (${why}).`,
         todo: 'Check the region’s name and your network.',
       });
     }

@@ -1,5 +1,5 @@
 import { isFinal } from '../run/status.ts';
-import type { Attributes, ResourceType } from './documents.ts';
+import type { Attributes, Meta, ResourceType } from './documents.ts';
 
 /**
  * A client of the public API (HCP Terraform API v2), as small as its users need: the command line, the page, the demo,
@@ -24,7 +24,7 @@ export interface Resource<T extends ResourceType = Open> {
 export interface Document<D = Resource> {
   data: D;
   included?: Resource[];
-  meta?: { pagination?: { 'total-count': number; 'next-page': number | null }; 'request-address'?: string | null };
+  meta?: Meta;
 }
 
 export interface Listed<T extends ResourceType = Open> {

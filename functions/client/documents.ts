@@ -12,6 +12,7 @@ import type { identityDocument } from '../people/accounts/identity-routes.ts';
 import type { membershipDocument } from '../people/accounts/membership-document.ts';
 import type { tokenDocument } from '../people/accounts/token-document.ts';
 import type { accountDocument } from '../people/accounts/user-document.ts';
+import type { bannerDocument } from '../people/banners/document.ts';
 import type { organizationDocument } from '../people/organizations/document.ts';
 import type { teamDocument } from '../people/teams/document.ts';
 import type { policyDocument, policySetDocument, policySetVersionDocument } from '../policies/document.ts';
@@ -22,7 +23,9 @@ import type {
 } from '../policies/result-document.ts';
 import type { projectDocument } from '../projects/document.ts';
 import type { tagBindingDocuments } from '../projects/tags.ts';
+import type { providerSetDocument } from '../provider-sets/document.ts';
 import type { queryRunDocument } from '../queries/document.ts';
+import type { recoverableDocument } from '../recoverable-items/document.ts';
 import type { moduleDocument, moduleVersionDocument } from '../registry/modules/document.ts';
 import type { platformDocument, providerDocument, providerVersionDocument } from '../registry/providers/document.ts';
 import type { taskDocument, workspaceTaskDocument } from '../run-tasks/document.ts';
@@ -39,7 +42,16 @@ import type { workspaceDocument } from '../workspaces/document.ts';
 type AttributesIn<Document> = Document extends { attributes: infer Attributes } ? Attributes : never;
 type Written<Builder extends (...values: never[]) => unknown> = AttributesIn<NonNullable<Awaited<ReturnType<Builder>>>>;
 
+export interface Meta {
+  pagination?: { 'total-count': number; 'next-page': number | null };
+  /** Where the request came from (ip-allowlists/routes.ts). */
+  'request-address'?: string | null;
+  /** With the account. */
+  banner?: Attributes['admin-banners'];
+}
+
 export interface Attributes {
+  'admin-banners': Written<typeof bannerDocument>;
   'agent-pools': Written<typeof agentPoolDocument>;
   agents: Written<typeof agentDocument>;
   applies: Written<typeof applyDocument>;
@@ -65,6 +77,8 @@ export interface Attributes {
   'policy-set-versions': Written<typeof policySetVersionDocument>;
   'policy-sets': Written<typeof policySetDocument>;
   projects: Written<typeof projectDocument>;
+  'provider-sets': Written<typeof providerSetDocument>;
+  'recoverable-items': Written<typeof recoverableDocument>;
   queries: Written<typeof queryRunDocument>;
   'registry-module-versions': Written<typeof moduleVersionDocument>;
   'registry-modules': Written<typeof moduleDocument>;

@@ -139,7 +139,7 @@ export const estimate = (bills: readonly Billed[], quotes: ReadonlyMap<string, Q
     const charges: Charge[] = [...(prior?.charges ?? []), ...(proposed?.charges ?? [])];
     const missing = charges.find(({ price }) => !quotes.has(keyOf(price)));
     if (reason !== undefined || missing) {
-      const why = reason ?? `there is no price for ${missing?.price.item} in ${missing?.price.region}`;
+      const why = reason ?? `no price for ${missing?.price.item} in ${missing?.price.region}`;
       unmatched.push({ resource, region, reason: why });
       continue;
     }

@@ -7,7 +7,7 @@ import { healthOf } from '../run/health.ts';
 import type { Artifact, Run } from '../run/run.ts';
 import { logPath } from '../runs/log-links.ts';
 import { phaseContentRoutesOf } from '../runs/phase-content-routes.ts';
-import { linkToArtifact, schemasOf } from '../runs/plan-routes.ts';
+import { linkToArtifact, schemasOf } from '../runs/plan-links.ts';
 import { getRun } from '../runs/records.ts';
 import { keys } from '../store/keys.ts';
 import { queryAll } from '../store/table.ts';

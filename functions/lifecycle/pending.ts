@@ -1,27 +1,14 @@
 import { notify } from '../orchestration/notifications.ts';
-import { enterState, type WaitingTask } from '../orchestration/progress.ts';
-import { leaveTurn, startNext, takeTurn } from '../orchestration/queue.ts';
-import { takesQueue } from '../run/machine-states.ts';
-import type { Run } from '../run/run.ts';
-
-const awaitsTurn = (run: Run): boolean => takesQueue(run) && !run.current && !run.cancel && !run.decision;
+import type { WaitingTask } from '../orchestration/progress.ts';
+import { startNext } from '../orchestration/queue.ts';
+import { awaitsTurn, enterInTurn } from '../orchestration/turns.ts';
 
 /**
- * Waits until the run is first in the queue. Starts the queue itself, because nothing else does on a free workspace: then the
- * write that keeps the token also says that the run's turn has come.
+ * Waits until the run is first in the queue. Starts the queue itself, because nothing else does when the workspace has become
+ * free meanwhile.
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
-  let taken: Run | undefined;
-  const run = await enterState(runId, 'Pending', attempt, {
-    recheck: async (before) => {
-      if (!taken && awaitsTurn(before) && (await takeTurn(before))) taken = before;
-      return before;
-    },
-    extra: () => (taken ? { current: true } : {}),
-  }).catch(async (error) => {
-    if (taken) await leaveTurn(taken);
-    throw error;
-  });
+  const run = await enterInTurn(runId, 'Pending', attempt);
   if (awaitsTurn(run)) await startNext(run.workspaceId);
   await notify(run);
 };

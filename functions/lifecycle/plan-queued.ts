@@ -1,20 +1,55 @@
 import { environment } from '../environment.ts';
-import { needsRunner, startRunner } from '../orchestration/launcher.ts';
+import { answerWait } from '../orchestration/execution.ts';
+import { needsRunner, runContainer, stopRunner } from '../orchestration/launcher.ts';
+import { notify } from '../orchestration/notifications.ts';
 import { newClaim } from '../orchestration/phases.ts';
-import { enterState, type WaitingTask } from '../orchestration/progress.ts';
+import type { WaitingTask } from '../orchestration/progress.ts';
+import { awaitsTurn, enterInTurn } from '../orchestration/turns.ts';
 import { launchFirst } from '../orchestration/warm-offers.ts';
+import { exitOnEntry } from '../run/lifecycle.ts';
 import type { Run } from '../run/run.ts';
 
+/** Other runs come first. */
+class NotItsTurn extends Error {}
+
+const starts = (run: Run): boolean => !run.agentPool && !environment.warmRunners && needsRunner(run, 'plan');
+
 /**
- * Starts a runner or takes one that stands ready, or queues the plan for an agent, and waits for the claim. Exits early if
- * another state comes first.
+ * The first state: takes the run's turn, or leaves for Pending, where runs wait for it. Then starts a runner or takes one
+ * that stands ready, or queues the plan for an agent, and waits for the claim. Exits early if another state comes first.
+ *
+ * A container is started before the run is written, so that one write has its claim and its ARN: until then its claim is
+ * answered with 503 (phases.ts). One that is not in the run is stopped, or exits when another claim is, or the run has ended.
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const { secret, set } = newClaim('plan');
-  const starts = (run: Run) => !run.agentPool && !environment.warmRunners;
-  const run = await enterState(runId, 'PlanQueued', attempt, {
-    extra: (before) => (needsRunner(before, 'plan') && starts(before) ? set : {}),
-  });
+  let taskArn: string | undefined;
+  let refusal: unknown;
+  const look = async (before: Run): Promise<void> => {
+    if (before.status === 'pending' && awaitsTurn(before)) throw new NotItsTurn();
+    // Nobody has told of the new run yet: Pending does, where it comes first.
+    if (!before.wait) await notify(before);
+    if (taskArn || refusal || !starts(before) || exitOnEntry('PlanQueued', before)) return;
+    taskArn = await runContainer(runId, `${runId}.plan.${secret}`).catch((error) => {
+      refusal = error;
+      return undefined;
+    });
+  };
+  const extra = (before: Run) => (taskArn && starts(before) ? { ...set, 'plan.taskArn': taskArn } : {});
+  let run: Run;
+  try {
+    run = await enterInTurn(runId, 'PlanQueued', attempt, { look, extra });
+  } catch (error) {
+    if (!(error instanceof NotItsTurn)) throw error;
+    // An answer and no error: operators are told of functions that fail.
+    await answerWait(attempt.token, { error: 'Pending', cause: 'other runs of the workspace come first' });
+    return;
+  }
+  if (taskArn && run.plan.taskArn !== taskArn) {
+    await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
+  }
   if (run.status !== 'plan_queued' || !needsRunner(run, 'plan')) return;
-  await (starts(run) ? startRunner(run, 'plan', secret) : launchFirst(run, 'plan'));
+  // The run is queued, and the machine tries again.
+  if (refusal) throw refusal;
+  await launchFirst(run, 'plan');
 };

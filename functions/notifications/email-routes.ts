@@ -16,7 +16,7 @@ const tokenOf = (request: ApiRequest, sent?: string): string => sent || (request
 const find = async (secret: string, use: 'verify' | 'unsubscribe') => {
   const found = secret.length <= 100 ? await findByToken(secret, use) : undefined;
   if (found) return found;
-  throw notFound('The link is not valid, or not any more. Use the link of a newer e-mail.');
+  throw notFound('The link is invalid or has expired. Use the link in a newer e-mail.');
 };
 
 /** The fields of a form or of a JSON document. */

@@ -7,7 +7,7 @@ import { hashSecret } from '../store/id.ts';
 import { now } from '../store/time.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { mayAllApply } from './automatic-apply.ts';
-import { type Claimed, newTokens } from './phases.ts';
+import { type Claimed, newTokens, spent } from './phases.ts';
 
 export interface HandedOver extends Claimed {
   workspace: Workspace;
@@ -39,6 +39,7 @@ export const handOver = async (run: Run, report: PhaseReport, planToken: string)
       ...set,
       ...checkIn(id, entry.lookAfterSeconds, run),
     },
+    remove: spent.plan,
     condition: `status = :planning AND wait.state = :waiting AND attribute_exists(wait.handsOver) AND plan.tokenHash = :mine
       AND attribute_not_exists(plan.report) AND attribute_not_exists(apply.claimNonce) AND attribute_not_exists(apply.claimHash)
       AND attribute_not_exists(cancel) AND attribute_not_exists(decision)`,

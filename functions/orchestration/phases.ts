@@ -43,14 +43,24 @@ export const newTokens = (
 const same = (a: string | undefined, b: string): boolean =>
   a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
+/** A container was faster than the write of its claim (lifecycle/plan-queued.ts): it shall ask again. */
+export class NotStartedError extends Error {
+  override name = 'NotStartedError';
+}
+
+const isStarting = ({ status, plan, agentPool, cancel }: Run): boolean =>
+  !isFinal(status) && !agentPool && !cancel && !plan.claimHash && !plan.claimNonce && !plan.report;
+
 /**
  * Exchanges a claim for a token; undefined when the claim is void. The same nonce may claim again. The caller resumes the
  * execution, in parallel with the runner's other reads.
+ * @throws {NotStartedError}
  */
 export const claimPhase = async (claim: string, nonce: string): Promise<Claimed | undefined> => {
   const [runId = '', name = '', secret = ''] = claim.split('.');
   if (name !== 'plan' && name !== 'apply') return undefined;
   const run = await getRun(runId);
+  if (run && name === 'plan' && isStarting(run)) throw new NotStartedError();
   if (!run || isFinal(run.status) || !same(run[name].claimHash, hashSecret(secret))) return undefined;
   const { claimHash, warm } = run[name];
   return take(run, name, nonce, {
@@ -94,6 +104,15 @@ export const extendHold = async (run: Run): Promise<void> => {
   await updateRun(run.id, { set: { 'plan.heldUntil': leaseEnd() }, condition: 'attribute_exists(plan.heldUntil)' });
 };
 
+/**
+ * What is worth nothing once the phase is reported. It is removed because every write of the run costs by its size; others of
+ * the apply still tell whether there is a runner.
+ */
+export const spent: Record<PhaseName, string[]> = {
+  plan: ['plan.claimHash', 'plan.stateTokenHash'],
+  apply: ['apply.stateTokenHash'],
+};
+
 /** By then an answer was delivered, or whoever stored it died before. */
 const answerSeconds = 60;
 
@@ -115,6 +134,7 @@ export const reportPhase = async (
       ...(holds ? { 'plan.heldUntil': leaseEnd() } : {}),
       ...checkIn(run.id, answerSeconds, run),
     },
+    remove: spent[phase],
     condition: `attribute_not_exists(${phase}.report)`,
   });
   const current = reported ?? (await getRun(run.id));

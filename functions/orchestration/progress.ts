@@ -3,7 +3,7 @@ import type { Verdicts } from '../run/check-record.ts';
 import { exitOnEntry, isHandedOver, type Next, nextStep } from '../run/lifecycle.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';
-import { getRun, statusChange, updateRun } from '../runs/records.ts';
+import { getRun, getRunEventually, statusChange, updateRun } from '../runs/records.ts';
 import { checkIn } from '../store/due.ts';
 import { deliver } from './execution.ts';
 
@@ -27,12 +27,18 @@ export class RunNotInStateError extends Error {
   }
 }
 
-interface Entering {
+export interface Entering {
   /** Attributes set together with the status. */
   extra?: (run: Run) => Record<string, unknown>;
-  /** Checks again whether the run may enter the state. */
+  /** Checks again whether the run may enter the state. A turn that it takes is written, wherever the run goes. */
   recheck?: (run: Run) => Promise<Run>;
 }
+
+/**
+ * States that do nothing but wait, where the run has been written just before: half a read unit is enough, because the write
+ * says what the run was like. What it does not say yet is read again.
+ */
+const afterClaim: readonly RunState[] = ['Planning', 'Applying'];
 
 /** Maximum attempts when the status changes between read and write. */
 const tries = 4;
@@ -47,8 +53,12 @@ const enter = async (
   const last = notSuperseded('wait.order', order);
   let status = 'missing';
   for (let i = 0; i < tries; i++) {
-    const stored = await getRun(runId);
-    if (!stored) throw new Error(`run ${runId} does not exist`);
+    const eventually = i === 0 && afterClaim.includes(state);
+    const stored = await (eventually ? getRunEventually(runId) : getRun(runId));
+    if (!stored) {
+      if (eventually) continue;
+      throw new Error(`run ${runId} does not exist`);
+    }
     const before = await recheck(stored);
     status = before.status;
     const entry = entryOf(state, before);
@@ -56,12 +66,16 @@ const enter = async (
     // Every task of a stage enters it; the first one has changed the status.
     if (repeat && !attempt && before.wait?.state === state) return before;
     if (order && (before.wait?.order ?? '') > order) break;
-    if (!repeat && !entry.from.includes(before.status) && !isHandedOver(state, before)) break;
+    if (!repeat && !entry.from.includes(before.status) && !isHandedOver(state, before)) {
+      if (eventually) continue;
+      break;
+    }
     const away = exitOnEntry(state, before) !== undefined;
     const run = await updateRun(runId, {
       set: {
         ...(repeat || away ? {} : statusChange(entry, before, new Date().toISOString())),
         ...(away ? {} : extra(before)),
+        ...(before.current && !stored.current ? { current: true } : {}),
         wait: attempt ? { state, token: attempt.token, order, handsOver: attempt.handsOver } : { state },
         ...checkIn(runId, entry.lookAfterSeconds, before),
       },

@@ -52,7 +52,7 @@ const ownerOf = async (request: v.InferOutput<typeof input>): Promise<string> =>
   if (existing) {
     if (!request.rotate) {
       throw new Error(
-        `Organization ${request.organization} exists. Send "rotate": true for another one-time secret of its owner.`,
+        `Organization ${request.organization} exists. Send "rotate": true to get a new one-time secret for its owner.`,
       );
     }
     // Completes what a first attempt that was cut off left out.

@@ -180,7 +180,7 @@ export const settleCommitOfPolicies = async (
   if (version.status === 'ready') await makeCurrent(version);
   if (version.status !== 'ingressing') return true;
   const archive = 'key' in fetched ? await getLargeObject(fetched.key, commitLimits.packedBytes) : undefined;
-  const failure = 'failure' in fetched ? fetched.failure : 'The archive of the commit is gone.';
+  const failure = 'failure' in fetched ? fetched.failure : 'The commit’s archive was deleted.';
   const ingested: Ingested =
     archive === undefined
       ? { status: 'errored', errorMessage: failure }

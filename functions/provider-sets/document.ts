@@ -1,14 +1,11 @@
-import { many, one, type Resource } from '../api/answer.ts';
+import { many, one } from '../api/answer.ts';
 import type { ProviderSet } from './records.ts';
 
 /**
  * HCP API: provider sets.
  * @param seen of its workspaces and projects, those that the reader may see
  */
-export const providerSetDocument = (
-  set: ProviderSet,
-  seen: { workspaceIds: string[]; projectIds: string[] },
-): Resource => ({
+export const providerSetDocument = (set: ProviderSet, seen: { workspaceIds: string[]; projectIds: string[] }) => ({
   id: set.id,
   type: 'provider-sets',
   attributes: {

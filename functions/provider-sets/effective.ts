@@ -4,7 +4,6 @@ import { rankOfSet } from '../run/provider-sets.ts';
 import { getObject, putObject } from '../store/bucket.ts';
 import { objects } from '../store/keys.ts';
 import type { Workspace } from '../workspaces/records.ts';
-import { providerConfigurationOf } from './configuration.ts';
 import { listProviderSets, type ProviderSet } from './records.ts';
 
 /** Which provider sets a workspace has, and what a run gets of them, fixed when it is created. */
@@ -29,10 +28,8 @@ export const effectiveProviderSets = async (home: Home): Promise<ProviderSet[]> 
 /** One for each provider: the others would not count. */
 const chosenFrom = (sets: ProviderSet[]): JobProviderSet[] => {
   const chosen = new Map<string, JobProviderSet>();
-  for (const { name, providerSource: source, configurationHcl: configuration } of sets) {
-    const content = providerConfigurationOf(configuration);
-    if ('fault' in content || chosen.has(source)) continue;
-    chosen.set(source, { name, source, configuration, ...content });
+  for (const { name, providerSource: source, configurationHcl: configuration, content } of sets) {
+    if (!chosen.has(source)) chosen.set(source, { name, source, configuration, ...content });
   }
   return [...chosen.values()];
 };

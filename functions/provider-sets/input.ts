@@ -5,7 +5,7 @@ import type { ApiRequest } from '../api/request.ts';
 import { check, identifier, readData, setting, text } from '../api/validation.ts';
 import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
-import { providerConfigurationOf } from './configuration.ts';
+import { type ProviderConfiguration, providerConfigurationOf } from './configuration.ts';
 import { maxTargets, type ProviderSet, type ProviderSetSettings, type Targets } from './records.ts';
 
 /** What creating and changing a provider set may say (HCP API: provider sets). */
@@ -65,6 +65,12 @@ const globalOrSome = (kind: string) =>
 
 type Related = { [K in Kind]?: { data: { id: string }[] } | undefined };
 
+/** Of a text that was checked. */
+const contentOf = (configurationHcl: string): Pick<ProviderSetSettings, 'configurationHcl' | 'content'> => ({
+  configurationHcl,
+  content: providerConfigurationOf(configurationHcl) as ProviderConfiguration,
+});
+
 /** @throws {ApiError} 422 */
 const readRelated = async (organization: string, global: boolean, related: Related) => {
   const targets: Partial<Record<Targets, string[]>> = {};
@@ -94,7 +100,7 @@ export const readNewProviderSet = async (request: ApiRequest, organization: stri
     global,
     priority: attributes.priority ?? false,
     providerSource: attributes['provider-source'],
-    configurationHcl: attributes['configuration-hcl'],
+    ...contentOf(attributes['configuration-hcl']),
     ...(await readRelated(organization, global, related)),
   };
 };
@@ -115,13 +121,14 @@ export const readProviderSetChange = async (request: ApiRequest, set: ProviderSe
     otherFields,
   );
   const { description, global, priority } = attributes;
+  const configurationHcl = attributes['configuration-hcl'] ?? attributes.configuration_hcl;
   const change: Partial<ProviderSetSettings> = {
     name: attributes.name,
     description,
     global: global === null ? false : global,
     priority: priority === null ? false : priority,
     providerSource: attributes['provider-source'] ?? attributes.provider_source,
-    configurationHcl: attributes['configuration-hcl'] ?? attributes.configuration_hcl,
+    ...(configurationHcl === undefined ? {} : contentOf(configurationHcl)),
   };
   const said = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   return { ...said, ...(await readRelated(set.organization, change.global ?? set.global, related)) };

@@ -5,6 +5,7 @@ import { type Key, keys } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import type { ProviderConfiguration } from './configuration.ts';
 
 /**
  * Provider sets: provider configurations for workspaces that were made from modules (HCP API: provider sets). An organization
@@ -23,6 +24,8 @@ export interface ProviderSet extends Edited {
   providerSource: string;
   /** One provider block, as it was given. */
   configurationHcl: string;
+  /** What is in the block, read when it was written. */
+  content: ProviderConfiguration;
   workspaceIds?: Set<string>;
   projectIds?: Set<string>;
   createdAt: string;
@@ -31,7 +34,7 @@ export interface ProviderSet extends Edited {
 
 export type ProviderSetSettings = Pick<
   ProviderSet,
-  'name' | 'description' | 'global' | 'priority' | 'providerSource' | 'configurationHcl'
+  'name' | 'description' | 'global' | 'priority' | 'providerSource' | 'configurationHcl' | 'content'
 >;
 
 /** Most an organization may have, and most workspaces and projects a set may have: its item holds their ids. */

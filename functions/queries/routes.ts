@@ -10,7 +10,7 @@ import { getConfigurationVersion } from '../configurations/records.ts';
 import { cancelHidden, forceCancelHidden, hiddenAtOnce, isFull } from '../orchestration/hidden-runs.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
 import { getUser } from '../people/accounts/users.ts';
-import { linkToArtifact } from '../runs/plan-routes.ts';
+import { linkToArtifact } from '../runs/plan-links.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { type QueryRun, queryRunDocument, queryRunId } from './document.ts';

@@ -1,8 +1,8 @@
-import { one, type Resource } from '../api/answer.ts';
+import { one } from '../api/answer.ts';
 import { itemId, type Recoverable } from './records.ts';
 
 /** HCP API: recoverable items. */
-export const recoverableDocument = (workspace: Recoverable): Resource => ({
+export const recoverableDocument = (workspace: Recoverable) => ({
   id: itemId(workspace),
   type: 'recoverable-items',
   attributes: {

@@ -1,6 +1,6 @@
-import { type EndedWorkspace, getEndedWorkspace } from '../removal/workspaces.ts';
+import type { EndedWorkspace } from '../removal/workspaces.ts';
 import { type Key, keys } from '../store/keys.ts';
-import { batchGet, queryAll } from '../store/table.ts';
+import { batchGet, get, queryAll } from '../store/table.ts';
 
 /**
  * Deleted workspaces that can be recovered (HCP API: recoverable items). The workspace's own item says so; an entry beside the
@@ -19,7 +19,7 @@ const isRecoverable = (workspace: EndedWorkspace | undefined): workspace is Reco
 /** 1 read. */
 export const getRecoverable = async (id: string): Promise<Recoverable | undefined> => {
   if (!id.startsWith('ri-')) return undefined;
-  const workspace = await getEndedWorkspace(id.replace(/^ri-/, 'ws-'));
+  const workspace = await get<EndedWorkspace>(keys.workspace(id.replace(/^ri-/, 'ws-')));
   return isRecoverable(workspace) ? workspace : undefined;
 };
 

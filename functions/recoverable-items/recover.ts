@@ -3,7 +3,6 @@ import { conflict, unprocessable } from '../api/errors.ts';
 import { setDataRetention } from '../data-retention/records.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { getProject } from '../projects/records.ts';
-import { attachAgain } from '../removal/attachments.ts';
 import { openRunsOf } from '../removal/workspaces.ts';
 import { resumeSshKey } from '../ssh-keys/records.ts';
 import { dueAttributes } from '../store/due.ts';
@@ -17,6 +16,7 @@ import { checkConnection, chosen, followChoice } from '../version-control/reposi
 import { startHealthTimer } from '../workspaces/health-timer.ts';
 import { holdName, indexInProject, indexName } from '../workspaces/names.ts';
 import { getWorkspace, type Workspace, type WorkspaceChange } from '../workspaces/records.ts';
+import { attachAgain } from './attach-again.ts';
 import type { Recoverable } from './records.ts';
 
 /**

@@ -1,25 +1,12 @@
-import { type Answer, noContent, type Resource } from '../api/answer.ts';
-import { badRequest, conflict } from '../api/errors.ts';
+import { type Answer, noContent } from '../api/answer.ts';
+import { conflict } from '../api/errors.ts';
 import { param } from '../api/finders.ts';
-import { includable } from '../api/include.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { flag } from '../api/query-parameters.ts';
-import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { userDocument } from '../people/accounts/user-document.ts';
-import { getUser } from '../people/accounts/users.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { projectDocuments } from '../projects/document.ts';
-import { getProjects } from '../projects/records.ts';
 import { endRecovery } from '../removal/workspaces.ts';
-import { workspaceDocument } from '../workspaces/document.ts';
-import { recoverableDocument } from './document.ts';
-import { getRecoverable, listRecoverable, type Recoverable } from './records.ts';
+import { getRecoverable, type Recoverable } from './records.ts';
 import { recover } from './recover.ts';
 
-/** Lists deleted workspaces, brings them back and deletes them for good (HCP API: recoverable items). */
-
-const include = includable('recoverable', 'deleted_by', 'project');
+/** Brings deleted workspaces back, and deletes them for good (HCP API: recoverable items). */
 
 /** Whoever might have seen the workspace sees it here; its own item still says what teams may. */
 const item: Finder<Recoverable> = {
@@ -28,69 +15,6 @@ const item: Finder<Recoverable> = {
   find: (request) => getRecoverable(param(request, 'recoverableItem')),
   visibleWith: 'workspace:read',
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
-};
-
-const sorts: Record<string, (workspace: Recoverable) => string | number> = {
-  expires_at: ({ recoverableUntil }) => recoverableUntil,
-  recoverable_name: ({ name }) => name,
-  unmanaged_resources: ({ state }) => state?.resources ?? 0,
-};
-
-const sorted = (request: ApiRequest, workspaces: Recoverable[]): Recoverable[] => {
-  const sort = request.query.get('sort') || '-expires_at';
-  const by = sorts[sort.replace(/^-/, '')] ?? (() => 0);
-  const order = sort.startsWith('-') ? -1 : 1;
-  return workspaces.sort((a, b) => order * (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0));
-};
-
-/** @throws {ApiError} 400 */
-const expiryIn = ({ query }: ApiRequest): number => {
-  const text = query.get('filter[expires_after]');
-  const at = text ? Date.parse(text) : 0;
-  if (Number.isNaN(at)) {
-    throw badRequest('filter[expires_after] must be a time, e.g. 2026-01-31T12:00:00Z.', 'filter[expires_after]');
-  }
-  return at;
-};
-
-const included = async (
-  { request, principal, subject }: Context<InOrganization>,
-  shown: Recoverable[],
-): Promise<Resource[] | undefined> => {
-  const wanted = include.of(request);
-  if (wanted.size === 0) return undefined;
-  const granted = await principal.onWorkspaces(subject.organization, shown);
-  const ids = (of: (workspace: Recoverable) => string | undefined) =>
-    [...new Set(shown.map(of))].filter((id) => id !== undefined);
-  const users = wanted.has('deleted_by') ? await Promise.all(ids(({ deletedBy }) => deletedBy).map(getUser)) : [];
-  const projects = wanted.has('project') ? await getProjects(ids(({ projectId }) => projectId)) : [];
-  return [
-    ...(wanted.has('recoverable') ? shown.map((one) => workspaceDocument(one, granted(one.id))) : []),
-    ...users.flatMap((user) => (user ? [userDocument(user)] : [])),
-    ...(await projectDocuments(principal, projects)),
-  ];
-};
-
-const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
-  const { request, subject, principal } = context;
-  const { query } = request;
-  const page = pageOf(request);
-  const after = expiryIn(request);
-  const search = (query.get('filter[search]') ?? '').toLowerCase();
-  const all = query.get('filter[recoverable_type]') === 'stacks' ? [] : await listRecoverable(subject.organization);
-  const granted = await principal.onWorkspaces(subject.organization, all);
-  const visible = all.filter(({ id }) => granted(id).has('workspace:read'));
-  const projects = search ? await getProjects([...new Set(visible.map(({ projectId }) => projectId))]) : [];
-  const projectNames = new Map(projects.map(({ id, name }) => [id, name.toLowerCase()]));
-  const matching = visible.filter(
-    ({ name, projectId, state, recoverableUntil }) =>
-      (name.toLowerCase().includes(search) || projectNames.get(projectId)?.includes(search)) &&
-      (query.get('filter[having_managed_resources]') !== 'true' || Boolean(state?.resources)) &&
-      Date.parse(recoverableUntil) > after,
-  );
-  const shown = pageSlice(sorted(request, matching), page);
-  const related = await included(context, shown);
-  return list(request, page, matching.length, shown.map(recoverableDocument), related);
 };
 
 const recoverOne = async ({ subject }: Context<Recoverable>): Promise<Answer> => {
@@ -106,14 +30,6 @@ const deleteForGood = async ({ subject }: Context<Recoverable>): Promise<Answer>
 const one = '/recoverable-items/{recoverableItem}/actions';
 
 export const recoverableItemRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/recoverable-items', 'organization:read', organization, listAll, {
-    include,
-    'filter[search]': 'text',
-    'filter[having_managed_resources]': flag,
-    'filter[expires_after]': 'text',
-    'filter[recoverable_type]': { one: ['workspaces', 'stacks'] },
-    sort: { one: Object.keys(sorts).flatMap((name) => [name, `-${name}`]) },
-  }),
   // What deletes it undoes that, and makes it final.
   route('PUT', `${one}/recover`, 'workspace:delete', item, recoverOne),
   route('PUT', `${one}/permanently-delete`, 'workspace:delete', item, deleteForGood),

@@ -1,9 +1,8 @@
-import { getPolicySets, relate } from '../policies/set-records.ts';
-import { getTask } from '../run-tasks/records.ts';
-import { createWorkspaceTask, listWorkspaceTasks, type WorkspaceTask } from '../run-tasks/workspace-tasks.ts';
+import { getPolicySets } from '../policies/set-records.ts';
+import { listWorkspaceTasks, type WorkspaceTask } from '../run-tasks/workspace-tasks.ts';
 import { keys } from '../store/keys.ts';
 import { get, queryAll, update } from '../store/table.ts';
-import { applyVariableSet, getVariableSets } from '../variables/set-records.ts';
+import { getVariableSets } from '../variables/set-records.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
@@ -19,7 +18,7 @@ export interface WithAttachments {
   };
 }
 
-type Attached = Pick<Workspace, 'id' | 'organization'> & WithAttachments;
+export type Attached = Pick<Workspace, 'id' | 'organization'> & WithAttachments;
 
 const idsIn = <T extends { id: string }>(sets: T[], of: (set: T) => Set<string> | undefined, id: string): string[] =>
   sets.filter((set) => of(set)?.has(id)).map((set) => set.id);
@@ -44,21 +43,4 @@ export const noteAttachments = async ({ id, attachments }: Attached): Promise<vo
   };
   if (Object.values(noted).every((ids) => ids.length === 0)) return;
   await update(keys.workspace(id), { set: { attachments: noted }, condition: 'attribute_not_exists(attachments)' });
-};
-
-/** What is gone by now, or has become global, is left out. May be repeated. */
-export const attachAgain = async ({ id, organization, attachments }: Attached): Promise<void> => {
-  if (!attachments) return;
-  const { variableSets, policySets, excludedFrom, tasks } = attachments;
-  for (const { taskId, ...settings } of tasks) {
-    if ((await getTask(taskId))?.organization === organization) await createWorkspaceTask(id, taskId, settings);
-  }
-  for (const set of await getVariableSets(variableSets)) {
-    if (set.organization === organization && !set.global) await applyVariableSet(set, 'workspaceIds', [id]);
-  }
-  for (const set of await getPolicySets([...policySets, ...excludedFrom])) {
-    if (set.organization !== organization) continue;
-    if (policySets.includes(set.id) && !set.global) await relate(set, 'workspaceIds', [id]);
-    if (excludedFrom.includes(set.id)) await relate(set, 'workspaceExclusionIds', [id]);
-  }
 };

@@ -17,6 +17,7 @@ export const resumeErrors = [
   'TerraformFailed',
   'ConfigurationFailed',
   'TaskStageFailed',
+  'Pending',
   'Fetching',
   'PrePlanTasks',
   'PreApplyTasks',
@@ -48,7 +49,7 @@ export type Next = Extract<
 export const appliesAutomatically = (run: Run): boolean => {
   const { planOnly, savePlan, appliesFor, environment, plan, autoApply, allowEmptyApply } = run;
   // Whoever may build an environment may apply its runs.
-  const isAllowed = !!appliesFor?.length || environment !== undefined;
+  const isAllowed = appliesFor !== undefined || environment !== undefined;
   return !planOnly && !savePlan && isAllowed && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
 };
 
@@ -121,11 +122,21 @@ const withoutPermission = (run: Run): Resume | undefined => {
   return { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
 };
 
+/** A run that was stopped before it began, or has to wait for its turn first. */
+const beforeTurn = (run: Run): Resume | undefined => {
+  if (run.cancel) return canceled(run);
+  if (run.decision?.action === 'discard') return discarded(run);
+  if (run.current || !takesQueue(run)) return undefined;
+  return { error: 'Pending', cause: 'other runs of the workspace come first' };
+};
+
 /** Why a state is left at once, without work: another state comes first, or a check has failed. */
 export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
   if (isHandedOver(state, run)) return { output: { next: 'Applying' satisfies Next } };
   if (state !== 'PlanQueued' && state !== 'ApplyQueued') return undefined;
   const { verdicts = {}, failure = '' } = run;
+  const early = state === 'PlanQueued' && run.status === 'pending' ? beforeTurn(run) : undefined;
+  if (early) return early;
   if (verdicts[state === 'PlanQueued' ? 'pre_plan' : 'pre_apply'] === 'failed') {
     return { error: 'TaskStageFailed', cause: failure };
   }

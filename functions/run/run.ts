@@ -133,7 +133,10 @@ export interface Run extends RunOptions {
    * errored state), by its `copy` and with its SHA-256.
    */
   unsaved?: UnsavedState & { stored: boolean; copy?: string; sha256?: string };
-  /** Users by whose permission to apply it may be applied without a confirmation; absent: a person has to confirm. */
+  /**
+   * Users by whose permission to apply it may be applied without a confirmation; none of them for a commit, which the
+   * workspace's setting decides about. Absent: a person has to confirm.
+   */
   appliesFor?: string[];
   /** How many comments were made on it. */
   commentCount?: number;

@@ -5,7 +5,14 @@ import { keepRunEvent } from '../audit/records.ts';
 import { environment } from '../environment.ts';
 import { deliver } from '../orchestration/execution.ts';
 import { type HandedOver, handOver } from '../orchestration/hand-over.ts';
-import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../orchestration/phases.ts';
+import {
+  type Claimed,
+  claimHeldApply,
+  claimPhase,
+  extendHold,
+  NotStartedError,
+  reportPhase,
+} from '../orchestration/phases.ts';
 import { answerWarmRunner } from '../orchestration/warm-offers.ts';
 import {
   type ErroredStateAnswer,
@@ -27,13 +34,14 @@ import { appendLog, maxPieceBytes } from '../runs/logs.ts';
 import { getRunEventually } from '../runs/records.ts';
 import { shareProviders } from '../shared-providers/answer.ts';
 import { completeStateVersion, StateNotKeptError, storeState } from '../states/finalize.ts';
-import { createStateVersion, getStateVersion } from '../states/records.ts';
+import { createStateVersion, getStateVersionOfRun } from '../states/records.ts';
 import { keepChanges, noteSnapshots } from '../states/snapshots.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
-import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, programUrl, stateUploadUrl } from './addresses.ts';
+import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
+import { leadToProgram, requestedProgram } from './program.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
 import { report as reportBody, sha256, stateIdentity } from './report.ts';
 
@@ -175,12 +183,11 @@ const report = async ({ run, phase, token }: Caller, event: Event): Promise<Repo
   }
   const [held, version] = await Promise.all([
     reportPhase(run, phase, report, holdSeconds),
-    report.stateVersionId ? getStateVersion(report.stateVersionId) : undefined,
+    report.stateVersionId ? getStateVersionOfRun(report.stateVersionId, run.id) : undefined,
   ]);
-  const own = version?.runId === run.id ? version : undefined;
   const [then, urls] = await Promise.all([
     held ? settled(held).then((current) => next({ run: current, phase, token })) : undefined,
-    laterUrls(run, phase, own),
+    laterUrls(run, phase, version),
   ]);
   if (then?.action === 'apply') return { next: 'hold', job: then.job, laterUrls: urls };
   return { next: then?.action === 'wait' ? 'hold' : 'exit', laterUrls: urls };
@@ -244,7 +251,7 @@ const route = async (event: Event): Promise<unknown> => {
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
   if (call === 'ready') return ready(event);
   if (call === 'claim') return claim(event);
-  const caller = await authenticate(event.headers.authorization);
+  const caller = await authenticate(event.headers.authorization, { eventually: call === 'log' });
   checkPhase(caller, call);
   const completed = /^state-versions\/([^/]+)\/complete$/.exec(call)?.[1];
   if (completed) {
@@ -275,22 +282,14 @@ const route = async (event: Event): Promise<unknown> => {
   }
 };
 
-const program = /^\/runner\/v1\/program\/([0-9a-f]{64})$/;
-
-/** Where the runner's program is: for a container that has nothing yet. */
-const leadToProgram = async (name: string): Promise<APIGatewayProxyStructuredResultV2> => {
-  const location = await programUrl(name);
-  if (location) return { statusCode: 302, headers: { location, 'cache-control': 'no-store' } };
-  return respond(() => Promise.reject(new ProtocolError(404, 'runners have their program in their image')));
-};
-
 export const handler = async (event: Event): Promise<APIGatewayProxyStructuredResultV2> => {
-  const name = event.requestContext.http.method === 'GET' ? program.exec(event.rawPath)?.[1] : undefined;
+  const name = requestedProgram(event);
   if (name) return leadToProgram(name);
   return respond(async () => {
     try {
       return await route(event);
     } catch (error) {
+      if (error instanceof NotStartedError) throw new ProtocolError(503, 'the run is still being started: try again');
       throw error instanceof StateNotKeptError ? new ProtocolError(409, error.message) : error;
     }
   });

@@ -67,7 +67,7 @@ const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): 
   if (!stateVersionId) return;
   const { state: file, stateJson, kept } = phase.files;
   phase.afterwards.add('state-json', async () => {
-    if (!takeFile(file, kept.state, phase.user.owner)) throw new Error(`${file} is not there`);
+    if (!takeFile(file, kept.state, phase.user.owner)) throw new Error(`${file} not found`);
     return phase.terraformAfterwards(prepared, ['show', '-json', '-no-color', kept.state], stateJson);
   });
 };

@@ -185,7 +185,7 @@ export class StateKeeper {
   /** @returns the path */
   async #keep(content: Buffer): Promise<string> {
     const { file, runId, key } = this.#refuge;
-    const kept = key ? writeKeptState(file, content, runId, key) : Promise.reject(new Error('there is no key'));
+    const kept = key ? writeKeptState(file, content, runId, key) : Promise.reject(new Error('no encryption key'));
     const place = await kept.then(
       () => file,
       (failure: unknown) => `nowhere: ${messageOf(failure)}`,

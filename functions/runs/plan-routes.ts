@@ -1,24 +1,14 @@
 import { type Answer, noContent, ok, redirect } from '../api/answer.ts';
 import { notFound, unavailable } from '../api/errors.ts';
 import { type Context, type Route, route } from '../api/route.ts';
-import type { Artifact, Run } from '../run/run.ts';
+import type { Run } from '../run/run.ts';
 import { isPhaseFinal } from '../run/status.ts';
 import { objectSize, presignGet } from '../store/bucket.ts';
 import { checkStored } from '../store/integrity.ts';
 import { objects } from '../store/keys.ts';
-import { hasExpired } from '../store/retention.ts';
 import { applyDocument, planDocument } from './document.ts';
 import { apply, plan, run, taskPlan } from './finder.ts';
-
-/** Life of a link to a plan, in seconds (HCP API: plans). */
-const linkSeconds = 60;
-
-/** A redirect to one of the files that a plan left. @throws {ApiError} 404 */
-export const linkToArtifact = async ({ id, createdAt }: Run, artifact: Artifact): Promise<Answer> => {
-  const key = objects.artifact(id, 'plan', artifact);
-  if (await hasExpired(key, createdAt)) throw notFound(`The content of the plan of run ${id} has expired.`);
-  return redirect(307, await presignGet(key, linkSeconds));
-};
+import { linkSeconds, linkToArtifact, schemasOf } from './plan-links.ts';
 
 const unlessDeleted =
   (handle: (context: Context<Run>) => Promise<Answer>) =>
@@ -42,22 +32,8 @@ const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> =>
   throw unavailable(`The plan of run ${subject.id} is not finished yet.`);
 };
 
-/** They come when the plan is over, if they come. */
-const awaitSchemasMs = 15 * 60_000;
-
 /** Of every type in the plan; a runner makes it after everything that is waited for. */
 const jsonSchema = ({ subject }: Context<Run>): Promise<Answer> => schemasOf(subject);
-
-/** 204 until they can be expected. @throws {ApiError} 404 */
-export const schemasOf = async (subject: Run): Promise<Answer> => {
-  const { id, plan } = subject;
-  if (!isPhaseFinal(plan.status)) return noContent();
-  if (await objectSize(objects.artifact(id, 'plan', 'provider-schemas')))
-    return linkToArtifact(subject, 'provider-schemas');
-  const finished = plan.statusTimestamps['finished-at'];
-  if (finished && Date.now() - Date.parse(finished) < awaitSchemasMs) return noContent();
-  throw notFound(`The plan of run ${id} has no provider schemas: it is ${plan.status}.`);
-};
 
 const erroredState = async ({ subject }: Context<Run>): Promise<Answer> => {
   const key = objects.erroredState(subject.workspaceId, subject.id, subject.unsaved?.copy);

@@ -45,7 +45,7 @@ export const listRunTriggers = async (workspaceId: string, direction: Direction)
 /** Whether applies of the workspace may set something off. 1 read. */
 export const hasRunTriggers = async (workspaceId: string): Promise<boolean> => {
   const { pk } = keys.workspace(workspaceId);
-  return (await query({ pk, prefix: prefixes.outbound, limit: 1 })).length > 0;
+  return (await query({ pk, prefix: prefixes.outbound, limit: 1, consistent: false })).length > 0;
 };
 
 /** Whether applies of `from` lead to runs in `to`, over any number of workspaces; undefined when that is too far to see. */

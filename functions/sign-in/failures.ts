@@ -23,7 +23,7 @@ const refusals: Record<string, string> = {
 const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;
 
 const reasonText = (description: string | undefined): string =>
-  description ? ` It says: ${description.slice(0, 300)}` : '';
+  description ? ` Its message: ${description.slice(0, 300)}` : '';
 
 /** For the log; what an issuer answered can hold tokens and stays out of it. */
 const note = (error: unknown, { issuer }: SignInSettings): void => {
@@ -55,7 +55,7 @@ export const readableFailure = (error: unknown, settings: SignInSettings): SignI
     case oauth.JWT_TIMESTAMP_CHECK:
       return invalid(name, 'it is too old, or its clock and the clock of this platform differ by more than a minute');
     case oauth.JWT_CLAIM_COMPARISON:
-      return invalid(name, 'it comes from another issuer, or is meant for another platform or sign-in');
+      return invalid(name, 'it comes from another issuer, or was issued for another platform or sign-in');
     case oauth.KEY_SELECTION:
       return invalid(name, 'it is signed with a key that the issuer has not published');
     case oauth.RESPONSE_IS_NOT_CONFORM:

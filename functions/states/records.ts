@@ -1,6 +1,6 @@
-import { stateConflict } from '../run/state-identity.ts';
+import { isSameState, stateConflict } from '../run/state-identity.ts';
 import { getObject, presignUpload } from '../store/bucket.ts';
-import { newId } from '../store/id.ts';
+import { derivedId, newId } from '../store/id.ts';
 import { checkContent } from '../store/integrity.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
 import { batchGet, create, get, query } from '../store/table.ts';
@@ -41,6 +41,12 @@ interface Pointer extends Key {
 export const getStateVersion = (id: string): Promise<StateVersion | undefined> =>
   get<StateVersion>(keys.stateVersion(id));
 
+/** The run's, for half the price where it is older than a moment; undefined when it is not that run's. */
+export const getStateVersionOfRun = async (id: string, runId: string): Promise<StateVersion | undefined> => {
+  const version = (await get<StateVersion>(keys.stateVersion(id), false)) ?? (await getStateVersion(id));
+  return version?.runId === runId ? version : undefined;
+};
+
 /** In the order of the ids; missing ones are left out. 1 read for 100. */
 export const getStateVersions = (ids: string[]): Promise<StateVersion[]> =>
   batchGet<StateVersion & Key>(ids.map(keys.stateVersion));
@@ -80,7 +86,22 @@ const findRepeat = async (values: NewStateVersion): Promise<StateVersion | undef
 };
 
 /**
- * A place for a new state of the workspace. `stored`: the content is here already. 1 read, 3 writes.
+ * The same state of the same run has the same id, so that a repeated announcement finds it without a query. Only where the
+ * content is known, which nobody else's can be.
+ */
+const ownId = ({ runId, serial, lineage, md5, sha256, force }: NewStateVersion): string | undefined =>
+  runId && sha256 && !force ? derivedId('sv', [runId, serial, lineage, md5, sha256].join(' ')) : undefined;
+
+/** Of a run's state, what makes it the workspace's current one already. */
+const currentIfSame = async ({
+  workspace: { state },
+  ...values
+}: NewStateVersion): Promise<StateVersion | undefined> =>
+  state && isSameState(state, values) ? getStateVersion(state.id) : undefined;
+
+/**
+ * A place for a new state of the workspace. `stored`: the content is here already. 3 writes; 1 read where its content is not
+ * known.
  * `conflict` says in plain words why the state may not follow the current one.
  */
 export const createStateVersion = async (
@@ -94,9 +115,10 @@ export const createStateVersion = async (
   const lineage = values.lineage || workspace.state?.lineage || '';
   const conflict = force ? undefined : stateConflict(workspace.state, { ...values, lineage });
   if (conflict) return { conflict };
-  const repeat = await findRepeat(values);
-  const id = newId('sv');
-  const stateVersion: StateVersion = repeat ?? {
+  const own = ownId(values);
+  const repeat = await (own ? currentIfSame(values) : findRepeat(values));
+  const id = own ?? newId('sv');
+  let stateVersion: StateVersion = repeat ?? {
     ...rest,
     id,
     ...(values.sha256 === undefined ? { uploadKey: objects.upload(stateUploadName(id)) } : {}),
@@ -108,10 +130,19 @@ export const createStateVersion = async (
     ...(force ? { replaces: workspace.state?.id ?? null } : {}),
   };
   if (!repeat) {
-    const { serial, md5 } = stateVersion;
-    await create({ ...keys.stateVersion(id), ...stateVersion });
-    await create({ ...keys.workspaceStateVersion(workspace.id, serial, id), stateVersionId: id, md5 });
-    if (counts) await countOne(workspace.id, 'stateVersionCount');
+    const isNew = await create({ ...keys.stateVersion(id), ...stateVersion });
+    const before = isNew || !own ? undefined : await getStateVersion(own);
+    if (before?.status === 'pending' || (before && before.id === workspace.state?.id)) {
+      stateVersion = before;
+    } else if (before) {
+      // It could not be kept then; perhaps it can now.
+      stateVersion = { ...stateVersion, id: newId('sv') };
+      await create({ ...keys.stateVersion(stateVersion.id), ...stateVersion });
+    }
+    const { id: stateVersionId, serial, md5 } = stateVersion;
+    const listed = { ...keys.workspaceStateVersion(workspace.id, serial, stateVersionId), stateVersionId, md5 };
+    const isListed = await create(listed);
+    if (counts && (isListed || isNew)) await countOne(workspace.id, 'stateVersionCount');
   }
   return { stateVersion, stored: stateVersion.status !== 'pending' };
 };

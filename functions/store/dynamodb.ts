@@ -1,7 +1,6 @@
 import { type AttributeValue, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { type AttributeValues, fromValues, toValues } from './attribute-values.ts';
-import { directCall, directly, withoutNetwork } from './direct-calls.ts';
+import { directly, withoutNetwork } from './direct-calls.ts';
 
 /** DynamoDB as table.ts asks it: without the document client, which puts the middleware of a command together for each call. */
 
@@ -12,14 +11,8 @@ const logger = { trace: nothing, debug: nothing, warn: console.warn, error: noth
 /** With `cacheMiddleware` the middleware of a command is put together once instead of for each call, a quarter of what it costs. */
 export const client = withoutNetwork(new DynamoDBClient({ logger, cacheMiddleware: true, ...directly('dynamodb') }));
 
-type Values = Record<string, unknown>;
-
 export type Attributes = Record<string, AttributeValue>;
 
-/** What goes through the SDK has bytes as they are; what goes directly has all as JSON (direct-table.ts). */
-export const packed = (item: object): Attributes =>
-  directCall ? (toValues(item as Values) as unknown as Attributes) : marshall(item, { removeUndefinedValues: true });
+export const packed = (item: object): Attributes => marshall(item, { removeUndefinedValues: true });
 export const packedIf = (item: object | undefined): Attributes | undefined => item && packed(item);
-export const itemOf = <T>(item: Attributes): T =>
-  (directCall ? fromValues(item as unknown as AttributeValues) : unmarshall(item)) as T;
-export const unpacked = <T>(item: Attributes | undefined): T | undefined => item && itemOf<T>(item);
+export const unpacked = <T>(item: Attributes | undefined): T | undefined => item && (unmarshall(item) as T);

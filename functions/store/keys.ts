@@ -108,7 +108,6 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
  * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is; OAuth client |
- * | | `FORWARDER#…`, `REQUEST#…`, `ANSWER#…` | forwarding-keys.ts |
  * | `TASK#<id>` | `TASK` | run task |
  * | | `WSTASK#<workspace id>` | → workspace that has it |
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
@@ -129,6 +128,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
  * | | `<time>#<id>#FAILED` | that nothing came of it |
  * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
+ * | `BANNERS` | `BANNERS` | announcements to everybody |
  * | `WARM` | `POOL` | ids of runners that stand ready, or will soon |
  * | `WARM#<id>` | `WARM` | runner that was started before a run needed it |
  * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
@@ -266,11 +266,6 @@ export const keys = {
   }),
   task: (id: string): Key => ({ pk: `TASK#${id}`, sk: 'TASK' }),
   ...registryKeys,
-  sharedProvider: (address: string, version: string, platform: string): Key => ({
-    pk: `SHAREDPROVIDER#${address}#${version}#${platform}`,
-    sk: 'PACKAGE',
-  }),
-  sharedProviderFetches: (of: string, day: string): Key => ({ pk: `SHAREDPROVIDERFETCHES#${of}#${day}`, sk: 'COUNT' }),
   taskName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TASKNAME#${name}` }),
   globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
   taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),
@@ -295,6 +290,7 @@ export const keys = {
     sk: `${at}#${id}`,
   }),
   requestCount: (caller: string, second: number): Key => ({ pk: `REQUESTS#${caller}`, sk: padded(second) }),
+  banners: { pk: 'BANNERS', sk: 'BANNERS' } satisfies Key,
   warmPool: { pk: 'WARM', sk: 'POOL' } satisfies Key,
   warmRunner: (id: string): Key => ({ pk: `WARM#${id}`, sk: 'WARM' }),
   log: (runId: string, phase: string, offset: number): Key => ({ pk: `LOG#${runId}#${phase}`, sk: padded(offset) }),

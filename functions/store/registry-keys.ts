@@ -37,4 +37,9 @@ export const registryKeys = {
   provider: (id: string): Key => ({ pk: `PROV#${id}`, sk: 'PROV' }),
   providerVersion: (providerId: string, version: string): Key => ({ pk: `PROV#${providerId}`, sk: `V#${version}` }),
   gpgKey: (organization: string, keyId: string): Key => ({ pk: `ORG#${organization}`, sk: `GPG#${keyId}` }),
+  sharedProvider: (address: string, version: string, platform: string): Key => ({
+    pk: `SHAREDPROVIDER#${address}#${version}#${platform}`,
+    sk: 'PACKAGE',
+  }),
+  sharedProviderFetches: (of: string, day: string): Key => ({ pk: `SHAREDPROVIDERFETCHES#${of}#${day}`, sk: 'COUNT' }),
 };

@@ -7,10 +7,10 @@ import {
   QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { environment } from '../environment.ts';
 import { withRecord } from './change-record.ts';
-import { direct } from './direct-table.ts';
-import { type Attributes, client, itemOf, packed, packedIf, unpacked } from './dynamodb.ts';
+import { type Attributes, client, packed, packedIf, unpacked } from './dynamodb.ts';
 import { aliased, conditionOf } from './expressions.ts';
 import type { Key } from './keys.ts';
 
@@ -74,10 +74,7 @@ export const get = async <T>(key: Key, consistent = true): Promise<T | undefined
   countRead();
   if (!isPossible(key)) return undefined;
   const { Item } = await client.send(
-    direct(
-      'GetItem',
-      new GetItemCommand({ TableName: environment.tableName, Key: packed(key), ConsistentRead: consistent }),
-    ),
+    new GetItemCommand({ TableName: environment.tableName, Key: packed(key), ConsistentRead: consistent }),
   );
   return unpacked<T>(Item);
 };
@@ -91,16 +88,13 @@ export const put = async (
   const ConditionExpression = conditionOf(condition?.condition, names);
   const done = await whenTrue(() =>
     client.send(
-      direct(
-        'PutItem',
-        new PutItemCommand({
-          TableName: environment.tableName,
-          Item: packed(item),
-          ConditionExpression,
-          ExpressionAttributeNames: nonEmpty(names),
-          ExpressionAttributeValues: packedIf(condition?.values),
-        }),
-      ),
+      new PutItemCommand({
+        TableName: environment.tableName,
+        Item: packed(item),
+        ConditionExpression,
+        ExpressionAttributeNames: nonEmpty(names),
+        ExpressionAttributeValues: packedIf(condition?.values),
+      }),
     ),
   );
   return done !== undefined;
@@ -136,18 +130,15 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
     client.send(
-      direct(
-        'UpdateItem',
-        new UpdateItemCommand({
-          TableName: environment.tableName,
-          Key: packed(key),
-          UpdateExpression: clauses.join(' ') || undefined,
-          ConditionExpression,
-          ExpressionAttributeNames: nonEmpty(names),
-          ExpressionAttributeValues: packedIf(nonEmpty(values)),
-          ReturnValues: 'ALL_NEW',
-        }),
-      ),
+      new UpdateItemCommand({
+        TableName: environment.tableName,
+        Key: packed(key),
+        UpdateExpression: clauses.join(' ') || undefined,
+        ConditionExpression,
+        ExpressionAttributeNames: nonEmpty(names),
+        ExpressionAttributeValues: packedIf(nonEmpty(values)),
+        ReturnValues: 'ALL_NEW',
+      }),
     ),
   );
   return unpacked<T>(done?.Attributes);
@@ -162,16 +153,13 @@ export const remove = async (
   const ConditionExpression = conditionOf(condition?.condition ?? 'attribute_exists(pk)', names);
   const done = await whenTrue(() =>
     client.send(
-      direct(
-        'DeleteItem',
-        new DeleteItemCommand({
-          TableName: environment.tableName,
-          Key: packed(key),
-          ConditionExpression,
-          ExpressionAttributeNames: nonEmpty(names),
-          ExpressionAttributeValues: packedIf(condition?.values),
-        }),
-      ),
+      new DeleteItemCommand({
+        TableName: environment.tableName,
+        Key: packed(key),
+        ConditionExpression,
+        ExpressionAttributeNames: nonEmpty(names),
+        ExpressionAttributeValues: packedIf(condition?.values),
+      }),
     ),
   );
   return done !== undefined;
@@ -236,22 +224,19 @@ const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
   }
   countRead();
   const { Items = [], LastEvaluatedKey } = await client.send(
-    direct(
-      'Query',
-      new QueryCommand({
-        TableName: environment.tableName,
-        IndexName: range.index,
-        KeyConditionExpression: condition,
-        ExpressionAttributeNames: names,
-        ExpressionAttributeValues: packed(values),
-        ExclusiveStartKey: start,
-        Limit: range.limit,
-        ScanIndexForward: !range.reverse,
-        ConsistentRead: range.index ? undefined : (range.consistent ?? true),
-      }),
-    ),
+    new QueryCommand({
+      TableName: environment.tableName,
+      IndexName: range.index,
+      KeyConditionExpression: condition,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: packed(values),
+      ExclusiveStartKey: start,
+      Limit: range.limit,
+      ScanIndexForward: !range.reverse,
+      ConsistentRead: range.index ? undefined : (range.consistent ?? true),
+    }),
   );
-  return { items: Items.map((item) => itemOf<T>(item)), next: LastEvaluatedKey };
+  return { items: Items.map((item) => unmarshall(item) as T), next: LastEvaluatedKey };
 };
 
 /** So many keys DynamoDB takes at once. */
@@ -269,13 +254,10 @@ export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   while (pending.length) {
     countRead();
     const answer = await client.send(
-      direct(
-        'BatchGetItem',
-        new BatchGetItemCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
-      ),
+      new BatchGetItemCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
     );
     for (const attributes of answer.Responses?.[environment.tableName] ?? []) {
-      const item = itemOf<T>(attributes);
+      const item = unmarshall(attributes) as T;
       byKey.set(`${item.pk} ${item.sk}`, item);
     }
     pending = answer.UnprocessedKeys?.[environment.tableName]?.Keys ?? [];

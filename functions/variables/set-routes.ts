@@ -16,8 +16,8 @@ import { workspace } from '../workspaces/finder.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { variableDocument, variableSetDocument } from './document.ts';
 import { variableSet } from './finder.ts';
+import { listOwned } from './owned.ts';
 import { createVariable, getVariable, listVariables } from './records.ts';
-import { listOwned } from './routes.ts';
 import {
   idsOf,
   type Kind,

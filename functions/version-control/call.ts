@@ -69,7 +69,7 @@ export const failureOf = (name: string, status: number, body: Buffer): ForgeErro
     return new ForgeError('refused', `${name} refused the token (${status}${detail})`, status);
   if (status === 404) return new ForgeError('missing', `${name} found nothing (404${detail})`, status);
   if (status === 301 || status === 302) {
-    return new ForgeError('missing', `${name} says that the repository was renamed or moved`, status);
+    return new ForgeError('missing', `${name} reports that the repository was renamed or moved`, status);
   }
   if (passing.includes(status)) return new ForgeError('unreachable', `${name} answered ${status}${detail}`, status);
   return new ForgeError('unexpected', `${name} answered ${status}${detail}`, status);
@@ -121,7 +121,7 @@ const once = async (connection: Connection, request: ForgeRequest, totalMs: numb
     await onProblem?.({ pausedUntil: until });
     throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, answer.status);
   }
-  if (answer.status === 401) await onProblem?.({ broken: `${name} does not accept the token any more` });
+  if (answer.status === 401) await onProblem?.({ broken: `${name} no longer accepts the token` });
   const ok = answer.status >= 200 && answer.status < 300;
   if (!ok && !accept.includes(answer.status)) throw failureOf(name, answer.status, answer.body);
   if (answer.body.length >= most) throw new ForgeError('unexpected', `${name} answered more than ${most} bytes`);

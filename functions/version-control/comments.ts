@@ -93,7 +93,7 @@ export const handleComment = async (handling: Handling, { number, commentId }: A
   const links = isInstallation(clientId) ? appLinks : clientId;
   const comment = await pullForges[repository.dialect].comment(access.call, identifier, { number, id: commentId });
   const command = comment?.number === number ? commandOf(comment.body) : undefined;
-  if (!comment || !command) return { message: `Skipped: the comment on #${number} of ${identifier} is gone` };
+  if (!comment || !command) return { message: `Skipped: the comment on #${number} of ${identifier} was deleted` };
   if (comment.edited) return { message: `Skipped: the comment on #${number} of ${identifier} was edited` };
   if (command.verb === 'link') return link(handling, comment, command);
   const account = await linkOfAccount(links, comment.authorId);

@@ -16,7 +16,7 @@ import { type CommitArchive, getArchive } from './archives.ts';
 import { asForgeError, failureOf, headersFor, pausedUntil } from './call.ts';
 import { ForgeError, mayPass } from './forge-error.ts';
 import { type AddPart, ArchiveError, limits, repack } from './repack.ts';
-import { identifierOf, readGitmodules, type Submodule } from './submodules.ts';
+import { identifierOf, readGitmodules, type Submodule, takesSsh } from './submodules.ts';
 
 /** Fetches a commit from its forge into the bucket, from stream to stream. */
 
@@ -102,7 +102,10 @@ const addSubmodule = async (
   const wanted = await forge.submodule(call, identifier, sha, path);
   if (wanted === undefined) return;
   const repository = identifierOf(url, { httpUrl: client.httpUrl, identifier });
-  if (!repository) throw refuse(`only repositories of the connection's ${name} (${new URL(client.httpUrl).host}) are`);
+  if (!repository) {
+    const key = takesSsh(url) ? '; SSH keys are not used for submodules' : '';
+    throw refuse(`only repositories of the connection's ${name} (${new URL(client.httpUrl).host}) are${key}`);
+  }
   if (depth > maxDepth) throw refuse(`submodules are nested deeper than ${maxDepth}`);
   if (++fetched.count > maxSubmodules) throw refuse(`there are more than ${maxSubmodules} submodules`);
   try {
@@ -149,7 +152,7 @@ const wordsOf = ({ identifier, sha, attempts }: CommitArchive, error: unknown): 
   if (error instanceof ArchiveError) return `${identifier} at ${sha.slice(0, 7)}: ${error.message}.`;
   if (!(error instanceof ForgeError)) return `${identifier} at ${sha.slice(0, 7)} could not be fetched.`;
   if (error.failure === 'missing') {
-    return `Commit ${sha.slice(0, 7)} is not in ${identifier} any more (was it force-pushed away, or the repository renamed?): ${error.message}.`;
+    return `Commit ${sha.slice(0, 7)} no longer exists in ${identifier} (force-pushed away, or the repository renamed?): ${error.message}.`;
   }
   if (error.failure === 'refused') return `The connection may not read ${identifier}: ${error.message}.`;
   return `${identifier} could not be fetched: ${error.message}; tried ${attempts + 1} times.`;

@@ -149,7 +149,7 @@ const concernedBy = (matter: RepositoryTask, { defaultBranch }: FollowedReposito
 const nobody = (matter: RepositoryTask, { identifier }: FollowedRepository): string => {
   const name =
     matter.kind === 'tag' ? `tag ${matter.tag}` : matter.kind === 'push' ? `branch ${matter.branch}` : 'this';
-  return `Skipped: nothing follows ${name} of ${identifier}`;
+  return `Skipped: no workspace, policy set or module follows ${name} of ${identifier}`;
 };
 
 /** Of one follower alone: it was connected, or somebody looks for a newer commit. Undefined when it is no such matter. */
@@ -218,7 +218,8 @@ export const handleDelivery = async (
   const delivery = await getDelivery(uuid, id);
   if (!delivery || delivery.doneAt) return;
   const repository = await getRepository(delivery.repository);
-  if (!repository) return finishDelivery(delivery, 'Skipped: nothing follows the repository any more');
+  if (!repository)
+    return finishDelivery(delivery, 'Skipped: no workspace, policy set or module follows the repository');
   const { organization, clientId, tokenId, identifier } = repository;
   const tell = ({ message, level = 'info', suggestedAction }: Outcome) =>
     recordVcsEvent({

@@ -48,7 +48,7 @@ export const handleWorkspace = async (handling: Handling, workspace: Workspace, 
     return { message: `Skipped: ${workspace.name} follows something else now` };
   const branch = vcsRepo.branch || defaultBranch;
   const sha = await access.forge.branch(access.call, identifier, branch);
-  if (!sha) return { level: 'error', message: `Branch ${branch} is not in ${identifier} any more` };
+  if (!sha) return { level: 'error', message: `Branch ${branch} no longer exists in ${identifier}` };
   const matter = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null } as const;
   const about = { ...matter, repositoryId: repository.forgeId, defaultBranch, sender: null };
   const moved = await moveBranch(handling, about, { repeat: true });

@@ -105,7 +105,7 @@ export const handlePolicySet = async (
   const { identifier, defaultBranch } = repository;
   const branch = vcsRepo.branch || defaultBranch;
   const sha = await access.forge.branch(access.call, identifier, branch);
-  if (!sha) return { level: 'error', message: `Branch ${branch} is not in ${identifier} any more` };
+  if (!sha) return { level: 'error', message: `Branch ${branch} no longer exists in ${identifier}` };
   const early = matter.versionId ? await getPolicySetVersion(matter.versionId) : undefined;
   const words = `for ${branch} ${sha.slice(0, 7)} of ${identifier} in policy set ${set.name}`;
   const about = { repositoryId: repository.forgeId, defaultBranch, sender: null };

@@ -117,7 +117,7 @@ const planPull = async (
   await forEach(
     [...earlier.values()].filter(({ workspaceId }) => !stays.has(workspaceId)),
     async (row) => {
-      await outdate(row.runId, `#${pull.number} does not concern this workspace any more`);
+      await outdate(row.runId, `#${pull.number} no longer affects this workspace`);
       await remove({ pk: row.pk, sk: row.sk });
     },
   );

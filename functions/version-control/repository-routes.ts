@@ -22,7 +22,7 @@ export const checkConnects = async ({ principal, granted, subject }: Context<Sub
     if (projects.some(({ id }) => on(id).has('workspace:update') || on(id).has('workspace:create'))) return;
   }
   throw forbidden(
-    'Repositories of a connection are for whoever may connect a workspace. This request needs the permission connection:write, or workspace:update in a project.',
+    'Listing the repositories of a connection requires the permission connection:write, or workspace:update in a project.',
   );
 };
 

@@ -40,6 +40,9 @@ export const readGitmodules = (text: string): Submodule[] => {
   return [...byPath.values()];
 };
 
+/** Whether git would fetch it with a key: `ssh://host/…`, `user@host:path`. */
+export const takesSsh = (url: string): boolean => /^ssh:/i.test(url) || /^(?:[\w.-]+@)?[\w.-]+:(?!\/)/.test(url);
+
 const bareIdentifier = (path: string): string | undefined => {
   const identifier = path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '');
   return isIdentifier(identifier) ? identifier : undefined;

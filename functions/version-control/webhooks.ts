@@ -67,7 +67,7 @@ export const rotateSecret = async (
   publicUrl: string,
 ): Promise<void> => {
   const rotating = await beginRotation(repository);
-  if (!rotating) throw new ForgeError('missing', `nothing follows ${repository.identifier} any more`);
+  if (!rotating) throw new ForgeError('missing', `no workspace, policy set or module follows ${repository.identifier}`);
   await ensureWebhook(access, rotating, publicUrl);
   await completeRotation(rotating);
 };

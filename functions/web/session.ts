@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { ApiError, Client, type Document, type Listed, type Resource } from '../client/client.ts';
-import type { ResourceType } from '../client/documents.ts';
+import type { Attributes, ResourceType } from '../client/documents.ts';
 import { requestEnvironments } from './environments-client.ts';
 import { base } from './location.ts';
 import { broadcastInvalidToken, broadcastSignIn, broadcastSignOut, heldAtFirst, joinTabs } from './tabs.ts';
@@ -18,6 +18,7 @@ const token = signal(heldAtFirst);
 /** Why the reader has to sign in again; undefined at first. */
 export const ended = signal<string | undefined>(undefined);
 export const account = signal<Resource<'users'> | undefined>(undefined);
+export const banner = signal<Attributes['admin-banners'] | undefined>(undefined);
 export const signedIn = computed(() => token.value !== undefined);
 
 /** How the reader is named in a call that is not one of the API's. */
@@ -54,8 +55,10 @@ export const signOut = (): void => {
 export const knowAccount = async (): Promise<void> => {
   const askedWith = token.peek();
   // A dead token has signed out by itself; for anything else the views say so.
-  const details = await get<'users'>('/account/details').catch(() => undefined);
-  if (details && askedWith === token.peek()) account.value = details;
+  const answer = await call<Resource<'users'>>('GET', '/account/details').catch(() => undefined);
+  if (!answer || askedWith !== token.peek()) return;
+  account.value = answer.data;
+  banner.value = answer.meta?.banner;
 };
 
 /** Whether it is being found out if another tab is signed in. */
@@ -74,9 +77,10 @@ joinTabs(
 
 /** @throws {ApiError} 401 for a token that is none */
 export const signIn = async (secret: string): Promise<void> => {
-  const { data } = await new Client(base, secret).call('GET', '/account/details');
+  const { data, meta } = await new Client(base, secret).call('GET', '/account/details');
   broadcastSignIn(secret);
   account.value = data;
+  banner.value = meta?.banner;
   ended.value = undefined;
   token.value = secret;
 };

@@ -14,10 +14,8 @@ interface State {
 /** Every state leads to these when a run fails or a person stops it: drawn once, as a sentence. */
 const interruptions = ['Canceled', 'Discarded', 'PlanErrored', 'ApplyErrored'];
 
-const statesOf = (): Record<string, State> => {
-  const arns = Object.fromEntries(lifecycleFunctions.map((name) => [name, name])) as Arns;
-  return definition(arns).States;
-};
+const machine = (): { StartAt: string; States: Record<string, State> } =>
+  definition(Object.fromEntries(lifecycleFunctions.map((name) => [name, name])) as Arns);
 
 /** Where the machine goes from a state: through a Choice at once, which is not drawn. */
 const waysFrom = (states: Record<string, State>, name: string): string[] => {
@@ -38,7 +36,7 @@ const reaches = (ways: Ways, from: string, to: string, without?: string): boolea
  * run has no use for is skipped: ways past it are not drawn, which would be most of the lines.
  */
 export const lifecyclePicture = (): string => {
-  const states = statesOf();
+  const { StartAt, States: states } = machine();
   const names = Object.keys(states).filter((name) => states[name]?.Type !== 'Choice' && !interruptions.includes(name));
   const all = new Map(
     names.map((name) => [name, [...new Set(waysFrom(states, name))].filter((next) => names.includes(next))]),
@@ -47,7 +45,7 @@ export const lifecyclePicture = (): string => {
   const down = new Map([...all].map(([name, ways]) => [name, ways.filter((next) => leadsDown(name, next))]));
   const isShortcut = (name: string, next: string) =>
     (down.get(name) ?? []).some((between) => between !== next && reaches(down, between, next));
-  const isOptional = (name: string) => name !== 'Pending' && reaches(down, 'Pending', 'Applied', name);
+  const isOptional = (name: string) => name !== StartAt && reaches(down, StartAt, 'Applied', name);
 
   const node = (name: string) => {
     const shape = states[name]?.End ? `${name}([${name}])` : `${name}[${name}]`;

@@ -69,11 +69,6 @@ export const notServed: NotServed[] = [
     operations: [...each('GET POST', '/organizations/{}/metrics-tokens'), 'DELETE /organizations/{}/metrics-tokens/{}'],
   },
   {
-    feature: 'site-wide banners',
-    why: 'not planned',
-    operations: ['POST /admin/banners', ...each('PATCH DELETE', '/admin/banners/{}')],
-  },
-  {
     feature: 'invoices, changing a subscription',
     why: 'there is one plan, and nothing to pay',
     operations: [

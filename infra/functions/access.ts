@@ -11,6 +11,8 @@ export const Access: HttpDeclaration = {
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/access-routes.ts')).accessRoutes,
+    // A stack has 500 resources at most: one key in place of four.
+    subtrees: ['ANY /api/v2/teams/{proxy+}'],
     authorization: `${bearer}.`,
   },
 };

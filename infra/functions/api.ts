@@ -2,12 +2,13 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Api: HttpDeclaration = {
   entry: 'functions/public-api/api.ts',
-  description: 'The public API (HCP Terraform API v2): discovery, reading workspaces, change requests',
+  description: 'The public API (HCP Terraform API v2): discovery, reading workspaces, change requests, provider sets',
   // API Gateway gives up after 30 s; the function answers before.
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'requestLimit', 'ipRanges'],
   rights: (may) => [
-    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+    // What is deleted here is provider sets.
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     // A workspace's readme is in its configuration, its outputs are in its state.
     may.readObjects('configurations', 'states'),
     may.writeObjects('configurations'),

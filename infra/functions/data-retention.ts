@@ -2,12 +2,13 @@ import type { Declaration } from '../declaration.ts';
 
 export const DataRetention: Declaration = {
   entry: 'functions/data-retention/handler.ts',
-  description: 'Deletes states, configurations and run data that data retention policies let go of',
+  description:
+    'Deletes states, configurations and run data that data retention policies let go of, and workspaces for good',
   // Fifty of each kind at most, one after the other.
   timeoutSeconds: 300,
   environment: ['table', 'bucket'],
   rights: (may) => [
-    may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     // Deleted objects are emptied; nothing in them is read.
     may.storageKey('GenerateDataKey', 'Decrypt'),
     may.writeObjects('configurations', 'runs', 'states', 'uploads'),

@@ -3,7 +3,7 @@ import { rightsToBeginRuns } from '../shared-rights.ts';
 
 export const Modules: HttpDeclaration = {
   entry: 'functions/public-api/modules.ts',
-  description: 'The public API: no-code modules, the workspaces made from them, provider sets',
+  description: 'The public API: no-code modules, and the workspaces made from them',
   timeoutSeconds: 29,
   memoryMiB: 1024,
   environment: ['table', 'bucket', 'key', 'machine', 'publicUrl', 'requestLimit'],

@@ -3,9 +3,10 @@ import { launching } from '../shared-rights.ts';
 
 export const PlanQueued: StateDeclaration = {
   entry: 'functions/lifecycle/plan-queued.ts',
-  description: 'State PlanQueued: starts a runner for the plan',
+  description: 'State PlanQueued: takes the turn in the queue, and starts a runner for the plan',
   timeoutSeconds: 30,
   state: 'waits',
-  environment: ['table', 'launch', 'warmRunners'],
-  rights: (may) => launching(may),
+  environment: ['table', 'launch', 'warmRunners', 'notify'],
+  // The queue is read and locked here where the workspace is free; people are told of a new run.
+  rights: (may) => [...launching(may), may.table('Query', 'DeleteItem'), may.notify()],
 };

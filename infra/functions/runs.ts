@@ -16,6 +16,8 @@ export const Runs: HttpDeclaration = {
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/runs-routes.ts')).allRunRoutes,
+    // A stack has 500 resources at most: one key in place of six.
+    subtrees: ['ANY /api/v2/runs/{proxy+}'],
     authorization: `${bearer}.`,
   },
 };

@@ -364,6 +364,7 @@ const resources: Record<string, Resource> = {
 /** Routes that change something, whose attributes are not above: why. */
 const elsewhere: Record<string, string> = {
   'account/update': 'test/people/accounts',
+  'admin/banners/{banner}': 'shown with the account: test/people/banners',
   'no-code-modules/{noCode}': 'test/no-code',
   'organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/vars/{variable}':
     'as of workspaces; environment variables only: test/module-tests',

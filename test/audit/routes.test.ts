@@ -324,6 +324,11 @@ it.each([
   ['POST', '/workspaces/{workspace}/tasks', 'workspace_task create'],
   ['POST', '/policy-sets/{set}/versions', 'version create'],
   ['PATCH', '/account/update', 'account update'],
+  [
+    'PATCH',
+    '/organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}',
+    'registry_module update',
+  ],
   ['GET', '/configuration-versions/{version}/download', 'configuration_version download'],
 ])('%s %s is called %s', (method, path, called) => {
   const { type, action } = auditActionOf(method, path);

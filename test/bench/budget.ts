@@ -6,14 +6,14 @@ import type { Local } from '../e2e/support/platform.ts';
 import { type Figure, round, type Section, usageOf } from './figures.ts';
 
 /** What a small auto-applied run that nobody watches may use at most. */
-export const runBudget = { transitions: 7, lambdaRequests: 14, requestUnits: 60 };
+export const runBudget = { transitions: 5, lambdaRequests: 14, requestUnits: 60 };
 
-const configuration = `resource "terraform_data" "a" { input = "a" }
+export const configuration = `resource "terraform_data" "a" { input = "a" }
 resource "terraform_data" "b" { input = terraform_data.a.output }
 output "b" { value = terraform_data.b.output }
 `;
 
-const unitsOf = ({ units }: Pick<Step, 'units'>): number => (units.readUnits ?? 0) + (units.writeUnits ?? 0);
+export const unitsOf = ({ units }: Pick<Step, 'units'>): number => (units.readUnits ?? 0) + (units.writeUnits ?? 0);
 
 /** Counts also what comes after the end of the run's container. */
 const settled = async (platform: Local, id: string) => {
@@ -32,11 +32,11 @@ const run = async (platform: Local, name: string) => {
   return settled(platform, (await client.createRun(workspace.id, {}, version.id)).id);
 };
 
-const invocations = (steps: Step[]): Step[][] =>
+export const invocations = (steps: Step[]): Step[][] =>
   Object.values(Object.groupBy(steps, ({ trace }) => trace)).filter((one) => one !== undefined);
 
 /** `Runner POST /runner/v1/claim`, `Pending`. */
-const nameOf = (steps: Step[]): string => {
+export const nameOf = (steps: Step[]): string => {
   const name = steps.find(({ service }) => service === 'lambda')?.action.replace(/Function$/, '') ?? 'unfinished';
   return [name, steps.find(({ service }) => service === 'apigateway')?.subject].filter(Boolean).join(' ');
 };

@@ -100,6 +100,7 @@ const doings = {
   },
   buildEnvironment: (campaign, chance) => campaign.environments.build(chance),
   cancelBuild: (campaign, chance) => campaign.environments.cancel(chance),
+  push: (campaign, chance) => campaign.pushes.push(chance),
   killRunner: async (campaign, chance) => void hurt(campaign, chance, 'killed', 'SIGKILL'),
   stopRunner: async (campaign, chance) => void hurt(campaign, chance, 'stopped', 'SIGTERM'),
   freezeRunner: async (campaign, chance) => {
@@ -126,6 +127,7 @@ export const likelihoods: Record<keyof typeof doings, number> = {
   createEnvironment: 8,
   buildEnvironment: 8,
   cancelBuild: 2,
+  push: 14,
   killRunner: 4,
   stopRunner: 2,
   freezeRunner: 3,

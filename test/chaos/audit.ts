@@ -31,7 +31,8 @@ export class Audit {
     const executions = (await this.#executions()).map((name) => `execution ${name} is running`);
     const tasks = runners(folder).map(({ startedBy }) => `a runner of ${startedBy} is running`);
     const environments = await this.#campaign.environments.unsettled();
-    return [...open, ...locked, ...executions, ...tasks, ...environments, ...leftovers(folder)];
+    const pushes = await this.#campaign.pushes.unsettled();
+    return [...open, ...locked, ...executions, ...tasks, ...environments, ...pushes, ...leftovers(folder)];
   }
 
   async #executions(): Promise<string[]> {
@@ -71,7 +72,7 @@ export class Audit {
     for (const { run } of ledger)
       if (!visited.has(run)) problems.push(`run ${run} changed something, and is not there`);
     const { folder, canaries, local, environments } = this.#campaign;
-    problems.push(...(await environments.findings()));
+    problems.push(...(await environments.findings()), ...(await this.#campaign.pushes.findings()));
     return [...new Set(problems), ...secretsInFiles(folder, canaries), ...(await secretsInItems(local, canaries))];
   }
 

@@ -16,6 +16,7 @@ import { Environments } from './environments.ts';
 import { weather } from './fault-rules.ts';
 import { Model } from './model.ts';
 import { bringOn } from './people.ts';
+import { Pushes } from './pushes.ts';
 import { startTasks } from './run-tasks.ts';
 import { Chance } from './seeded-random.ts';
 
@@ -44,6 +45,7 @@ export class Campaign {
   #tasks: TaskServer | undefined;
   #places: Place[] = [];
   #environments: Environments | undefined;
+  #pushes: Pushes | undefined;
 
   private constructor(platform: PlatformProcess, seed: number) {
     this.#platform = platform;
@@ -66,6 +68,12 @@ export class Campaign {
     const [chance, tasksUrl] = [campaign.#chance.fork(), campaign.#tasks.url];
     campaign.#places = await makePlaces({ client, organization, ledger, canaries, tasksUrl, chance });
     campaign.#environments = await Environments.start({ local: () => campaign.local, tally });
+    campaign.#pushes = await Pushes.start({
+      client: () => campaign.client,
+      local: () => campaign.local,
+      token: canaries[0] ?? '',
+      tally,
+    });
     return campaign;
   }
 
@@ -84,6 +92,11 @@ export class Campaign {
   get environments(): Environments {
     if (!this.#environments) throw new Error('the campaign has not started');
     return this.#environments;
+  }
+
+  get pushes(): Pushes {
+    if (!this.#pushes) throw new Error('the campaign has not started');
+    return this.#pushes;
   }
 
   /** Does something random again and again. */
@@ -153,6 +166,7 @@ export class Campaign {
     let first: string | undefined;
     for (;;) {
       await bringOn(this);
+      await this.pushes.bringOn();
       const unsettled = await audit.unsettled();
       if (unsettled.length === 0) break;
       if (unsettled[0] !== first) this.tally.say('waiting', unsettled.join(', '));
@@ -178,5 +192,6 @@ export class Campaign {
     for (const runner of runners(this.folder)) send(runner, 'SIGKILL');
     await this.#platform.stop();
     await this.#tasks?.close();
+    await this.#pushes?.end();
   }
 }

@@ -47,15 +47,48 @@ it.runIf(has('bash'))('bash completes the values of options that have few', () =
 /** A terminal (util-linux): what is written to it has been typed. */
 const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 
-it.runIf(terminal && has('bash'))('completes in a terminal, as people press Tab', async () => {
+/** What fish offers for a line, without what it says of it. */
+const offeredByFish = (line: string): string[] => {
+  const script = `${completionScript('fish', commands)}\ncomplete -C '${line}'`;
+  const text = execFileSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' });
+  return text.split('\n').flatMap((one) => (one ? [one.split('\t')[0] ?? ''] : []));
+};
+
+it.runIf(has('fish'))('fish completes commands, those of a group, options and their values', () => {
+  expect(offeredByFish('stepform ru')).toEqual(['runs']);
+  expect(offeredByFish('stepform runs sta')).toEqual(['start']);
+  expect(offeredByFish('stepform runs start --wat')).toEqual(['--watch']);
+  expect(offeredByFish('stepform completion z')).toEqual(['zsh']);
+  expect(offeredByFish('stepform runs list --output ').sort()).toEqual(['csv', 'json', 'table']);
+  for (const { name, options = {} } of commands) {
+    const all = offeredByFish(`stepform ${name} --`);
+    expect(all).toEqual(expect.arrayContaining([...Object.keys(options).map((option) => `--${option}`), '--json']));
+  }
+});
+
+/** What a shell reads when it starts: the words of the command are printed instead of run, each in its brackets. */
+const starts = {
+  bash: {
+    file: 'rc',
+    prepare: "PS1='ready> '\nbind 'set enable-bracketed-paste off'\n",
+    command: (folder: string) => `bash --noprofile --rcfile '${join(folder, 'rc')}' -i`,
+  },
+  zsh: {
+    file: '.zshrc',
+    prepare: "PS1='ready> '\nunset zle_bracketed_paste\nautoload -Uz compinit && compinit -u -D\nsetopt no_beep\n",
+    command: () => 'zsh -i',
+  },
+};
+
+it.each(['bash', 'zsh'] as const)('%s completes in a terminal, as people press Tab', async (shell) => {
+  if (!terminal || !has(shell)) return;
   const folder = mkdtempSync(join(tmpdir(), 'completion-'));
-  // The words are printed instead of run, each in its brackets.
-  const start = `stepform() { printf '<%s>' "$@"; echo; }\nPS1='ready> '\nbind 'set enable-bracketed-paste off'\n`;
-  writeFileSync(join(folder, 'rc'), `${start}${completionScript('bash', commands)}`);
-  const shell = `bash --noprofile --rcfile '${join(folder, 'rc')}' -i`;
-  const child = spawn('script', ['--quiet', '--return', '--command', shell, '/dev/null'], {
+  const { file, prepare, command } = starts[shell];
+  const start = `stepform() { printf '<%s>' "$@"; echo; }\n${prepare}`;
+  writeFileSync(join(folder, file), `${start}${completionScript(shell, commands)}`);
+  const child = spawn('script', ['--quiet', '--return', '--command', command(folder), '/dev/null'], {
     cwd: folder,
-    env: { PATH: process.env.PATH, TERM: 'dumb', HOME: folder },
+    env: { ...process.env, TERM: 'dumb', HOME: folder, ZDOTDIR: folder },
   });
   let screen = '';
   child.stdout.on('data', (bytes) => (screen += bytes));
@@ -66,7 +99,9 @@ it.runIf(terminal && has('bash'))('completes in a terminal, as people press Tab'
     child.stdin.write('stepform variable-s\tli\t--out\tcs\t\r');
     await vi.waitFor(() => expect(screen).toContain('<variable-sets><list><--output><csv>'), { timeout: 30_000 });
     child.stdin.write('stepform workspaces \t\t');
-    await vi.waitFor(() => expect(screen).toMatch(/create\s+delete\s+list\s+settings/), { timeout: 30_000 });
+    await vi.waitFor(() => expect(screen).toMatch(/create\s[\s\S]*delete\s[\s\S]*list\s[\s\S]*settings/), {
+      timeout: 30_000,
+    });
   } finally {
     const ended = once(child, 'close');
     child.kill();

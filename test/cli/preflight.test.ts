@@ -93,16 +93,16 @@ it('names region and credentials that are not set, without asking AWS', async ()
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', undefined);
   vi.stubEnv('CDK_DOCKER', join(folder, 'nothing-there'));
   expect(await whats()).toEqual([
-    'Region: none is set.',
-    'Credentials: none were found.',
-    expect.stringContaining('nothing-there on the PATH'),
+    'Region: not set.',
+    'Credentials: not found.',
+    expect.stringContaining('nothing-there not found on the PATH'),
   ]);
   expect(actions).toEqual([]);
 });
 
 it('names credentials that AWS refuses, and does not go on with them', async () => {
   identity = { status: 403, body: '<Error><Message>The security token is expired</Message></Error>' };
-  expect(await whats()).toEqual(['Credentials: AWS refuses them (The security token is expired).']);
+  expect(await whats()).toEqual(['Credentials: AWS rejected them (The security token is expired).']);
   expect(actions).toHaveLength(1);
 });
 
@@ -125,7 +125,7 @@ it('names a Docker without daemon, and an AWS that does not answer', async () =>
   vi.stubEnv('CDK_DOCKER', docker('exit 1'));
   vi.stubEnv('AWS_ENDPOINT_URL', 'http://127.0.0.1:9');
   expect(await whats()).toEqual([
-    expect.stringContaining('AWS: eu-central-1 does not answer'),
-    expect.stringContaining('no daemon answers'),
+    expect.stringContaining('AWS: no response from eu-central-1'),
+    expect.stringContaining('its daemon is not running'),
   ]);
 });

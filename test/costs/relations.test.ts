@@ -139,7 +139,7 @@ describe('an ECS service', () => {
       'with Windows',
       { runtime_platform: [{ operating_system_family: 'WINDOWS_SERVER_2022_CORE' }] },
       {},
-      ['there is no price for Windows on Fargate'],
+      ['no price for Windows on Fargate'],
     ],
   ])('%s', (_name, taskAfter, serviceAfter, expected) => {
     expect(cost(taskAfter, serviceAfter)).toEqual(expected);

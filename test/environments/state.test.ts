@@ -76,7 +76,7 @@ describe('operations of people', () => {
     },
   );
 
-  it('POST …/builds delete: destroys, from the last build’s state, and the workspace is gone', async () => {
+  it('POST …/builds delete: destroys from the last build’s state, then deletes the workspace', async () => {
     const id = await started(await world.addTemplate());
     await world.build(id, 'delete');
     expect(await begun(id)).toMatchObject({ transition: 'delete', terraform: 'destroy', source: full });

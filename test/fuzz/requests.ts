@@ -285,7 +285,10 @@ const outside: Target[] = [
     path: `/runner/v1/${call}`,
   })),
   { method: 'POST', path: '/runner/v1/state-versions/{state}/complete' },
-  ...['register', 'next', 'ping', 'over', 'toString'].map((call) => ({ method: 'POST', path: `/agent/v1/${call}` })),
+  ...['register', 'next', 'ping', 'over', 'request', 'answer', 'toString'].map((call) => ({
+    method: 'POST',
+    path: `/agent/v1/${call}`,
+  })),
   { method: 'GET', path: '/logs/{run}/plan/{log}' },
   { method: 'GET', path: '/logs/{another run}/apply/{log}' },
   { method: 'GET', path: '/.well-known/openid-configuration' },

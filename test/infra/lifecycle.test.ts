@@ -115,6 +115,7 @@ describe('the run state machine', () => {
         .map((to) => `${name} → ${to}`),
     );
     expect(up).toEqual([
+      'PlanQueued → Pending',
       'PlanQueued → Fetching',
       'PlanQueued → PrePlanTasks',
       'ApplyQueued → NeedsConfirmation',
@@ -190,16 +191,17 @@ describe('the run state machine', () => {
     }
   });
 
-  it('needs 8 state transitions for a confirmed run, 6 with auto-apply, and few more per stage', () => {
+  it('needs 7 state transitions for a confirmed run, 5 with auto-apply, 2 more in a queue, and few more per stage', () => {
     const shortest = (start: string, way: (path: Path) => boolean = () => true) =>
       Math.min(
         ...paths
           .filter((path) => path.start === start && path.ending === 'Applied' && way(path))
           .map(({ states }) => states.length),
       );
-    expect(shortest('plan and apply')).toBe(8);
+    expect(shortest('plan and apply')).toBe(7);
     const plain = shortest('auto-apply');
-    expect(plain).toBe(6);
+    expect(plain).toBe(5);
+    expect(shortest('auto-apply', ({ states }) => states.includes('Pending'))).toBe(7);
     expect(shortest('auto-apply, fetching') - plain).toBeLessThanOrEqual(4);
     expect(shortest('auto-apply, cost') - plain).toBeLessThanOrEqual(4);
     expect(shortest('auto-apply, policies') - plain).toBeLessThanOrEqual(2 * 4);

@@ -96,7 +96,7 @@ const keepsLostEvents = ['sqs:SendMessage lost-events'];
 
 const expected: Record<FunctionId, string[]> = {
   Api: [
-    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
     ...objects('GetObject', 'configurations', 'states'),
     ...objects('PutObject', 'configurations'),
@@ -223,7 +223,7 @@ const expected: Record<FunctionId, string[]> = {
   Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...tableKey, ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
   Pending: [...enter, ...table('Query', 'DeleteItem'), ...tells],
-  PlanQueued: launcher,
+  PlanQueued: [...launcher, ...table('Query', 'DeleteItem'), ...tells],
   Fetching: [
     ...table('GetItem', 'UpdateItem'),
     ...['Decrypt', 'GenerateDataKey'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
@@ -286,7 +286,7 @@ const expected: Record<FunctionId, string[]> = {
   EnvironmentGovernance: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   EnvironmentSweep: environments,
   DataRetention: [
-    ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
     ...objects('PutObject', 'configurations', 'runs', 'states', 'uploads'),
     ...objects('GetObject', 'runs'),

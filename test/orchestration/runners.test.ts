@@ -48,19 +48,40 @@ beforeEach(() => {
   aws.refusal = undefined;
 });
 
-it('stops a container that was started but never recorded when its run ends', async () => {
+it('gives the claim of a container that could not be recorded to nobody', async () => {
   await open({ status: 'pending', current: true });
-  // Read, write, RunTask, and the write of its ARN fails.
-  aws.failCall(4, 'before');
+  // Read, RunTask, and the write fails.
+  aws.failCall(3, 'before');
   await expect(planQueued()).rejects.toThrow();
-  const [container] = containers() as [StartedContainer];
-  expect(await claim(container, 'nonce')).toBeDefined();
+  const [lost] = containers() as [StartedContainer];
+  await expect(claim(lost, 'nonce')).rejects.toMatchObject({ name: 'NotStartedError' });
   await planQueued();
-  expect((await now()).plan).toMatchObject({ claimNonce: 'nonce' });
-  expect((await now()).plan.taskArn).toBeUndefined();
+  const [, container] = containers() as [StartedContainer, StartedContainer];
+  expect(await claim(lost, 'nonce')).toBeUndefined();
+  expect(await claim(container, 'nonce')).toBeDefined();
+  expect((await now()).plan).toMatchObject({ claimNonce: 'nonce', taskArn: container.arn });
+});
+
+it('stops a container that a former version started and did not record when its run ends', async () => {
+  await open({ status: 'pending', current: true });
+  await planQueued();
+  await store.update(store.keys.run(run.id), { remove: ['plan.taskArn'] });
+  expect(await claim(containers()[0] as StartedContainer, 'nonce')).toBeDefined();
   await store.finishRun(run.id, 'PlanErrored', { Error: 'States.HeartbeatTimeout' });
   expect(containers()).toMatchObject([{ stopped: true }]);
   expect((await now()).status).toBe('errored');
+});
+
+it('leaves no container to a run that was canceled while it was started', async () => {
+  await open({ status: 'pending', current: true });
+  aws.gate = async () => {
+    if (containers().length === 0) return;
+    aws.gate = undefined;
+    expect(await store.cancelRun(await now(), 'user-1')).toBe('accepted');
+  };
+  await planQueued();
+  expect((await now()).cancel).toBeDefined();
+  expect(aws.sent.at(-1)).toMatchObject({ input: { error: 'Canceled' } });
 });
 
 it('stops a late container without ending the phase of the current one', async () => {
@@ -70,10 +91,10 @@ it('stops a late container without ending the phase of the current one', async (
   let calls = 0;
   const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
   aws.gate = async () => {
-    if (held && ++calls === 4) await slow;
+    if (held && ++calls === 3) await slow;
   };
   const first = planQueued();
-  while (containers().length < 1 || calls < 4) await new Promise((resolve) => setImmediate(resolve));
+  while (containers().length < 1 || calls < 3) await new Promise((resolve) => setImmediate(resolve));
   held = false;
   await planQueued();
   const [late, atWork] = containers() as [StartedContainer, StartedContainer];

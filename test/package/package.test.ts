@@ -42,7 +42,7 @@ describe('the package in an empty folder', () => {
 
   it('lists missing prerequisites of a deployment, and that an agent needs a token', async () => {
     await expect(stepform('deploy', '--check')).rejects.toMatchObject({
-      stderr: expect.stringMatching(/Region: none is set[\s\S]*Credentials: none were found/),
+      stderr: expect.stringMatching(/Region: not set[\s\S]*Credentials: not found/),
     });
     await expect(stepform('agent')).rejects.toMatchObject({ stderr: expect.stringContaining('STEPFORM_AGENT_TOKEN') });
   });

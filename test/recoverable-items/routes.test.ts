@@ -131,7 +131,7 @@ describe('a deleted workspace', () => {
     expect(await table.get(keys.autoDestroy(id))).toBeUndefined();
   });
 
-  it('runs nothing until somebody says where, once its agent pool is gone', async () => {
+  it('runs nothing until somebody chooses an execution mode after its agent pool was deleted', async () => {
     const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
     const { id } = await deleted({ 'execution-mode': 'agent', 'agent-pool-id': pool });
     await table.update(keys.agentPool(pool), { set: { deletedAt: new Date().toISOString() } });
@@ -139,7 +139,7 @@ describe('a deleted workspace', () => {
     expect((await api.get(`workspaces/${id}`)).body.data.attributes['execution-mode']).toBe('local');
   });
 
-  it('comes back to the default project where its own is gone', async () => {
+  it('returns to the default project when its own was deleted', async () => {
     const project = (await api.post('organizations/acme/projects', { name: uniqueName('Gone') })).body.data.id;
     const name = uniqueName('homeless');
     const home = { project: { data: { type: 'projects', id: project } } };

@@ -122,9 +122,11 @@ describe('a plan that waits for a person', () => {
 });
 
 describe('a state with something to do first', () => {
-  const run = newRun({ checks: { fetching: true, tasks: { pre_plan: stage, pre_apply: stage } } });
+  const current = true;
+  const run = newRun({ current, checks: { fetching: true, tasks: { pre_plan: stage, pre_apply: stage } } });
 
   it('is left by the name of what comes first, one after the other', () => {
+    expect(exitOnEntry('PlanQueued', { ...run, current: false })).toMatchObject({ error: 'Pending' });
     expect(exitOnEntry('PlanQueued', run)).toMatchObject({ error: 'Fetching' });
     expect(exitOnEntry('PlanQueued', { ...run, verdicts: { fetching: 'passed' } })).toMatchObject({
       error: 'PrePlanTasks',

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { endReason, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
-import { handsOver, isAboutToApply, mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
+import { exitOnEntry, handsOver, isAboutToApply, mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
 import type { Ending } from '../../functions/run/machine-states.ts';
 import type { Phase, Run } from '../../functions/run/run.ts';
+import type { RunStatus } from '../../functions/run/status.ts';
 import { newRun } from '../support/run.ts';
 
 const finished = (hasChanges: boolean) => ({ outcome: 'finished' as const, hasChanges });
@@ -13,6 +14,12 @@ describe('a finished plan', () => {
   it.each([
     ['asks a person', {}, true, 'NeedsConfirmation'],
     ['is applied by itself with auto-apply', { autoApply: true }, true, 'ApplyQueued'],
+    [
+      'of a commit, which has no author here, is applied by itself',
+      { autoApply: true, appliesFor: [] },
+      true,
+      'ApplyQueued',
+    ],
     [
       'waits for a person when nobody who may apply has caused it',
       { autoApply: true, appliesFor: undefined },
@@ -57,6 +64,20 @@ describe('a run that is about to apply', () => {
     ['is not canceled', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
   ])('%s: %s', (_, expected, change) => {
     expect(isAboutToApply(newRun(change))).toBe(expected);
+  });
+});
+
+describe('a run that comes to its plan', () => {
+  it.each<[string, Partial<Run>, object | undefined]>([
+    ['waits for its turn elsewhere', {}, { error: 'Pending' }],
+    ['goes on when its turn has come', { current: true }, undefined],
+    ['needs no turn when it only plans', { planOnly: true }, undefined],
+    ['ends when it was canceled before', { current: true, cancel }, { error: 'Canceled' }],
+    ['ends when it was discarded before', { decision: { action: 'discard', at: '' } }, { error: 'Discarded' }],
+  ])('%s', (_, change, expected) => {
+    const exit = exitOnEntry('PlanQueued', newRun(change));
+    if (expected) expect(exit).toMatchObject(expected);
+    else expect(exit).toBeUndefined();
   });
 });
 
@@ -107,7 +128,8 @@ describe('a waiting execution', () => {
       'ApplyQueued',
       'Applying',
     ]) {
-      expect(waiting(state, { status: state === 'ApplyQueued' ? 'apply_queued' : 'pending' }), state).toBeUndefined();
+      const status = { PlanQueued: 'plan_queued', ApplyQueued: 'apply_queued' }[state] ?? 'pending';
+      expect(waiting(state, { status: status as RunStatus }), state).toBeUndefined();
     }
   });
 

@@ -129,7 +129,7 @@ resource "terraform_data" "after" {
     plane.violations.splice(0);
   });
 
-  it('is interrupted by a runner that nobody could stop, when its beats are not answered any more', async () => {
+  it('is interrupted by a runner that cannot be stopped, once its heartbeats fail', async () => {
     const mark = marker();
     const configuration = await archive({ 'main.tf': long(mark) });
     const { plane, record, runner } = await applying(mark, configuration, {}, { silentSeconds: 1 });

@@ -10,6 +10,7 @@ import {
   entryOf,
   type RunState,
   type TaskState,
+  takesQueue,
   taskStates,
   type WaitingState,
   waitingStates,
@@ -218,6 +219,12 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
       if (detour) follow(state, name, [detour, run, { error: { Error: detour } }], data, here);
       else end(name, run, here);
       return;
+    }
+    if (name === 'PlanQueued' && run.status === 'pending' && takesQueue(run) && !run.current) {
+      walk(name, { ...run, current: true }, data, {
+        ...so,
+        happenings: [...so.happenings, 'PlanQueued: its turn at once'],
+      });
     }
     if (name === 'ApplyQueued' && !run.decision && appliesAutomatically(run)) {
       walk(name, { ...run, autoApply: false, appliesFor: undefined }, data, {

@@ -36,21 +36,7 @@ const load = async () => ({
   ...(await import('../../functions/run-tasks/records.ts')),
   ...(await import('../../functions/run-tasks/workspace-tasks.ts')),
   ...(await import('../../functions/costs/records.ts')),
-  Pending: (await import('../../functions/lifecycle/pending.ts')).handler,
-  PlanQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
-  Planning: (await import('../../functions/lifecycle/planning.ts')).handler,
-  PostPlanAwaitingDecision: (await import('../../functions/lifecycle/post-plan-awaiting-decision.ts')).handler,
-  PolicyOverride: (await import('../../functions/lifecycle/policy-override.ts')).handler,
-  NeedsConfirmation: (await import('../../functions/lifecycle/needs-confirmation.ts')).handler,
-  PlannedAndSaved: (await import('../../functions/lifecycle/planned-and-saved.ts')).handler,
-  Confirmed: (await import('../../functions/lifecycle/confirmed.ts')).handler,
-  ApplyQueued: (await import('../../functions/lifecycle/apply-queued.ts')).handler,
-  Applying: (await import('../../functions/lifecycle/applying.ts')).handler,
-  Complete: (await import('../../functions/lifecycle/complete.ts')).handler,
-  TaskStageDone: (await import('../../functions/lifecycle/task-stage-done.ts')).handler,
-  TaskUnanswered: (await import('../../functions/lifecycle/task-unanswered.ts')).handler,
-  runTask: (await import('../../functions/lifecycle/run-task.ts')).runTask,
-  Sweep: (await import('../../functions/repair/sweep.ts')).handler,
+  ...(await handlers()),
 });
 
 const handlers = async () => ({

@@ -82,6 +82,8 @@ const planExportOf = async (workspaceId: string, organization: string): Promise<
   return id;
 };
 
+const banner = { title: 't', body: 'b', style: 'info', audience: 'authenticated_only' };
+
 /** That restricts nobody: no agent pool has it. */
 const ipAllowlistOf = async (api: Api, organization: string) => {
   const path = `organizations/${organization}/cidr-range-lists`;
@@ -286,6 +288,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body
       .data.id,
     ...(await ipAllowlistOf(api, organization)),
+    banner: (await api.post('admin/banners', banner)).body.data?.id ?? 'ab-unknown',
     tag: await tagOf(api, workspace),
     token: 'at-unknown',
     view: await viewOf(api, organization),

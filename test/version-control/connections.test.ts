@@ -189,7 +189,7 @@ it('is gone at once when it is deleted, and its token with it', async () => {
   expect([await getEndedClient(made.id), await getEndedToken(tokenOf(made))]).toEqual([undefined, undefined]);
 });
 
-it('pauses a token that the forge limits, and says when it does not accept it any more', async () => {
+it('pauses a rate-limited token and reports one that the forge no longer accepts', async () => {
   const id = tokenOf(await make());
   forge.on('GET', '/user/repos', { status: 429, headers: { 'retry-after': '120' }, body: {} });
   expect((await api.get(`oauth-tokens/${id}/authorized-repos`)).status).toBe(503);
@@ -201,7 +201,7 @@ it('pauses a token that the forge limits, and says when it does not accept it an
   const refused = await api.get(`oauth-tokens/${other}/authorized-repos`);
   expect(detailOf(refused)).toEqual([422, expect.stringContaining('GitHub refused the token')]);
   const { 'error-message': words } = (await api.get(`oauth-tokens/${other}`)).body.data.attributes;
-  expect(words).toBe('GitHub does not accept the token any more');
+  expect(words).toBe('GitHub no longer accepts the token');
 });
 
 it('lets members without permission see neither repositories nor change anything', async () => {

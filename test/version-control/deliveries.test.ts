@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, uniqueName } from '../support/api.ts';
-import { Followed, type Json, push, sha, signature } from './support/followed.ts';
+import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer } from './support/forge-server.ts';
+import { signature } from './support/signature.ts';
 
 /** From webhooks to runs, against a server that answers as GitHub does. */
 

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uniqueName } from '../support/api.ts';
 import { memberHelpers } from '../support/members.ts';
 import { AppServer } from './support/app-server.ts';
-import { Followed, type Json, push, sha, signature } from './support/followed.ts';
+import { Followed, type Json, push, sha } from './support/followed.ts';
 import { overhear } from './support/overhear.ts';
+import { signature } from './support/signature.ts';
 
 /** The GitHub App, against a server that answers as GitHub does, checks the app's signature and what tokens are for. */
 
@@ -167,7 +168,7 @@ describe('linking', () => {
 
   it.each([
     ['somebody who only reads', 'reader', 403, 'yours does not administer'],
-    ['somebody who sees nothing of it', 'stranger', 404, 'reaches no such installation'],
+    ['somebody who sees nothing of it', 'stranger', 404, 'Installation not found'],
   ])('is refused to %s', async (_, person, status, words) => {
     await authorize(person);
     const answer = await link();
@@ -382,7 +383,7 @@ describe('the webhook', () => {
 
   it.each([
     ['of an installation that nobody linked', { installation: { id: 4 } }, 'no organization has linked'],
-    ['of a repository that nothing follows', { repository: { id: 9, full_name: 'a/b' } }, 'nothing follows'],
+    ['of a repository that nothing follows', { repository: { id: 9, full_name: 'a/b' } }, 'no workspace'],
     ['without an installation', { installation: undefined }, 'without an installation'],
   ])('ignores a delivery %s', async (_, change, words) => {
     await connected();

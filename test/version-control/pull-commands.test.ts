@@ -117,7 +117,7 @@ describe('stepform plan', () => {
   it.each([
     ['of a stranger', mallory, {}, 'has not linked an account'],
     ['that was edited', alice, { updated_at: '2030-01-01T00:00:00Z' }, 'was edited'],
-    ['on another pull request than the delivery says', alice, { issue_url: 'https://x/issues/8' }, 'is gone'],
+    ['on another pull request than the delivery says', alice, { issue_url: 'https://x/issues/8' }, 'was deleted'],
   ])('does nothing in a comment %s', async (_, user, change, words) => {
     const { workspace, hook } = await planned();
     await followed.say(hook, user, 'stepform plan', change);

@@ -116,7 +116,7 @@ describe('says why it fetches none', () => {
 
   it.each([
     ['https://elsewhere.example/acme/net.git', 'only repositories of'],
-    ['git@elsewhere.example:acme/net.git', 'only repositories of'],
+    ['git@elsewhere.example:acme/net.git', 'SSH keys are not used for submodules'],
     ['http://127.0.0.1:1/acme/net', 'only repositories of'],
     ['file:///etc/passwd', 'only repositories of'],
     ['../../../../etc/passwd', 'only repositories of'],

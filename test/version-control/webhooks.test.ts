@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Followed, type Json, push, sha, signature } from './support/followed.ts';
+import { Followed, type Json, push, sha } from './support/followed.ts';
+import { signature } from './support/signature.ts';
 
 /** Webhooks over time: other secrets, deleted at the forge, and too many deliveries. */
 

@@ -95,6 +95,55 @@ const furnish = async (client: Client, organization: string): Promise<Scene> => 
   };
 };
 
+const moduleFiles = {
+  'README.md': '# Network\n\nA network with **public** and **private** subnets in every zone, and one way out.\n',
+  'main.tf': `variable "cidr_block" {
+  type        = string
+  description = "Addresses of the network, for example 10.0.0.0/16"
+}
+variable "zones" {
+  type        = list(string)
+  description = "Zones that get a subnet each"
+  default     = ["a", "b", "c"]
+}
+variable "nat" {
+  type        = bool
+  description = "Whether private subnets reach the internet"
+  default     = true
+}
+resource "terraform_data" "network" {
+  input = var.cidr_block
+}
+output "network" {
+  description = "What was made"
+  value       = terraform_data.network.output
+}
+`,
+};
+
+/** A module of the registry. @returns its address */
+const publish = async (client: Client, organization: string): Promise<string> => {
+  const modules = `/organizations/${organization}/registry-modules`;
+  const address = `private/${organization}/network/aws`;
+  const module = await client.create(modules, 'registry-modules', {
+    name: 'network',
+    provider: 'aws',
+    'registry-name': 'private',
+  });
+  for (const version of ['1.0.0', '1.1.0']) {
+    const created = await client.create(`${modules}/${address}/versions`, 'registry-module-versions', { version });
+    const body = new Uint8Array(await packFiles(moduleFiles));
+    await fetch(String(created.links?.upload), { method: 'PUT', body });
+  }
+  await client.create(
+    `/organizations/${organization}/no-code-modules`,
+    'no-code-modules',
+    { 'version-pin': 'latest' },
+    { 'registry-module': { data: { type: 'registry-modules', id: module.id } } },
+  );
+  return `/app/${organization}/registry/modules/${address}`;
+};
+
 /** Who judges runs, and who may do what: after the runs, which it would change. @returns addresses */
 const govern = async (client: Client, organization: string) => {
   const home = `/organizations/${organization}`;
@@ -209,6 +258,9 @@ try {
   await light.goto(scene.failed);
   await light.getByLabel('Lines of the plan').getByText('Error').first().waitFor();
   await take(light, 'run-errored');
+  await light.goto(await publish(client, organization));
+  await light.getByText('Whether private subnets').waitFor();
+  await take(light, 'module');
   const governed = await govern(client, organization);
   await light.goto(governed.policySet);
   await light.getByText('current version').waitFor();

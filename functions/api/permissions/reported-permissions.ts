@@ -34,7 +34,8 @@ export const organizationPermissions = (granted: Granted) => {
     'can-view-explorer': granted.has('explorer:read'),
     'can-traverse': granted.has('organization:read'),
     'can-view-usage': update,
-    // What HCP Terraform does not report; the page shows the trail by it.
+    // What HCP Terraform does not report; the page shows its views by them.
+    'can-manage-provider-sets': granted.has('provider-set:write'),
     'can-read-audit-trail': granted.has('audit:read'),
     'can-view-users': granted.has('membership:read'),
     'can-manage-ip-allowlists': granted.has('ip-allowlist:write'),

@@ -64,7 +64,7 @@ export const agent: Command = {
       multiple: true,
     },
   },
-  more: `It asks for work, and starts Terraform for it in a folder that is gone afterwards; nothing has to reach this machine. One plan or
+  more: `It polls for jobs and runs Terraform for each in a temporary folder. It needs no inbound connections. One plan or
 apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after the current run; press again to interrupt it too.
 
 With --forward-to it runs no Terraform. It sends requests to version control that only this machine reaches, with the tokens of the pool's

@@ -34,7 +34,7 @@ const demo: Command = {
   name: 'demo',
   about: 'Show a first apply and a failed run on an empty platform on this machine',
   options: { full: { about: 'also show run tasks, policies and a cost estimate' } },
-  more: 'It has a data folder of its own, which is removed at the end.',
+  more: 'It uses its own data folder and removes it at the end.',
   run: (call) => runProgram([join(root, 'infra/local/demo/main.ts'), ...(call.flag('full') ? ['--full'] : [])]),
 };
 

@@ -34,7 +34,7 @@ const includedStorage = 20;
 const fargateTask = (definition: Values, region: string): Bill => {
   const platform = definition.block('runtime_platform');
   if (platform?.text('operating_system_family')?.startsWith('WINDOWS')) {
-    throw new UnpricedError('there is no price for Windows on Fargate');
+    throw new UnpricedError('no price for Windows on Fargate');
   }
   const arm = platform?.text('cpu_architecture') === 'ARM64' ? '-arm' : '';
   const task = new Bill(region);

@@ -16,7 +16,7 @@ const billStorage = (bill: Bill, values: Values, copies: number): void => {
   const type = values.text('storage_type') ?? (iops > 0 ? 'io1' : 'gp2');
   const size = values.needNumber('allocated_storage');
   if (!['gp2', 'gp3', 'io1', 'standard'].includes(type)) {
-    throw new UnpricedError(`there is no price for storage of type ${type.slice(0, 40)}`);
+    throw new UnpricedError(`no price for storage of type ${type.slice(0, 40)}`);
   }
   bill.monthly(`rds-storage/${type}`, size * copies);
   if (type === 'io1') bill.monthly('rds-iops/io1', iops * copies);
@@ -38,7 +38,7 @@ const dbInstance: Pricer = (values, bill) => {
   const multiAz = values.flag('multi_az');
   if (values.isUnknown('multi_az')) bill.assume('one availability zone');
   if (multiAz && !doubledByMultiAz.includes(engine)) {
-    throw new UnpricedError(`there is no price for ${engine.slice(0, 40)} in several availability zones`);
+    throw new UnpricedError(`no price for ${engine.slice(0, 40)} in several availability zones`);
   }
   const copies = multiAz ? 2 : 1;
   if (multiAz) bill.assume('Multi-AZ at twice the price of one zone');

@@ -8,7 +8,7 @@ const noTraffic = 'no traffic';
 const loadBalancer: Pricer = (values, bill) => {
   const kind = values.text('load_balancer_type') ?? 'application';
   if (!['application', 'network', 'gateway'].includes(kind)) {
-    throw new UnpricedError(`there is no price for load balancers of type ${kind.slice(0, 40)}`);
+    throw new UnpricedError(`no price for load balancers of type ${kind.slice(0, 40)}`);
   }
   bill.hourly(`lb/${kind}`);
   bill.assume(noTraffic);
@@ -25,7 +25,7 @@ const hourly =
 const endpoint: Pricer = (values, bill) => {
   const kind = values.text('vpc_endpoint_type') ?? 'Gateway';
   if (kind === 'Gateway') return;
-  if (kind !== 'Interface') throw new UnpricedError(`there is no price for endpoints of type ${kind.slice(0, 40)}`);
+  if (kind !== 'Interface') throw new UnpricedError(`no price for endpoints of type ${kind.slice(0, 40)}`);
   const subnets = values.texts('subnet_ids').length;
   if (subnets === 0) bill.assume('one subnet');
   bill.hourly('vpc-endpoint/interface', Math.max(1, subnets));

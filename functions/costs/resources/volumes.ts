@@ -9,7 +9,7 @@ const types = ['gp2', 'gp3', 'io1', 'io2', 'st1', 'sc1', 'standard'];
 
 /** A volume by `<prefix>type`, size in GiB, IOPS, and throughput in MiB/s. @throws {UnpricedError} */
 export const billVolume = (bill: Bill, type: string, values: Values, size: number): void => {
-  if (!types.includes(type)) throw new UnpricedError(`there is no price for volumes of type ${type.slice(0, 40)}`);
+  if (!types.includes(type)) throw new UnpricedError(`no price for volumes of type ${type.slice(0, 40)}`);
   bill.monthly(`ebs/${type}`, size);
   const iops = values.number('iops') ?? 0;
   if (type === 'gp3') {
@@ -18,7 +18,7 @@ export const billVolume = (bill: Bill, type: string, values: Values, size: numbe
   }
   if (type === 'io1' || type === 'io2') {
     if (type === 'io2' && iops > io2FirstStep) {
-      throw new UnpricedError(`there is no price for io2 volumes with more than ${io2FirstStep} IOPS`);
+      throw new UnpricedError(`no price for io2 volumes with more than ${io2FirstStep} IOPS`);
     }
     bill.monthly(`ebs/${type}-iops`, iops);
   }

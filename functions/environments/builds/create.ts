@@ -168,7 +168,7 @@ const begin = async (made: Build, environment: Environment): Promise<Build> => {
     previousOf(made),
   ]);
   if (!runId || !workspace || !template || !version) {
-    await giveUp(made, environment, 'The workspace or the template version is gone.');
+    await giveUp(made, environment, 'The workspace or the template version was deleted.');
     return (await getBuild(made.id)) ?? made;
   }
   await startRun({

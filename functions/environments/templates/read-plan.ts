@@ -6,5 +6,5 @@ import { ImportError, type Plan } from './plan.ts';
 export const readPlan = async (run: Run): Promise<Plan> => {
   const json = await readPlanJson(run);
   if (json instanceof Buffer) return JSON.parse(json.toString('utf8')) as Plan;
-  throw new ImportError(json === undefined ? 'The plan is gone.' : 'The plan is too large.');
+  throw new ImportError(json === undefined ? 'The plan was deleted.' : 'The plan is too large.');
 };

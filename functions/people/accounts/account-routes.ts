@@ -1,11 +1,16 @@
 import * as v from 'valibot';
-import { type Answer, ok } from '../../api/answer.ts';
+import { type Answer, json, ok } from '../../api/answer.ts';
 import { notFound, unprocessable } from '../../api/errors.ts';
 import type { OtherFields } from '../../api/known-attributes.ts';
 import { email, username } from '../../api/names.ts';
 import { checkPerson } from '../../api/permissions/principal.ts';
 import { type Call, type Route, userRoute } from '../../api/route.ts';
 import { readData } from '../../api/validation.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import { batchGet } from '../../store/table.ts';
+import { now } from '../../store/time.ts';
+import { bannerDocument } from '../banners/document.ts';
+import { activeBanner, type Banners } from '../banners/records.ts';
 import { mayCreateOrganizations } from '../organizations/admission-rules.ts';
 import type { User } from './user.ts';
 import { accountDocument, userDocument } from './user-document.ts';
@@ -24,10 +29,17 @@ const noUser = () => notFound('User not found.');
 const account = async (user: User): Promise<Answer> =>
   ok(accountDocument(user, !user.service && (await mayCreateOrganizations(user.id))));
 
+/** With the banner that is shown now, if there is one: the page asks for this first. Both in one request. */
 const readAccount = async ({ principal }: Call): Promise<Answer> => {
-  const user = await getUser(principal.userId);
+  const items = await batchGet<Key>([keys.user(principal.userId), keys.banners]);
+  const user = items.find(({ sk }) => sk !== keys.banners.sk) as (User & Key) | undefined;
   if (!user) throw noUser();
-  return account(await settleUsername(user));
+  const { banners = [] } = (items.find(({ sk }) => sk === keys.banners.sk) ?? {}) as Partial<Banners>;
+  const at = now();
+  const banner = activeBanner(banners, at);
+  const answer = await account(await settleUsername(user));
+  if (!banner) return answer;
+  return json(200, { ...JSON.parse(answer.body ?? '{}'), meta: { banner: bannerDocument(banner, at).attributes } });
 };
 
 const rename = async ({ principal }: Call, username: string): Promise<User> => {

@@ -42,7 +42,7 @@ const sortOf = ({ query }: ApiRequest): Sort => {
 
 const find = async ({ request, subject }: Context<InOrganization>): Promise<Token> => {
   const [token] = await listTokens(sortOf(request).account(subject.record));
-  if (!token) throw notFound('The organization has no such token. Create it first.');
+  if (!token) throw notFound('Token not found. Create it first.');
   return token;
 };
 

@@ -65,7 +65,7 @@ export const downloadOpa = async (
   signal: AbortSignal,
   release: Released | undefined = released[`${process.platform} ${process.arch}`],
 ): Promise<string> => {
-  if (!release) throw new Error(`there is no release for ${process.platform} on ${process.arch}`);
+  if (!release) throw new Error(`no release for ${process.platform} on ${process.arch}`);
   const target = keptOpa();
   await mkdir(join(target, '..'), { recursive: true });
   const scratch = await mkdtemp(join(target, '..', '.download-'));

@@ -104,7 +104,7 @@ export const ingest = async (
   { name, id, digest }: { name: string; id: string; digest: string },
 ): Promise<{ detailsKey: string; error?: undefined } | { error: string; detailsKey?: undefined }> => {
   const archive = await getLargeObject(archiveKey, bounds.packedBytes);
-  if (!Buffer.isBuffer(archive)) return { error: 'The archive is gone, or larger than 100 MiB.' };
+  if (!Buffer.isBuffer(archive)) return { error: 'The archive was not found, or is larger than 100 MiB.' };
   try {
     const details = detailsOf(name, await filesIn(archive));
     const detailsKey = objects.moduleDetails(id, digest);

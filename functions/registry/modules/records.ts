@@ -219,7 +219,7 @@ export const settleCommitOfModule = async (
     const copied = await copyObject(fetched.key, archiveKey);
     const { detailsKey, error } =
       copied === undefined
-        ? { error: 'The archive of the commit is gone.' }
+        ? { error: 'The commit’s archive was deleted.' }
         : await ingest(archiveKey, { name: module.name, id: current.id, digest });
     outcome = error ? { status: 'reg_ingress_failed', error } : { status: 'ok', archiveKey, detailsKey };
   }

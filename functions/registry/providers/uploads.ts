@@ -131,7 +131,7 @@ export const problemOf = (version: ProviderVersion): string | undefined => {
   if (!sums) return error ?? 'SHA256SUMS is not uploaded';
   if (!signatureKey) return error ?? 'the signature of SHA256SUMS is not uploaded';
   const [first] = platforms;
-  if (!first) return 'there is no platform';
-  if (first.key) return `SHA256SUMS says another sum of ${first.filename} than its platform`;
+  if (!first) return 'no platform is uploaded';
+  if (first.key) return `SHA256SUMS has a different checksum for ${first.filename} than its platform`;
   return first.error ?? `the binary of ${platformName(first)} is not uploaded`;
 };

@@ -53,7 +53,7 @@ export const findBinary = async (wanted: Wanted, settings: Settings, signal: Abo
     if (fallback) return kept.get(fallback) as Binary;
     const present = onPath
       ? `the one on the runner's PATH is ${onPath.version}`
-      : `there is no ${engine} on the runner's PATH`;
+      : `${engine} not found on the runner's PATH`;
     throw new PhaseError(
       `No ${productName[engine]} of version ${version}: ${present}, and a download failed (${messageOf(error)}). ` +
         'Choose another version in the workspace, or allow the runner to reach the releases.',

@@ -117,7 +117,7 @@ export const takeUsers = async (setting: string): Promise<Users> => {
   const reason = setting === 'none' ? 'it is turned off' : whyNot();
   if (reason === undefined) return from(setting ? Number(setting) : await reserved());
   if (setting && setting !== 'none') {
-    throw new Error(`Terraform cannot run as user ${setting}, as STEPFORM_TERRAFORM_USERS says: ${reason}`);
+    throw new Error(`Terraform cannot run as user ${setting} (STEPFORM_TERRAFORM_USERS): ${reason}`);
   }
   return { plan: new User(undefined), apply: new User(undefined), reader: new User(undefined) };
 };

@@ -143,7 +143,7 @@ const link = async ({ request, subject, principal }: Context<InOrganization>): P
   if (JSON.stringify(request.json() ?? {}) !== '{}') readData(request, {}, {}, { shown: '', related: '' });
   const app = requireApp();
   const own = await linkableInstallation(app, principal.userId, param(request, 'installation'));
-  if (!own) throw notFound('Your account at GitHub reaches no such installation of the GitHub App.');
+  if (!own) throw notFound('Installation not found, or your GitHub account has no access to it.');
   if (await linkInstallation(own, subject.organization, principal.userId)) return noContent();
   throw conflict(
     `The installation for ${own.account.login} is linked to another organization, or was unlinked a moment ago. Unlink it there, or try again in a minute.`,

@@ -51,7 +51,7 @@ const handleRepository = async (
   const installation = await getInstallation(installationIdOf(app, number));
   if (!installation) return ignore('no organization has linked the installation');
   const repository = await getRepository(repositoryId(installation.id, identifier));
-  if (!repository || repository.unusedAt) return ignore('nothing follows the repository');
+  if (!repository || repository.unusedAt) return ignore('no workspace, policy set or module follows the repository');
   // Another one of that name: the one that is followed was deleted or renamed.
   if (event.repositoryId !== repository.forgeId) return ignore('another repository of this name is followed');
   await checkFlood(repository);

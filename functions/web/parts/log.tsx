@@ -16,6 +16,14 @@ import { useLogText } from './log-source.ts';
 const rowHeight = 20;
 /** Rows above and below what is seen. */
 const margin = 15;
+/** On a phone, lines of a log of at most so many wrap; their heights then differ, so that all of them have to exist. */
+const maxWrapped = 600;
+const narrow = matchMedia('(max-width: 40rem)');
+const isNarrow = signal(narrow.matches);
+narrow.addEventListener('change', ({ matches }) => {
+  isNarrow.value = matches;
+});
+
 interface LogProps {
   name: 'plan' | 'apply';
   /** What people call it; absent: `name`. */
@@ -132,8 +140,9 @@ export const Log = ({ name, what = name, url, run, over, onEnd = () => {}, above
     showLine(line);
   };
 
-  const first = Math.max(0, Math.floor(top.value / rowHeight) - margin);
-  const last = Math.min(height, Math.ceil((top.value + visibleHeight.value) / rowHeight) + margin);
+  const wraps = isNarrow.value && height <= maxWrapped;
+  const first = wraps ? 0 : Math.max(0, Math.floor(top.value / rowHeight) - margin);
+  const last = wraps ? height : Math.min(height, Math.ceil((top.value + visibleHeight.value) / rowHeight) + margin);
   const shown = [];
   for (let row = first; row < last; row++) {
     const one = rows ? rows[row] : { line: row };
@@ -246,8 +255,8 @@ export const Log = ({ name, what = name, url, run, over, onEnd = () => {}, above
         {length === 0 ? (
           <p class="quiet-line">{over ? 'No output.' : 'Waiting for output …'}</p>
         ) : (
-          <div class="canvas" style={{ height: `${height * rowHeight}px` }}>
-            <div class="window" style={{ transform: `translateY(${first * rowHeight}px)` }}>
+          <div class={wraps ? 'wraps' : 'canvas'} style={{ height: wraps ? 'auto' : `${height * rowHeight}px` }}>
+            <div class="window" style={{ transform: wraps ? 'none' : `translateY(${first * rowHeight}px)` }}>
               {shown}
             </div>
           </div>

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import type { OrganizationView } from '../../client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
 import { useOrganization } from '../organization.ts';
 import { sectionGroups } from '../sections.ts';
 import { Shell } from './shell.tsx';
+import { useCurrentInSight } from './tabs.tsx';
 
 /** The views of an organization. */
 export const OrganizationShell = ({
@@ -20,11 +20,7 @@ export const OrganizationShell = ({
   children: ComponentChildren;
 }) => {
   const permissions = useOrganization(organization)?.attributes.permissions;
-  const tabs = useRef<HTMLElement>(null);
-  useEffect(() => {
-    // On a phone, they do not all fit.
-    tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [permissions]);
+  const tabs = useCurrentInSight(permissions);
   return (
     <Shell
       title={waiting ? `(${waiting}) ${organization}` : organization}

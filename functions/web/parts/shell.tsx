@@ -6,6 +6,7 @@ import { unreachable } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { account, signedIn, signOut } from '../session.ts';
 import { showTone } from '../tab-icon.ts';
+import { Banner } from './banner.tsx';
 import { PaletteButton } from './keys.tsx';
 import { NotificationsButton } from './notifications-button.tsx';
 import { ThemeButton } from './theme.tsx';
@@ -86,6 +87,7 @@ export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
         </p>
       )}
       <main id="content" tabIndex={-1}>
+        {signedIn.value && <Banner />}
         {children}
       </main>
     </>

@@ -201,7 +201,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     expect(await runsOf(a as Resource)).toHaveLength(1);
   });
 
-  it('takes its webhook away when nobody follows the repository any more', async () => {
+  it('deletes its webhook when nothing follows the repository any longer', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': '' });
     const workspace = await follow(identifier, { 'queue-all-runs': false });
     expect(await gitea.call('GET', `/repos/${identifier}/hooks`)).toHaveLength(1);

@@ -1,8 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { vi } from 'vitest';
 import { type Api, startApi, uniqueName } from '../../support/api.ts';
 import { archive } from '../../support/policies.ts';
 import { type ForgeServer, startForge } from './forge-server.ts';
+import { signature } from './signature.ts';
 
 /** A repository at a server that answers as GitHub does, what follows it, and its webhook's deliveries. */
 
@@ -11,9 +11,6 @@ export type Json = any;
 
 export const sha = (n: number): string => n.toString(16).padStart(40, 'a');
 export const push = (from: number, to: number) => ({ ref: 'refs/heads/main', before: sha(from), after: sha(to) });
-
-export const signature = (body: string, secret: string): string =>
-  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
 export class Followed {
   /** Of the branch main. */

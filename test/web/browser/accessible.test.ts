@@ -1,188 +1,77 @@
 import { beforeAll, expect, it } from 'vitest';
-import { attachPolicy } from '../../e2e/support/policies.ts';
-import { attach, callBack, newTask, startServer } from '../../e2e/support/run-tasks.ts';
-import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { moduleTabs, type Place, placeOf, tabs } from '../../../functions/client/page-addresses.ts';
 import { wrongWith } from './support/accessibility.ts';
-import { client, newPage, organization, runPath, visit } from './support/reader.ts';
+import { newPage, visit } from './support/reader.ts';
+import { everyView, openView, picture, type View } from './support/views.ts';
 
-/** Every view by axe's rules for WCAG 2.2 AA, light and dark, wide and narrow. */
+/** Every view by axe's rules for WCAG 2.2 AA, light and dark, wide and narrow. `SCREENSHOTS=folder`: with pictures. */
 
-/** Address and a text that says that the view is complete. */
-interface View {
-  path: string;
-  ready: string;
-  open?: string;
-  keys?: string;
-  ticks?: string;
-  unfolds?: string[];
-}
-const views: Record<string, View> = {};
+const folder = process.env.SCREENSHOTS;
+let shown: Record<string, View>;
 
 beforeAll(async () => {
-  const workspace = await newWorkspace({ description: 'To be read by everybody' });
-  const { name } = workspace.attributes;
-  await client.setVariable(workspace.id, { key: 'unused', value: 'x', sensitive: true });
-  const files = { 'main.tf': `${resources(['a', 'b'])}\noutput "a" { value = "x" }` };
-  const applied = await startRun(workspace, files, { 'auto-apply': true, message: 'Applied already' });
-  expect((await untilFinal(applied)).attributes).toMatchObject({ status: 'applied', 'end-reason': null });
-  const failed = await startRun(workspace, { 'main.tf': 'resource "terraform_data" "a" {' }, { message: 'Fails' });
-  await untilFinal(failed);
-  const waiting = await untilConfirmable(
-    await startRun(workspace, { 'main.tf': resources(['b', 'c']) }, { message: 'Waits' }),
-  );
-  const pending = await client.createRun(workspace.id, { message: 'In line' });
-  const asking = await runWithTask();
-  const [state] = await client.list(
-    `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${name}`,
-  );
-  const set = await client.create(`/organizations/${organization}/varsets`, 'varsets', {
-    name: newName('set'),
-    description: 'For everybody',
-  });
-  const shared = { key: 'shared-variable', value: 'x', category: 'env' };
-  await client.create(`/varsets/${set.id}/relationships/vars`, 'vars', shared);
-  const policySet = await attachPolicy(workspace, 'advisory', { description: 'For all who build' });
-  const policy = { name: newName('policy'), kind: 'opa', query: 'data.a.deny', description: 'One by one' };
-  const loose = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', {
-    name: newName('set'),
-    kind: 'opa',
-  });
-  await client.create(`/organizations/${organization}/policies`, 'policies', policy, {
-    'policy-sets': { data: [{ type: 'policy-sets', id: loose.id }] },
-  });
-  const project = await client.create(`/organizations/${organization}/projects`, 'projects', { name: newName('prj') });
-  const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', {
-    name: newName('pool'),
-    'organization-scoped': false,
-  });
-  const allowlist = await client.create(`/organizations/${organization}/cidr-range-lists`, 'cidr-range-lists', {
-    name: newName('list'),
-    description: 'Nobody yet',
-  });
-  const range = { range: '2001:db8::/32', description: 'Later', enabled: false };
-  await client.create(`/cidr-range-lists/${allowlist.id}/relationships/cidr-ranges`, 'cidr-ranges', range);
-  const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('team') });
-  await client.create(
-    '/team-workspaces',
-    'team-workspaces',
-    { access: 'write' },
-    {
-      team: { data: { type: 'teams', id: team.id } },
-      workspace: { data: { type: 'workspaces', id: workspace.id } },
-    },
-  );
-  await client.create(`/workspaces/${workspace.id}/notification-configurations`, 'notification-configurations', {
-    name: 'Chat',
-    'destination-type': 'generic',
-    url: (await startServer()).url,
-    enabled: true,
-    triggers: ['run:needs_attention'],
-  });
-  const at = `/app/${organization}/workspaces/${name}`;
-  const settings = `/app/${organization}/settings`;
-  Object.assign(views, {
-    'organization overview': { path: `/app/${organization}/overview`, ready: 'Waits', unfolds: ['As a table'] },
-    workspaces: { path: `/app/${organization}/workspaces`, ready: name },
-    'new workspace': { path: `/app/${organization}/workspaces`, ready: name, open: 'New workspace' },
-    queue: { path: `/app/${organization}/runs`, ready: '1 of 1 in the queue' },
-    'variable sets': { path: `/app/${organization}/variable-sets`, ready: 'For everybody' },
-    'variable set': { path: `/app/${organization}/variable-sets/${set.id}`, ready: 'shared-variable' },
-    projects: { path: `/app/${organization}/projects`, ready: project.attributes.name },
-    project: { path: `/app/${organization}/projects/${project.id}`, ready: 'No workspaces yet', open: 'Change' },
-    'run tasks': {
-      path: `${settings}/run-tasks`,
-      ready: 'http://127.0.0.1',
-      open: 'New run task',
-      ticks: 'Apply to all workspaces',
-    },
-    'policy sets': { path: `${settings}/policy-sets`, ready: 'For all who build', open: 'New policy set' },
-    'policy set with versions': { path: `${settings}/policy-sets/${policySet.id}`, ready: 'current version' },
-    'policy set of single ones': {
-      path: `${settings}/policy-sets/${loose.id}`,
-      ready: 'One by one',
-      open: 'Add policy',
-    },
-    teams: { path: `${settings}/teams`, ready: team.attributes.name, open: 'New team' },
-    team: { path: `${settings}/teams/${team.id}`, ready: 'such as your CI', open: 'New token' },
-    'agent pools': { path: `${settings}/agent-pools`, ready: pool.attributes.name, open: 'New agent pool' },
-    'agent pool': { path: `${settings}/agent-pools/${pool.id}`, ready: 'No agents connected', open: 'New token' },
-    'IP allowlists': { path: `${settings}/ip-allowlists`, ready: 'Nobody yet', open: 'New IP allowlist' },
-    'IP allowlist': { path: `${settings}/ip-allowlists/${allowlist.id}`, ready: 'Not enforced', open: 'Add range' },
-    explorer: { path: `/app/${organization}/explorer`, ready: 'rows' },
-    'audit trail': { path: `${settings}/audit-trail`, ready: 'team: created' },
-    members: { path: `${settings}/members`, ready: 'owners', open: 'Invite' },
-    'organization settings': { path: `${settings}/general`, ready: 'No token yet' },
-    overview: { path: at, ready: 'Current run' },
-    'new run': { path: at, ready: 'Current run', open: 'Start new run' },
-    runs: { path: `${at}/runs`, ready: 'Applied already' },
-    resources: { path: `${at}/resources?resource=terraform_data.a`, ready: 'History' },
-    graph: { path: `${at}/resources?view=graph`, ready: 'Arrows point' },
-    states: { path: `${at}/states`, ready: 'Serial' },
-    state: { path: `${at}/states/${state?.id}`, ready: 'terraform_data.a' },
-    variables: { path: `${at}/variables`, ready: 'unused' },
-    'import of variables': { path: `${at}/variables`, ready: 'unused', open: 'Import .tfvars' },
-    'selected workspaces': { path: `/app/${organization}/workspaces`, ready: name, open: 'Select' },
-    'new variable': { path: `${at}/variables`, ready: 'unused', open: 'Add variable' },
-    settings: { path: `${at}/settings`, ready: team.attributes.name, open: 'Attach a run task' },
-    notifications: { path: `${at}/settings`, ready: 'Latest responses', unfolds: ['Latest responses'] },
-    'new notification': { path: `${at}/settings`, ready: 'Latest responses', open: 'New notification' },
-    'run that applied': { path: runPath(name, applied.id), ready: 'Compare with the previous state' },
-    'run that failed': { path: runPath(name, failed.id), ready: 'Terraform v' },
-    'run that waits': { path: runPath(name, waiting.id), ready: 'terraform_data.c' },
-    'run with a task': {
-      path: runPath(asking.workspace, asking.run),
-      ready: 'Details of',
-      unfolds: ['1 outcome', 'Details of CC-1', 'it is'],
-    },
-    'run in line': { path: runPath(name, pending.id), ready: 'Waiting for Waits' },
-    tokens: { path: '/app/settings/tokens', ready: 'Revoke' },
-    'new organization': { path: '/app/organizations/new', ready: 'It cannot be changed later' },
-    palette: { path: at, ready: 'Current run', keys: 'Control+k' },
-    nothing: { path: '/app/a/b/c/d/e', ready: 'Page not found' },
-  });
+  shown = await everyView();
 });
 
-/** A run that a task has failed, with something to say of it. */
-const runWithTask = async () => {
-  const { task } = await newTask((payload) =>
-    callBack(payload, { status: 'failed', message: 'see below', url: 'https://task.test/' }, [
-      {
-        type: 'task-result-outcomes',
-        attributes: {
-          'outcome-id': 'CC-1',
-          description: 'a public bucket',
-          body: '# Why\n\n> it is\n\n| a | b |\n|---|---|\n| 1 | 2 |',
-          url: 'https://task.test/1',
-          tags: {
-            Status: [{ label: 'Denied', level: 'error' }],
-            Severity: [{ label: 'High', level: 'warning' }],
-            Team: [{ label: 'Network', level: 'info' }, { label: 'Storage' }],
-          },
-        },
-      },
-    ]),
-  );
-  const workspace = await newWorkspace();
-  await attach(workspace, task, ['pre_plan']);
-  const run = await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { message: 'Asks' }));
-  return { workspace: workspace.attributes.name as string, run: run.id };
+/** Where each view is held to the rules: one that is new has to be added. */
+const views: Record<Place['view'], 'here' | 'environments.test.ts'> = {
+  home: 'here',
+  tokens: 'here',
+  'new-organization': 'here',
+  workspaces: 'here',
+  overview: 'here',
+  queue: 'here',
+  projects: 'here',
+  explorer: 'here',
+  environments: 'here',
+  templates: 'here',
+  modules: 'here',
+  providers: 'here',
+  'variable-sets': 'here',
+  'run-tasks': 'here',
+  'policy-sets': 'here',
+  'agent-pools': 'here',
+  'version-control': 'here',
+  teams: 'here',
+  members: 'here',
+  'audit-trail': 'here',
+  'organization-settings': 'here',
+  'ip-allowlists': 'here',
+  'ip-allowlist': 'here',
+  'variable-set': 'here',
+  'policy-set': 'here',
+  project: 'here',
+  team: 'here',
+  'agent-pool': 'here',
+  environment: 'environments.test.ts',
+  template: 'environments.test.ts',
+  workspace: 'here',
+  run: 'here',
+  state: 'here',
+  query: 'here',
+  module: 'here',
+  'test-run': 'here',
+  provider: 'here',
+  nowhere: 'here',
 };
+
+it('no view is left out', () => {
+  const places = Object.values(shown).map(({ path }) => placeOf(path.split('?')[0] ?? ''));
+  const here = Object.entries(views).flatMap(([view, where]) => (where === 'here' ? [view] : []));
+  expect(new Set(places.map(({ view }) => view))).toEqual(new Set(here));
+  const tabsShown = places.flatMap((place) => (place.view === 'workspace' ? [place.tab] : []));
+  expect(new Set(tabsShown)).toEqual(new Set(tabs));
+  const moduleTabsShown = places.flatMap((place) => (place.view === 'module' ? [place.tab] : []));
+  expect(new Set(moduleTabsShown)).toEqual(new Set(moduleTabs));
+});
 
 it('every view is for everybody, and none is wider than the screen', async () => {
   const page = await visit('/');
   const wrong: string[] = [];
-  for (const [name, { path, ready, open, keys, ticks, unfolds }] of Object.entries(views)) {
-    await page.goto(path);
-    await page.getByText(ready).first().waitFor();
-    if (open) await page.getByRole('main').getByRole('button', { name: open }).click();
-    if (keys) {
-      await page.keyboard.press(keys);
-      await page.getByRole('dialog').getByRole('option').first().waitFor();
-    }
-    if (ticks) await page.getByRole('dialog').getByLabel(ticks).check();
-    // What is folded is looked at too.
-    for (const unfold of unfolds ?? []) for (const folded of await page.getByText(unfold).all()) await folded.click();
+  for (const [name, view] of Object.entries(shown)) {
+    await openView(page, view);
     wrong.push(...(await wrongWith(page, name)));
+    if (folder) await picture(page, folder, name);
   }
   expect(wrong).toEqual([]);
 });

@@ -137,7 +137,7 @@ describe('a workspace', () => {
     await page.getByRole('heading', { name: renamed }).waitFor();
     await page.getByRole('button', { name: 'Delete workspace' }).click();
     await page.getByLabel(`Type ${renamed} to confirm`).fill(renamed);
-    await page.getByRole('button', { name: 'Delete permanently' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('heading', { name: 'Workspaces' }).waitFor();
     expect(await page.getByText(renamed).count()).toBe(0);
   });

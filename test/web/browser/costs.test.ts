@@ -1,9 +1,18 @@
 import { beforeAll, expect, it } from 'vitest';
+import { packFiles } from '../../../functions/cli/archive.ts';
 import { type Change, planOf } from '../../costs/support.ts';
 import { operate } from '../../e2e/support/operator.ts';
-import { newWorkspace, type Resource, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import {
+  newName,
+  newWorkspace,
+  type Resource,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+} from '../../e2e/support/world.ts';
 import { estimate } from './support/operator.ts';
-import { platform, runPath, visit } from './support/reader.ts';
+import { client, platform, runPath, visit } from './support/reader.ts';
 
 let workspace: Resource;
 let run: Resource;
@@ -58,4 +67,35 @@ it('gives the reason when there is none', async () => {
   const panel = page.locator('details', { has: page.getByRole('heading', { name: 'Cost estimate' }) });
   await panel.getByText('failed', { exact: true }).click();
   await panel.getByText('The JSON plan is not an object.').waitFor();
+});
+
+it('what applied runs are estimated to cost is summed up by day on the overview', async () => {
+  const home = newName('costs');
+  await client.create('/organizations', 'organizations', { name: home, email: 'costs@localhost' });
+  const gateway: Change = { type: 'aws_nat_gateway', name: 'way_out', before: {}, after: {} };
+  const cluster: Change = { type: 'aws_eks_cluster', name: 'apps', after: {} };
+  for (const [name, changes] of [
+    ['network', [gateway]],
+    ['apps', [gateway, cluster]],
+  ] as const) {
+    const place = await client.createWorkspace(home, name);
+    const version = await client.upload(place.id, await packFiles({ 'main.tf': resources(['a']) }));
+    const planned = await untilConfirmable(await client.createRun(place.id, {}, version.id));
+    await estimate(planned.id, planOf([...changes]));
+    await client.act(planned.id, 'apply');
+    await untilFinal(planned);
+  }
+  const page = await visit(`/app/${home}/overview`);
+  const trend = page.locator('figure', { hasText: 'Estimated cost per month' });
+  // 2 × 32.85 and 73.
+  await trend.locator('figcaption').getByText('$138.70').waitFor();
+  expect(await trend.locator('polyline').getAttribute('points')).toMatch(/^\S+( \S+){13}$/);
+  await trend.getByText('As a table').click();
+  const days = await trend.getByRole('row').allInnerTexts();
+  // Before the cluster, the gateways were there already.
+  expect([days.length, days.at(-1), days.at(-2)]).toEqual([
+    15,
+    expect.stringContaining('$138.70'),
+    expect.stringContaining('$65.70'),
+  ]);
 });

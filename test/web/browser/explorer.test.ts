@@ -53,6 +53,13 @@ it('filters, sorts, saves a view and exports what it shows', async () => {
   await phone.getByText('3 rows').waitFor();
   if (folder) await phone.screenshot({ path: `${folder}/explorer-phone.png` });
   expect(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  // Every column is in sight, with its name, and the rows can be sorted.
+  const onPhone = phone.getByRole('region', { name: 'Workspaces' });
+  expect(await onPhone.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+  const cell = onPhone.locator('[data-label="Terraform"]').first();
+  expect(await cell.evaluate((element) => getComputedStyle(element, '::before').content)).toBe('"Terraform"');
+  await onPhone.getByRole('button', { name: 'Workspace' }).first().click();
+  await expect.poll(() => onPhone.getByRole('link').allInnerTexts()).toEqual(names);
   await page.getByRole('button', { name: 'Delete view' }).click();
   await page.getByRole('button', { name: 'Save view' }).waitFor();
 });

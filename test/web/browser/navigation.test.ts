@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { operate } from '../../e2e/support/operator.ts';
-import { newName, newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
 import { enlarge } from './support/operator.ts';
 import { client, organization, platform, runPath, visit } from './support/reader.ts';
 
@@ -66,4 +66,22 @@ it('on a phone nothing to press in a list of variables lies off the screen', asy
     const box = await page.getByRole('button', { name: new RegExp(`^${name} `) }).boundingBox();
     expect(box && box.x >= 0 && box.x + box.width <= 390, name).toBe(true);
   }
+});
+
+it('on a phone the current tab is in sight, and lines of an error wrap', async () => {
+  const workspace = await newWorkspace();
+  const { name } = workspace.attributes;
+  const text = 'a sentence that is much too long for a line of a phone '.repeat(4);
+  const main = `resource "terraform_data" "a" {\n  lifecycle {\n    precondition {\n      condition = var.no\n      error_message = "${text}"\n    }\n  }\n}\nvariable "no" {\n  type    = bool\n  default = false\n}`;
+  const run = await untilFinal(await startRun(workspace, { 'main.tf': main }));
+  const page = await visit(`/app/${organization}/workspaces/${name}/settings`, {
+    viewport: { width: 390, height: 844 },
+  });
+  const tab = page.getByRole('navigation', { name: 'Workspace' }).getByRole('link', { name: 'Settings' });
+  const box = await tab.boundingBox();
+  expect(box && box.x >= 0 && box.x + box.width <= 390).toBe(true);
+  await page.goto(runPath(name, run.id));
+  const log = page.getByLabel('Lines of the plan');
+  await log.getByText('a sentence that').first().waitFor();
+  expect(await log.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
 });

@@ -199,3 +199,51 @@ it('who may not read the audit trail or manage tokens sees neither', async () =>
   await page.goto(`${settings}/audit-trail`);
   await page.getByText('can read its audit trail').waitFor();
 });
+
+it('a deleted workspace comes back, or goes for good, on the page', async () => {
+  const kept = await make('workspaces', {});
+  const gone = await make('workspaces', {});
+  for (const { id } of [kept, gone]) await client.call('DELETE', `/workspaces/${id}`);
+  const page = await visit(`${settings}/general`);
+  const list = page.getByRole('list', { name: 'Deleted workspaces' });
+  await list.getByRole('button', { name: `Recover ${kept.attributes.name}` }).click();
+  await list.getByRole('button', { name: `Recover ${kept.attributes.name}` }).waitFor({ state: 'detached' });
+  expect((await client.get(`/workspaces/${kept.id}`)).attributes.name).toBe(kept.attributes.name);
+  await list.getByRole('button', { name: `Delete ${gone.attributes.name} permanently` }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(`Type ${gone.attributes.name} to confirm`).fill(gone.attributes.name);
+  await dialog.getByRole('button', { name: 'Delete permanently' }).click();
+  await list.getByRole('button', { name: `Recover ${gone.attributes.name}` }).waitFor({ state: 'detached' });
+  await expect(
+    client.call('PUT', `/recoverable-items/${gone.id.replace('ws-', 'ri-')}/actions/recover`),
+  ).rejects.toThrow('404');
+});
+
+it('a provider set is created, changed and deleted on the page', async () => {
+  const project = await make('projects', {});
+  const name = newName('providers');
+  const page = await visit(`${settings}/general`);
+  const dialog = page.getByRole('dialog');
+  const list = page.getByRole('list', { name: 'Provider sets' });
+  await page.getByRole('button', { name: 'New provider set' }).click();
+  await dialog.getByLabel('Name', { exact: true }).fill(name);
+  await dialog.getByLabel('Provider source').fill('hashicorp/aws');
+  await dialog.getByLabel('Configuration').fill('resource "a" "b" {}');
+  await dialog.getByRole('button', { name: 'Create provider set' }).click();
+  await dialog.getByText('must be one provider block').waitFor();
+  await dialog.getByLabel('Configuration').fill('provider "aws" {}');
+  await dialog.getByLabel('Apply to all projects').uncheck();
+  await dialog.getByLabel(project.attributes.name).check();
+  await dialog.getByRole('button', { name: 'Create provider set' }).click();
+  await list.getByText(`registry.terraform.io/hashicorp/aws, for 1 project`).waitFor();
+  const [set] = (await client.list(`${home}/provider-sets`)).filter((one) => one.attributes.name === name);
+  expect(set?.relationships?.projects?.data).toEqual([{ type: 'projects', id: project.id }]);
+  await list.getByRole('button', { name: `Edit ${name}` }).click();
+  await dialog.getByLabel('High priority').check();
+  await dialog.getByRole('button', { name: 'Save provider set' }).click();
+  await list.getByText('for 1 project, high priority').waitFor();
+  await list.getByRole('button', { name: `Delete ${name}` }).click();
+  await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await list.getByRole('button', { name: `Edit ${name}` }).waitFor({ state: 'detached' });
+});

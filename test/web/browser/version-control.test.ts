@@ -62,7 +62,7 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   await page.getByLabel('Apply pull requests before the merge').waitFor();
 });
 
-it('is readable by everybody: connections, deliveries, and a connection that does not work any more', async () => {
+it('is readable by every member: connections, deliveries and a broken connection', async () => {
   const { data } = (await client.call('POST', `/organizations/${organization}/oauth-clients`, {
     data: {
       type: 'oauth-clients',
@@ -86,7 +86,7 @@ it('is readable by everybody: connections, deliveries, and a connection that doe
   const page = await visit(settings);
   const connections = page.getByRole('list', { name: 'Connections' }).getByRole('listitem');
   const line = connections.filter({ hasText: data.attributes.name });
-  await line.getByText('does not accept the token any more').waitFor();
+  await line.getByText('no longer accepts the token').waitFor();
   const latest = page.getByRole('list', { name: 'Latest deliveries' });
   await latest.getByText('refused the token').first().waitFor();
   forge.tokens.add('good');

@@ -131,7 +131,7 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
     ) : (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
       <section class="panel scrolls" tabIndex={0} aria-label={typeNames[question.type]}>
-        <table>
+        <table class="stacks sorted">
           <caption class="soft small">{count(total, 'row')}</caption>
           <thead>
             <tr>
@@ -144,7 +144,7 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
             {rows.map(({ id, attributes }) => (
               <tr key={id}>
                 {columns[question.type].map((field) => (
-                  <td key={field} class={long.has(field) ? 'break' : 'nowrap'}>
+                  <td key={field} data-label={headingOf(field)} class={long.has(field) ? 'break' : 'nowrap'}>
                     <Cell field={field} value={attributes[field.replaceAll('_', '-')]} organization={organization} />
                   </td>
                 ))}

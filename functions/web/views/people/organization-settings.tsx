@@ -8,6 +8,8 @@ import { Confirm } from '../../parts/dialog.tsx';
 import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { call, change, changed, get } from '../../session.ts';
+import { ProviderSets } from '../provider-sets/provider-sets.tsx';
+import { DeletedWorkspaces } from '../workspaces/deleted-workspaces.tsx';
 import { OrganizationTokens } from './organization-tokens.tsx';
 
 export const OrganizationSettings = ({ organization }: { organization: string }) => {
@@ -26,6 +28,8 @@ export const OrganizationSettings = ({ organization }: { organization: string })
             {value.attributes.permissions['can-update-authentication-token'] && (
               <OrganizationTokens organization={value.id} />
             )}
+            {value.attributes.permissions['can-manage-provider-sets'] && <ProviderSets organization={value.id} />}
+            <DeletedWorkspaces organization={value.id} />
             {value.attributes.permissions['can-destroy'] && <Danger name={value.id} />}
           </div>
         )}
@@ -98,7 +102,7 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
         <Choice
           name="assessments-enforced"
           label="Assess the health of all workspaces"
-          hint="Every 24 hours, whatever a workspace says. On AWS each assessment takes a runner for one to three minutes."
+          hint="Every 24 hours in every workspace, whatever its own setting. On AWS each assessment takes a runner for one to three minutes."
           checked={attributes['assessments-enforced']}
         />
         <Choice

@@ -83,6 +83,10 @@ const Version = ({ details, versions, address, onChoose }: VersionProps) => {
             )}
           </Notice>
         )}
+        <section class="panel pad stack" aria-label="Use">
+          <h2>Use it</h2>
+          <Code label="Configuration" text={blockFor(address, details.version, shown.path, shown.inputs)} />
+        </section>
         {shown.readme && (
           <section class="panel pad" aria-label="README">
             <Markdown text={shown.readme} />
@@ -92,7 +96,7 @@ const Version = ({ details, versions, address, onChoose }: VersionProps) => {
         <Outputs outputs={shown.outputs} />
         <Resources resources={shown.resources} />
       </div>
-      <aside class="panel pad stack" aria-label="Use">
+      <aside class="panel pad stack" aria-label="Version">
         <label class="field">
           <span class="label">Version</span>
           <select onChange={(event) => onChoose(event.currentTarget.value)}>
@@ -115,8 +119,6 @@ const Version = ({ details, versions, address, onChoose }: VersionProps) => {
             </select>
           </label>
         )}
-        <h2>Use it</h2>
-        <Code label="Configuration" text={blockFor(address, details.version, shown.path, shown.inputs)} />
         <Facts
           facts={[
             ['Published', <Ago key="at" at={details.published_at} />],
@@ -185,8 +187,10 @@ const Inputs = ({ inputs }: { inputs: Input[] }) => (
                     <span class="mono">{input.name}</span> {input.sensitive && <span class="tag">sensitive</span>}
                     {input.description && <div class="soft small">{input.description}</div>}
                   </th>
-                  <td class="break mono">{input.type}</td>
-                  <td class="break">
+                  <td class="break mono" data-label="Type">
+                    {input.type}
+                  </td>
+                  <td class="break" data-label="Default">
                     {input.required ? <span class="tag">required</span> : <code>{input.default}</code>}
                   </td>
                 </tr>

@@ -7,6 +7,7 @@ import { may, useOrganization } from '../../organization.ts';
 import { Loaded, Notice } from '../../parts/basics.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
 import { Shell } from '../../parts/shell.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
 import { call } from '../../session.ts';
 import { Documentation } from './documentation.tsx';
 import { apiPath, type ModuleAddress, readModule } from './module-api.ts';
@@ -51,17 +52,14 @@ export const ModuleView = ({ tab, ...address }: ModuleAddress & { tab: ModuleTab
               <PublicModule address={address} />
             ) : (
               <>
-                <nav class="tabs" aria-label="Module">
-                  {names.map(([to, text]) => (
-                    <a
-                      key={to}
-                      href={hrefOf({ ...address, view: 'module', tab: to })}
-                      aria-current={to === tab ? 'page' : undefined}
-                    >
-                      {text}
-                    </a>
-                  ))}
-                </nav>
+                <Tabs
+                  label="Module"
+                  tabs={names.map(([one, text]) => ({
+                    text,
+                    to: { ...address, view: 'module', tab: one },
+                    current: one === tab,
+                  }))}
+                />
                 <TabView tab={tab} module={module} address={address} live={live} />
               </>
             )}

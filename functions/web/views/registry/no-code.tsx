@@ -66,7 +66,13 @@ export const NoCodeSettings = ({ module, address, onChange }: Props) => {
   );
 };
 
-const simple = ['string', 'number', 'bool'];
+const limitable = ['string', 'number', 'any'];
+
+/** Others too, when they are limited already: saving must not lift that. */
+const isLimitable = ({ name, type, sensitive }: Input, noCode: NoCode | undefined): boolean =>
+  (limitable.includes(type) && !sensitive) ||
+  noCode?.options.some(({ attributes }) => attributes['variable-name'] === name) === true;
+
 const prefix = 'options ';
 
 /** One to a line, so that a value may have commas. */
@@ -78,7 +84,7 @@ const linesOf = (text: string | undefined): string[] =>
 
 const Settings = ({ noCode, details, module, address, onChange }: Props & ViewData) => {
   const saved = useSignal(false);
-  const inputs = (details?.root.inputs ?? []).filter(({ type }) => simple.includes(type) || type === 'any');
+  const inputs = (details?.root.inputs ?? []).filter((input) => isLimitable(input, noCode));
   const mayChange = may(address.organization, 'can-manage-no-code-modules');
   const submit = async (data: FormData) => {
     saved.value = false;
@@ -98,8 +104,7 @@ const Settings = ({ noCode, details, module, address, onChange }: Props & ViewDa
     <section class="panel pad stack narrow">
       <h2>No-code workspaces</h2>
       <p class="soft">
-        Lets people who may create workspaces make one from this module by filling in a form. Its first run starts at
-        once.
+        People who can create workspaces make one from this module by filling in a form. Its first run starts at once.
       </p>
       <Form submit="Save" readOnly={!mayChange} onSubmit={submit}>
         <Choice

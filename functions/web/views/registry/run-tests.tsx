@@ -56,7 +56,7 @@ export const RunTests = ({
     <Dialog title="Run tests" onClose={onClose}>
       <Form submit="Run tests" onSubmit={submit} onCancel={onClose}>
         <Select
-          label="Of"
+          label="Module version"
           name="version"
           value={version.value}
           options={[...versions.map((one) => [one, `Version ${one}`] as const), [ownFiles, 'Files that I choose']]}

@@ -60,7 +60,8 @@ const TestRun = ({ run, live, path }: Props) => {
             <TestStatus run={run} />
           </div>
           <p class="soft">
-            {run.id} by <Person id={related(run, 'created-by')} />, <Ago at={attributes['created-at']} />
+            <span class="mono">{run.id}</span> by <Person id={related(run, 'created-by')} />,{' '}
+            <Ago at={attributes['created-at']} />
             {countsOf(run) && <> · {countsOf(run)}</>}
           </p>
         </div>

@@ -61,7 +61,7 @@ export const Versions = ({ module, address, onChange }: Props) => {
   return (
     <section class="stack">
       <div class="row spread">
-        <p class="soft">A published version never changes. Deprecate one to warn whoever still uses it.</p>
+        <p class="soft">A published version never changes. Deprecate it to warn its users.</p>
         {mayChange && !repo && (
           <button type="button" onClick={() => (asked.value = { kind: 'publish' })}>
             Publish version
@@ -207,7 +207,7 @@ const Deprecate = ({ address, version, onDone, onClose }: DialogProps & { versio
         .
       </Notice>
       <Text label="Reason" name="reason" autoFocus hint="For example: use 2.0.0, which fixes the routes." />
-      <Text label="Link" name="link" hint="To more about it." />
+      <Text label="Link" name="link" hint="A page that says more." />
     </Form>
   </Dialog>
 );

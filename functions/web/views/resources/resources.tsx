@@ -170,7 +170,7 @@ const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
     list={(rows) => (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
       <section class="panel scrolls" tabIndex={0} aria-label="Resources">
-        <table class="table">
+        <table class="stacks">
           <caption class="soft small">{count(resources.length, 'resource')}</caption>
           <thead>
             <tr>
@@ -193,10 +193,12 @@ const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
             {address}
           </button>
         </th>
-        <td class="mono">{type}</td>
-        <td>{module || '–'}</td>
-        <td>{provider}</td>
-        <td class="nowrap">
+        <td class="mono" data-label="Type">
+          {type}
+        </td>
+        <td data-label="Module">{module || '–'}</td>
+        <td data-label="Provider">{provider}</td>
+        <td class="nowrap" data-label="Last changed">
           <LastChange change={changes[0]} workspace={workspace} />
         </td>
       </tr>

@@ -188,7 +188,8 @@ const Danger = ({ workspace, organization }: { workspace: Resource<'workspaces'>
     <section class="panel pad stack">
       <h2>Delete this workspace</h2>
       <p class="soft">
-        Deletes its runs, variables and states. Real infrastructure stays: queue a destroy run first to remove it.
+        Its runs, variables and states can be recovered for seven days, in the settings of the organization. Real
+        infrastructure stays: queue a destroy run first to remove it.
       </p>
       <div>
         <button type="button" class="danger" onClick={() => (asking.value = true)}>
@@ -198,7 +199,7 @@ const Danger = ({ workspace, organization }: { workspace: Resource<'workspaces'>
       {asking.value && (
         <Confirm
           title={`Delete ${name}?`}
-          yes="Delete permanently"
+          yes="Delete"
           typed={name}
           onYes={remove}
           onClose={() => (asking.value = false)}

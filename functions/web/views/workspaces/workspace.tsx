@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
 import type { Tab } from '../../../client/page-addresses.ts';
 import { type Live, pollInterval, useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
 import { Loaded } from '../../parts/basics.tsx';
 import { knowPeople } from '../../parts/person.tsx';
 import { Shell } from '../../parts/shell.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
 import { call } from '../../session.ts';
 import { Queries } from '../queries/queries.tsx';
 import { Resources } from '../resources/resources.tsx';
@@ -62,17 +62,14 @@ export const WorkspaceView = ({
         {(value) => (
           <>
             <Head {...value} live={live} onStart={() => (starting.value = true)} />
-            <nav class="tabs" aria-label="Workspace">
-              {names.map(([to, text]) => (
-                <a
-                  key={to}
-                  href={hrefOf({ view: 'workspace', organization, workspace: name, tab: to })}
-                  aria-current={to === tab ? 'page' : undefined}
-                >
-                  {text}
-                </a>
-              ))}
-            </nav>
+            <Tabs
+              label="Workspace"
+              tabs={names.map(([one, text]) => ({
+                text,
+                to: { view: 'workspace', organization, workspace: name, tab: one },
+                current: one === tab,
+              }))}
+            />
             <TabView tab={tab} {...value} organization={organization} onChange={live.refresh} />
             {starting.value && (
               <NewRun

@@ -1,0 +1,62 @@
+/**
+ * The text of a banner: a little HTML (Terraform Enterprise API: admin banners), of which `strong`, `em`, `b`, `i` and `a` with an address
+ * stay, and every other tag goes. The page makes elements of the parts; nothing is ever taken for HTML by a browser.
+ */
+
+export type BannerPart =
+  | string
+  | { tag: 'strong' | 'em' | 'b' | 'i'; parts: BannerPart[] }
+  | { tag: 'a'; href: string; parts: BannerPart[] };
+type Element = Exclude<BannerPart, string>;
+
+const pieces = /<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:"[^"]*"|'[^']*'|[^<>"'])*)>|[^<]+|</g;
+const hrefIn = /(?:^|\s)href\s*=\s*(?:"([^"]*)"|'([^']*)')/i;
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+
+const decoded = (text: string): string =>
+  text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '');
+const encoded = (text: string): string =>
+  text.replace(/[&<>]/g, (one) => (one === '&' ? '&amp;' : one === '<' ? '&lt;' : '&gt;'));
+
+/** Only where a browser runs nothing. */
+const safeHref = (attributes: string): string | undefined => {
+  const [, double, single] = hrefIn.exec(attributes) ?? [];
+  const text = decoded(double ?? single ?? '').trim();
+  return /^(https?|mailto):/i.test(text) && URL.canParse(text) ? new URL(text).href : undefined;
+};
+
+const elementOf = (name: string, attributes: string): Element | undefined => {
+  if (name === 'strong' || name === 'em' || name === 'b' || name === 'i') return { tag: name, parts: [] };
+  const href = name === 'a' ? safeHref(attributes) : undefined;
+  return href === undefined ? undefined : { tag: 'a', href, parts: [] };
+};
+
+/** What stays of a text. Tags that are never closed end with it. */
+export const bannerParts = (html: string): BannerPart[] => {
+  const root: BannerPart[] = [];
+  const open: Element[] = [];
+  const here = () => open.at(-1)?.parts ?? root;
+  for (const [piece, slash, name, attributes = ''] of html.matchAll(pieces)) {
+    const tag = name?.toLowerCase();
+    if (tag === undefined) here().push(decoded(piece));
+    else if (slash) {
+      const at = open.findLastIndex((one) => one.tag === tag);
+      if (at >= 0) open.splice(at);
+    } else {
+      const element = elementOf(tag, attributes);
+      if (!element) continue;
+      here().push(element);
+      open.push(element);
+    }
+  }
+  return root;
+};
+
+const written = (part: BannerPart): string => {
+  if (typeof part === 'string') return encoded(part);
+  const attributes = part.tag === 'a' ? ` href="${encoded(part.href).replaceAll('"', '&quot;')}"` : '';
+  return `<${part.tag}${attributes}>${part.parts.map(written).join('')}</${part.tag}>`;
+};
+
+/** The text with nothing but what stays. */
+export const sanitized = (html: string): string => bannerParts(html).map(written).join('');

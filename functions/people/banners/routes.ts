@@ -1,0 +1,77 @@
+import { type Answer, created, noContent, ok } from '../../api/answer.ts';
+import { conflict, notFound, unprocessable } from '../../api/errors.ts';
+import { param } from '../../api/finders.ts';
+import { type Call, type Route, userRoute } from '../../api/route.ts';
+import { newId } from '../../store/id.ts';
+import { now } from '../../store/time.ts';
+import { isOperator } from '../organizations/admission-rules.ts';
+import { bannerDocument } from './document.ts';
+import { checkSchedule, readBannerChange, readNewBanner } from './input.ts';
+import { type Banner, changeBanners, endTime, listBanners, publishTime } from './records.ts';
+
+/** Banners of who operates the platform (Terraform Enterprise API: admin banners). For all others they are not there. */
+
+const missing = (id: string) => notFound(`Banner${id && ` ${id}`} not found, or you don't have access.`);
+
+const change = async (work: (banners: Banner[]) => Banner[]): Promise<Banner[]> => {
+  const banners = await changeBanners(work);
+  if (!banners) throw conflict('The banners are being changed by others. Try again.');
+  return banners;
+};
+
+const isOver = (banner: Banner, at: string): boolean => (endTime(banner) ?? '~') <= at;
+
+const create = async ({ request, principal }: Call): Promise<Answer> => {
+  if (!(await isOperator(principal))) throw missing('');
+  const at = now();
+  const banner: Banner = { ...readNewBanner(request), id: newId('ab'), createdAt: at, deactivatedAt: null };
+  // One that is scheduled for later takes the place of the present one then.
+  const replaces = publishTime(banner) <= at;
+  const ended = (one: Banner): Banner =>
+    replaces && publishTime(one) <= at && !isOver(one, at) ? { ...one, deactivatedAt: at } : one;
+  await change((banners) => [banner, ...banners.map(ended)]);
+  return created(bannerDocument(banner, at));
+};
+
+/** @throws {ApiError} 404 */
+const found = async ({ request, principal }: Call): Promise<Banner> => {
+  const id = param(request, 'banner');
+  // Both are looked up for everybody: nobody learns from the time it takes which banners there are.
+  const [banners, may] = await Promise.all([listBanners(), isOperator(principal)]);
+  const banner = banners.find((one) => one.id === id);
+  if (!banner || !may) throw missing(id);
+  return banner;
+};
+
+const update = async (call: Call): Promise<Answer> => {
+  const { id } = await found(call);
+  const values = readBannerChange(call.request);
+  const at = now();
+  const banners = await change((all) =>
+    all.map((one) => {
+      if (one.id !== id) return one;
+      if (isOver(one, at)) throw unprocessable('/data', `Banner ${id} is deactivated. Create another one`);
+      const changed = { ...one, ...values };
+      checkSchedule(changed);
+      return changed;
+    }),
+  );
+  const changed = banners.find((one) => one.id === id);
+  if (!changed) throw missing(id);
+  return ok(bannerDocument(changed, at));
+};
+
+const deactivate = async (call: Call): Promise<Answer> => {
+  const { id } = await found(call);
+  const at = now();
+  await change((all) => all.map((one) => (one.id === id && !isOver(one, at) ? { ...one, deactivatedAt: at } : one)));
+  return noContent();
+};
+
+const one = '/admin/banners/{banner}';
+
+export const bannerRoutes: Route[] = [
+  userRoute('POST', '/admin/banners', 'any user', create),
+  userRoute('PATCH', one, 'any user', update),
+  userRoute('DELETE', one, 'any user', deactivate),
+];

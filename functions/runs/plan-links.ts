@@ -1,0 +1,33 @@
+import { type Answer, noContent, redirect } from '../api/answer.ts';
+import { notFound } from '../api/errors.ts';
+import type { Artifact, Run } from '../run/run.ts';
+import { isPhaseFinal } from '../run/status.ts';
+import { objectSize, presignGet } from '../store/bucket.ts';
+import { objects } from '../store/keys.ts';
+import { hasExpired } from '../store/retention.ts';
+
+/** Links to what a plan left; apart from its routes, for functions that have others. */
+
+/** Life of a link to a plan, in seconds (HCP API: plans). */
+export const linkSeconds = 60;
+
+/** A redirect to one of the files that a plan left. @throws {ApiError} 404 */
+export const linkToArtifact = async ({ id, createdAt }: Run, artifact: Artifact): Promise<Answer> => {
+  const key = objects.artifact(id, 'plan', artifact);
+  if (await hasExpired(key, createdAt)) throw notFound(`The content of the plan of run ${id} has expired.`);
+  return redirect(307, await presignGet(key, linkSeconds));
+};
+
+/** They come when the plan is over, if they come. */
+const awaitSchemasMs = 15 * 60_000;
+
+/** 204 until they can be expected. @throws {ApiError} 404 */
+export const schemasOf = async (subject: Run): Promise<Answer> => {
+  const { id, plan } = subject;
+  if (!isPhaseFinal(plan.status)) return noContent();
+  if (await objectSize(objects.artifact(id, 'plan', 'provider-schemas')))
+    return linkToArtifact(subject, 'provider-schemas');
+  const finished = plan.statusTimestamps['finished-at'];
+  if (finished && Date.now() - Date.parse(finished) < awaitSchemasMs) return noContent();
+  throw notFound(`The plan of run ${id} has no provider schemas: it is ${plan.status}.`);
+};

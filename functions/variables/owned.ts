@@ -1,0 +1,156 @@
+import * as v from 'valibot';
+import { type Answer, created, noContent, ok } from '../api/answer.ts';
+import { notFound, unprocessable } from '../api/errors.ts';
+import { versionGuard, withEtag } from '../api/guard.ts';
+import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
+import type { Permission } from '../api/permissions/permissions.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { check } from '../api/validation.ts';
+import { isModule } from '../store/keys.ts';
+import { now } from '../store/time.ts';
+import { buildVariable, checkUnmanaged } from '../workspaces/managed.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { variableDocument } from './document.ts';
+import { changeOf, readNewVariable, readVariableChange, variableChange } from './input.ts';
+import {
+  createVariable,
+  deleteVariable,
+  getVariable,
+  listVariables,
+  updateVariable,
+  type Variable,
+} from './records.ts';
+import { maxOf, type VariableSet } from './set-records.ts';
+
+/** Variables of workspaces and of variable sets: the same, in two places. */
+
+/** A module of the registry, whose tests have environment variables and nothing else (HCP API: test variables). */
+interface TestedModule {
+  id: string;
+  organization: string;
+  name: string;
+  registry: string;
+}
+
+type Owner = Workspace | VariableSet | TestedModule;
+
+/** Which cloud a run shows itself to is bound to its workspace; a test run has none. */
+const asksForIdentity = /^TFC_(WORKLOAD_IDENTITY_|[A-Z]+_PROVIDER_AUTH|\w+_BACKED_[A-Z]+_AUTH)/;
+
+/** @throws {ApiError} 422 */
+const checkTestVariable = (owner: Owner, { key, category }: Pick<Variable, 'key' | 'category'>): void => {
+  if (!isModule(owner.id)) return;
+  if ('registry' in owner && owner.registry === 'public') {
+    throw unprocessable('/data', `${owner.name} is a public module: only private modules have tests`);
+  }
+  if (category !== 'env') {
+    throw unprocessable(
+      '/data/attributes/category',
+      'category: must be env; give values of Terraform variables to the test run',
+    );
+  }
+  if (asksForIdentity.test(key)) {
+    throw unprocessable('/data/attributes/key', `key: ${key} has no effect: tests have no workload identity`);
+  }
+};
+
+const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
+
+const checkRoom = (owner: Owner): void => {
+  const maxVariables = maxOf.variableIds;
+  if ('global' in owner && (owner.variableIds?.size ?? 0) >= maxVariables) {
+    throw unprocessable('/data', `a variable set has at most ${maxVariables} variables; create another set`);
+  }
+};
+
+/** @throws {ApiError} 409 */
+const checkBuildVariable = (owner: Owner, { key, category }: Pick<Variable, 'key' | 'category'>): void => {
+  if ('managedBy' in owner && category === 'env' && buildVariable.test(key))
+    checkUnmanaged(owner, 'set CODER_ variables');
+};
+
+const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => {
+  const values = readNewVariable(request);
+  checkBuildVariable(subject, values);
+  checkTestVariable(subject, values);
+  checkRoom(subject);
+  const variable = await createVariable(subject.id, values);
+  if (!variable) throw taken();
+  return created(variableDocument(variable));
+};
+
+const find = async ({ request, subject }: Context<Owner>): Promise<Variable> => {
+  const variable = await getVariable(subject.id, request.params.variable ?? '');
+  if (!variable) throw notFound(`Variable not found in ${subject.name}.`);
+  return variable;
+};
+
+const shown = (variable: Variable): Answer => withEtag(ok(variableDocument(variable)), variable);
+
+const read = async (context: Context<Owner>): Promise<Answer> => shown(await find(context));
+
+const update = async (context: Context<Owner>): Promise<Answer> => {
+  const variable = await find(context);
+  const change = (current: Variable) => readVariableChange(context.request, current);
+  checkBuildVariable(context.subject, { ...variable, ...change(variable) });
+  checkTestVariable(context.subject, { ...variable, ...change(variable) });
+  const updated = await updateVariable(variable, await versionGuard(context, variable, 'variable', change));
+  if (!updated) throw taken();
+  return shown(updated);
+};
+
+const remove = async (context: Context<Owner>): Promise<Answer> => {
+  await deleteVariable(await find(context));
+  return noContent();
+};
+
+const byAge = (a: Variable, b: Variable): number => (a.createdAt < b.createdAt ? -1 : 1);
+
+export const listOwned = async ({ request, subject }: Pick<Context<Owner>, 'request' | 'subject'>): Promise<Answer> => {
+  const documents = (await listVariables(subject.id)).sort(byAge).map((variable) => variableDocument(variable));
+  if (!isModule(subject.id)) return wholeList(request, documents);
+  const page = pageOf(request);
+  return list(request, page, documents.length, pageSlice(documents, page));
+};
+
+const maxAtOnce = 100;
+
+const batch = v.object({
+  data: v.pipe(
+    v.array(v.object({ id: v.pipe(v.string(), v.maxLength(100)), attributes: variableChange })),
+    v.maxLength(maxAtOnce, `may have at most ${maxAtOnce} variables at once`),
+  ),
+});
+
+/** Checks all before it changes the first. */
+export const updateSome = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
+  const { data } = check(batch, request.json() ?? {});
+  const changes = await Promise.all(
+    data.map(async ({ id, attributes }, i) => {
+      const variable = await getVariable(subject.id, id);
+      if (!variable) throw unprocessable(`/data/${i}/id`, `id: variable ${id} not found in workspace ${subject.name}`);
+      const edited = { by: principal.userId, at: now() };
+      const change = (current: Variable) => ({ ...changeOf(current, attributes, `/data/${i}/attributes`), edited });
+      checkBuildVariable(subject, { ...variable, ...change(variable) });
+      return { variable, change, key: change(variable).key };
+    }),
+  );
+  for (const [i, { variable, change, key }] of changes.entries()) {
+    if (!(await updateVariable(variable, change))) {
+      throw unprocessable(`/data/${i}/attributes/key`, `key: ${key} has already been taken`);
+    }
+  }
+  return noContent();
+};
+
+export const variablesOf = <S extends Owner>(
+  base: `/${string}`,
+  finder: Finder<S>,
+  [reading, writing]: [Permission, Permission],
+): Route[] => [
+  route('GET', base, reading, finder, listOwned),
+  route('POST', base, writing, finder, create),
+  route('GET', `${base}/{variable}`, reading, finder, read),
+  route('PATCH', `${base}/{variable}`, writing, finder, update),
+  route('DELETE', `${base}/{variable}`, writing, finder, remove),
+];

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Api, actingAs, startApi, uniqueName } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+
+/**
+ * What nobody uses costs nothing: an organization without registry, no-code modules, provider sets, test runs, queries and
+ * deleted workspaces asks the table exactly as often as it did before there were these, whatever others use.
+ */
+
+let api: Api;
+let plain: Api;
+const name = uniqueName('plain');
+beforeAll(async () => {
+  api = await startApi();
+  plain = actingAs(api, (await (await memberHelpers()).somebody(uniqueName('owner'))).token);
+  await plain.post('organizations', { name, email: 'a@example.com' });
+});
+afterAll(() => api.close());
+
+const callsOf = async (work: () => Promise<{ status: number }>): Promise<number> => {
+  const before = api.aws.calls;
+  expect((await work()).status).toBeLessThan(300);
+  return api.aws.calls - before;
+};
+
+/** Each in an organization with the same content: calls of a run's creation, its reads and lists. */
+const measured = async () => {
+  const body = (await plain.post(`organizations/${name}/workspaces`, { name: uniqueName('w') })).body;
+  const { id } = body.data;
+  const archive = await plain.configuration(id);
+  const related = {
+    workspace: { data: { type: 'workspaces', id } },
+    'configuration-version': { data: { type: 'configuration-versions', id: archive.id } },
+  };
+  let run = '';
+  const costs: Record<string, number> = {};
+  costs['a run'] = await callsOf(async () => {
+    const answer = await plain.post('runs', { 'plan-only': true }, related);
+    run = answer.body.data.id;
+    return answer;
+  });
+  for (const path of [
+    `runs/${run}`,
+    `workspaces/${id}`,
+    `workspaces/${id}/runs`,
+    `workspaces/${id}/vars`,
+    `organizations/${name}/runs`,
+    `organizations/${name}/workspaces`,
+    `organizations/${name}/projects`,
+    `organizations/${name}/varsets`,
+    `organizations/${name}`,
+  ]) {
+    costs[path.replace(run, 'run').replace(id, 'workspace').replace(name, 'organization')] = await callsOf(() =>
+      plain.get(path),
+    );
+  }
+  await (await import('../../functions/orchestration/finish.ts')).finishRun(run, 'Canceled');
+  const { deleteWorkspace } = await import('../../functions/removal/workspaces.ts');
+  await deleteWorkspace(body.data, { by: 'user-x', force: true });
+  return costs;
+};
+
+const useEverything = async (of: Api, organization: string) => {
+  const all = `organizations/${organization}`;
+  const { id } = (await of.post(`${all}/workspaces`, { name: uniqueName('deleted') })).body.data;
+  expect((await of.call('DELETE', `workspaces/${id}`)).status).toBe(204);
+  const module = { name: uniqueName('module'), provider: 'aws', 'registry-name': 'private', 'no-code': true };
+  expect((await of.post(`${all}/registry-modules`, module)).status).toBe(201);
+  const set = {
+    name: uniqueName('set'),
+    global: true,
+    'provider-source': 'hashicorp/null',
+    'configuration-hcl': 'provider "null" {}',
+  };
+  expect((await of.post(`${all}/provider-sets`, set)).status).toBe(201);
+};
+
+it('costs no request more, whatever others use, and whatever the organization itself uses elsewhere', async () => {
+  // The first of everything warms caches.
+  await measured();
+  const before = await measured();
+  expect(before).toEqual(expectedCalls);
+  await useEverything(api, 'acme');
+  expect(await measured()).toEqual(before);
+  await useEverything(plain, name);
+  expect(await measured()).toEqual(before);
+});
+
+/** Calls to DynamoDB. Whoever raises one of them makes every organization pay for it. */
+const expectedCalls: Record<string, number> = {
+  'a run': 20,
+  'runs/run': 3,
+  'workspaces/workspace': 4,
+  'workspaces/workspace/runs': 4,
+  'workspaces/workspace/vars': 4,
+  'organizations/organization/runs': 4,
+  'organizations/organization/workspaces': 5,
+  'organizations/organization/projects': 5,
+  'organizations/organization/varsets': 4,
+  'organizations/organization': 3,
+};

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { configuration, invocations, nameOf, runBudget, unitsOf } from '../bench/budget.ts';
+import { usageOf } from '../bench/figures.ts';
+import { client, newWorkspace, platform, startRun, untilFinal } from './support/world.ts';
+
+/**
+ * What a small auto-applied run may use, each of its function calls for itself: more is a decision, not an accident. A
+ * call that is repeated, because a machine is busy, is counted by itself too.
+ */
+const most: Record<string, number> = {
+  'Runs POST /api/v2/runs': 18,
+  PlanQueued: 5,
+  'Runner POST /runner/v1/claim': 4,
+  Planning: 2.5,
+  'Runner POST /runner/v1/report': 7,
+  Applying: 3.5,
+  'Runner POST /runner/v1/state-versions': 8,
+  Complete: 12,
+};
+
+/** As many as there is to say, and as long as it takes. */
+const byTime = /\/runner\/v1\/(log|heartbeat|next)/;
+
+it.skipIf(!platform.awsEndpointUrl)('a small auto-applied run uses no more than its budget', async () => {
+  const workspace = await newWorkspace({ 'auto-apply': true });
+  const { id } = await untilFinal(await startRun(workspace, { 'main.tf': configuration }));
+  expect((await client.run(id)).attributes.status).toBe('applied');
+  const { steps, totals } = await usageOf(platform as Parameters<typeof usageOf>[0], id);
+  expect(totals.transitions).toBe(runBudget.transitions);
+  const used = invocations(steps).map((one) => ({
+    name: nameOf(one),
+    units: one.map(unitsOf).reduce((sum, units) => sum + units, 0),
+  }));
+  // What this test itself asks for.
+  const own = used.filter(({ name }) => !name.includes(' GET ') && !byTime.test(name));
+  expect([...new Set(own.map(({ name }) => name))].sort()).toEqual(Object.keys(most).sort());
+  expect(own.filter(({ name, units }) => units > (most[name] ?? 0))).toEqual([]);
+});

@@ -1,0 +1,219 @@
+import { mkdirSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { attachPolicy } from '../../../e2e/support/policies.ts';
+import { attach, callBack, newTask, startServer } from '../../../e2e/support/run-tasks.ts';
+import {
+  newName,
+  newWorkspace,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+} from '../../../e2e/support/world.ts';
+import { client, organization, runPath } from './reader.ts';
+import { queryViews, registryViews } from './registry-views.ts';
+
+/** Every view of the page, with something in it. */
+
+/** Address and a text that says that the view is complete. */
+export interface View {
+  path: string;
+  ready: string;
+  /** Button that opens a dialog. */
+  open?: string;
+  keys?: string;
+  ticks?: string;
+  unfolds?: string[];
+}
+
+export const everyView = async (): Promise<Record<string, View>> => {
+  const workspace = await newWorkspace({ description: 'To be read by everybody' });
+  const { name } = workspace.attributes;
+  await client.setVariable(workspace.id, { key: 'unused', value: 'x', sensitive: true });
+  const files = { 'main.tf': `${resources(['a', 'b'])}\noutput "a" { value = "x" }` };
+  const applied = await startRun(workspace, files, { 'auto-apply': true, message: 'Applied already' });
+  expect((await untilFinal(applied)).attributes).toMatchObject({ status: 'applied', 'end-reason': null });
+  const failed = await startRun(workspace, { 'main.tf': 'resource "terraform_data" "a" {' }, { message: 'Fails' });
+  await untilFinal(failed);
+  const waiting = await untilConfirmable(
+    await startRun(workspace, { 'main.tf': resources(['b', 'c']) }, { message: 'Waits' }),
+  );
+  const pending = await client.createRun(workspace.id, { message: 'In line' });
+  const asking = await runWithTask();
+  const [state] = await client.list(
+    `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${name}`,
+  );
+  const set = await client.create(`/organizations/${organization}/varsets`, 'varsets', {
+    name: newName('set'),
+    description: 'For everybody',
+  });
+  const shared = { key: 'shared-variable', value: 'x', category: 'env' };
+  await client.create(`/varsets/${set.id}/relationships/vars`, 'vars', shared);
+  const policySet = await attachPolicy(workspace, 'advisory', { description: 'For all who build' });
+  const policy = { name: newName('policy'), kind: 'opa', query: 'data.a.deny', description: 'One by one' };
+  const loose = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', {
+    name: newName('set'),
+    kind: 'opa',
+  });
+  await client.create(`/organizations/${organization}/policies`, 'policies', policy, {
+    'policy-sets': { data: [{ type: 'policy-sets', id: loose.id }] },
+  });
+  const project = await client.create(`/organizations/${organization}/projects`, 'projects', { name: newName('prj') });
+  const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', {
+    name: newName('pool'),
+    'organization-scoped': false,
+  });
+  const allowlist = await client.create(`/organizations/${organization}/cidr-range-lists`, 'cidr-range-lists', {
+    name: newName('list'),
+    description: 'Nobody yet',
+  });
+  const range = { range: '2001:db8::/32', description: 'Later', enabled: false };
+  await client.create(`/cidr-range-lists/${allowlist.id}/relationships/cidr-ranges`, 'cidr-ranges', range);
+  const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('team') });
+  await client.create(
+    '/team-workspaces',
+    'team-workspaces',
+    { access: 'write' },
+    {
+      team: { data: { type: 'teams', id: team.id } },
+      workspace: { data: { type: 'workspaces', id: workspace.id } },
+    },
+  );
+  await client.create(`/workspaces/${workspace.id}/notification-configurations`, 'notification-configurations', {
+    name: 'Chat',
+    'destination-type': 'generic',
+    url: (await startServer()).url,
+    enabled: true,
+    triggers: ['run:needs_attention'],
+  });
+  // Whoever has one organization alone is led into it.
+  await client.create('/organizations', 'organizations', { name: newName('second'), email: 'second@localhost' });
+  const at = `/app/${organization}/workspaces/${name}`;
+  const settings = `/app/${organization}/settings`;
+  return {
+    ...(await registryViews()),
+    ...(await queryViews(workspace, at)),
+    'organization overview': { path: `/app/${organization}/overview`, ready: 'Waits', unfolds: ['As a table'] },
+    organizations: { path: '/', ready: 'New organization' },
+    workspaces: { path: `/app/${organization}/workspaces`, ready: name },
+    'new workspace': { path: `/app/${organization}/workspaces`, ready: name, open: 'New workspace' },
+    queue: { path: `/app/${organization}/runs`, ready: '1 of 1 in the queue' },
+    'variable sets': { path: `/app/${organization}/variable-sets`, ready: 'For everybody' },
+    'variable set': { path: `/app/${organization}/variable-sets/${set.id}`, ready: 'shared-variable' },
+    projects: { path: `/app/${organization}/projects`, ready: project.attributes.name },
+    project: { path: `/app/${organization}/projects/${project.id}`, ready: 'No workspaces yet', open: 'Change' },
+    'run tasks': {
+      path: `${settings}/run-tasks`,
+      ready: 'http://127.0.0.1',
+      open: 'New run task',
+      ticks: 'Apply to all workspaces',
+    },
+    'policy sets': { path: `${settings}/policy-sets`, ready: 'For all who build', open: 'New policy set' },
+    'policy set with versions': { path: `${settings}/policy-sets/${policySet.id}`, ready: 'current version' },
+    'policy set of single ones': {
+      path: `${settings}/policy-sets/${loose.id}`,
+      ready: 'One by one',
+      open: 'Add policy',
+    },
+    teams: { path: `${settings}/teams`, ready: team.attributes.name, open: 'New team' },
+    team: { path: `${settings}/teams/${team.id}`, ready: 'such as your CI', open: 'New token' },
+    'agent pools': { path: `${settings}/agent-pools`, ready: pool.attributes.name, open: 'New agent pool' },
+    'agent pool': { path: `${settings}/agent-pools/${pool.id}`, ready: 'No agents connected', open: 'New token' },
+    'IP allowlists': { path: `${settings}/ip-allowlists`, ready: 'Nobody yet', open: 'New IP allowlist' },
+    'IP allowlist': { path: `${settings}/ip-allowlists/${allowlist.id}`, ready: 'Not enforced', open: 'Add range' },
+    explorer: { path: `/app/${organization}/explorer`, ready: 'rows' },
+    'audit trail': { path: `${settings}/audit-trail`, ready: 'team: created' },
+    members: { path: `${settings}/members`, ready: 'owners', open: 'Invite' },
+    'organization settings': { path: `${settings}/general`, ready: 'No token yet' },
+    environments: { path: `/app/${organization}/environments`, ready: 'No environments yet' },
+    templates: { path: `/app/${organization}/templates`, ready: 'No templates yet' },
+    'version control': { path: `${settings}/version-control`, ready: 'Version control' },
+    health: { path: `${at}/health`, ready: 'No assessments yet' },
+    overview: { path: at, ready: 'Current run' },
+    'new run': { path: at, ready: 'Current run', open: 'Start new run' },
+    runs: { path: `${at}/runs`, ready: 'Applied already' },
+    resources: { path: `${at}/resources?resource=terraform_data.a`, ready: 'History' },
+    graph: { path: `${at}/resources?view=graph`, ready: 'Arrows point' },
+    states: { path: `${at}/states`, ready: 'Serial' },
+    state: { path: `${at}/states/${state?.id}`, ready: 'terraform_data.a' },
+    variables: { path: `${at}/variables`, ready: 'unused' },
+    'import of variables': { path: `${at}/variables`, ready: 'unused', open: 'Import .tfvars' },
+    'selected workspaces': { path: `/app/${organization}/workspaces`, ready: name, open: 'Select' },
+    'new variable': { path: `${at}/variables`, ready: 'unused', open: 'Add variable' },
+    settings: { path: `${at}/settings`, ready: team.attributes.name, open: 'Attach a run task' },
+    notifications: { path: `${at}/settings`, ready: 'Latest responses', unfolds: ['Latest responses'] },
+    'new notification': { path: `${at}/settings`, ready: 'Latest responses', open: 'New notification' },
+    'run that applied': { path: runPath(name, applied.id), ready: 'Compare with the previous state' },
+    'run that failed': { path: runPath(name, failed.id), ready: 'Terraform v' },
+    'run that waits': { path: runPath(name, waiting.id), ready: 'terraform_data.c' },
+    'run with a task': {
+      path: runPath(asking.workspace, asking.run),
+      ready: 'Details of',
+      unfolds: ['1 outcome', 'Details of CC-1', 'it is'],
+    },
+    'run in line': { path: runPath(name, pending.id), ready: 'Waiting for Waits' },
+    tokens: { path: '/app/settings/tokens', ready: 'Revoke' },
+    'new organization': { path: '/app/organizations/new', ready: 'It cannot be changed later' },
+    palette: { path: at, ready: 'Current run', keys: 'Control+k' },
+    nothing: { path: '/app/a/b/c/d/e', ready: 'Page not found' },
+  };
+};
+
+/** A run that a task has failed, with something to say of it. */
+const runWithTask = async () => {
+  const { task } = await newTask((payload) =>
+    callBack(payload, { status: 'failed', message: 'see below', url: 'https://task.test/' }, [
+      {
+        type: 'task-result-outcomes',
+        attributes: {
+          'outcome-id': 'CC-1',
+          description: 'a public bucket',
+          body: '# Why\n\n> it is\n\n| a | b |\n|---|---|\n| 1 | 2 |',
+          url: 'https://task.test/1',
+          tags: {
+            Status: [{ label: 'Denied', level: 'error' }],
+            Severity: [{ label: 'High', level: 'warning' }],
+            Team: [{ label: 'Network', level: 'info' }, { label: 'Storage' }],
+          },
+        },
+      },
+    ]),
+  );
+  const workspace = await newWorkspace();
+  await attach(workspace, task, ['pre_plan']);
+  const run = await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { message: 'Asks' }));
+  return { workspace: workspace.attributes.name as string, run: run.id };
+};
+
+/** Opens it, with whatever is folded in it. */
+export const openView = async (page: Page, { path, ready, open, keys, ticks, unfolds }: View): Promise<void> => {
+  await page.goto(path);
+  await page.getByText(ready).first().waitFor();
+  if (open) await page.getByRole('main').getByRole('button', { name: open }).click();
+  if (keys) {
+    await page.keyboard.press(keys);
+    await page.getByRole('dialog').getByRole('option').first().waitFor();
+  }
+  if (ticks) await page.getByRole('dialog').getByLabel(ticks).check();
+  for (const unfold of unfolds ?? []) for (const folded of await page.getByText(unfold).all()) await folded.click();
+};
+
+const looks = [
+  { look: 'light', colorScheme: 'light', width: 1280, height: 900 },
+  { look: 'dark', colorScheme: 'dark', width: 1280, height: 900 },
+  { look: 'phone', colorScheme: 'light', width: 390, height: 844 },
+] as const;
+
+/** Pictures of the view that is open, in light, in dark and on a phone, for somebody to look at. */
+export const picture = async (page: Page, folder: string, name: string): Promise<void> => {
+  mkdirSync(folder, { recursive: true });
+  for (const { look, colorScheme, width, height } of looks) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height });
+    const path = `${folder}/${name.replaceAll(' ', '-')}-${look}.png`;
+    await page.screenshot({ path, fullPage: true, animations: 'disabled' });
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1280, height: 900 });
+};
