@@ -13,8 +13,8 @@ import type { Client } from './client.ts';
 const smallBytes = 16 * 1024;
 /** Changes of so many times its size replace a whole one. */
 const growth = 2;
-/** Readers of the workspace's state get a newer one after so long. */
-const wholeMs = 10 * 60_000;
+/** Readers of the workspace's state get a newer one after so long, and no chain of changes has more than so many seconds. */
+const wholeMs = 3 * 60_000;
 
 interface State {
   content: Buffer;

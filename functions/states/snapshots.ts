@@ -37,11 +37,18 @@ export const noteSnapshots = async (runId: string, serial: number): Promise<bool
     condition: 'attribute_not_exists(apply.snapshotsFrom)',
   })) !== undefined;
 
+/**
+ * A chain of three minutes takes a few seconds, some 40 ms for each change of a state of 5 MB. Whoever made a longer one has what
+ * could be applied by then.
+ */
+const chainMs = 15_000;
+
 /** What the run's changes make of a state; undefined when there are none. */
 const withChanges = async (runId: string, state: Parameters<typeof readState>[0]): Promise<Buffer | undefined> => {
   let content: Buffer | undefined;
+  const end = Date.now() + chainMs;
   const seen = new Set<string>();
-  for (let { md5 } = state; !seen.has(md5); md5 = md5Of(content)) {
+  for (let { md5 } = state; !seen.has(md5) && Date.now() < end; md5 = md5Of(content)) {
     seen.add(md5);
     const changes = await getObjectUpTo(objects.stateChanges(runId, md5), maxChangesBytes);
     if (!Buffer.isBuffer(changes)) return content;
