@@ -51,12 +51,11 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
  * | | `APOOLNAME#<name>` | → agent pool id; the uniqueness of names |
  * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
- * | | `POLICY#<name>`, `POLSET#<name>` | → policy or policy set id; the uniqueness of names |
+ * | | `POLICY#<name>`, `POLSET#<name>`, `PROVSET#<name>` | → policy, policy set or provider set id; the uniqueness of names |
  * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `OC#<created at>#<id>` | → OAuth client, for lists |
  * | | `DELETED#<workspace id>` | → deleted workspace that can be recovered, for lists |
- * | | `PROVSET#<name>` | → provider set id; the uniqueness of names |
  * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; beside a project or workspace, to those |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
