@@ -142,19 +142,24 @@ interface AgentCall {
   purpose?(event: Event): AgentPurpose;
 }
 
-const forRuns = (): AgentPurpose => 'runs';
-const forForwarding = (): AgentPurpose => 'forwarding';
+/** A request that is refused as it stands decides nothing. */
+const purposeFor =
+  (purpose: AgentPurpose, body: v.GenericSchema) =>
+  (event: Event): AgentPurpose => {
+    parse(body, event);
+    return purpose;
+  };
 
 const calls: Record<string, AgentCall> = {
   register: {
     answer: register,
     purpose: (event) => (parse(bodies.register, event).publicKey ? 'forwarding' : 'runs'),
   },
-  next: { answer: next, purpose: forRuns },
+  next: { answer: next, purpose: purposeFor('runs', bodies.next) },
   ping: { answer: ping },
-  over: { answer: over, purpose: forRuns },
-  request: { answer: request, purpose: forForwarding },
-  answer: { answer: answered, purpose: forForwarding },
+  over: { answer: over, purpose: purposeFor('runs', bodies.over) },
+  request: { answer: request, purpose: purposeFor('forwarding', bodies.request) },
+  answer: { answer: answered, purpose: purposeFor('forwarding', bodies.answer) },
 };
 
 const otherPurpose: Record<AgentPurpose, string> = {
