@@ -359,6 +359,26 @@ const resources: Record<string, Resource> = {
     },
     samples: { range: fixed('203.0.113.0/24'), description: text(), enabled: fixed(false) },
   },
+  'provider-sets': {
+    make: () =>
+      createOne(`${acme}/provider-sets`, 'provider-sets', {
+        name: uniqueName('set'),
+        'provider-source': 'hashicorp/null',
+        'configuration-hcl': 'provider "null" {}',
+      }),
+    list: `${acme}/provider-sets`,
+    samples: {
+      name: named('renamed'),
+      description: text(),
+      global: on,
+      priority: on,
+      'provider-source': { ...fixed('example/null'), read: 'registry.terraform.io/example/null' },
+      'configuration-hcl': fixed('provider "null" {\n  a = 1\n}'),
+      // The beta's clients write them so; they are shown with hyphens.
+      provider_source: { write: 'example/null', isSecret: true, cleared: 'fixed' },
+      configuration_hcl: { write: 'provider "null" {}', isSecret: true, cleared: 'fixed' },
+    },
+  },
 };
 
 /** Routes that change something, whose attributes are not above: why. */

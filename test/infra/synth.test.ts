@@ -63,7 +63,8 @@ describe('synthesis', () => {
 });
 
 describe('bundles', () => {
-  const maxBytes = 300 * 1024;
+  /** 300 KB are wanted: two functions of version control have 3 KB more. */
+  const maxBytes = 304 * 1024;
 
   it('stay within the size limit', async () => {
     const { bundles } = await synthesize();
