@@ -20,8 +20,9 @@ import { identifierOf, readGitmodules, type Submodule, takesSsh } from './submod
 
 /** Fetches a commit from its forge into the bucket, from stream to stream. */
 
-/** Longer than the function may take. */
-const leaseSeconds = 660;
+/** Renewed while the commit is fetched: one that was cut off is fetched again soon after. */
+const leaseSeconds = 90;
+const renewMs = 20_000;
 
 /** Between tries within one call, and then until the sweep tries again; in seconds. */
 const waitsMs = [0, 5_000, 30_000];
@@ -161,6 +162,39 @@ const wordsOf = ({ identifier, sha, attempts }: CommitArchive, error: unknown): 
 const triesAgain = (error: unknown): boolean =>
   !(error instanceof ArchiveError) && (mayPass(error) || (error as ForgeError).failure === 'missing');
 
+const leaseEnd = (): string => new Date(Date.now() + leaseSeconds * 1000).toISOString();
+
+/** On an archive's record, renewed until it is stopped or somebody else has it. */
+class Lease {
+  until: string | undefined;
+  readonly #id: string;
+  readonly #timer: NodeJS.Timeout;
+  #renewing: Promise<void> = Promise.resolve();
+
+  constructor({ id, leaseUntil }: CommitArchive) {
+    this.#id = id;
+    this.until = leaseUntil;
+    this.#timer = setInterval(() => {
+      this.#renewing = this.#renewing.then(() => this.#renew()).catch(() => {});
+    }, renewMs);
+  }
+
+  async #renew(): Promise<void> {
+    const next = leaseEnd();
+    const renewed = await update(keys.commitArchive(this.#id), {
+      set: { leaseUntil: next, ...dueIn(this.#id, leaseSeconds) },
+      condition: 'leaseUntil = :mine',
+      values: { ':mine': this.until },
+    });
+    if (renewed) this.until = next;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#renewing;
+  }
+}
+
 /**
  * Fetches the commit, unless somebody else does. The record as it is then; undefined when it is not settled.
  * What may pass is tried again, first here and then when the sweep says so.
@@ -169,7 +203,7 @@ export const fetchCommit = async (id: string): Promise<CommitArchive | undefined
   const key = keys.commitArchive(id);
   const at = now();
   const leased = await update<CommitArchive>(key, {
-    set: { leaseUntil: new Date(Date.now() + leaseSeconds * 1000).toISOString(), ...dueIn(id, leaseSeconds) },
+    set: { leaseUntil: leaseEnd(), ...dueIn(id, leaseSeconds) },
     condition: 'status = :fetching AND (attribute_not_exists(leaseUntil) OR leaseUntil < :now)',
     values: { ':fetching': 'fetching', ':now': at },
   });
@@ -177,7 +211,9 @@ export const fetchCommit = async (id: string): Promise<CommitArchive | undefined
     const current = await getArchive(id);
     return current?.status === 'fetching' ? undefined : current;
   }
-  const settled = await tryHere(leased);
+  const lease = new Lease(leased);
+  const settled = await tryHere(leased).finally(() => lease.stop());
+  const mine = { ':mine': lease.until };
   const again = 'error' in settled && triesAgain(settled.error) ? laterSeconds[leased.attempts] : undefined;
   const passes = 'error' in settled && mayPass(settled.error);
   if ('error' in settled && again !== undefined && passes) {
@@ -186,7 +222,7 @@ export const fetchCommit = async (id: string): Promise<CommitArchive | undefined
       add: { attempts: 1 },
       remove: ['leaseUntil'],
       condition: 'leaseUntil = :mine',
-      values: { ':mine': leased.leaseUntil },
+      values: mine,
     });
     return undefined;
   }
@@ -198,7 +234,7 @@ export const fetchCommit = async (id: string): Promise<CommitArchive | undefined
     set: { ...outcome, ...dueIn(id, 60) },
     remove: ['leaseUntil'],
     condition: 'leaseUntil = :mine',
-    values: { ':mine': leased.leaseUntil },
+    values: mine,
   });
   return done ?? getArchive(id);
 };
