@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Call, Pull } from './forge.ts';
-import { firstOf, repo } from './github.ts';
+import { firstOf, repo } from './github/forge.ts';
 
 /** Reviews of pull requests at GitHub and Gitea, whose documents have the same shape. */
 

@@ -1,7 +1,7 @@
 import type { Dialect } from '../service-providers.ts';
 import type { WebhookReader } from './forge.ts';
-import { eventOf } from './github-events.ts';
-import { eventOf as eventOfGitlab } from './gitlab-events.ts';
+import { eventOf } from './github/events.ts';
+import { eventOf as eventOfGitlab } from './gitlab/events.ts';
 import { isHmacSigned, isSame } from './signature.ts';
 
 const isSigned: WebhookReader['isSigned'] = (header, body, secret) =>

@@ -14,7 +14,7 @@ import { keepLink } from '../account-links.ts';
 import { callerOf } from '../call.ts';
 import type { Account } from '../connections.ts';
 import type { Call } from '../forges/forge.ts';
-import { github } from '../forges/github.ts';
+import { github } from '../forges/github/forge.ts';
 import { redeemCode } from '../oauth.ts';
 import { type Attempt, beginAttempt, endedCookie, takeAttempt } from '../oauth-attempts.ts';
 import { appClient, appSecret } from './app.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Call, Page } from '../forges/forge.ts';
-import { id, repository } from '../forges/github-schemas.ts';
+import { id, repository } from '../forges/github/schemas.ts';
 import { theApp } from './app.ts';
 
 /** What installations and their people reach (GitHub REST API: GitHub App installations). */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { Call, Forge, StatusState } from './forge.ts';
-import { allPages, firstOf, found, maxTags, missing } from './github.ts';
-import { id, sha } from './github-schemas.ts';
+import type { Call, Forge, StatusState } from '../forge.ts';
+import { allPages, firstOf, found, maxTags, missing } from '../github/forge.ts';
+import { id, sha } from '../github/schemas.ts';
 
 /** GitLab.com, Community and Enterprise Edition (GitLab REST API v4). */
 

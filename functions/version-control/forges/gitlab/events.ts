@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { commandOf } from '../commands.ts';
-import { commitForm, type ForgeEvent, ignored, isZeros } from './events.ts';
-import type { Header } from './forge.ts';
-import { id } from './github-schemas.ts';
+import { commandOf } from '../../commands.ts';
+import { commitForm, type ForgeEvent, ignored, isZeros } from '../events.ts';
+import type { Header } from '../forge.ts';
+import { id } from '../github/schemas.ts';
 
 /** What webhooks of GitLab say. */
 

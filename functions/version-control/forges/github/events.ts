@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { commandOf } from '../commands.ts';
-import { commitForm, type ForgeEvent, ignored, isZeros } from './events.ts';
-import { id, repository, sender, senderOf, sha } from './github-schemas.ts';
+import { commandOf } from '../../commands.ts';
+import { commitForm, type ForgeEvent, ignored, isZeros } from '../events.ts';
+import { id, repository, sender, senderOf, sha } from './schemas.ts';
 
 /** What webhooks of GitHub and Gitea say, whose payloads have the same shape. */
 

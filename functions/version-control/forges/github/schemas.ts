@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { commitForm, type Sender } from './events.ts';
+import { commitForm, type Sender } from '../events.ts';
 
 /** Parts of GitHub's documents, in answers and in webhooks. */
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { ForgeError } from '../forge-error.ts';
-import type { Call, Forge, ForgeAnswer } from './forge.ts';
-import { id, repository, sha } from './github-schemas.ts';
+import { ForgeError } from '../../forge-error.ts';
+import type { Call, Forge, ForgeAnswer } from '../forge.ts';
+import { id, repository, sha } from './schemas.ts';
 
 /** GitHub and GitHub Enterprise Server (GitHub REST API, 2022-11-28). Gitea's API has the same shape, gitea.ts. */
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { PullForge } from './forge.ts';
-import { allPages, repo } from './github.ts';
-import { githubPulls } from './github-pulls.ts';
-import { isApproved } from './reviews.ts';
+import type { PullForge } from '../forge.ts';
+import { allPages, repo } from '../github/forge.ts';
+import { githubPulls } from '../github/pulls.ts';
+import { isApproved } from '../reviews.ts';
 
 /** Pull requests of Gitea and Forgejo. */
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { Pull, PullForge } from './forge.ts';
-import { allPages, changed, found, missing, pageSize, pathsOf, repo } from './github.ts';
-import { id, sender, senderOf, sha } from './github-schemas.ts';
-import { isApproved } from './reviews.ts';
+import type { Pull, PullForge } from '../forge.ts';
+import { isApproved } from '../reviews.ts';
+import { allPages, changed, found, missing, pageSize, pathsOf, repo } from './forge.ts';
+import { id, sender, senderOf, sha } from './schemas.ts';
 
 /** Pull requests of GitHub and GitHub Enterprise Server. */
 

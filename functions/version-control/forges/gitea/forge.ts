@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Forge } from './forge.ts';
-import { found, github, hook, missing, repo, tagsOf } from './github.ts';
+import type { Forge } from '../forge.ts';
+import { found, github, hook, missing, repo, tagsOf } from '../github/forge.ts';
 
 /** Gitea and Forgejo: GitHub's shapes, with paths, limits and events of their own (Gitea API v1). */
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { PullForge } from './forge.ts';
-import { allPages, found, missing } from './github.ts';
-import { id, sha } from './github-schemas.ts';
-import { diffs, pageSize, pathsOf, project } from './gitlab.ts';
+import type { PullForge } from '../forge.ts';
+import { allPages, found, missing } from '../github/forge.ts';
+import { id, sha } from '../github/schemas.ts';
+import { diffs, pageSize, pathsOf, project } from './forge.ts';
 
 /** Merge requests of GitLab. */
 
