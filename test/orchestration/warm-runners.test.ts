@@ -95,8 +95,8 @@ it('costs no request without the setting', async () => {
   await store.keepWarmRunners();
   expect(aws.calls).toBe(before);
   await start(run);
-  // Read, write, RunTask, and the write of the container's ARN: as ever.
-  expect(aws.calls - before).toBe(4);
+  // Read, RunTask, and the write of the claim and the container's ARN: as ever.
+  expect(aws.calls - before).toBe(3);
   expect([warm().length, cold().length]).toEqual([0, 1]);
 });
 

@@ -210,7 +210,7 @@ describe('finding a binary', () => {
         settings({ releases: { ...settings().releases, terraform: url } }),
         never,
       ),
-    ).rejects.toThrow(/there is no terraform on the runner's PATH, and a download failed/);
+    ).rejects.toThrow(/terraform not found on the runner's PATH, and a download failed/);
     expect(Date.now() - started).toBeLessThan(120_000);
     silent.closeAllConnections();
     silent.close();
