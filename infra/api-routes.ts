@@ -19,9 +19,11 @@ interface Node {
   targets: Map<string, HttpFunction>;
   /** Who is declared to answer everything below it. */
   owner?: HttpFunction;
+  /** Found keys below it, by who answers around it: each is asked for once for every way to cut what is above. */
+  found: Map<HttpFunction | undefined, ApiRoute[]>;
 }
 
-const node = (path: string): Node => ({ path, literals: new Map(), targets: new Map() });
+const node = (path: string): Node => ({ path, literals: new Map(), targets: new Map(), found: new Map() });
 
 const childrenOf = ({ literals, parameter }: Node): Node[] => [...literals.values(), ...(parameter ? [parameter] : [])];
 
@@ -53,12 +55,19 @@ const keysOf = ({ path, targets }: Node, around: HttpFunction | undefined): ApiR
 const keysUnder = (at: Node, owner: HttpFunction | undefined): ApiRoute[] =>
   childrenOf(at).flatMap((child) => [...keysOf(child, owner), ...keysBelow(child, owner)]);
 
+/** As {@link fewestKeys}, from what was found before. */
+const keysBelow = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
+  const keys = at.found.get(around) ?? fewestKeys(at, around);
+  at.found.set(around, keys);
+  return keys;
+};
+
 /**
  * The fewest keys below a path. The most specific key wins (HTTP APIs: routing), so a subtree can belong to the function
  * that answers most of it: only paths of other functions have keys of their own. Where nobody answers the subtree around
  * it, what no function is declared for stays unanswered.
  */
-const keysBelow = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
+const fewestKeys = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
   if (at.owner !== undefined) return keysUnder(at, at.owner);
   const targets = targetsBelow(at);
   const others = [...targets].filter((target) => target !== around);
