@@ -57,8 +57,9 @@ describe('the page', () => {
   it('names no other host in what it loads', () => {
     const texts = [files.html, ...Object.values(files.assets).map((file) => contentOf(file).toString())];
     const hosts = texts.flatMap((text) => text.match(/\bhttps?:\/\/[^\s"'`)]+/g) ?? []);
-    // Names of XML vocabularies are no addresses, and those of forges are what a form sends to the API.
-    const named = /^(http:\/\/www\.w3\.org\/|https:\/\/((api\.)?github|gitlab)\.com(\/api\/v4)?$)/;
+    // Names of XML vocabularies are no addresses, those of forges are what a form sends to the API, and a public module links to its page.
+    const named =
+      /^(http:\/\/www\.w3\.org\/|https:\/\/((api\.)?github|gitlab)\.com(\/api\/v4)?$|https:\/\/registry\.terraform\.io\/modules\/)/;
     expect(hosts.filter((url) => !named.test(url))).toEqual([]);
   });
 
