@@ -8,7 +8,7 @@ export const Environments: HttpDeclaration = {
   environment: ['table', 'bucket', 'key', 'requestLimit', 'environments'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    may.key('GenerateDataKey', 'Decrypt'),
+    may.key('Decrypt'),
     may.readObjects('runs', 'states'),
     may.seeMissingObjects(),
   ],

@@ -268,7 +268,6 @@ const expected: Record<FunctionId, string[]> = {
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
   Environments: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    'kms:GenerateDataKey key',
     'kms:Decrypt key',
     ...objects('GetObject', 'runs', 'states'),
     's3:ListBucket bucket',
