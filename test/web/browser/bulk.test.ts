@@ -22,7 +22,7 @@ it('locks, tags and moves several workspaces after one confirmation, and says wh
   await dialog.getByLabel('Reason').fill('maintenance');
   await dialog.getByRole('button', { name: 'Lock workspaces' }).click();
   await dialog.getByText('Done for 2 of 3.').waitFor();
-  expect(await dialog.getByRole('listitem').innerText()).toContain(`${common}-c`);
+  await expect.poll(() => dialog.getByRole('listitem').innerText()).toContain(`${common}-c`);
   await dialog.getByRole('button', { name: 'Close' }).click();
   // What failed is what is still to be done.
   await bar.getByText('1 selected').waitFor();
@@ -54,5 +54,5 @@ it('a list of runs says what each changes, for how long Terraform worked and of 
   const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/runs`);
   const line = page.getByRole('list', { name: 'Runs' }).getByRole('listitem');
   await line.getByText(/\d s/).first().waitFor();
-  expect(await line.locator('.counts').innerText()).toMatch(/\+2\s*~0\s*−0/);
+  await expect.poll(() => line.locator('.counts').innerText()).toMatch(/\+2\s*~0\s*−0/);
 });

@@ -27,7 +27,7 @@ it('filters, sorts, saves a view and exports what it shows', async () => {
   await table.getByRole('button', { name: 'Workspace' }).first().click();
   await table.getByRole('button', { name: 'Workspace' }).first().click();
   await expect.poll(() => table.getByRole('link').allInnerTexts()).toEqual(names.toReversed());
-  expect(await table.getByRole('row').filter({ hasText: names[0] }).innerText()).toContain('applied');
+  await expect.poll(() => table.getByRole('row').filter({ hasText: names[0] }).innerText()).toContain('applied');
 
   await page.getByRole('button', { name: 'Save view' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(common);

@@ -64,7 +64,8 @@ it('a query is started, listed, and its results searched and taken', async () =>
 
   await page.getByRole('link', { name, exact: true }).click();
   const line = page.getByRole('list', { name: 'Queries' }).getByRole('listitem');
-  expect(await line.innerText()).toMatch(new RegExp(`${id}[\\s\\S]*finished`));
+  // Lists draw their lines when they are in sight.
+  await expect.poll(() => line.innerText()).toMatch(new RegExp(`${id}[\\s\\S]*finished`));
 });
 
 it.skipIf(!isAtHand(queryClient) || !hasGo)('the link that terraform query prints leads to what it found', async () => {

@@ -76,7 +76,7 @@ it('a module is published from a folder, documented, deprecated and published ag
   await page.getByText('Makes boxes of any size.').waitFor();
   expect(new URL(page.url()).pathname).toBe(at);
   const size = page.getByRole('region', { name: 'Inputs' }).getByRole('row', { name: /size/ });
-  expect(await size.innerText()).toMatch(/How large it is[\s\S]*string[\s\S]*required/);
+  await expect.poll(() => size.innerText()).toMatch(/How large it is[\s\S]*string[\s\S]*required/);
   await page.getByRole('region', { name: 'Outputs' }).getByText('What came of it').waitFor();
   const block = await page.getByLabel('Configuration').innerText();
   expect(block).toMatch(
@@ -144,7 +144,8 @@ it('its tests are enabled, run with variables, and read', async () => {
 
   await page.getByRole('link', { name: name, exact: true }).click();
   const row = page.getByRole('list', { name: 'Test runs' }).getByRole('listitem');
-  expect(await row.innerText()).toMatch(/Tests of 1\.1\.0[\s\S]*1 passed, 1 failed[\s\S]*failed/);
+  // Lists draw their lines when they are in sight.
+  await expect.poll(() => row.innerText()).toMatch(/Tests of 1\.1\.0[\s\S]*1 passed, 1 failed[\s\S]*failed/);
   // What they created they have destroyed.
   await page.getByRole('link', { name: /Tests of 1.1.0/ }).click();
   await page.getByText('1 passed, 1 failed').first().waitFor();
