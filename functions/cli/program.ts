@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** What to type for this program again: `npx` starts it without putting it on the PATH (npm exec: environment). */
+/** How the user starts this program: `npx` does not put it on the PATH (npm exec: environment). */
 export const programOf = ({ npm_command, npm_lifecycle_script = '' }: NodeJS.ProcessEnv): string =>
   npm_command === 'exec' && /\bstepform\b/.test(npm_lifecycle_script) ? 'npx stepform' : 'stepform';
 
 export const program = programOf(process.env);
 
-/** Of the checkout that it is run from. */
+/** Version of the checkout or package. */
 export const version = (): string =>
   (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
