@@ -29,6 +29,17 @@ it('are told to anyone, as the operator has set them', async () => {
   delete process.env.OUTGOING_IP_RANGES;
 });
 
+it('are not sent to whoever has them', async () => {
+  const { handler } = await import('../../functions/public-api/api.ts');
+  const since = async (date: Date) => {
+    const event = eventOf('GET', '/api/meta/ip-ranges', { headers: { 'if-modified-since': date.toUTCString() } });
+    const { statusCode, body } = (await handler(event, {} as never)) as { statusCode: number; body?: string };
+    return [statusCode, Boolean(body)];
+  };
+  expect(await since(new Date(Date.now() + 120_000))).toEqual([304, false]);
+  expect(await since(new Date(Date.now() - 3_600_000))).toEqual([200, true]);
+});
+
 it('are ranges, or the deployment stops', () => {
   expect(readSettings({ outgoingIpRanges: '203.0.113.7/32' }).outgoingIpRanges).toEqual(['203.0.113.7/32']);
   expect(() => readSettings({ apiIpRanges: ['203.0.113.7'] })).toThrow(/apiIpRanges.*must be ranges of addresses/);
