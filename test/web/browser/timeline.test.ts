@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { Client } from '../../../functions/client/client.ts';
 import { newName, newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
 import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
 
@@ -50,6 +51,11 @@ it('says that a run comes from the command line', async () => {
   await page.getByText(/from the command line/).waitFor();
   await page.goto(runPath(workspace.attributes.name, first.id));
   await page.getByText(/from the API/).waitFor();
+  const ours = new Client(platform.url, platform.token, 'stepform/1.2.3');
+  const third = await ours.createRun(workspace.id, { 'plan-only': true });
+  expect(third.attributes).toMatchObject({ source: 'tfe-api', 'source-name': 'stepform' });
+  await page.goto(runPath(workspace.attributes.name, third.id));
+  await page.getByText(/from the command line/).waitFor();
 });
 
 it('counts in the chips of workspaces what the search leaves, in natural order', async () => {
