@@ -9,6 +9,7 @@ import { getUsers } from '../people/accounts/users.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { auditEventDocument, outcomeOf } from './document.ts';
+import { withNames } from './names.ts';
 import { type AuditEvent, type Direction, eventsSince } from './records.ts';
 
 /** As many as HCP Terraform has at most, and when nothing is said. */
@@ -141,7 +142,8 @@ const readTrail = async (call: Call): Promise<Answer> => {
   const total = totalOf({ page, size }, matched, matched > page * size);
   const pages = Math.max(1, Math.ceil(total / size));
   const organizationId = record?.externalId ?? null;
-  const data = named.map((event) =>
+  const shown = request.query.get('names') ? await withNames(organization, named) : named;
+  const data = shown.map((event) =>
     auditEventDocument(event, { organizationId, actor: names.get(event.actor) ?? null }),
   );
   const pagination = {
@@ -166,5 +168,6 @@ export const auditTrailRoutes: Route[] = [
     'filter[action]': 'text',
     'filter[workspace][id]': 'text',
     'filter[outcome]': { one: outcomes },
+    names: { one: ['true'] },
   }),
 ];
