@@ -1,5 +1,6 @@
 import { type Answer, json } from '../api/answer.ts';
 import { addressRefused, badRequest, forbidden } from '../api/errors.ts';
+import { includable } from '../api/include.ts';
 import { pageOf, totalOf } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Call, checkRefusal, type Route, userRoute } from '../api/route.ts';
@@ -103,6 +104,8 @@ const withWorkspaceNames = async (events: AuditEvent[]): Promise<AuditEvent[]> =
   });
 };
 
+const withExtras = includable('names');
+
 const readTrail = async (call: Call): Promise<Answer> => {
   const { request, principal } = call;
   const { page, size } = pageOf(request, pageSize, pageSize);
@@ -142,7 +145,7 @@ const readTrail = async (call: Call): Promise<Answer> => {
   const total = totalOf({ page, size }, matched, matched > page * size);
   const pages = Math.max(1, Math.ceil(total / size));
   const organizationId = record?.externalId ?? null;
-  const shown = request.query.get('names') ? await withNames(organization, named) : named;
+  const shown = withExtras.of(request).has('names') ? await withNames(organization, named) : named;
   const data = shown.map((event) =>
     auditEventDocument(event, { organizationId, actor: names.get(event.actor) ?? null }),
   );
@@ -168,6 +171,6 @@ export const auditTrailRoutes: Route[] = [
     'filter[action]': 'text',
     'filter[workspace][id]': 'text',
     'filter[outcome]': { one: outcomes },
-    names: { one: ['true'] },
+    include: withExtras,
   }),
 ];

@@ -294,7 +294,7 @@ describe('the trail', () => {
       ((await api.get(`${path}?filter[organization][name]=acme&since=${since}${query}`)).body.data as Event[]).map(
         ({ resource: { type, action, meta } }) => [`${type} ${action}`, meta.name, meta.workspace],
       );
-    expect(await names('&names=true')).toEqual([
+    expect(await names('&include=names')).toEqual([
       ['var create', 'region', attributes.name],
       ['project create', undefined, undefined],
       ['project destroy', undefined, undefined],
@@ -302,7 +302,7 @@ describe('the trail', () => {
       ['project update', undefined, undefined],
     ]);
     expect((await names('')).map(([, name]) => name)).toEqual(Array(5).fill(undefined));
-    expect((await api.get(`${path}?names=some`)).status).toBe(400);
+    expect((await api.get(`${path}?include=actors`)).status).toBe(400);
   });
 
   it('is for owners alone', async () => {

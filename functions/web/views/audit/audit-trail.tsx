@@ -57,7 +57,7 @@ const load = async (hours: number, filters: Filters, page: number, pageSize = si
     ...filters,
     since: new Date(Date.now() - hours * hour).toISOString(),
     sort: '-timestamp',
-    names: 'true',
+    include: 'names',
     'page[size]': String(pageSize),
     'page[number]': String(page),
   });
