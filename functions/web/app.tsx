@@ -12,6 +12,7 @@ import { SignIn } from './views/people/sign-in.tsx';
 import { Queue } from './views/runs/queue.tsx';
 import { Workspaces } from './views/workspaces/workspaces.tsx';
 
+// Each group imports this file in turn: whatever both need is then in one script, which the document names.
 const run = () => import('./groups/run.ts');
 const CommitView = lazily(run, (group) => group.CommitView);
 const QueryView = lazily(run, (group) => group.QueryView);
