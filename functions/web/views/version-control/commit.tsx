@@ -87,7 +87,7 @@ export const CommitView = ({
     include: 'created_by,workspace,plan,configuration_version.ingress_attributes',
     'page[size]': String(pageSize),
   });
-  const path = `/organizations/${organization}/vcs/commits/${sha}/runs?${query}`;
+  const path = `/organizations/${organization}/commits/${sha}/runs?${query}`;
   const live = useLive(`${path} ${most.value}`, () => read(path, most.value), paceOf);
   return (
     <Shell
