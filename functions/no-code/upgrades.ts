@@ -1,5 +1,5 @@
 import type { ModuleVersion } from '../registry/modules/records.ts';
-import { newestStable } from '../registry/names.ts';
+import { newestStable } from '../registry/versions.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, query } from '../store/table.ts';
 import type { Workspace } from '../workspaces/records.ts';

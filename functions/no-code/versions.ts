@@ -1,8 +1,9 @@
 import { unprocessable } from '../api/errors.ts';
 import { addressOf } from '../registry/modules/document.ts';
 import type { Details } from '../registry/modules/ingest.ts';
-import { getModuleVersion, type Module, type ModuleVersion, published } from '../registry/modules/records.ts';
-import { newestStable } from '../registry/names.ts';
+import type { Module, ModuleVersion } from '../registry/modules/records.ts';
+import { getSettledVersion, published } from '../registry/modules/uploads.ts';
+import { newestStable } from '../registry/versions.ts';
 import { getObject } from '../store/bucket.ts';
 import type { NoCodeModule } from './records.ts';
 
@@ -23,7 +24,7 @@ const failed = ['reg_ingress_failed', 'clone_failed'];
 /** A pin that can become usable: HCP Terraform takes versions that are awaited. @throws {ApiError} 422 */
 export const checkPin = async (module: Module, pin: string | undefined): Promise<void> => {
   if (pin === undefined || pin === latest) return;
-  const version = await getModuleVersion(module, pin);
+  const version = await getSettledVersion(module, pin);
   if (version && !failed.includes(version.status)) return;
   throw unprocessable(
     '/data/attributes/version-pin',
@@ -38,7 +39,7 @@ const detailsOf = async ({ version, detailsKey }: ModuleVersion): Promise<Releas
 
 /** What is published of a version; undefined while nothing is. */
 export const releaseOf = async (module: Module, version: string): Promise<Release | undefined> => {
-  const one = await getModuleVersion(module, version);
+  const one = await getSettledVersion(module, version);
   return one?.status === 'ok' ? detailsOf(one) : undefined;
 };
 

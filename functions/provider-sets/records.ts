@@ -4,7 +4,7 @@ import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import { uniqueNames } from '../store/unique-names.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 
 /**
@@ -63,19 +63,14 @@ export const countProviderSets = async (organization: string): Promise<number> =
 export const listProviderSets = async (organization: string): Promise<ProviderSet[]> => {
   const pointers = await pointersOf(organization);
   const sets = await batchGet<ProviderSet & Key>(pointers.map(({ holder }) => keys.providerSet(holder)));
-  // A name that a change left behind is not its record's.
+  // An interrupted rename leaves its old or new name behind.
   return sets.filter(({ name }) => pointers.some(({ sk }) => sk === `${prefix}${name}`));
 };
 
-const claimName = ({ id, organization, name }: ProviderSet): Promise<boolean> =>
-  claimUnique(
-    keys.providerSetName(organization, name),
-    id,
-    async (holder) => (await getProviderSet(holder))?.name === name,
-  );
-
-const releaseName = ({ id, organization, name }: ProviderSet): Promise<boolean> =>
-  releaseUnique(keys.providerSetName(organization, name), id);
+const names = uniqueNames<ProviderSet>(
+  ({ organization, name }) => keys.providerSetName(organization, name),
+  getProviderSet,
+);
 
 /** Undefined when the name is taken. 2 writes, 1 more for an organization's first. */
 export const createProviderSet = async (
@@ -92,7 +87,7 @@ export const createProviderSet = async (
     createdAt: at,
     updatedAt: at,
   };
-  if (!(await claimName(set))) return undefined;
+  if (!(await names.claim(set))) return undefined;
   // Runs of organizations without this do not look for any.
   if (!hasProviderSets) {
     const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
@@ -110,8 +105,6 @@ export const updateProviderSet = async (
 ): Promise<ProviderSet | undefined> => {
   const { workspaceIds, projectIds, ...settings } = change;
   const next = { ...set, ...settings };
-  const renamed = next.name !== set.name;
-  if (renamed && !(await claimName(next))) return undefined;
   const targets = Object.entries({ workspaceIds, projectIds }).filter(([, ids]) => ids !== undefined);
   const emptied = targets.flatMap(([name, ids]) => (ids?.length ? [] : [name]));
   const filled = targets.flatMap(([name, ids]) => (ids?.length ? [[name, new Set(ids)]] : []));
@@ -120,9 +113,10 @@ export const updateProviderSet = async (
     remove: next.global ? ['workspaceIds', 'projectIds'] : emptied,
     condition: 'attribute_exists(pk)',
   };
-  const updated = await update<ProviderSet>(keys.providerSet(set.id), asEdit(edit, editor));
-  if (renamed) await releaseName(updated ? set : next);
-  return updated;
+  const updated = await names.rename(set, next, () =>
+    update<ProviderSet>(keys.providerSet(set.id), asEdit(edit, editor)),
+  );
+  return updated === 'name taken' ? undefined : updated;
 };
 
 /** Undefined when the set is gone, has become global or would have too many. */
@@ -144,5 +138,5 @@ export const removeTargets = (id: string, from: Targets, ids: string[]): Promise
 /** Runs that were created keep what they have. May be repeated. */
 export const deleteProviderSet = async (set: ProviderSet): Promise<void> => {
   await remove(keys.providerSet(set.id));
-  await releaseName(set);
+  await names.release(set);
 };

@@ -241,15 +241,17 @@ const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
   return { items: Items.map((item) => unmarshall(item) as T), next: LastEvaluatedKey };
 };
 
-/** So many keys DynamoDB takes at once. */
+/** Keys in one request to DynamoDB. */
 const maxKeys = 100;
 
 /** Items in the order of the keys; missing ones are left out. 1 read for 100 keys. */
 export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
-  if (keys.length > maxKeys) {
-    return [...(await batchGet<T>(keys.slice(0, maxKeys))), ...(await batchGet<T>(keys.slice(maxKeys)))];
-  }
-  if (keys.length === 0) return [];
+  const items: T[] = [];
+  for (let i = 0; i < keys.length; i += maxKeys) items.push(...(await getBatch<T>(keys.slice(i, i + maxKeys))));
+  return items;
+};
+
+const getBatch = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   const byKey = new Map<string, T>();
   const distinct = new Map(keys.filter(isPossible).map(({ pk, sk }) => [`${pk} ${sk}`, { pk, sk }]));
   let pending = [...distinct.values()].map(packed);

@@ -185,14 +185,8 @@ export const findWorkspace = async (organization: string, name: string): Promise
 };
 
 /** In the order of the ids; missing ones are left out. */
-export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> => {
-  const workspaces: Workspace[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    const some = await batchGet<Workspace & Key>(ids.slice(i, i + 100).map(keys.workspace));
-    workspaces.push(...some.filter(living));
-  }
-  return workspaces;
-};
+export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> =>
+  (await batchGet<Workspace & Key>(ids.map(keys.workspace))).filter(living);
 
 /**
  * 4 writes, 5 with agents, or where it is to be destroyed or assessed by itself; undefined when the name is taken.

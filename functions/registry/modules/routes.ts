@@ -10,7 +10,7 @@ import { type InOrganization, organization } from '../../people/organizations/fi
 import { moduleName, providerName } from '../names.ts';
 import { addressOf, moduleDocument, moduleVersionDocument } from './document.ts';
 import { moduleByAddress as byAddress, moduleById as byId, common } from './finder.ts';
-import { readDeprecation, readModuleChange, readNewModule, readNewVersion } from './input.ts';
+import { readModuleChange, readNewModule } from './input.ts';
 import {
   countModules,
   countVersions,
@@ -19,18 +19,17 @@ import {
   deleteModuleVersion,
   deprecate,
   findModule,
-  getModuleVersion,
   listModules,
   type Module,
   type ModuleVersion,
   maxModules,
   maxModuleVersions,
-  moduleUploadUrl,
   type NoCodeProvisioning,
-  published,
   setTests,
 } from './records.ts';
 import { deleteModule } from './removal.ts';
+import { getSettledVersion, moduleUploadUrl, published } from './uploads.ts';
+import { readDeprecation, readNewVersion } from './version-input.ts';
 
 /** Modules of the private registry (HCP API: registry modules). */
 
@@ -162,7 +161,7 @@ const createVersion = async ({ request, subject }: Context<Module>): Promise<Ans
 };
 
 const foundVersion = async (module: Module, version: string): Promise<ModuleVersion> => {
-  const moduleVersion = await getModuleVersion(module, version);
+  const moduleVersion = await getSettledVersion(module, version);
   if (!moduleVersion) throw notFound(`Version ${version.slice(0, 100)} of ${addressOf(module)} not found.`);
   return moduleVersion;
 };

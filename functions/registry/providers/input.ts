@@ -3,7 +3,8 @@ import { ApiError, unprocessable } from '../../api/errors.ts';
 import type { OtherFields } from '../../api/known-attributes.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { readData, text } from '../../api/validation.ts';
-import { namespaceName, publishedProviderName, registryName, version } from '../names.ts';
+import { namespaceName, publishedProviderName, registryName } from '../names.ts';
+import { version } from '../versions.ts';
 import { type ReadKey, readPublicKey } from './gpg-key.ts';
 import type { Platform, ProviderAddress, ProviderVersion } from './records.ts';
 

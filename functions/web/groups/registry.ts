@@ -1,3 +1,5 @@
+import '../app.tsx';
+
 export { ModuleView } from '../views/registry/module.tsx';
 export { Modules } from '../views/registry/modules.tsx';
 export { ProviderView } from '../views/registry/provider.tsx';
