@@ -8,6 +8,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { DirectCall } from '../../functions/store/direct-calls.ts';
 import { DynamoDb } from '../../infra/local/dynamodb.ts';
 import { AwsError } from '../../infra/local/errors.ts';
+import { FormerItems } from './former-items.ts';
 import { Objects } from './objects.ts';
 import { handOver, sendAgain } from './plain-commands.ts';
 import { storageCall } from './storage.ts';
@@ -54,6 +55,8 @@ export interface Aws {
   letLateCome(): Promise<void>;
   /** What DescribeExecution says of one, by its name; `RUNNING` unless this says something else. */
   executionStatus?: (name: string) => string | undefined;
+  /** Reads that are eventually consistent answer with the item as it was before its last write. */
+  stale?: boolean;
   /** Holds every call until it resolves, so that a test can choose the order in which calls happen. */
   gate?: () => Promise<void>;
   close(): Promise<void>;
@@ -220,6 +223,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
       database.close();
     },
   };
+  const former = new FormerItems(database);
   const perform = async (target: string, body: Buffer): Promise<Answer> => {
     const [service = '', action = ''] = target.split('.');
     const input = JSON.parse(body.toString());
@@ -230,7 +234,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     if (service.startsWith('AWSStepFunctions')) return states(aws, action, input);
     if (service.startsWith('AmazonEC2ContainerService')) return ecs(containers(aws, action, input));
     try {
-      const { output } = await database.handle(action, input);
+      const { output } = await former.around(aws.stale ?? false, action, input);
       if (action !== 'UpdateItem') aws.itemsRead += itemsIn(output);
       return json(output);
     } catch (error) {
