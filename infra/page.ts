@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import type { PageFile, PageFiles } from '../functions/web-server/files.ts';
 
 const types: Record<string, string> = {
@@ -25,6 +25,21 @@ const compressed = async (name: string, content: Uint8Array): Promise<PageFile> 
 const hashed = (name: string, content: Uint8Array): string => {
   const hash = createHash('sha256').update(content).digest('base64url').slice(0, 10);
   return `${basename(name, extname(name))}-${hash}${extname(name)}`;
+};
+
+// Browsers since the spring of 2024: light-dark(), Promise.withResolvers.
+const target = ['chrome123', 'edge123', 'firefox121', 'safari17.5'];
+
+/** Style sheets that scripts import as text, minified as the page's own is. */
+const styleTexts: Plugin = {
+  name: 'style-texts',
+  setup(context) {
+    context.onLoad({ filter: /\.css$/ }, async ({ path, with: { type } }) => {
+      if (type !== 'text') return undefined;
+      const { code } = await transform(await readFile(path, 'utf8'), { loader: 'css', minify: true, target });
+      return { contents: code, loader: 'text' };
+    });
+  },
 };
 
 type Outputs = Metafile['outputs'];
@@ -62,8 +77,8 @@ export const buildPage = async (root: string): Promise<PageFiles> => {
     chunkNames: '[name]-[hash]',
     platform: 'browser',
     format: 'esm',
-    // Browsers since the spring of 2024: light-dark(), Promise.withResolvers.
-    target: ['chrome123', 'edge123', 'firefox121', 'safari17.5'],
+    target,
+    plugins: [styleTexts],
     minify: true,
     jsx: 'automatic',
     jsxImportSource: 'preact',

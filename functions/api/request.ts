@@ -120,6 +120,13 @@ export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = li
 };
 
 /**
+ * Our own command line (cli/program.ts), by its User-Agent. HCP's `source` has values for Terraform's alone, which draws
+ * logs and plans itself; to everything else this one is a client of the API.
+ */
+export const sourceNameOf = (request: ApiRequest): string | undefined =>
+  request.header('user-agent')?.startsWith('stepform/') ? 'stepform' : undefined;
+
+/**
  * Runs and configurations say through what they were made: the command line sends headers of its own, a
  * browser says of the web page's requests that they come from there (Fetch Metadata: Sec-Fetch-Site).
  */

@@ -6,6 +6,9 @@ export const programOf = ({ npm_command, npm_lifecycle_script = '' }: NodeJS.Pro
 
 export const program = programOf(process.env);
 
+/** How requests name this program. */
+export const userAgent = (): string => `stepform/${version()}`;
+
 /** Version of the checkout or package. */
 export const version = (): string =>
   (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;

@@ -6,7 +6,7 @@ import { type CloudBlock, readCloudBlock } from './cloud-block.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';
 import { findLocalPlatform, type LocalPlatform } from './local-platform.ts';
 import { nearest } from './nearest-word.ts';
-import { program } from './program.ts';
+import { program, userAgent } from './program.ts';
 
 /** Trusts the user's own certificate authority, like Terraform. */
 const trustOwnAuthority = (): void => {
@@ -62,7 +62,7 @@ export class Session {
     if (!this.#client) {
       trustOwnAuthority();
       const { address } = this;
-      this.#client = new Client(address.url, findToken(address, this.local).token);
+      this.#client = new Client(address.url, findToken(address, this.local).token, userAgent());
     }
     return this.#client;
   }

@@ -84,12 +84,12 @@ const withRetries = async (send: () => Promise<Response>): Promise<Response> => 
 
 export class Client {
   readonly url: string;
-  readonly #token: string;
+  readonly #headers: Record<string, string>;
 
-  /** @param url of the platform, without a path */
-  constructor(url: string, token: string) {
+  /** @param url of the platform, without a path  @param program `name/version`, where no browser says it */
+  constructor(url: string, token: string, program?: string) {
     this.url = url.replace(/\/$/, '');
-    this.#token = token;
+    this.#headers = { authorization: `Bearer ${token}`, ...(program ? { 'user-agent': program } : {}) };
   }
 
   /** @throws {UnreachableError} */
@@ -111,7 +111,7 @@ export class Client {
     const init = {
       method,
       headers: {
-        authorization: `Bearer ${this.#token}`,
+        ...this.#headers,
         accept: mediaType,
         ...(body === undefined ? {} : { 'content-type': mediaType }),
         ...headers,
@@ -129,7 +129,7 @@ export class Client {
 
   /** Of an endpoint that answers in plain text. @throws {ApiError} */
   async text(path: string): Promise<string> {
-    const response = await this.#fetch(path, { headers: { authorization: `Bearer ${this.#token}` } });
+    const response = await this.#fetch(path, { headers: this.#headers });
     const text = await response.text();
     if (!response.ok) throw new ApiError('GET', path, response.status, text);
     return text;
@@ -137,14 +137,14 @@ export class Client {
 
   /** What the API answers with a redirect to the bucket: a state, a plan. @throws {ApiError} */
   async content(path: string): Promise<Response> {
-    const response = await this.#fetch(path, { headers: { authorization: `Bearer ${this.#token}` } });
+    const response = await this.#fetch(path, { headers: this.#headers });
     if (!response.ok) throw new ApiError('GET', path, response.status, await response.text());
     return response;
   }
 
   /** Content that is no document, to where the API takes it: a policy. @throws {ApiError} */
   async put(path: string, content: string): Promise<void> {
-    const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/octet-stream' };
+    const headers = { ...this.#headers, 'content-type': 'application/octet-stream' };
     const response = await this.#fetch(path, { method: 'PUT', headers, body: content });
     if (!response.ok) throw new ApiError('PUT', path, response.status, await response.text());
   }

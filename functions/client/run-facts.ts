@@ -37,6 +37,20 @@ export const kindOf = ({ attributes: run }: Resource<'runs'>): string | undefine
   return run['allow-empty-apply'] ? kinds.empty_apply : undefined;
 };
 
+const sources: Record<string, string> = {
+  'tfe-api': 'the API',
+  'tfe-module': 'its module',
+  'tfe-ui': 'the web page',
+  'tfe-configuration-version': 'an uploaded configuration',
+  'terraform+cloud': 'the command line',
+  terraform: 'the command line',
+  'tfe-infrastructure-lifecycle': 'its schedule',
+};
+
+/** Through what it was created, as in "from the command line". */
+export const sourceOf = ({ attributes }: Resource<'runs'>): string =>
+  attributes['source-name'] === 'stepform' ? 'the command line' : (sources[attributes.source] ?? attributes.source);
+
 export type Action = RunAction | 'override';
 
 /**

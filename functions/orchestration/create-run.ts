@@ -39,6 +39,7 @@ export interface RunRequest {
   /** Permissions of the creator. */
   granted: Granted;
   source: string;
+  sourceName?: string;
   /** The client renders Terraform's JSON UI lines; if absent, `source` decides. */
   rendersLogs?: boolean;
   terraformVersion?: string;
@@ -111,6 +112,7 @@ export const queueRun = async (request: RunRequest): Promise<Run> => {
     ingress: version.ingress,
     createdBy,
     source,
+    ...(request.sourceName ? { sourceName: request.sourceName } : {}),
     structuredOutput: workspace.structuredRunOutputEnabled && rendersLogs && drawsPlans(source, commit !== undefined),
     terraformVersion: request.terraformVersion ?? workspace.terraformVersion,
     inputsKey,

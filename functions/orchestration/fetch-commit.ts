@@ -6,7 +6,7 @@ import { settleCommitOfModule } from '../registry/modules/uploads.ts';
 import { invokeLater } from '../store/aws.ts';
 import { logError } from '../store/log.ts';
 import { type CommitArchive, settleVersion, settleWaiting, type Waiting } from '../version-control/archives.ts';
-import { registerVersion } from '../version-control/commit-status.ts';
+import { registerVersion } from '../version-control/commit-records.ts';
 import { fetchCommit } from '../version-control/fetch-commit.ts';
 import { recordVcsEvent } from '../version-control/vcs-events.ts';
 import { configurationSettled } from './fetching.ts';

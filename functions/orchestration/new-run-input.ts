@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
 import type { OtherFields } from '../api/known-attributes.ts';
-import { type ApiRequest, sourceOf } from '../api/request.ts';
+import { type ApiRequest, sourceNameOf, sourceOf } from '../api/request.ts';
 import { readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
 import {
   type ConfigurationVersion,
@@ -19,7 +19,7 @@ import { acceptUpload, defaultOptions } from './create-run.ts';
 
 const otherFields: OtherFields = {
   shown: `actions canceled-at created-at end-reason force-cancel-available-at has-changes permissions
-      position-in-queue source status status-timestamps trigger-reason triggering-source-name updated-at`,
+      position-in-queue source source-name status status-timestamps trigger-reason triggering-source-name updated-at`,
   related: `apply canceled-by comments confirmed-by cost-estimate created-by plan policy-checks run-events
       run-trigger-snapshots task-stages tf-policy-evaluations triggering-run triggering-source`,
   lacking: {
@@ -122,7 +122,9 @@ export const findVersion = async (workspace: Workspace, id: string | undefined):
       `configuration-version: workspace ${workspace.name} has no configuration yet; upload one first`,
     );
   }
-  const version = await getConfigurationVersion(id);
+  // For half the price where its content came before a moment ago.
+  const shown = await getConfigurationVersion(id, false);
+  const version = shown?.status === 'uploaded' ? shown : await getConfigurationVersion(id);
   if (version?.workspaceId !== workspace.id) {
     throw unprocessable(versionPointer, `configuration-version: ${id} not found in workspace ${workspace.name}`);
   }
@@ -163,6 +165,7 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
     options,
     version,
     source,
+    sourceName: sourceNameOf(request),
     rendersLogs: rendersLogs(request),
     terraformVersion,
     autoApply: input.attributes['auto-apply'] ?? undefined,

@@ -23,6 +23,7 @@ export interface NewRun extends RunOptions {
   ingress?: Run['ingress'];
   createdBy: string;
   source: string;
+  sourceName?: string;
   structuredOutput: boolean;
   terraformVersion: string;
   inputsKey?: string;

@@ -65,6 +65,8 @@ export interface Run extends RunOptions {
   createdBy: string;
   /** API `source`: `tfe-api`, `tfe-ui`, `tfe-configuration-version`, `terraform+cloud`, `terraform`, `tfe-infrastructure-lifecycle`. */
   source: string;
+  /** The program that created it, where that is our own command line. */
+  sourceName?: string;
   /** Queued by a run trigger; `via` has the ids of all workspaces that led here, the first first. */
   trigger?: { runId: string; workspaceId: string; workspaceName: string; via: string[] };
   /** The workspace's version when it was created; absent: the platform's default. */

@@ -29,6 +29,8 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
     status: run.status,
     message: run.message,
     source: run.source,
+    /** Ours, as workspaces have it: which client of the API created it. */
+    'source-name': run.sourceName ?? null,
     'trigger-reason': run.trigger ? 'run_trigger' : run.createdBy === versionControl ? 'vcs' : 'manual',
     'triggering-source-name': run.trigger?.workspaceName ?? null,
     'created-at': run.createdAt,

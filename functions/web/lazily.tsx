@@ -31,6 +31,20 @@ const Waiting = ({ failed }: { failed: boolean }) => {
   return <Shell crumbs={crumbs}>{failed ? <Missing /> : <Skeleton what="page" />}</Shell>;
 };
 
+const added = new Set<string>();
+
+/** Adds the style of a part that is loaded when a view needs it: it comes with the script, without another request. */
+export const addStyle = (text: string): void => {
+  if (added.has(text)) return;
+  added.add(text);
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  document.adoptedStyleSheets.push(sheet);
+};
+
+/** In place of a part of a view. */
+export const WaitingPart = ({ failed }: { failed: boolean }) => (failed ? <Missing /> : null);
+
 /**
  * A view of what `load` imports; until it is there, its frame. After an update of the platform the scripts of an open
  * page are gone, and the page is loaded anew.
@@ -38,6 +52,7 @@ const Waiting = ({ failed }: { failed: boolean }) => {
 export const lazily = <Group, Props extends object>(
   load: () => Promise<Group>,
   viewOf: (group: Group) => ComponentType<Props>,
+  Meanwhile: ComponentType<{ failed: boolean }> = Waiting,
 ): ((props: Props) => JSX.Element) => {
   const loaded: Signal<ComponentType<Props> | undefined> = signal(undefined);
   const failed = signal(false);
@@ -58,6 +73,6 @@ export const lazily = <Group, Props extends object>(
     useEffect(() => {
       if (!loaded.peek()) void start();
     }, []);
-    return View ? <View {...props} /> : <Waiting failed={failed.value} />;
+    return View ? <View {...props} /> : <Meanwhile failed={failed.value} />;
   };
 };

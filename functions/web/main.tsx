@@ -1,12 +1,9 @@
 import './style/base.css';
 import './style/controls.css';
 import './style/page.css';
-import './style/run.css';
-import './style/log.css';
-import './style/diff.css';
+import './style/changes.css';
 import './style/tasks.css';
 import './style/charts.css';
-import './style/environments.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { watchOwnRuns } from './browser-notifications.ts';

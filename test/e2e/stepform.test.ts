@@ -150,6 +150,7 @@ it('signs in, starts, watches and confirms a run; gives scripts states, outputs 
   expect(applied).toMatchObject({ code: exit.done, out: expect.stringContaining('Apply complete!') });
   expect(applied.out).not.toContain('will be created');
   expect((await json(['runs', 'show'])).data.attributes).toMatchObject({ status: 'applied', message: 'First' });
+  expect(await succeed(['runs', 'show'])).toMatch(/Queued (just now|\d+ \w+ ago) from the command line/);
   const late = await stepform(['runs', 'discard', confirm[2] ?? '']);
   expect(late).toMatchObject({ code: exit.notNow, err: expect.stringContaining('has status Applied') });
 

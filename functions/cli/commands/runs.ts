@@ -1,5 +1,5 @@
 import { type Resource, related } from '../../client/client.ts';
-import { factsOf, kindOf, since } from '../../client/run-facts.ts';
+import { factsOf, kindOf, since, sourceOf } from '../../client/run-facts.ts';
 import { ago, duration } from '../../client/text/time.ts';
 import { displayStatus } from '../../run/display.ts';
 import { stagesOf } from '../../run/stages.ts';
@@ -110,6 +110,7 @@ const show: Command = {
       const changes = changesOf(document);
       if (changes) print(`${phase === 'plan' ? '\nPlan' : 'Apply'}: ${changesInWords(changes, phase)}`);
     }
+    print(dim(`\nQueued ${ago(run.attributes['created-at'], Date.now())} from ${sourceOf(run)}`));
     if (run.attributes['end-reason']) print(`\n${plain(run.attributes['end-reason'])}`);
     for (const line of await adviceOn(client, snapshot)) print(line);
   },

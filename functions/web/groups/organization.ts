@@ -1,3 +1,5 @@
+import '../app.tsx';
+
 export { AgentPoolView } from '../views/agents/agent-pool.tsx';
 export { AgentPools } from '../views/agents/agent-pools.tsx';
 export { AuditTrail } from '../views/audit/audit-trail.tsx';

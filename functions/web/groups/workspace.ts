@@ -1,1 +1,5 @@
+import '../app.tsx';
+
+export { BulkActions } from '../views/workspaces/bulk.tsx';
+export { NewWorkspace } from '../views/workspaces/new-workspace.tsx';
 export { WorkspaceView } from '../views/workspaces/workspace.tsx';

@@ -2,11 +2,15 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { type Difference, type Kind, kindsByRisk } from '../../client/text/plan.ts';
 import { type Row, rowsOf } from '../../client/text/plan-rows.ts';
+import { addStyle } from '../lazily.tsx';
 import { hash } from '../location.ts';
+import diffStyle from '../style/diff.css' with { type: 'text' };
 import { Cells } from './diff-cells.tsx';
 import { signs } from './diff-signs.ts';
 import { Totals } from './diff-totals.tsx';
 import { LongList } from './long-list.tsx';
+
+addStyle(diffStyle);
 
 /** Differences resource by resource; what changes in one is worked out when it is opened. */
 

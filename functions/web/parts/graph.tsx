@@ -1,7 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { count } from '../../client/text/time.ts';
+import { addStyle } from '../lazily.tsx';
+import graphStyle from '../style/graph.css' with { type: 'text' };
 import { type GraphNode, type GraphResource, graphOf, nodeHeight, nodeWidth } from '../text/graph.ts';
+
+addStyle(graphStyle);
 
 interface Props {
   /** Accessible name for screen readers. */

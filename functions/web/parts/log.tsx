@@ -3,8 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Resource } from '../../client/client.ts';
 import { count } from '../../client/text/time.ts';
+import { addStyle } from '../lazily.tsx';
 import { hash, setHash } from '../location.ts';
 import { related } from '../session.ts';
+import logStyle from '../style/log.css' with { type: 'text' };
 import { type Fold, LogFolds } from '../text/log-folds.ts';
 import type { LogText } from '../text/log-text.ts';
 import { saveFile } from '../text/save.ts';
@@ -12,6 +14,8 @@ import { Copy } from './basics.tsx';
 import { Gantt } from './gantt.tsx';
 import { linkTo, Row } from './log-row.tsx';
 import { useLogText } from './log-source.ts';
+
+addStyle(logStyle);
 
 const rowHeight = 20;
 /** Rows above and below what is seen. */

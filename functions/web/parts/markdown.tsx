@@ -1,6 +1,10 @@
 import type { ComponentChildren } from 'preact';
+import { addStyle } from '../lazily.tsx';
+import markdownStyle from '../style/markdown.css' with { type: 'text' };
 import type { Inline } from '../text/inline.ts';
 import { type Block, maxMarkdown, parseMarkdown } from '../text/markdown.ts';
+
+addStyle(markdownStyle);
 
 /** A link that strangers gave: it learns nothing of where it was followed from. */
 export const ExternalLink = ({ href, children }: { href: string; children: ComponentChildren }) => (

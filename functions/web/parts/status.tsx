@@ -3,7 +3,7 @@ import { factsOf } from '../../client/run-facts.ts';
 import { displayStatus } from '../../run/display.ts';
 
 export { isFinalRun as isOver } from '../../client/client.ts';
-export { factsOf, kindOf, since } from '../../client/run-facts.ts';
+export { factsOf, kindOf, since, sourceOf } from '../../client/run-facts.ts';
 
 export const Status = ({ run }: { run: Resource<'runs'> }) => {
   const { name, tone } = displayStatus(factsOf(run));
@@ -13,14 +13,3 @@ export const Status = ({ run }: { run: Resource<'runs'> }) => {
 /** How soon to ask again: never once nothing can change. */
 export const pollIntervalOf = (run: Resource<'runs'>, ms = 750): number | undefined =>
   isFinalRun(run) ? undefined : ms;
-
-const sources: Record<string, string> = {
-  'tfe-api': 'the API',
-  'tfe-module': 'its module',
-  'tfe-ui': 'this page',
-  'tfe-configuration-version': 'an uploaded configuration',
-  'terraform+cloud': 'the command line',
-  terraform: 'the command line',
-};
-
-export const sourceOf = ({ attributes }: Resource<'runs'>): string => sources[attributes.source] ?? attributes.source;

@@ -48,6 +48,27 @@ it('each view loads at most 90 KB of script and style', async () => {
   expect(over).toEqual([]);
 });
 
+it('the first view loads two scripts and one style sheet, a view of a group its own besides', async () => {
+  const page = await visit(`/app/${organization}/workspaces`);
+  const loaded = (): Promise<string[]> =>
+    page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .flatMap(({ name }) => /\/app\/assets\/([a-z]+)-\w+\.(js|css)$/.exec(name)?.slice(1).join('.') ?? [])
+        .sort(),
+    );
+  await page.getByRole('heading', { name: 'Workspaces', exact: true }).waitFor();
+  expect(await loaded()).toEqual(['chunk.js', 'page.css', 'page.js']);
+  await page.goto(`/app/${organization}/overview`);
+  await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
+  expect(await loaded()).toEqual(['chunk.js', 'page.css', 'page.js']);
+  // Its dialog is not loaded before it is opened.
+  await page.goto(`/app/${organization}/workspaces`);
+  await page.getByRole('button', { name: 'New workspace' }).click();
+  await page.getByRole('dialog', { name: 'New workspace' }).getByLabel('Name').waitFor();
+  expect(await loaded()).toContain('workspace.js');
+});
+
 it('a part that does not come leaves a way to load it again', async () => {
   const page = await visit('/');
   await page.route(lazyPart, (route) => route.fulfill(gone));

@@ -2,7 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { timeOfDay } from '../../../client/text/time.ts';
 import { type Build, isBusy, read } from '../../environments.ts';
+import { addStyle } from '../../lazily.tsx';
 import { repeat } from '../../live.ts';
+import environmentsStyle from '../../style/environments.css' with { type: 'text' };
+
+addStyle(environmentsStyle);
 
 interface Entry {
   id: number;
@@ -48,7 +52,7 @@ export const BuildLog = ({ build }: { build: Build }) => {
   return (
     <section
       ref={box}
-      class="log build-log"
+      class="build-log"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it too
       tabIndex={0}
       aria-label={`Log of build ${build.build_number}`}
@@ -58,7 +62,7 @@ export const BuildLog = ({ build }: { build: Build }) => {
     >
       {stages.map((stage) => (
         <div key={stage}>
-          <p class="stage">{stage}</p>
+          <p class="step">{stage}</p>
           {entries
             .filter((entry) => entry.stage === stage && isShown(entry))
             .map(({ id, created_at: at, log_level: level, output }) => (

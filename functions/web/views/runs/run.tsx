@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import type { Resource } from '../../../client/client.ts';
 import { overrideOf, waitsForOverride } from '../../../client/run-facts.ts';
 import { displayStatus } from '../../../run/display.ts';
+import { addStyle } from '../../lazily.tsx';
 import { useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
@@ -13,6 +14,7 @@ import { Shell } from '../../parts/shell.tsx';
 import { Stages } from '../../parts/stages.tsx';
 import { factsOf, isOver, kindOf, pollIntervalOf, Status, sourceOf } from '../../parts/status.tsx';
 import { call, get, related } from '../../session.ts';
+import runStyle from '../../style/run.css' with { type: 'text' };
 import { PolicyCheck, PolicyEvaluation } from '../policies/policies.tsx';
 import { TaskStageView, useTaskStages } from '../run-tasks/run-task-stages.tsx';
 import { ErroredState } from '../states/errored-state.tsx';
@@ -22,6 +24,8 @@ import { Retry } from './retry.tsx';
 import { RunActions, wordsFor } from './run-actions.tsx';
 import { RunOutcome } from './run-outcome.tsx';
 import { Timeline } from './timeline.tsx';
+
+addStyle(runStyle);
 
 export interface RunParts {
   run: Resource<'runs'>;

@@ -1,5 +1,6 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { lazily, WaitingPart } from '../../lazily.tsx';
 import { pollInterval, useLive } from '../../live.ts';
 import { useQuery } from '../../location.ts';
 import { may, organizationNow } from '../../organization.ts';
@@ -14,9 +15,11 @@ import { related } from '../../session.ts';
 import { problemsOf } from '../../text/health.ts';
 import type { Group, Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
-import { BulkActions } from './bulk.tsx';
-import { NewWorkspace } from './new-workspace.tsx';
 import { WorkspaceLine } from './workspace-line.tsx';
+
+const load = () => import('../../groups/workspace.ts');
+const BulkActions = lazily(load, (group) => group.BulkActions, WaitingPart);
+const NewWorkspace = lazily(load, (group) => group.NewWorkspace, WaitingPart);
 
 const groups: [Group, string][] = [
   ['attention', 'Needs attention'],

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { Client } from '../../../functions/client/client.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
+
+/** Who did what in a run, with what, and lists that say what a search leaves of them. */
+
+it('keeps entries by people while those of a new status load, and says which Terraform "latest" was', async () => {
+  const workspace = await newWorkspace({ 'terraform-version': 'latest' });
+  const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  await page.getByText(/^\d+\.\d+\.\d+ \(latest\)$/).waitFor();
+  const queued = page.locator('.timeline li', { hasText: 'queued the run' });
+  await queued.waitFor();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/run-events/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = page.waitForRequest(/\/run-events/);
+  await client.act(run.id, 'discard');
+  await seesStatus(page, 'Discarded');
+  await asked;
+  expect(await queued.count()).toBe(1);
+  release();
+  await page.locator('.timeline li', { hasText: 'discarded the run' }).waitFor();
+  expect(await queued.count()).toBe(1);
+});
+
+it('says that a run comes from the command line', async () => {
+  const workspace = await newWorkspace();
+  const first = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'plan-only': true });
+  const response = await fetch(`${platform.url}/api/v2/runs`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${platform.token}`,
+      'content-type': 'application/vnd.api+json',
+      'x-terraform-integration': 'cloud',
+    },
+    body: JSON.stringify({
+      data: {
+        type: 'runs',
+        attributes: { 'plan-only': true },
+        relationships: { workspace: { data: { type: 'workspaces', id: workspace.id } } },
+      },
+    }),
+  });
+  const { data } = (await response.json()) as { data: { id: string } };
+  const page = await visit(runPath(workspace.attributes.name, data.id));
+  await page.getByText(/from the command line/).waitFor();
+  await page.goto(runPath(workspace.attributes.name, first.id));
+  await page.getByText(/from the API/).waitFor();
+  const ours = new Client(platform.url, platform.token, 'stepform/1.2.3');
+  const third = await ours.createRun(workspace.id, { 'plan-only': true });
+  expect(third.attributes).toMatchObject({ source: 'tfe-api', 'source-name': 'stepform' });
+  await page.goto(runPath(workspace.attributes.name, third.id));
+  await page.getByText(/from the command line/).waitFor();
+});
+
+it('counts in the chips of workspaces what the search leaves, in natural order', async () => {
+  const common = newName('chips');
+  await Promise.all([10, 2, 0].map((i) => client.createWorkspace(organization, `${common}-node${i}`)));
+  const page = await visit(`/app/${organization}/workspaces?search=${common}`);
+  const chip = page.getByRole('group', { name: 'Show only' }).getByRole('button');
+  await expect.poll(() => chip.allInnerTexts()).toEqual(['Idle 3']);
+  const names = page.getByRole('list', { name: 'Workspaces' }).getByRole('link', { name: new RegExp(common) });
+  const texts = await names.allInnerTexts();
+  expect(texts.map((text) => /node\d+/.exec(text)?.[0])).toEqual(['node0', 'node2', 'node10']);
+  await page.getByLabel('Search by name').fill(`${common}-node2`);
+  await expect.poll(() => chip.allInnerTexts()).toEqual(['Idle 1']);
+});
