@@ -68,6 +68,15 @@ it('on a phone nothing to press in a list of variables lies off the screen', asy
   }
 });
 
+it('a low window shows the heading of a view and where it is in the side bar', async () => {
+  const page = await visit(`/app/${organization}/settings/audit-trail`, { viewport: { width: 1100, height: 480 } });
+  await page.getByRole('list', { name: 'Events' }).getByRole('listitem').first().waitFor();
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  const link = page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Audit trail' });
+  const box = await link.boundingBox();
+  expect(box && box.y >= 0 && box.y + box.height <= 480).toBe(true);
+});
+
 it('on a phone the current tab is in sight, and lines of an error wrap', async () => {
   const workspace = await newWorkspace();
   const { name } = workspace.attributes;
