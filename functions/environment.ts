@@ -52,8 +52,10 @@ export type GithubAppSecret = 'key' | 'clientSecret' | 'webhookSecret';
 /** Who may create organizations, and in which of them groups at the issuer stand for teams (infra/organizations.ts). */
 export interface OrganizationRules {
   creators: 'anyone' | 'owners' | 'operator';
-  /** Names; absent: those that the operator made. */
+  /** Names; absent: those that the operator created with Bootstrap. */
   groups?: string[];
+  /** People sign in at an issuer that tells their groups. */
+  readsGroups?: true;
 }
 
 /** Services that are called without the AWS SDK; it reads the same variables for the others. */

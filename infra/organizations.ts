@@ -20,7 +20,7 @@ export const organizationEntries = {
 };
 
 const schema = v.object(organizationEntries);
-export type OrganizationChoices = v.InferOutput<typeof schema> & { signInIssuer?: string };
+export type OrganizationChoices = v.InferOutput<typeof schema> & { signInIssuer?: string; signInGroupsClaim?: string };
 
 export const organizationProblems = (settings: Record<string, unknown>): string[] =>
   settings.signInGroupOrganizations !== undefined && settings.signInGroupsClaim === undefined
@@ -32,8 +32,13 @@ export const organizationVariable = ({
   organizationCreators,
   signInGroupOrganizations: groups,
   signInIssuer,
+  signInGroupsClaim,
 }: OrganizationChoices): string => {
-  const rules: OrganizationRules = { creators: organizationCreators ?? (signInIssuer ? 'owners' : 'anyone'), groups };
+  const rules: OrganizationRules = {
+    creators: organizationCreators ?? (signInIssuer ? 'owners' : 'anyone'),
+    groups,
+    ...(signInGroupsClaim ? { readsGroups: true } : {}),
+  };
   return JSON.stringify(rules);
 };
 
@@ -59,5 +64,6 @@ export const localOrganizationVariable = (environment: NodeJS.ProcessEnv): strin
     const isName = (word: string): word is keyof typeof variables => Object.hasOwn(variables, word);
     throw new Error(problems.join('; ').replaceAll(/\b\w+\b/g, (word) => (isName(word) ? variables[word] : word)));
   }
-  return organizationVariable({ ...output, signInIssuer: values.signInIssuer });
+  const { signInIssuer, signInGroupsClaim } = values;
+  return organizationVariable({ ...output, signInIssuer, signInGroupsClaim });
 };

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { readCidr } from '../functions/outbound/addresses.ts';
 import { shortestRetentionDays } from '../functions/run/retention.ts';
 import { environmentEntries } from './environments.ts';
 import { githubAppEntries, githubAppProblems } from './github-app.ts';
+import { ipRangeEntries, ranges } from './ip-ranges.ts';
 import { organizationEntries, organizationProblems } from './organizations.ts';
 import { sharedProviderEntries } from './shared-providers.ts';
 import { signInEntries, signInProblems } from './sign-in.ts';
@@ -32,14 +32,6 @@ const exactVersion = v.pipe(
 const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
-
-const ranges = v.pipe(
-  texts,
-  v.check(
-    (all) => all.every((range) => readCidr(range) !== undefined),
-    'must be ranges of addresses, e.g. 10.1.0.0/16',
-  ),
-);
 
 const schema = v.object({
   stackName: v.optional(
@@ -120,9 +112,7 @@ const schema = v.object({
   auditRetentionDays: v.optional(whole(1, 3653), 90),
   /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */
   requestsPerSecond: v.optional(whole(10, 2000), 30),
-  /** Ranges of addresses that the API is reached at, and that it calls from: what `/api/meta/ip-ranges` says. */
-  apiIpRanges: v.optional(ranges),
-  outgoingIpRanges: v.optional(ranges),
+  ...ipRangeEntries,
   /** Address, or one of a domain, that SES may send from: notifications by e-mail come from it. None are sent without. */
   emailSender: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
   /** Alarm recipient. */

@@ -45,7 +45,7 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          globalSetup: ['test/support/opa.ts'],
+          globalSetup: ['test/support/opa.ts', 'test/support/api-routes.ts'],
           exclude: ['test/e2e/**', 'test/attacks/**', 'test/web/browser/**', 'test/version-control/e2e/**'],
         },
       },

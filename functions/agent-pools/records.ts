@@ -4,7 +4,7 @@ import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import { uniqueNames } from '../store/unique-names.ts';
 import { isPoolUsed } from './uses.ts';
 
 /** Agent pools of organizations: whose runs their agents may do (HCP API: agent pools). */
@@ -41,15 +41,10 @@ export const getAgentPools = async (ids: string[]): Promise<AgentPool[]> =>
 /** In the order of names. */
 export const listAgentPools = async (organization: string): Promise<AgentPool[]> => {
   const prefix = 'APOOLNAME#';
-  const names = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
-  const agentPools: AgentPool[] = [];
-  for (let i = 0; i < names.length; i += 100) {
-    const some = names.slice(i, i + 100);
-    const pools = await batchGet<AgentPool & Key>(some.map(({ holder }) => keys.agentPool(holder)));
-    // A name that a change left behind is not its pool's.
-    agentPools.push(...pools.filter((pool) => living(pool) && some.some(({ sk }) => sk === `${prefix}${pool.name}`)));
-  }
-  return agentPools;
+  const pointers = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
+  const pools = await batchGet<AgentPool & Key>(pointers.map(({ holder }) => keys.agentPool(holder)));
+  // An interrupted rename leaves its old or new name behind.
+  return pools.filter((pool) => living(pool) && pointers.some(({ sk }) => sk === `${prefix}${pool.name}`));
 };
 
 /** Those that are being deleted too. */
@@ -58,15 +53,7 @@ export const listAgentPoolIds = async (organization: string): Promise<string[]> 
   return (await queryAll<{ holder: string }>({ pk, prefix: 'APOOLNAME#' })).map(({ holder }) => holder);
 };
 
-const claimName = ({ id, organization, name }: AgentPool): Promise<boolean> =>
-  claimUnique(
-    keys.agentPoolName(organization, name),
-    id,
-    async (holder) => (await getAgentPool(holder))?.name === name,
-  );
-
-const releaseName = ({ id, organization, name }: AgentPool): Promise<boolean> =>
-  releaseUnique(keys.agentPoolName(organization, name), id);
+const names = uniqueNames<AgentPool>(({ organization, name }) => keys.agentPoolName(organization, name), getAgentPool);
 
 /** Undefined when the organization has a pool of that name. */
 export const createAgentPool = async (
@@ -74,7 +61,7 @@ export const createAgentPool = async (
   settings: AgentPoolSettings,
 ): Promise<AgentPool | undefined> => {
   const pool: AgentPool = { ...settings, id: newId('apool'), organization, createdAt: now() };
-  if (!(await claimName(pool))) return undefined;
+  if (!(await names.claim(pool))) return undefined;
   await create({ ...keys.agentPool(pool.id), ...pool });
   return pool;
 };
@@ -85,13 +72,11 @@ export const updateAgentPool = async (
   change: Partial<AgentPoolSettings>,
   editor: Editor,
 ): Promise<AgentPool | undefined> => {
-  const next = { ...pool, ...change };
-  const renamed = next.name !== pool.name;
-  if (renamed && !(await claimName(next))) return undefined;
   const edit = { set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
-  const updated = await update<AgentPool>(keys.agentPool(pool.id), asEdit(edit, editor));
-  if (renamed) await releaseName(updated ? pool : next);
-  return updated;
+  const updated = await names.rename(pool, { ...pool, ...change }, () =>
+    update<AgentPool>(keys.agentPool(pool.id), asEdit(edit, editor)),
+  );
+  return updated === 'name taken' ? undefined : updated;
 };
 
 /** Whether the workspace's runs may be done by its agents. */
@@ -115,7 +100,7 @@ export const deleteAgentPool = async (pool: AgentPool): Promise<boolean> => {
   await deleteTokensOf(pool.id);
   const rest = await queryAll<Key>({ pk: key.pk });
   await Promise.all(rest.filter(({ sk }) => sk !== key.sk).map(({ pk, sk }) => remove({ pk, sk })));
-  await releaseName(pool);
+  await names.release(pool);
   await remove(key);
   return true;
 };

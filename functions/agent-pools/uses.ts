@@ -63,12 +63,7 @@ const keyOfKind: Record<string, (id: string) => Key> = {
 
 const keyOf = ({ userId }: Use): Key => (keyOfKind[form.exec(userId)?.[1] ?? ''] ?? keys.organization)(userId);
 
-export const read = async (uses: Use[]): Promise<(User & Key)[]> => {
-  const users: (User & Key)[] = [];
-  for (let i = 0; i < uses.length; i += 100)
-    users.push(...(await batchGet<User & Key>(uses.slice(i, i + 100).map(keyOf))));
-  return users;
-};
+export const read = (uses: Use[]): Promise<(User & Key)[]> => batchGet<User & Key>(uses.map(keyOf));
 
 /** Whether anything uses it, or is about to. */
 export const isPoolUsed = async (id: string): Promise<boolean> => {

@@ -13,12 +13,18 @@ export const discoveryRoutes: Route[] = [
   }),
 ];
 
+/** Ranges change with a deployment, which starts new processes; those of the former version end within a minute. */
+const unchangedSince = Date.now() + 60_000;
+
 /**
  * Ranges of addresses that the operator says the platform is reached at, and calls from (HCP API: IP ranges). Whoever calls
- * a forge, a policy's source or a webhook from here does so from the same addresses.
+ * a forge, a policy's source or a webhook from here does so from the same addresses. 304 where `If-Modified-Since` is later
+ * than the last change.
  */
 export const ipRangeRoutes: Route[] = [
-  openRoute('GET', '/api/meta/ip-ranges', 'anyone', async () => {
+  openRoute('GET', '/api/meta/ip-ranges', 'anyone', async (request) => {
+    const since = Date.parse(request.header('if-modified-since') ?? '');
+    if (since > unchangedSince) return { statusCode: 304 };
     const { api, outgoing } = environment.ipRanges;
     const ranges = { api, notifications: outgoing, sentinel: outgoing, vcs: outgoing };
     return json(200, ranges, 'application/json');

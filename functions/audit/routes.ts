@@ -81,11 +81,7 @@ const organizationOf = async ({ request, principal }: Call): Promise<string> => 
 
 const namesOf = async (events: AuditEvent[]): Promise<Map<string, string>> => {
   const ids = [...new Set(events.map(({ actor }) => actor))];
-  const names = new Map<string, string>();
-  for (let i = 0; i < ids.length; i += 100) {
-    for (const { id, username } of await getUsers(ids.slice(i, i + 100))) names.set(id, username);
-  }
-  return names;
+  return new Map((await getUsers(ids)).map(({ id, username }) => [id, username]));
 };
 
 const namelessWorkspace = ({ meta, resource }: AuditEvent): string | undefined => {

@@ -26,12 +26,7 @@ export const getChangeRequest = (id: string): Promise<ChangeRequest | undefined>
 /** The newest first. */
 export const listChangeRequests = async (workspaceId: string): Promise<ChangeRequest[]> => {
   const entries = await queryAll<Key & { id: string }>({ pk: keys.workspace(workspaceId).pk, prefix, reverse: true });
-  const requests: ChangeRequest[] = [];
-  for (let i = 0; i < entries.length; i += 100) {
-    const some = entries.slice(i, i + 100);
-    requests.push(...(await batchGet<ChangeRequest & Key>(some.map(({ id }) => keys.changeRequest(id)))));
-  }
-  return requests;
+  return batchGet<ChangeRequest & Key>(entries.map(({ id }) => keys.changeRequest(id)));
 };
 
 /** How many of a workspace are open, on its item: who has none is not asked for them. */

@@ -3,16 +3,16 @@ import { factsOf, overrideOf } from '../client/run-facts.ts';
 import { displayStatus } from '../run/display.ts';
 import { program } from './program.ts';
 
-/** A run with what belongs to it, as it was last seen. */
+/** A run with its related documents, as last read. */
 export interface RunSnapshot {
   run: Resource<'runs'>;
   plan: Resource<'plans'> | undefined;
   apply: Resource<'applies'> | undefined;
   costEstimate: Resource<'cost-estimates'> | undefined;
   stages: Resource<'task-stages'>[];
-  /** Where failed policies can be let pass, while the run waits for that. */
+  /** Id of the failed policies that can be overridden, while the run waits for that. */
   override: string | undefined;
-  /** Policies were judged, and what failed ends the run. */
+  /** Policies have failed, and the run has ended because of it. */
   policyFailed: boolean;
 }
 
@@ -56,7 +56,7 @@ export const changesOf = (phase: Resource<'plans'> | Resource<'applies'> | undef
 export const workspaceOf = async (client: Client, run: Resource<'runs'>): Promise<string> =>
   (await client.get(`/workspaces/${related(run, 'workspace')}`)).attributes.name;
 
-/** Who or what holds the workspace that a run waits for. */
+/** The user or run that holds the workspace. */
 export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<string | undefined> => {
   const workspace = await client.get(`/workspaces/${related(run, 'workspace')}`);
   const holder = related(workspace, 'locked-by');
@@ -66,7 +66,7 @@ export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<s
     return `for the workspace to be unlocked${why ? ` (${why})` : ''}: ${program} unlock`;
   }
   const front = await client.run(holder);
-  // The run has ended and left something that needs attention.
+  // The run has ended and left a lock that needs attention.
   if (isFinalRun(front)) return `for the workspace to be unlocked: ${workspace.attributes['locked-reason']}`;
   return `for ${holder} “${front.attributes.message}” (${displayStatus(factsOf(front)).name})`;
 };

@@ -14,6 +14,7 @@ export type Place =
   | { view: 'query'; organization: string; workspace: string; query: string }
   | ({ view: 'module'; organization: string; tab: ModuleTab } & ModulePlace)
   | ({ view: 'test-run'; organization: string; run: string } & ModulePlace)
+  | { view: 'commit'; organization: string; identifier: string; sha: string }
   | { view: 'provider'; organization: string; registry: string; namespace: string; name: string }
   | { view: 'nowhere' };
 
@@ -101,6 +102,13 @@ const providerAt = (organization: string, registry: string, [namespace, name, mo
     ? { view: 'provider', organization, registry, namespace, name }
     : { view: 'nowhere' };
 
+/** What statuses of commits lead to. The repository's name has at least two parts. */
+const commitAt = (organization: string, parts: string[]): Place | undefined => {
+  const sha = parts.at(-1) ?? '';
+  if (parts.length < 3 || !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(sha)) return undefined;
+  return { view: 'commit', organization, identifier: parts.slice(0, -1).join('/'), sha };
+};
+
 export const tabs = ['overview', 'runs', 'resources', 'states', 'health', 'queries', 'variables', 'settings'] as const;
 export type Tab = (typeof tabs)[number];
 
@@ -130,6 +138,8 @@ export const placeOf = (path: string): Place => {
   if (second === undefined) return { view: 'workspaces', organization };
   const printed = ofCommandLine(organization, second, rest);
   if (printed) return printed;
+  const commit = second === 'commits' ? commitAt(organization, rest) : undefined;
+  if (commit) return commit;
   const inside = ofOrganization(organization, [second, ...rest]);
   if (inside) return inside;
   const [workspace = '', ...within] = second === 'workspaces' ? rest : [second, ...rest];
@@ -190,6 +200,8 @@ export const pathOf = (place: Place): string => {
       return moduleAddress(place, ...(place.tab === 'documentation' ? [] : [place.tab]));
     case 'test-run':
       return moduleAddress(place, 'test-runs', place.run);
+    case 'commit':
+      return join(place.organization, 'commits', ...place.identifier.split('/'), place.sha);
     case 'provider':
       return join(place.organization, ...organizationPaths.providers, place.registry, place.namespace, place.name);
     default:

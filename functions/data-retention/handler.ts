@@ -1,5 +1,6 @@
 import { getOrganization } from '../people/organizations/records.ts';
 import type { DataRetention } from '../run/data-retention-record.ts';
+import { inBatches } from '../store/batches.ts';
 import { dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { logError } from '../store/log.ts';
@@ -69,15 +70,9 @@ const lookAtOrganization = async (timer: RetentionTimer, name: string): Promise<
   const policy = (await getOrganization(name))?.dataRetention;
   if (!policy || policy.keeps) return void (await remove(key, unchanged(timer)));
   for await (const names of eachName<NameItem>(namesOf(name))) {
-    for (let i = 0; i < names.length; i += atOnce) {
-      await Promise.all(
-        names
-          .slice(i, i + atOnce)
-          .map(({ workspaceId: id }) =>
-            create({ ...keys.workspaceRetention(id), lookedAt: now(), ...dueIn(id, soonSeconds) }),
-          ),
-      );
-    }
+    await inBatches(names, atOnce, ({ workspaceId: id }) =>
+      create({ ...keys.workspaceRetention(id), lookedAt: now(), ...dueIn(id, soonSeconds) }),
+    );
   }
   await update(key, { set: { lookedAt: now(), ...dueIn(name, daySeconds) }, ...unchanged(timer) });
 };

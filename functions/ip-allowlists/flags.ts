@@ -4,6 +4,7 @@ import { forgetIpAllowlists, listMembers, noteIpAllowlists } from '../people/acc
 import { forgetIpAllowlistsOfTokens, noteIpAllowlistsOfTokens } from '../people/accounts/tokens.ts';
 import type { Organization } from '../people/organizations/records.ts';
 import { listTeamNames } from '../people/teams/records.ts';
+import { inBatches } from '../store/batches.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 
@@ -16,12 +17,8 @@ import { update } from '../store/table.ts';
 
 type Home = Pick<Organization, 'name' | 'externalId'>;
 
-/** A few side by side: an organization may have thousands of members. */
+/** Parallel writes: an organization may have thousands of members. */
 const atOnce = 20;
-
-const inPieces = async (ids: string[], each: (id: string) => Promise<void>): Promise<void> => {
-  for (let i = 0; i < ids.length; i += atOnce) await Promise.all(ids.slice(i, i + atOnce).map(each));
-};
 
 const callersIn = async (home: Home): Promise<string[]> => {
   const [members, teams] = await Promise.all([listMembers(home.name), listTeamNames(home.name)]);
@@ -36,8 +33,8 @@ export const noteEverywhere = async (home: Home, version: number): Promise<void>
     set: { ipAllowlists: version },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
-  await inPieces(await callersIn(home), (userId) => noteIpAllowlists({ userId, organization }, version));
-  await inPieces(await listAgentPoolIds(organization), (id) => noteIpAllowlistsOfTokens(id, version));
+  await inBatches(await callersIn(home), atOnce, (userId) => noteIpAllowlists({ userId, organization }, version));
+  await inBatches(await listAgentPoolIds(organization), atOnce, (id) => noteIpAllowlistsOfTokens(id, version));
 };
 
 /** As {@link noteEverywhere}, where nothing later has been noted. */
@@ -48,6 +45,6 @@ export const forgetEverywhere = async (home: Home, version: number): Promise<voi
     condition: 'ipAllowlists <= :version',
     values: { ':version': version },
   });
-  await inPieces(await callersIn(home), (userId) => forgetIpAllowlists({ userId, organization }, version));
-  await inPieces(await listAgentPoolIds(organization), (id) => forgetIpAllowlistsOfTokens(id, version));
+  await inBatches(await callersIn(home), atOnce, (userId) => forgetIpAllowlists({ userId, organization }, version));
+  await inBatches(await listAgentPoolIds(organization), atOnce, (id) => forgetIpAllowlistsOfTokens(id, version));
 };

@@ -1,5 +1,6 @@
 import { getProject } from '../projects/records.ts';
 import { updateRun } from '../runs/records.ts';
+import { inBatches } from '../store/batches.ts';
 import { keys } from '../store/keys.ts';
 import { queryAll, update } from '../store/table.ts';
 import { eachWorkspaceIn } from '../workspaces/lists.ts';
@@ -10,18 +11,13 @@ import type { Workspace } from '../workspaces/records.ts';
  * belongs to a project is carried to its workspaces, as execution modes are.
  */
 
-/** So many side by side: each is a write. */
 const atOnce = 50;
-
-const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> => {
-  for (let i = 0; i < items.length; i += atOnce) await Promise.all(items.slice(i, i + atOnce).map(work));
-};
 
 /** Those that are under way learn it with the first configuration: the queue, and whoever waits with a saved plan. */
 export const enableForOpenRuns = async ({ id, savedPlans }: Pick<Workspace, 'id' | 'savedPlans'>): Promise<void> => {
   const queued = await queryAll<{ runId: string }>({ pk: keys.workspace(id).pk, prefix: 'QUEUE#' });
   const runIds = [...new Set([...queued.map(({ runId }) => runId), ...(savedPlans ?? [])])];
-  await inParts(runIds, (runId) => updateRun(runId, { set: { notifies: true } }));
+  await inBatches(runIds, atOnce, (runId) => updateRun(runId, { set: { notifies: true } }));
 };
 
 const carryTo = async (workspace: Workspace, projectId: string, projectNotifies: boolean): Promise<void> => {
@@ -44,7 +40,7 @@ export const carryNotifications = async (projectId: string): Promise<void> => {
     if (notifies === carried) return;
     for await (const workspaces of eachWorkspaceIn(projectId)) {
       const outdated = workspaces.filter((one) => !one.managedBy && (one.projectNotifies ?? false) !== notifies);
-      await inParts(outdated, (one) => carryTo(one, projectId, notifies));
+      await inBatches(outdated, atOnce, (workspace) => carryTo(workspace, projectId, notifies));
     }
     carried = notifies;
   }

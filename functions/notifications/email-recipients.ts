@@ -126,15 +126,9 @@ export const mayAsk = async (organization: string, email: string): Promise<boole
   return asked !== undefined;
 };
 
-const batch = async <T>(all: Key[]): Promise<T[]> => {
-  const items: T[] = [];
-  for (let i = 0; i < all.length; i += 100) items.push(...(await batchGet<T & Key>(all.slice(i, i + 100))));
-  return items;
-};
-
 /** Those of the addresses that are known to be a member's. 2 reads. */
 const addressesOfMembers = async (organization: string, emails: string[]): Promise<Set<string>> => {
-  const pointers = await batch<{ pk: string; userId: string }>(emails.map(keys.email));
+  const pointers = await batchGet<Key & { userId: string }>(emails.map(keys.email));
   const memberships = await getMemberships(organization, [...new Set(pointers.map(({ userId }) => userId))]);
   const members = new Set(memberships.filter(accepted).map(({ userId }) => userId));
   const theirs = new Set(pointers.filter(({ userId }) => members.has(userId)).map(({ pk }) => pk));
@@ -169,7 +163,7 @@ export const recipientsOf = async (
   const emails = distinct([...users.map(({ email }) => email), ...emailAddresses]);
   if (emails.length === 0) return { emails, unverified: [] };
   const members = await addressesOfMembers(organization, emails);
-  const statuses = await batch<EmailRecipient>(emails.map((email) => keyOf(organization, email)));
+  const statuses = await batchGet<EmailRecipient & Key>(emails.map((email) => keyOf(organization, email)));
   const statusOf = (email: string) => statuses.find((one) => one.email.toLowerCase() === email.toLowerCase());
   const wanted = emails.filter((email) => {
     const status = statusOf(email);

@@ -69,11 +69,7 @@ interface Owner {
 /** The oldest first. 1 read. */
 export const listNotifications = async (...owners: Owner[]): Promise<NotificationConfiguration[]> => {
   const ids = owners.flatMap(({ notifications }) => [...(notifications ?? [])]);
-  const configurations: NotificationConfiguration[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    const some = await batchGet<NotificationConfiguration & Key>(ids.slice(i, i + 100).map(keys.notification));
-    configurations.push(...some);
-  }
+  const configurations = await batchGet<NotificationConfiguration & Key>(ids.map(keys.notification));
   return configurations.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 };
 

@@ -1,11 +1,12 @@
 import { environment } from '../environment.ts';
 import { getPolicySet, type PolicySet } from '../policies/set-records.ts';
 import { getPolicySetVersion, settleCommitOfPolicies } from '../policies/set-version-records.ts';
-import { getModule, getModuleVersion, type Module, settleCommitOfModule } from '../registry/modules/records.ts';
+import { getModule, getModuleVersion, type Module } from '../registry/modules/records.ts';
+import { settleCommitOfModule } from '../registry/modules/uploads.ts';
 import { invokeLater } from '../store/aws.ts';
 import { logError } from '../store/log.ts';
 import { type CommitArchive, settleVersion, settleWaiting, type Waiting } from '../version-control/archives.ts';
-import { registerVersion } from '../version-control/commit-status.ts';
+import { registerVersion } from '../version-control/commit-records.ts';
 import { fetchCommit } from '../version-control/fetch-commit.ts';
 import { recordVcsEvent } from '../version-control/vcs-events.ts';
 import { configurationSettled } from './fetching.ts';
@@ -42,7 +43,7 @@ const tellOfPolicies = async (fetched: CommitArchive, versionId: string): Promis
 
 const tellOfModule = async (fetched: CommitArchive, moduleId: string, number: string): Promise<void> => {
   const module = await getModule(moduleId);
-  const version = module && (await getModuleVersion(module, number));
+  const version = module && (await getModuleVersion(module.id, number));
   if (!module || !version?.error) return;
   await tellFailure(
     fetched,

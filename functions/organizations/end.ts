@@ -14,6 +14,7 @@ import { deleteWorkspace, endRecovery } from '../removal/workspaces.ts';
 import { deleteReservedTagKey, listReservedTagKeys } from '../reserved-tag-keys/records.ts';
 import { deleteTask, listTasks } from '../run-tasks/records.ts';
 import { deleteSshKey, listSshKeys } from '../ssh-keys/records.ts';
+import { inBatches } from '../store/batches.ts';
 import { dueAttributes, dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { get, put, query, queryAll, remove, update } from '../store/table.ts';
@@ -33,6 +34,9 @@ import { getWorkspace } from '../workspaces/records.ts';
 
 type Home = Pick<Organization, 'name' | 'externalId'>;
 type Ended = Home & Key & { deletedAt: string; deletedBy?: string };
+
+/** Parallel deletions: an organization may have thousands of members. */
+const atOnce = 20;
 
 /** Deletes an organization with all it has. May be repeated. */
 export const deleteOrganization = async ({ name, externalId }: Home, deletedBy: string): Promise<void> => {
@@ -54,13 +58,13 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
   if (!home?.deletedAt) return false;
   await closeOrganizationAccounts(home);
   // By the index, which goes last: the rest of one that was cut off is found by it.
-  await inPieces(await listMembers(name), (userId) => removeMember({ organization: name, userId }));
+  await inBatches(await listMembers(name), atOnce, (userId) => removeMember({ organization: name, userId }));
   if (await deleteWorkspaces(home, maxWorkspaces)) {
     await update(keys.organization(name), { set: dueIn(name, 0), condition: 'attribute_exists(deletedAt)' });
     return true;
   }
   const recoverable = await queryAll<{ workspaceId: string }>({ pk: keys.organization(name).pk, prefix: 'DELETED#' });
-  await inPieces(recoverable, ({ workspaceId }) => endRecovery(workspaceId));
+  await inBatches(recoverable, atOnce, ({ workspaceId }) => endRecovery(workspaceId));
   for (const { id, name: teamName } of await listTeamNames(name)) {
     const { ssoTeamId = null, notifications } = (await getTeam(id)) ?? {};
     await deleteTeam({ id, organization: name, name: teamName, ssoTeamId, notifications });
@@ -81,7 +85,7 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
 /** True when there are more. What their names no longer belong to was deleted before. */
 const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, most: number): Promise<boolean> => {
   const entries = await query<NameItem>({ ...namesOf(name), limit: most + 1 });
-  await inPieces(entries.slice(0, most), async ({ name: workspaceName, workspaceId }) => {
+  await inBatches(entries.slice(0, most), atOnce, async ({ name: workspaceName, workspaceId }) => {
     const workspace = await getWorkspace(workspaceId);
     if (workspace) await deleteWorkspace(workspace, { by, force: true });
     await releaseName(name, workspaceName, workspaceId);
@@ -96,27 +100,20 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const task of await listTasks(name)) await deleteTask(task);
   for (const client of await listClients(name)) await endClient(client);
   for (const installation of await listInstallations(name)) await unlinkInstallation(installation);
-  await inPieces(await listSshKeys(name), deleteSshKey);
-  await inPieces(await listReservedTagKeys(name), deleteReservedTagKey);
-  await inPieces(await listProviderSets(name), deleteProviderSet);
+  await inBatches(await listSshKeys(name), atOnce, deleteSshKey);
+  await inBatches(await listReservedTagKeys(name), atOnce, deleteReservedTagKey);
+  await inBatches(await listProviderSets(name), atOnce, deleteProviderSet);
   await deleteIpAllowlists(name);
-  for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
+  for await (const sets of eachVariableSet(name)) await inBatches(sets, atOnce, deleteVariableSet);
   const { pk } = keys.organization(name);
   const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });
-  await inPieces(projects, async ({ sk, projectId }) => {
+  await inBatches(projects, atOnce, async ({ sk, projectId }) => {
     await deleteNotificationsOf((await getProject(projectId))?.notifications ?? []);
     await remove(keys.project(projectId));
     await remove({ pk, sk });
   });
-  await inPieces(await queryAll<Key>({ pk, prefix: 'EMAILRECIPIENT#' }), ({ sk }) => remove({ pk, sk }));
+  await inBatches(await queryAll<Key>({ pk, prefix: 'EMAILRECIPIENT#' }), atOnce, ({ sk }) => remove({ pk, sk }));
   await remove(keys.organizationRetention(name));
   // Of tokens whose deletion was cut off.
-  await inPieces(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), ({ sk }) => remove({ pk, sk }));
-};
-
-/** A few side by side: an organization may have thousands of members. */
-const atOnce = 20;
-
-const inPieces = async <T>(all: T[], each: (one: T) => Promise<unknown>): Promise<void> => {
-  for (let i = 0; i < all.length; i += atOnce) await Promise.all(all.slice(i, i + atOnce).map(each));
+  await inBatches(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), atOnce, ({ sk }) => remove({ pk, sk }));
 };

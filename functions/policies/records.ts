@@ -32,13 +32,7 @@ export const maxPolicyBytes = 4 * 1024 * 1024;
 export const getPolicy = (id: string): Promise<Policy | undefined> => get<Policy>(keys.policy(id));
 
 /** In the order of the ids; missing ones are left out. */
-export const getPolicies = async (ids: string[]): Promise<Policy[]> => {
-  const policies: Policy[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    policies.push(...(await batchGet<Policy & Key>(ids.slice(i, i + 100).map(keys.policy))));
-  }
-  return policies;
-};
+export const getPolicies = (ids: string[]): Promise<Policy[]> => batchGet<Policy & Key>(ids.map(keys.policy));
 
 /** Undefined when the organization has a policy of that name. */
 export const createPolicy = async (

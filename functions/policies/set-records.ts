@@ -1,13 +1,14 @@
 import { getProject } from '../projects/records.ts';
 import { distinct } from '../projects/tags.ts';
 import type { PolicyKind } from '../run/policies.ts';
+import { inBatches } from '../store/batches.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys, type PolicyScope } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { queryTogether } from '../store/together.ts';
-import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import { uniqueNames } from '../store/unique-names.ts';
 import type { VcsRepo, Workspace } from '../workspaces/records.ts';
 import { notePolicySets } from './records.ts';
 import { selects, type TagSelector } from './select-by-tags.ts';
@@ -86,13 +87,8 @@ export const getPolicySet = async (id: string): Promise<PolicySet | undefined> =
   living(await get<PolicySet>(keys.policySet(id)));
 
 /** In the order of the ids; missing ones are left out. */
-export const getPolicySets = async (ids: string[]): Promise<PolicySet[]> => {
-  const sets: PolicySet[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    sets.push(...(await batchGet<PolicySet & Key>(ids.slice(i, i + 100).map(keys.policySet))).filter(living));
-  }
-  return sets;
-};
+export const getPolicySets = async (ids: string[]): Promise<PolicySet[]> =>
+  (await batchGet<PolicySet & Key>(ids.map(keys.policySet))).filter(living);
 
 /** One write, which may be repeated. */
 const point = (scope: PolicyScope, setId: string) =>
@@ -101,15 +97,7 @@ const point = (scope: PolicyScope, setId: string) =>
 const unpoint = (scope: PolicyScope, setId: string) =>
   update(keys.policySetsOf(scope), { delete: { ids: new Set([setId]) }, condition: 'attribute_exists(pk)' });
 
-const claimName = ({ organization, name, id }: PolicySet): Promise<boolean> =>
-  claimUnique(
-    keys.policySetName(organization, name),
-    id,
-    async (holder) => (await getPolicySet(holder))?.name === name,
-  );
-
-const releaseName = ({ organization, name, id }: PolicySet): Promise<boolean> =>
-  releaseUnique(keys.policySetName(organization, name), id);
+const names = uniqueNames<PolicySet>(({ organization, name }) => keys.policySetName(organization, name), getPolicySet);
 
 const isLookedForEverywhere = ({ global, tagSelectors }: PolicySetSettings): boolean =>
   global || Boolean(tagSelectors?.length);
@@ -120,7 +108,7 @@ export const createPolicySet = async (
 ): Promise<PolicySet | undefined> => {
   const at = now();
   const set: PolicySet = { ...settings, id: newId('polset'), createdAt: at, updatedAt: at };
-  if (!(await claimName(set))) return undefined;
+  if (!(await names.claim(set))) return undefined;
   if (isLookedForEverywhere(set)) await point({ organization: set.organization }, set.id);
   await create({ ...keys.policySet(set.id), ...set });
   return set;
@@ -133,13 +121,12 @@ export const updatePolicySet = async (
   editor: Editor,
 ): Promise<PolicySet | undefined> => {
   const next = { ...set, ...change };
-  const renamed = next.name !== set.name;
-  if (renamed && !(await claimName(next))) return undefined;
-  if (isLookedForEverywhere(next)) await point({ organization: set.organization }, set.id);
-  const edit = asEdit({ set: { ...change, updatedAt: now() }, condition: alive }, editor);
-  const updated = await update<PolicySet>(keys.policySet(set.id), edit);
-  if (renamed) await releaseName(updated ? set : next);
-  return updated;
+  const updated = await names.rename(set, next, async () => {
+    if (isLookedForEverywhere(next)) await point({ organization: set.organization }, set.id);
+    const edit = asEdit({ set: { ...change, updatedAt: now() }, condition: alive }, editor);
+    return update<PolicySet>(keys.policySet(set.id), edit);
+  });
+  return updated === 'name taken' ? undefined : updated;
 };
 
 /** Undefined when the set is gone or was changed since it was read. 2 writes. */
@@ -155,9 +142,7 @@ export const changeTagSelectors = async (
   });
 };
 
-const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> => {
-  for (let i = 0; i < items.length; i += 25) await Promise.all(items.slice(i, i + 25).map(work));
-};
+const atOnce = 25;
 
 const scopeOf = (related: Related, id: string): PolicyScope | undefined => {
   if (related === 'policyIds') return undefined;
@@ -167,7 +152,7 @@ const scopeOf = (related: Related, id: string): PolicyScope | undefined => {
 /** Undefined when the set is gone or would have too many. 1 write, and 1 for each. */
 export const relate = async (set: PolicySet, to: Related, ids: string[]): Promise<PolicySet | undefined> => {
   if (ids.length === 0) return set;
-  await inParts(ids, (id) => {
+  await inBatches(ids, atOnce, (id) => {
     const scope = scopeOf(to, id);
     return scope ? point(scope, set.id) : notePolicySets(id, set.id, true);
   });
@@ -189,7 +174,7 @@ const removeIds = (setId: string, from: Related, ids: string[]) =>
 export const unrelate = async (set: Pick<PolicySet, 'id'>, from: Related, ids: string[]): Promise<void> => {
   if (ids.length === 0) return;
   await removeIds(set.id, from, ids);
-  if (from === 'policyIds') await inParts(ids, (id) => notePolicySets(id, set.id, false));
+  if (from === 'policyIds') await inBatches(ids, atOnce, (id) => notePolicySets(id, set.id, false));
 };
 
 /** Deletes it with its parameters; a run that was created keeps what it has to pass. */
@@ -198,15 +183,15 @@ export const deletePolicySet = async (set: PolicySet): Promise<void> => {
   await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
   const related = Object.keys(maxRelated) as Related[];
   for (const to of related) {
-    await inParts([...(set[to] ?? [])], (id) => {
+    await inBatches([...(set[to] ?? [])], atOnce, (id) => {
       const scope = scopeOf(to, id);
       return scope ? unpoint(scope, set.id) : notePolicySets(id, set.id, false);
     });
   }
   await unpoint({ organization: set.organization }, set.id);
-  await releaseName(set);
+  await names.release(set);
   const rest = await queryAll<Key>({ pk: key.pk, prefix: 'V' });
-  await inParts(rest, ({ pk, sk }) => remove({ pk, sk }));
+  await inBatches(rest, atOnce, ({ pk, sk }) => remove({ pk, sk }));
   await remove(key);
 };
 
@@ -261,7 +246,7 @@ export const leavePolicySets = async (scope: { project: string } | { workspace: 
   if (!pointer) return;
   const [kind, id] =
     'project' in scope ? (['project', scope.project] as const) : (['workspace', scope.workspace] as const);
-  await inParts([...(pointer.ids ?? [])], async (setId) => {
+  await inBatches([...(pointer.ids ?? [])], atOnce, async (setId) => {
     await removeIds(setId, `${kind}Ids`, [id]);
     await removeIds(setId, `${kind}ExclusionIds`, [id]);
   });

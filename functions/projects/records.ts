@@ -45,13 +45,7 @@ export type ProjectSettings = Pick<
 export const getProject = (id: string): Promise<Project | undefined> => get<Project>(keys.project(id));
 
 /** In the order of the ids; missing ones are left out. */
-export const getProjects = async (ids: string[]): Promise<Project[]> => {
-  const projects: Project[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    projects.push(...(await batchGet<Project & Key>(ids.slice(i, i + 100).map(keys.project))));
-  }
-  return projects;
-};
+export const getProjects = (ids: string[]): Promise<Project[]> => batchGet<Project & Key>(ids.map(keys.project));
 
 /** What the index of names has of a project. */
 export interface ProjectName extends Key {

@@ -4,12 +4,12 @@ import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import { uniqueNames } from '../store/unique-names.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 
 /**
- * Provider sets: provider configurations for workspaces that were made from modules (HCP API: provider sets). An organization
- * has few of them, so whoever wants those of a workspace reads all.
+ * Provider sets: provider configurations for workspaces that were made from modules (HCP API: provider sets). An
+ * organization has few, so all of them are read to find a workspace's.
  */
 export interface ProviderSet extends Edited {
   id: string;
@@ -18,13 +18,13 @@ export interface ProviderSet extends Edited {
   description: string | null;
   /** Applies to every no-code workspace of the organization. */
   global: boolean;
-  /** Counts before those that are nearer to the workspace. */
+  /** Takes precedence over sets that are nearer to the workspace. */
   priority: boolean;
   /** `registry.terraform.io/hashicorp/aws`, in lower case. */
   providerSource: string;
-  /** One provider block, as it was given. */
+  /** One provider block, as in the request. */
   configurationHcl: string;
-  /** What is in the block, read when it was written. */
+  /** The parsed block. */
   content: ProviderConfiguration;
   workspaceIds?: Set<string>;
   projectIds?: Set<string>;
@@ -37,7 +37,7 @@ export type ProviderSetSettings = Pick<
   'name' | 'description' | 'global' | 'priority' | 'providerSource' | 'configurationHcl' | 'content'
 >;
 
-/** Most an organization may have, and most workspaces and projects a set may have: its item holds their ids. */
+/** Sets of an organization; workspaces and projects of a set, whose item holds their ids. */
 export const maxProviderSets = 100;
 export const maxTargets = 500;
 
@@ -63,19 +63,14 @@ export const countProviderSets = async (organization: string): Promise<number> =
 export const listProviderSets = async (organization: string): Promise<ProviderSet[]> => {
   const pointers = await pointersOf(organization);
   const sets = await batchGet<ProviderSet & Key>(pointers.map(({ holder }) => keys.providerSet(holder)));
-  // A name that a change left behind is not its record's.
+  // An interrupted rename leaves its old or new name behind.
   return sets.filter(({ name }) => pointers.some(({ sk }) => sk === `${prefix}${name}`));
 };
 
-const claimName = ({ id, organization, name }: ProviderSet): Promise<boolean> =>
-  claimUnique(
-    keys.providerSetName(organization, name),
-    id,
-    async (holder) => (await getProviderSet(holder))?.name === name,
-  );
-
-const releaseName = ({ id, organization, name }: ProviderSet): Promise<boolean> =>
-  releaseUnique(keys.providerSetName(organization, name), id);
+const names = uniqueNames<ProviderSet>(
+  ({ organization, name }) => keys.providerSetName(organization, name),
+  getProviderSet,
+);
 
 /** Undefined when the name is taken. 2 writes, 1 more for an organization's first. */
 export const createProviderSet = async (
@@ -92,8 +87,8 @@ export const createProviderSet = async (
     createdAt: at,
     updatedAt: at,
   };
-  if (!(await claimName(set))) return undefined;
-  // Runs of organizations without this do not look for any.
+  if (!(await names.claim(set))) return undefined;
+  // Runs of an organization without provider sets read none.
   if (!hasProviderSets) {
     const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
     await update(keys.organization(organization), { set: { hasProviderSets: true }, condition });
@@ -110,8 +105,6 @@ export const updateProviderSet = async (
 ): Promise<ProviderSet | undefined> => {
   const { workspaceIds, projectIds, ...settings } = change;
   const next = { ...set, ...settings };
-  const renamed = next.name !== set.name;
-  if (renamed && !(await claimName(next))) return undefined;
   const targets = Object.entries({ workspaceIds, projectIds }).filter(([, ids]) => ids !== undefined);
   const emptied = targets.flatMap(([name, ids]) => (ids?.length ? [] : [name]));
   const filled = targets.flatMap(([name, ids]) => (ids?.length ? [[name, new Set(ids)]] : []));
@@ -120,12 +113,13 @@ export const updateProviderSet = async (
     remove: next.global ? ['workspaceIds', 'projectIds'] : emptied,
     condition: 'attribute_exists(pk)',
   };
-  const updated = await update<ProviderSet>(keys.providerSet(set.id), asEdit(edit, editor));
-  if (renamed) await releaseName(updated ? set : next);
-  return updated;
+  const updated = await names.rename(set, next, () =>
+    update<ProviderSet>(keys.providerSet(set.id), asEdit(edit, editor)),
+  );
+  return updated === 'name taken' ? undefined : updated;
 };
 
-/** Undefined when the set is gone, has become global or would have too many. */
+/** Undefined when the set is gone, has become global or would exceed its limit. */
 export const addTargets = (id: string, to: Targets, ids: string[]): Promise<ProviderSet | undefined> =>
   update<ProviderSet>(keys.providerSet(id), {
     set: { updatedAt: now() },
@@ -144,5 +138,5 @@ export const removeTargets = (id: string, from: Targets, ids: string[]): Promise
 /** Runs that were created keep what they have. May be repeated. */
 export const deleteProviderSet = async (set: ProviderSet): Promise<void> => {
   await remove(keys.providerSet(set.id));
-  await releaseName(set);
+  await names.release(set);
 };

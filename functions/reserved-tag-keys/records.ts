@@ -2,7 +2,7 @@ import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import { uniqueNames } from '../store/unique-names.ts';
 
 /** Tag keys with a meaning in the whole organization (HCP API: reserved tag keys). */
 export interface ReservedTagKey {
@@ -27,26 +27,16 @@ export const getReservedTagKey = (id: string): Promise<ReservedTagKey | undefine
 
 /** In the order of keys. 1 query when there are none. */
 export const listReservedTagKeys = async (organization: string): Promise<ReservedTagKey[]> => {
-  const names = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
-  const reservedKeys: ReservedTagKey[] = [];
-  for (let i = 0; i < names.length; i += 100) {
-    const some = names.slice(i, i + 100);
-    const records = await batchGet<ReservedTagKey & Key>(some.map(({ holder }) => keys.reservedTagKey(holder)));
-    // A key that a change left behind is not its record's.
-    reservedKeys.push(...records.filter((one) => some.some(({ sk }) => sk === `${prefix}${one.key}`)));
-  }
-  return reservedKeys;
+  const pointers = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
+  const records = await batchGet<ReservedTagKey & Key>(pointers.map(({ holder }) => keys.reservedTagKey(holder)));
+  // An interrupted rename leaves its old or new key behind.
+  return records.filter(({ key }) => pointers.some(({ sk }) => sk === `${prefix}${key}`));
 };
 
-const claim = ({ id, organization, key }: ReservedTagKey): Promise<boolean> =>
-  claimUnique(
-    keys.reservedTagKeyName(organization, key),
-    id,
-    async (holder) => (await getReservedTagKey(holder))?.key === key,
-  );
-
-const release = ({ id, organization, key }: ReservedTagKey): Promise<boolean> =>
-  releaseUnique(keys.reservedTagKeyName(organization, key), id);
+const names = uniqueNames<ReservedTagKey>(
+  ({ organization, key }) => keys.reservedTagKeyName(organization, key),
+  getReservedTagKey,
+);
 
 /** Undefined when the key is reserved already. */
 export const createReservedTagKey = async (
@@ -55,28 +45,25 @@ export const createReservedTagKey = async (
 ): Promise<ReservedTagKey | undefined> => {
   const at = now();
   const reservedKey: ReservedTagKey = { ...values, id: newId('rtk'), organization, createdAt: at, updatedAt: at };
-  if (!(await claim(reservedKey))) return undefined;
+  if (!(await names.claim(reservedKey))) return undefined;
   await create({ ...keys.reservedTagKey(reservedKey.id), ...reservedKey });
   return reservedKey;
 };
 
-export const updateReservedTagKey = async (
+/** Undefined when it is gone. */
+export const updateReservedTagKey = (
   reserved: ReservedTagKey,
   change: Partial<ReservedTagKeyValues>,
-): Promise<ReservedTagKey | 'key taken' | 'gone'> => {
-  const next = { ...reserved, ...change };
-  const renamed = next.key !== reserved.key;
-  if (renamed && !(await claim(next))) return 'key taken';
-  const updated = await update<ReservedTagKey>(keys.reservedTagKey(reserved.id), {
-    set: { ...change, updatedAt: now() },
-    condition: 'attribute_exists(pk)',
-  });
-  if (renamed) await release(updated ? reserved : next);
-  return updated ?? 'gone';
-};
+): Promise<ReservedTagKey | 'name taken' | undefined> =>
+  names.rename(reserved, { ...reserved, ...change }, () =>
+    update<ReservedTagKey>(keys.reservedTagKey(reserved.id), {
+      set: { ...change, updatedAt: now() },
+      condition: 'attribute_exists(pk)',
+    }),
+  );
 
 /** Tags of that key stay as they are. May be repeated. */
 export const deleteReservedTagKey = async (reserved: ReservedTagKey): Promise<void> => {
   await remove(keys.reservedTagKey(reserved.id));
-  await release(reserved);
+  await names.release(reserved);
 };

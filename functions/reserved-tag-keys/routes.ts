@@ -36,8 +36,8 @@ const listOfOrganization = async ({ request, subject }: Context<InOrganization>)
 const update = async ({ request, subject }: Context<ReservedTagKey>): Promise<Answer> => {
   const change = readReservedTagKeyChange(request);
   const updated = Object.keys(change).length ? await updateReservedTagKey(subject, change) : subject;
-  if (updated === 'key taken') throw taken();
-  if (updated === 'gone') throw notFound('The reserved tag key was deleted at the same time.');
+  if (updated === 'name taken') throw taken();
+  if (!updated) throw notFound('The reserved tag key was deleted at the same time.');
   return ok(reservedTagKeyDocument(updated));
 };
 

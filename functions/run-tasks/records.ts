@@ -50,13 +50,7 @@ const contextOf = ({ organization, id }: Pick<Task, 'organization' | 'id'>): Sec
 export const getTask = (id: string): Promise<Task | undefined> => get<Task>(keys.task(id));
 
 /** In the order of the ids; missing ones are left out. */
-export const getTasks = async (ids: string[]): Promise<Task[]> => {
-  const tasks: Task[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    tasks.push(...(await batchGet<Task & Key>(ids.slice(i, i + 100).map(keys.task))));
-  }
-  return tasks;
-};
+export const getTasks = (ids: string[]): Promise<Task[]> => batchGet<Task & Key>(ids.map(keys.task));
 
 /** In the order of names. */
 export const listTasks = async (organization: string): Promise<Task[]> => {

@@ -173,10 +173,4 @@ export const getComment = (id: string): Promise<RunComment | undefined> =>
   runOfComment(id) ? get<RunComment>(commentKey(id)) : Promise.resolve(undefined);
 
 /** In the order of the ids; missing ones are left out. */
-export const getComments = async (ids: string[]): Promise<RunComment[]> => {
-  const comments: RunComment[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    comments.push(...(await batchGet<RunComment & Key>(ids.slice(i, i + 100).map(commentKey))));
-  }
-  return comments;
-};
+export const getComments = (ids: string[]): Promise<RunComment[]> => batchGet<RunComment & Key>(ids.map(commentKey));

@@ -36,13 +36,7 @@ export interface RunFilter {
 export type RunPage = ScanResult<Run>;
 
 /** In the order of the ids; missing ones are left out. */
-export const getRuns = async (ids: string[]): Promise<Run[]> => {
-  const runs: Run[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    runs.push(...(await batchGet<Run & Key>(ids.slice(i, i + 100).map(keys.run))));
-  }
-  return runs;
-};
+export const getRuns = (ids: string[]): Promise<Run[]> => batchGet<Run & Key>(ids.map(keys.run));
 
 const shown = async (pointers: RunPointer[], visible: RunFilter['visible']): Promise<RunPointer[]> =>
   visible ? visible(pointers) : pointers;

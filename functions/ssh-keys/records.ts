@@ -48,12 +48,8 @@ export const countSshKeys = async (organization: string): Promise<number> => (aw
 /** By name. */
 export const listSshKeys = async (organization: string): Promise<SshKey[]> => {
   const pointers = await pointersOf(organization);
-  const sshKeys: SshKey[] = [];
-  for (let i = 0; i < pointers.length; i += 100) {
-    const some = pointers.slice(i, i + 100).map(({ sshKeyId }) => keys.sshKey(sshKeyId));
-    sshKeys.push(...(await batchGet<SshKey & Key>(some)).filter((one) => living(one)));
-  }
-  return sshKeys.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const sshKeys = await batchGet<SshKey & Key>(pointers.map(({ sshKeyId }) => keys.sshKey(sshKeyId)));
+  return sshKeys.filter((sshKey) => living(sshKey)).sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
 /** 2 writes, 1 KMS request. */

@@ -1,4 +1,5 @@
 import type { Run } from '../run/run.ts';
+import { inBatches } from '../store/batches.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { get, put, queryAll, remove } from '../store/table.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
@@ -15,16 +16,14 @@ export const listConsumers = async (workspaceId: string): Promise<string[]> => {
   return (await queryAll<Pointer>({ pk, prefix: 'CONSUMER#' })).map((pointer) => pointer.workspaceId);
 };
 
-const inParts = async (ids: string[], work: (id: string) => Promise<unknown>): Promise<void> => {
-  for (let i = 0; i < ids.length; i += 25) await Promise.all(ids.slice(i, i + 25).map(work));
-};
+const atOnce = 25;
 
 /** 1 write each; doing it again changes nothing. */
 export const addConsumers = (workspaceId: string, ids: string[]): Promise<void> =>
-  inParts(ids, (id) => put({ ...keys.consumer(workspaceId, id), workspaceId: id }));
+  inBatches(ids, atOnce, (id) => put({ ...keys.consumer(workspaceId, id), workspaceId: id }));
 
 export const removeConsumers = (workspaceId: string, ids: string[]): Promise<void> =>
-  inParts(ids, (id) => remove(keys.consumer(workspaceId, id)));
+  inBatches(ids, atOnce, (id) => remove(keys.consumer(workspaceId, id)));
 
 /** Whether runs of `reader` may read the workspace's state. At most 2 reads. */
 export const sharesState = async (

@@ -1,6 +1,7 @@
 import { applyChanges, InvalidChangesError } from '../protocols/state-changes.ts';
 import type { Run } from '../run/run.ts';
 import { updateRun } from '../runs/records.ts';
+import { inBatches } from '../store/batches.ts';
 import { getObjectUpTo, putObject } from '../store/bucket.ts';
 import { DamagedContentError } from '../store/damaged-content.ts';
 import { sha256Of } from '../store/integrity.ts';
@@ -108,9 +109,7 @@ export const deleteSuperseded = async ({ id, workspaceId, apply }: Run): Promise
     const last = own.filter(({ status }) => status === 'finalized').at(-1);
     const old = own.filter((version) => isSuperseded(version, last) && version.id !== workspace.state?.id);
     if (last && old[0]) await replaceAll(last, old, apply.report?.stateVersionId === last.id);
-    for (let i = 0; i < old.length; i += atOnce) {
-      await Promise.all(old.slice(i, i + atOnce).map((version) => deleteVersion(version)));
-    }
+    await inBatches(old, atOnce, (version) => deleteVersion(version));
     const gone = pointers.filter(({ stateVersionId }) => !versions.some((version) => version.id === stateVersionId));
     for (const place of gone) await remove({ pk: place.pk, sk: place.sk });
   }

@@ -50,6 +50,8 @@ export interface Change {
   condition?: string;
   names?: Record<string, string>;
   values?: Item;
+  /** The item as it was before the change is returned. */
+  returnsOld?: boolean;
 }
 
 const nonEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length ? object : undefined);
@@ -104,7 +106,7 @@ export const put = async (
 export const create = (item: Key & Item): Promise<boolean> => put(item, { condition: 'attribute_not_exists(pk)' });
 
 /**
- * Returns the whole item as it is after the change, or undefined when the condition does not hold. A change of nothing
+ * Returns the whole item as it is after the change, unless told otherwise, or undefined when the condition does not hold. A change of nothing
  * changes nothing: it creates no item either.
  */
 export const update = async <T>(key: Key, change: Change): Promise<T | undefined> => {
@@ -137,7 +139,7 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
         ConditionExpression,
         ExpressionAttributeNames: nonEmpty(names),
         ExpressionAttributeValues: packedIf(nonEmpty(values)),
-        ReturnValues: 'ALL_NEW',
+        ReturnValues: change.returnsOld ? 'ALL_OLD' : 'ALL_NEW',
       }),
     ),
   );
@@ -239,15 +241,17 @@ const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
   return { items: Items.map((item) => unmarshall(item) as T), next: LastEvaluatedKey };
 };
 
-/** So many keys DynamoDB takes at once. */
+/** Keys in one request to DynamoDB. */
 const maxKeys = 100;
 
 /** Items in the order of the keys; missing ones are left out. 1 read for 100 keys. */
 export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
-  if (keys.length > maxKeys) {
-    return [...(await batchGet<T>(keys.slice(0, maxKeys))), ...(await batchGet<T>(keys.slice(maxKeys)))];
-  }
-  if (keys.length === 0) return [];
+  const items: T[] = [];
+  for (let i = 0; i < keys.length; i += maxKeys) items.push(...(await getBatch<T>(keys.slice(i, i + maxKeys))));
+  return items;
+};
+
+const getBatch = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   const byKey = new Map<string, T>();
   const distinct = new Map(keys.filter(isPossible).map(({ pk, sk }) => [`${pk} ${sk}`, { pk, sk }]));
   let pending = [...distinct.values()].map(packed);

@@ -1,4 +1,5 @@
 import { byPrecedence, rankOf, type VariableScope } from '../run/variable-precedence.ts';
+import { inBatches } from '../store/batches.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
@@ -43,13 +44,8 @@ export const getVariableSet = async (id: string): Promise<VariableSet | undefine
   living(await get<VariableSet>(keys.variableSet(id)));
 
 /** In the order of the ids; missing ones are left out. */
-export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> => {
-  const sets: VariableSet[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    sets.push(...(await batchGet<VariableSet & Key>(ids.slice(i, i + 100).map(keys.variableSet))).filter(living));
-  }
-  return sets;
-};
+export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> =>
+  (await batchGet<VariableSet & Key>(ids.map(keys.variableSet))).filter(living);
 
 const nameKey = ({ organization, projectId, name }: Pick<VariableSet, 'organization' | 'projectId' | 'name'>): Key =>
   keys.variableSetName(organization, projectId, name);
@@ -122,11 +118,9 @@ const pointersOf = (set: VariableSet): Key[] => [
   ...[...(set.projectIds ?? [])].map((id) => keys.projectVariableSet(id, set.id)),
 ];
 
-const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> => {
-  for (let i = 0; i < items.length; i += 25) await Promise.all(items.slice(i, i + 25).map(work));
-};
+const atOnce = 25;
 
-const removePointers = (set: VariableSet): Promise<void> => inParts(pointersOf(set), (key) => remove(key));
+const removePointers = (set: VariableSet): Promise<void> => inBatches(pointersOf(set), atOnce, (key) => remove(key));
 
 /** Deletes it with its variables; a run that was created keeps what it was given. */
 export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
@@ -138,8 +132,9 @@ export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
   await releaseName(set);
   await countNames(set.organization, 'variableSet', -1);
   const rest = await queryAll<Key>({ pk: key.pk, prefix: 'VAR' });
-  await inParts(
+  await inBatches(
     rest.filter(({ sk }) => sk !== key.sk),
+    atOnce,
     ({ pk, sk }) => remove({ pk, sk }),
   );
   await remove(key);
@@ -157,7 +152,7 @@ export const applyVariableSet = async (
   ids: string[],
 ): Promise<VariableSet | undefined> => {
   if (ids.length === 0) return set;
-  await inParts(ids, (id) => put({ ...pointerKeys[to](id, set.id), variableSetId: set.id }));
+  await inBatches(ids, atOnce, (id) => put({ ...pointerKeys[to](id, set.id), variableSetId: set.id }));
   return addIds(set.id, to, ids);
 };
 
@@ -184,14 +179,14 @@ export const withdrawVariableSet = async (
 ): Promise<void> => {
   if (ids.length === 0) return;
   await removeIds(set.id, from, ids);
-  await inParts(ids, (id) => remove(pointerKeys[from](id, set.id)));
+  await inBatches(ids, atOnce, (id) => remove(pointerKeys[from](id, set.id)));
 };
 
 /** A workspace or project that is deleted leaves the sets that were applied to it. */
 export const leaveVariableSets = async (from: 'workspaceIds' | 'projectIds', id: string): Promise<void> => {
   const { pk } = pointerKeys[from](id, '');
   const pointers = await queryAll<Pointer>({ pk, prefix: 'VARSET#' });
-  await inParts(pointers, async ({ variableSetId, sk }) => {
+  await inBatches(pointers, atOnce, async ({ variableSetId, sk }) => {
     await removeIds(variableSetId, from, [id]);
     await remove({ pk, sk });
   });

@@ -1,6 +1,6 @@
 import type { Run } from '../run/run.ts';
-import type { StatusState } from './forges/forge.ts';
-import { ofRun } from './status-words.ts';
+import { commitPage } from './commit-records.ts';
+import { ofRun, rankOf } from './status-words.ts';
 
 /**
  * What the comment on a pull request says of the runs of its newest commit: counts, costs and the policies' verdict. As in
@@ -12,8 +12,6 @@ export const markerOf = (organization: string): string => `<!-- stepform:${organ
 
 /** Forges take some 65,000 characters. */
 const maxRows = 200;
-
-const worst: StatusState[] = ['failure', 'error', 'pending', 'success'];
 
 const costOf = ({ costEstimate }: Run): string => {
   if (costEstimate?.status !== 'finished') return '';
@@ -51,10 +49,10 @@ const planOf = (run: Run): string => {
 /** @param base where the organization's pages are */
 export const commentOf = (
   runs: Run[],
-  { organization, sha, base }: { organization: string; sha: string; base: string },
+  { organization, identifier, sha, base }: { organization: string; identifier: string; sha: string; base: string },
 ): string => {
   const ranked = runs
-    .map((run) => ({ run, rank: worst.indexOf(ofRun(run).state) }))
+    .map((run) => ({ run, rank: rankOf(ofRun(run)) }))
     .sort((a, b) => a.rank - b.rank || (a.run.workspaceName < b.run.workspaceName ? -1 : 1))
     .map(({ run }) => run);
   const columns = [
@@ -68,7 +66,10 @@ export const commentOf = (
   ].filter(({ name, of }) => name === 'Workspace' || runs.some((run) => of(run)));
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const rows = ranked.slice(0, maxRows).map((run) => line(columns.map(({ of }) => of(run))));
-  const more = runs.length > maxRows ? [``, `And ${runs.length - maxRows} more: [all runs](${base}/runs).`] : [];
+  const more =
+    runs.length > maxRows
+      ? [``, `And ${runs.length - maxRows} more: [all runs](${base}${commitPage({ identifier, sha })}).`]
+      : [];
   return [
     markerOf(organization),
     `**${organization}**: plans of \`${sha.slice(0, 7)}\``,

@@ -2,74 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { environment } from '../environment.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
-import type { Run } from '../run/run.ts';
 import { getRun } from '../runs/records.ts';
 import { dueAttributes, dueIn } from '../store/due.ts';
-import { derivedId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
+import { keys } from '../store/keys.ts';
 import { logError } from '../store/log.ts';
-import { batchGet, get, put, queryAll, update } from '../store/table.ts';
+import { get, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { accessBy } from './access.ts';
+import { type CommitRecord, commitId, commitPage, outcomesOf, registerRun, want } from './commit-records.ts';
 import { ForgeError } from './forge-error.ts';
 import type { CommitStatus } from './forges/forge.ts';
-import { outcomesOfPolicies, type VersionOfCommit } from './policy-outcomes.ts';
 import { commentOnPulls } from './pull-comment.ts';
-import { aggregated, type Outcome, ofRun } from './status-words.ts';
+import { aggregated, type Outcome } from './status-words.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
 /**
  * Statuses of commits: how the plans of their runs go. One writer at a time posts for a commit, and only what is new: whoever
  * finds another at work leaves a note, and that one looks again.
  */
-
-type CommitRef = NonNullable<Run['commit']>;
-
-interface CommitRecord extends CommitRef {
-  id: string;
-  organization: string;
-  /** Raised by everybody who wants a look; the writer goes on until it stays. */
-  wanted: number;
-  holder?: string;
-  leaseUntil?: string;
-  /** By context, what was posted last. */
-  posted?: Record<string, string>;
-  posts?: number;
-  lastPostAt?: string;
-}
-
-interface RunOfCommit {
-  workspaceId: string;
-  runId: string;
-  at: string;
-}
-
-const commitId = ({ tokenId, identifier, sha }: CommitRef): string =>
-  derivedId('commit', `${tokenId} ${identifier.toLowerCase()} ${sha}`);
-
-const keptSeconds = 90 * 86_400;
-const expiry = (): number => Math.floor(Date.now() / 1000) + keptSeconds;
-
-/** Makes the run its workspace's newest of the commit. Before the run is there. 1 write. */
-export const registerRun = async (commit: CommitRef, { workspaceId, runId, at }: RunOfCommit): Promise<void> => {
-  await put(
-    { ...keys.runOfCommit(commitId(commit), workspaceId), workspaceId, runId, at, expiresAt: expiry() },
-    { condition: 'attribute_not_exists(pk) OR at <= :at', values: { ':at': at } },
-  );
-};
-
-/** The policy set's newest version of the commit. 2 writes. @returns what {@link handler} is told */
-export const registerVersion = async (
-  { tokenId, identifier, sha }: CommitRef,
-  { id: policySetId, organization }: { id: string; organization: string },
-  policySetVersionId: string,
-): Promise<{ commit: string }> => {
-  const commit = { tokenId, identifier, sha };
-  const id = commitId(commit);
-  await put({ ...keys.runOfCommit(id, policySetId), policySetVersionId, expiresAt: expiry() });
-  await want(commit, organization);
-  return { commit: id };
-};
 
 const leaseSeconds = 20;
 const spacingMs = 2_000;
@@ -78,15 +28,6 @@ const maxPosts = 300;
 
 /** After many posts they are rarer: forges count them. */
 const spacingOf = ({ posts = 0 }: CommitRecord): number => (posts >= 100 ? 60_000 : posts >= 20 ? 10_000 : spacingMs);
-
-const want = async (commit: CommitRef, organization: string): Promise<CommitRecord> => {
-  const id = commitId(commit);
-  const record = await update<CommitRecord>(keys.commit(id), {
-    set: { ...commit, id, organization, expiresAt: expiry(), ...dueIn(id, 60) },
-    add: { wanted: 1 },
-  });
-  return record as CommitRecord;
-};
 
 /** Undefined while somebody else has it. */
 const lease = (id: string, holder: string): Promise<CommitRecord | undefined> =>
@@ -106,37 +47,19 @@ const release = async ({ id, wanted }: CommitRecord, holder: string): Promise<bo
   return released !== undefined;
 };
 
-interface Concerned {
-  runs: Run[];
-  outcomes: Outcome[];
-}
-
-const concernedBy = async (id: string): Promise<Concerned> => {
-  const rows = await queryAll<RunOfCommit | VersionOfCommit>({ pk: keys.commit(id).pk, prefix: 'RUN#' });
-  const runs = await batchGet<Run & Key>(rows.flatMap((row) => ('runId' in row ? [keys.run(row.runId)] : [])));
-  const others = await outcomesOfPolicies(rows.flatMap((row) => ('runId' in row ? [] : [row])));
-  return { runs, outcomes: [...runs.map(outcomeOf), ...others] };
-};
-
-const outcomeOf = (run: Run): Outcome => ({
-  kind: 'workspace',
-  context: run.workspaceName,
-  page: `/workspaces/${run.workspaceName}/runs/${run.id}`,
-  ...ofRun(run),
-});
-
 const pagesOf = ({ name }: Pick<Organization, 'name'>): string => `${environment.publicUrl}/app/${name}`;
 
 const statusName = 'stepform';
 
 const statusesOf = (
+  commit: CommitRecord,
   outcomes: Outcome[],
   organization: Pick<Organization, 'name' | 'aggregatedCommitStatusEnabled'>,
 ): CommitStatus[] => {
   const base = pagesOf(organization);
   if (organization.aggregatedCommitStatusEnabled) {
     const [only] = outcomes;
-    const targetUrl = only && outcomes.length === 1 ? `${base}${only.page}` : `${base}/runs`;
+    const targetUrl = `${base}${only && outcomes.length === 1 ? only.page : commitPage(commit)}`;
     return [{ context: `${statusName}/${organization.name}`, targetUrl, ...aggregated(outcomes) }];
   }
   return outcomes.map(({ context, page, state, description }) => ({
@@ -206,10 +129,10 @@ export const updateStatus = async (id: string): Promise<void> => {
     const record = await lease(id, holder);
     if (!record) return;
     const organization = await getOrganization(record.organization);
-    const { runs, outcomes } = organization ? await concernedBy(id) : { runs: [], outcomes: [] };
+    const { runs, outcomes } = organization ? await outcomesOf(id) : { runs: [], outcomes: [] };
     try {
       if (organization && outcomes.length > 0) {
-        await post(record, statusesOf(outcomes, organization));
+        await post(record, statusesOf(record, outcomes, organization));
         if (organization.pullRequestCommentsEnabled ?? true) await commentOnPulls(record, runs, pagesOf(organization));
       }
     } catch (error) {
@@ -248,7 +171,7 @@ export const postUntriggered = async (
   // One that has runs says how those go.
   if (await get(keys.commit(id))) return;
   const record = await want(commit, name);
-  const targetUrl = `${environment.publicUrl}/app/${name}/runs`;
+  const targetUrl = `${pagesOf(organization)}${commitPage(commit)}`;
   const context = `${statusName}/${name}`;
   await post(record, [{ context, targetUrl, state: 'success', description: 'No workspace is concerned' }]);
   await update(keys.commit(id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });

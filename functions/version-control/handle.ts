@@ -170,9 +170,22 @@ const decideOne = async (
   return workspace && handleConnected(handling, workspace, matter.kind === 'check');
 };
 
+/** Webhooks come from the repository that was connected; what is asked for by name may be of whoever has the name now. */
+const isAnother = async ({ access, repository }: Handling): Promise<boolean> => {
+  const found = await access.forge.repository(access.call, repository.identifier);
+  return found !== undefined && found.id !== repository.forgeId;
+};
+
 const handleConnected = async (handling: Handling, workspace: Workspace, isCheck: boolean): Promise<Outcome> => {
   const { access, repository } = handling;
   const first = workspace.runCount === 0 && workspace.queueAllRuns;
+  if (isCheck && (await isAnother(handling))) {
+    return {
+      level: 'error',
+      message: `${repository.identifier} is another repository now than the one that ${workspace.name} was connected to`,
+      suggestedAction: 'If that is meant, disconnect what follows it, and connect it again.',
+    };
+  }
   if (isCheck) await releaseMerged(handling, workspace);
   const outcome = await handleWorkspace(handling, workspace, isCheck ? mayStart(workspace) : first);
   // Who checks has missed a delivery: its webhook may have been deleted or changed at the forge.

@@ -1,6 +1,7 @@
 import type { Organization } from '../people/organizations/records.ts';
 import { now } from '../store/time.ts';
-import { postUntriggered, registerRun } from './commit-status.ts';
+import { registerRun } from './commit-records.ts';
+import { postUntriggered } from './commit-status.ts';
 import { commitOf, idFor, versionFor } from './commit-versions.ts';
 import type { RepositoryTask } from './deliveries.ts';
 import { commitAt, counted, fetchFor, forEach, type Handling, mayStart, type Outcome } from './handling.ts';

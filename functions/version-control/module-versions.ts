@@ -31,7 +31,7 @@ const publish = async (
   { version, sha }: { version: string; sha: string },
 ): Promise<Published> => {
   const id = derivedId('modver', `${module.id} ${version} ${sha}`);
-  const existing = await getModuleVersion(module, version);
+  const existing = await getModuleVersion(module.id, version);
   // One of this very commit may be half done.
   if (existing && (existing.id !== id || existing.status !== 'cloning')) return 'there';
   if (!existing && (await countVersions(module.id)) >= maxModuleVersions) return 'full';

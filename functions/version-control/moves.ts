@@ -2,7 +2,7 @@ import { now } from '../store/time.ts';
 import { noteMove, type RepositoryTask } from './deliveries.ts';
 import { tagsBranch } from './follows.ts';
 import type { Handling } from './handling.ts';
-import { addMove, getMove, latestMove, type Move } from './repositories.ts';
+import { addMove, getMove, type Move, recentMoves } from './repositories.ts';
 
 /**
  * In which order a branch's commits count. A webhook may come twice, late, out of order or never: each move of a branch has
@@ -23,21 +23,27 @@ const timeAfter = (before: Move | undefined): string => {
   return at && at >= present ? new Date(Date.parse(at) + 1).toISOString() : present;
 };
 
-/** What the branch moves to, after the last known move; undefined when it has not moved. */
+/**
+ * What the branch moves to, after the moves that are known, the newest first; undefined when it has not moved. What it moved to
+ * before may be an old delivery that comes again under another id: a branch may be there again, a tag is run once.
+ */
 const next = async (
   { access, repository }: Handling,
   matter: Pushed,
-  last: Move | undefined,
+  moves: Move[],
 ): Promise<{ to: string; from?: string } | 'gone' | undefined> => {
+  const [last] = moves;
   if (matter.kind === 'tag') {
-    return last?.to === matter.sha && last.tag === matter.tag ? undefined : { to: matter.sha };
+    return moves.some(({ to, tag }) => to === matter.sha && tag === matter.tag) ? undefined : { to: matter.sha };
   }
   if (last?.to === matter.after) return undefined;
   if (!last) return { to: matter.after };
-  if (last.to === matter.before) return { to: matter.after, from: matter.forced ? undefined : last.to };
+  const isNew = moves.every(({ to }) => to !== matter.after);
+  if (isNew && last.to === matter.before) return { to: matter.after, from: matter.forced ? undefined : last.to };
   const head = await access.forge.branch(access.call, repository.identifier, matter.branch);
   if (!head) return 'gone';
-  return head === last.to ? undefined : { to: head, from: last.to };
+  if (head === last.to) return undefined;
+  return { to: head, from: head === matter.after && matter.forced ? undefined : last.to };
 };
 
 /**
@@ -56,8 +62,9 @@ export const moveBranch = async (
     if (mine?.by === delivery.id) return mine as Moved;
   }
   for (let i = 0; i < maxTries; i++) {
-    const last = await latestMove(repository.id, branch);
-    const wanted = await next(handling, matter, last);
+    const moves = await recentMoves(repository.id, branch);
+    const [last] = moves;
+    const wanted = await next(handling, matter, moves);
     if (wanted === 'gone') return 'gone';
     if (!wanted) return repeat && last ? (last as Moved) : 'duplicate';
     const move: Moved = {

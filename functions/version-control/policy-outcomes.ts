@@ -9,6 +9,9 @@ export interface VersionOfCommit {
   policySetVersionId: string;
 }
 
+export const versionsAmong = <T extends object>(rows: (T | VersionOfCommit)[]): VersionOfCommit[] =>
+  rows.flatMap((row) => ('policySetVersionId' in row ? [row] : []));
+
 const outcomeOf = async ({ policySetVersionId }: VersionOfCommit): Promise<Outcome | undefined> => {
   const version = await getPolicySetVersion(policySetVersionId);
   const set = version && (await getPolicySet(version.policySetId));

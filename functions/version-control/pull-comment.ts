@@ -73,7 +73,7 @@ export const commentOnPulls = async (about: Commented, runs: Run[], base: string
   const numbers = new Set(runs.flatMap(({ ingress }) => ingress?.pullRequest?.number ?? []));
   for (const number of numbers) {
     const concerned = runs.filter(({ ingress }) => ingress?.pullRequest?.number === number);
-    const text = commentOf(concerned, { organization: about.organization, sha: about.sha, base });
+    const text = commentOf(concerned, { ...about, base });
     const digest = hashSecret(text);
     const kept = await lease(repository, number, about, digest);
     if (!kept) continue;

@@ -7,6 +7,7 @@ import { create, get, put, query, queryAll, remove, update } from '../store/tabl
 import { now } from '../store/time.ts';
 import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
 import type { Access } from './access.ts';
+import { ForgeError } from './forge-error.ts';
 import type { Repository } from './forges/forge.ts';
 import type { Dialect } from './service-providers.ts';
 
@@ -103,7 +104,19 @@ export const completeRotation = async ({ id, uuid, sealedSecret, sealedNextSecre
   });
 };
 
-/** The record, made when there is none; with the webhook's secret, but without a webhook. */
+/**
+ * Another repository has the name now: whoever gets hold of a name must not get to run code in the workspaces that follow it.
+ * @throws {ForgeError} while something follows the one that had it
+ */
+const checkSame = async ({ id, identifier, forgeId }: FollowedRepository, found: Repository): Promise<void> => {
+  if (forgeId === found.id || !(await hasFollowers(id))) return;
+  throw new ForgeError(
+    'missing',
+    `${identifier} is another repository now than the one that is followed here. Disconnect what follows it first`,
+  );
+};
+
+/** The record, made when there is none; with the webhook's secret, but without a webhook. @throws {ForgeError} */
 export const keepRepository = async (
   { client, id: connectionId, isInstallation: hasAppWebhook }: Pick<Access, 'client' | 'id' | 'isInstallation'>,
   found: Repository,
@@ -116,11 +129,15 @@ export const keepRepository = async (
     forgeId: found.id,
     identifier: found.identifier,
   };
-  const renewed = await update<FollowedRepository>(keys.repository(id), {
-    set: { ...facts, ...dueIn(id, 600) },
-    remove: ['unusedAt'],
-    condition: 'attribute_exists(pk) AND attribute_not_exists(endedAt)',
-  });
+  const before = await getRepository(id);
+  if (before && !before.endedAt) await checkSame(before, found);
+  const renewed =
+    before &&
+    (await update<FollowedRepository>(keys.repository(id), {
+      set: { ...facts, ...dueIn(id, 600) },
+      remove: ['unusedAt'],
+      condition: 'attribute_exists(pk) AND attribute_not_exists(endedAt)',
+    }));
   if (renewed) return renewed;
   const uuid = randomUUID();
   const repository: FollowedRepository = {
@@ -195,12 +212,13 @@ export interface Move {
   tag?: string;
 }
 
-export const latestMove = async (repository: string, branch: string): Promise<Move | undefined> => {
-  const prefix = `MOVE#${branch}#`;
-  return (await query<Move>({ pk: keys.repository(repository).pk, prefix, reverse: true, limit: 1 }))[0];
-};
-
 const keptMoves = 50;
+
+/** The newest first, as many as are kept. 1 query. */
+export const recentMoves = (repository: string, branch: string): Promise<Move[]> => {
+  const { pk, sk } = keys.movesOf(repository, branch);
+  return query<Move>({ pk, prefix: sk, reverse: true, limit: keptMoves });
+};
 
 /** False when there is one of that number: somebody else was faster. */
 export const addMove = async (repository: string, move: Move): Promise<boolean> => {

@@ -5,7 +5,7 @@ import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import { organization } from '../people/organizations/finder.ts';
 import { eachProject } from '../projects/records.ts';
-import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
+import { isBranch, isIdentifier } from '../workspaces/vcs-repo-input.ts';
 import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { getToken, type OauthToken } from './connections.ts';
@@ -94,6 +94,7 @@ const tree = async (context: Context<InOrganization>): Promise<Answer> => {
   await checkConnects(context);
   const { tokenId, identifier } = await named(context);
   const branch = context.request.query.get('branch') ?? '';
+  if (branch && !isBranch(branch)) throw badRequest('branch is not the name of a branch.', 'branch');
   const paths = await whileAsking(
     tokenId,
     async ({ forge, call }) => {

@@ -81,6 +81,10 @@ export const ofRun = (run: Run): Words => {
 };
 
 const worst: StatusState[] = ['failure', 'error', 'pending', 'success'];
+
+/** Worst first. */
+export const rankOf = ({ state }: Pick<Words, 'state'>): number => worst.indexOf(state);
+
 const names: Record<StatusState, string> = {
   success: 'planned',
   failure: 'failed',
@@ -107,7 +111,7 @@ export const aggregated = (outcomes: Outcome[]): Words => {
   const workspaces = outcomes.filter(({ kind }) => kind === 'workspace');
   const others = outcomes.filter(({ kind }) => kind === 'policy set');
   // What failed first: the rest may be cut off.
-  const told = [...others].sort((a, b) => worst.indexOf(a.state) - worst.indexOf(b.state));
+  const told = [...others].sort((a, b) => rankOf(a) - rankOf(b));
   const words = [
     ...(workspaces.length > 0
       ? [`${workspaces.length} workspace${workspaces.length === 1 ? '' : 's'}: ${countsOf(workspaces)}`]

@@ -14,6 +14,7 @@ import { Workspaces } from './views/workspaces/workspaces.tsx';
 
 // Each group imports this file in turn: whatever both need is then in one script, which the document names.
 const run = () => import('./groups/run.ts');
+const CommitView = lazily(run, (group) => group.CommitView);
 const QueryView = lazily(run, (group) => group.QueryView);
 const RunView = lazily(run, (group) => group.RunView);
 const StateView = lazily(run, (group) => group.StateView);
@@ -148,6 +149,8 @@ const View = ({ at }: { at: Place }) => {
       return <WorkspaceView key={`${at.organization}/${at.workspace}`} {...at} />;
     case 'query':
       return <QueryView key={at.query} {...at} />;
+    case 'commit':
+      return <CommitView key={`${at.identifier} ${at.sha}`} {...at} />;
     case 'run':
       return <RunView key={at.run} id={at.run} organization={at.organization} />;
     default:

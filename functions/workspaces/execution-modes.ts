@@ -1,6 +1,7 @@
 import type { Organization } from '../people/organizations/records.ts';
 import { executionIn } from '../projects/execution-modes.ts';
 import { eachProject, type Project, updateProject } from '../projects/records.ts';
+import { inBatches } from '../store/batches.ts';
 import { eachWorkspaceIn } from './lists.ts';
 import { inheritExecution } from './records.ts';
 
@@ -12,10 +13,6 @@ import { inheritExecution } from './records.ts';
 
 const atOnce = 20;
 
-const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> => {
-  for (let i = 0; i < items.length; i += atOnce) await Promise.all(items.slice(i, i + atOnce).map(work));
-};
-
 /** The project's default is another one. 1 read for each workspace, and 1 write where it changes; more with agents. */
 export const inheritFromProject = async (project: Project): Promise<void> => {
   const execution = executionIn(project);
@@ -24,7 +21,7 @@ export const inheritFromProject = async (project: Project): Promise<void> => {
       ({ inheritsExecutionMode, executionMode, agentPoolId = null }) =>
         inheritsExecutionMode && (executionMode !== execution.executionMode || agentPoolId !== execution.agentPoolId),
     );
-    await inParts(following, (workspace) => inheritExecution(workspace, execution));
+    await inBatches(following, atOnce, (workspace) => inheritExecution(workspace, execution));
   }
 };
 
@@ -33,7 +30,9 @@ export const inheritFromOrganization = async (organization: Organization): Promi
   const { executionMode: defaultExecutionMode, agentPoolId: defaultAgentPoolId } = executionIn(organization);
   for await (const projects of eachProject(organization.name)) {
     const following = projects.filter(({ inheritsExecutionMode = true }) => inheritsExecutionMode);
-    await inParts(following, (project) => updateProject(project, { defaultExecutionMode, defaultAgentPoolId }));
+    await inBatches(following, atOnce, (project) =>
+      updateProject(project, { defaultExecutionMode, defaultAgentPoolId }),
+    );
     for (const project of following) await inheritFromProject({ ...project, defaultExecutionMode, defaultAgentPoolId });
   }
 };

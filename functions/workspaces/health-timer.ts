@@ -1,4 +1,5 @@
 import { assessmentHours } from '../run/health.ts';
+import { inBatches } from '../store/batches.ts';
 import { type Due, dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { eachName } from '../store/name-index.ts';
@@ -29,13 +30,9 @@ const atOnce = 20;
 /** Of all workspaces that have none: the organization has its workspaces assessed. May be repeated. */
 export const startHealthTimers = async (organization: string): Promise<void> => {
   for await (const names of eachName<NameItem>(namesOf(organization))) {
-    for (let i = 0; i < names.length; i += atOnce) {
-      await Promise.all(
-        names.slice(i, i + atOnce).map(({ workspaceId: id }) => {
-          const seconds = firstLookSeconds + Math.floor(shareOf(id) * assessmentHours * 3600);
-          return create({ ...keys.healthTimer(id), lookedAt: now(), ...dueIn(id, seconds) });
-        }),
-      );
-    }
+    await inBatches(names, atOnce, ({ workspaceId: id }) => {
+      const seconds = firstLookSeconds + Math.floor(shareOf(id) * assessmentHours * 3600);
+      return create({ ...keys.healthTimer(id), lookedAt: now(), ...dueIn(id, seconds) });
+    });
   }
 };

@@ -1,4 +1,5 @@
 import type { Project } from '../projects/records.ts';
+import { inBatches } from '../store/batches.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { now } from '../store/time.ts';
@@ -19,9 +20,7 @@ export const inheritAutoDestroy = async ({ id, autoDestroyActivityDuration = nul
     const outdated = workspaces.filter(
       (one) => follows(one) && (one.autoDestroyActivityDuration ?? null) !== autoDestroyActivityDuration,
     );
-    for (let i = 0; i < outdated.length; i += atOnce) {
-      await Promise.all(outdated.slice(i, i + atOnce).map((one) => inherit(one.id, autoDestroyActivityDuration)));
-    }
+    await inBatches(outdated, atOnce, (workspace) => inherit(workspace.id, autoDestroyActivityDuration));
   }
 };
 

@@ -1,5 +1,6 @@
 import { localEnvironmentVariable } from '../environments.ts';
 import { localGithubAppVariable } from '../github-app.ts';
+import { localIpRangeVariables } from '../ip-ranges.ts';
 import { localOrganizationVariable } from '../organizations.ts';
 import { localSharedProviderVariable } from '../shared-providers.ts';
 import { localSignInVariable } from '../sign-in.ts';
@@ -11,10 +12,12 @@ import { localWarmRunnerVariable } from '../warm-runners.ts';
  */
 export type FunctionSettings = Partial<
   Record<
+    | 'API_IP_RANGES'
     | 'ENVIRONMENTS_DEBUG'
     | 'EMAIL_SENDER'
     | 'GITHUB_APP'
     | 'ORGANIZATION_RULES'
+    | 'OUTGOING_IP_RANGES'
     | 'REQUESTS_PER_SECOND'
     | 'SHARED_PROVIDER_HOSTS'
     | 'SIGN_IN'
@@ -50,6 +53,7 @@ const requestsPerSecond = (text: string): string => {
  * @throws {Error} that names the variable that is wrong
  */
 export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSettings => ({
+  ...localIpRangeVariables(environment),
   ENVIRONMENTS_DEBUG: localEnvironmentVariable(environment),
   GITHUB_APP: localGithubAppVariable(environment),
   ORGANIZATION_RULES: localOrganizationVariable(environment),

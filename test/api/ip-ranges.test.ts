@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { localIpRangeVariables } from '../../infra/ip-ranges.ts';
 import { readSettings } from '../../infra/settings.ts';
 import { type Api, eventOf, startApi } from '../support/api.ts';
 
@@ -28,7 +29,32 @@ it('are told to anyone, as the operator has set them', async () => {
   delete process.env.OUTGOING_IP_RANGES;
 });
 
+it('are not sent to whoever has them', async () => {
+  const { handler } = await import('../../functions/public-api/api.ts');
+  const since = async (date: Date) => {
+    const event = eventOf('GET', '/api/meta/ip-ranges', { headers: { 'if-modified-since': date.toUTCString() } });
+    const { statusCode, body } = (await handler(event, {} as never)) as { statusCode: number; body?: string };
+    return [statusCode, Boolean(body)];
+  };
+  expect(await since(new Date(Date.now() + 120_000))).toEqual([304, false]);
+  expect(await since(new Date(Date.now() - 3_600_000))).toEqual([200, true]);
+});
+
 it('are ranges, or the deployment stops', () => {
   expect(readSettings({ outgoingIpRanges: '203.0.113.7/32' }).outgoingIpRanges).toEqual(['203.0.113.7/32']);
   expect(() => readSettings({ apiIpRanges: ['203.0.113.7'] })).toThrow(/apiIpRanges.*must be ranges of addresses/);
+});
+
+it('are those of the machine where nothing is set on one machine', () => {
+  const { API_IP_RANGES, OUTGOING_IP_RANGES } = localIpRangeVariables({});
+  expect(API_IP_RANGES).toBe('127.0.0.1/32,::1/128');
+  expect(OUTGOING_IP_RANGES.split(',')).toEqual(expect.arrayContaining(API_IP_RANGES.split(',')));
+  const set = localIpRangeVariables({
+    STEPFORM_API_IP_RANGES: '10.0.0.0/8',
+    STEPFORM_OUTGOING_IP_RANGES: '10.1.0.0/16',
+  });
+  expect(set).toEqual({ API_IP_RANGES: '10.0.0.0/8', OUTGOING_IP_RANGES: '10.1.0.0/16' });
+  expect(() => localIpRangeVariables({ STEPFORM_API_IP_RANGES: 'here' })).toThrow(
+    'STEPFORM_API_IP_RANGES must be ranges of addresses, e.g. 10.1.0.0/16 (it is here)',
+  );
 });

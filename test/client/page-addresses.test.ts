@@ -20,6 +20,14 @@ const places: fc.Arbitrary<Place> = fc.oneof(
   fc.record({ view: fc.constant('project' as const), organization, id: id('prj') }),
   fc.record({ view: fc.constant('workspace' as const), organization, workspace: name, tab: fc.constantFrom(...tabs) }),
   fc.record({ view: fc.constant('run' as const), organization, workspace: name, run: id('run') }),
+  fc.record({
+    view: fc.constant('commit' as const),
+    organization,
+    identifier: fc
+      .array(fc.stringMatching(/^[\w.-]{1,12}$/), { minLength: 2, maxLength: 4 })
+      .map((all) => all.join('/')),
+    sha: fc.stringMatching(/^[0-9a-f]{40}$/),
+  }),
   fc.record({ view: fc.constant('state' as const), organization, workspace: name, version: id('sv') }),
 );
 

@@ -41,7 +41,11 @@ describe('organizationCreators', () => {
 describe('signInGroupOrganizations', () => {
   it('are the listed ones', () => {
     const input = { ...issuer, signInGroupsClaim: 'groups', signInGroupOrganizations: 'acme, other' };
-    expect(rules(organizationVariable(readSettings(input)))).toEqual({ creators: 'owners', groups: ['acme', 'other'] });
+    expect(rules(organizationVariable(readSettings(input)))).toEqual({
+      creators: 'owners',
+      groups: ['acme', 'other'],
+      readsGroups: true,
+    });
     const environment = {
       ...local,
       STEPFORM_SIGN_IN_GROUPS_CLAIM: 'groups',

@@ -86,7 +86,7 @@ connections: give it a token of the pool that no other agent uses, and a user of
           passOn: call.texts('pass-env'),
           say: stamped,
         });
-    // Else any process of the same user, Terraform's among them, opens Node's inspector with it and reads the token.
+    // Otherwise any process of the same user, including Terraform, could open Node's inspector and read the token.
     process.on('SIGUSR1', () => {});
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.stop());
     try {
@@ -102,7 +102,7 @@ connections: give it a token of the pool that no other agent uses, and a user of
       );
     }
     stamped('Stopped.');
-    // What is kept open for the next question would keep it from ending.
+    // A connection that is kept alive for the next poll would keep the process from exiting.
     process.exit(exit.done);
   },
 };

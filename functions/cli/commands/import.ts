@@ -14,9 +14,9 @@ import { program } from '../program.ts';
 import type { Session } from '../session.ts';
 import { print, printJson, say } from '../terminal.ts';
 
-/** Copies an organization from any host that speaks HCP Terraform's API. */
+/** Copies an organization from any host with HCP Terraform's API. */
 
-/** The environment's token is for the platform that is imported into. */
+/** The token in the environment is for the target platform. */
 const sourceOf = (session: Session, host: string): Source => {
   const address = { ...session.at(host), from: '--from' };
   return new Source(address.url, findToken(address, session.local).token);
@@ -80,7 +80,7 @@ export const importCommand: Command = {
     into: { about: 'organization here (default: the same name)', value: 'name' },
     workspace: { about: 'copy only this workspace', value: 'name', short: 'w', multiple: true },
     'dry-run': { about: 'list what would be done, and write nothing' },
-    secrets: { about: 'JSON file with sensitive values, by the names that are listed', value: 'file' },
+    secrets: { about: 'JSON file with sensitive values, by the names that the import lists', value: 'file' },
     ask: { about: 'ask for sensitive values' },
   },
   more: `Copies projects, workspaces with settings, tags, variables and current states, variable sets, teams and their access, run

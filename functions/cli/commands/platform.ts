@@ -9,11 +9,11 @@ import { preflight } from '../preflight.ts';
 import { program } from '../program.ts';
 import { print, say } from '../terminal.ts';
 
-/** The platform itself: tried, run on this machine, or deployed. The programs are those of the checkout, or of the package. */
+/** Tries, runs or deploys the platform, from a checkout or from the package. */
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** In the foreground, where it takes Ctrl-C itself. */
+/** In the foreground, where the program handles Ctrl-C itself. */
 const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCode> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
@@ -54,7 +54,7 @@ Create the first organization, with the BootstrapFunctionName above:
 
 It prints a one-time secret, and where to sign in with it. Deploy again to upgrade, or with other settings.`;
 
-/** Whether runners get an image that is there already (infra/settings.ts: runnerImage). */
+/** Whether the settings name an existing runner image (infra/settings.ts: runnerImage). */
 const namesImage = (settings: string[]): boolean => {
   const { context } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { context?: object };
   return settings.some((setting) => setting.startsWith('runnerImage=')) || 'runnerImage' in { ...context };

@@ -1,3 +1,4 @@
+import { inBatches } from '../../store/batches.ts';
 import { dueIn } from '../../store/due.ts';
 import { update } from '../../store/table.ts';
 import { keys } from '../keys.ts';
@@ -30,5 +31,5 @@ export const lookSoon = async (
       await update(keys.environment(id), { set: { dormantAt: at }, condition });
     }
   };
-  for (let i = 0; i < ids.length; i += atOnce) await Promise.all(ids.slice(i, i + atOnce).map(look));
+  await inBatches(ids, atOnce, look);
 };

@@ -49,12 +49,12 @@ const prefix = 'IDENTITY#';
 /** Those that sign in as the user, the oldest first. */
 export const identitiesOf = async (userId: string): Promise<LinkedIdentity[]> => {
   const pointers = await queryAll<Pointer>({ pk: keys.user(userId).pk, prefix });
-  const identities: LinkedIdentity[] = [];
-  for (let i = 0; i < pointers.length; i += 100) {
-    const some = pointers.slice(i, i + 100).map(({ sk }) => keys.identity(sk.slice(prefix.length)));
-    identities.push(...(await batchGet<LinkedIdentity & Key>(some)));
-  }
-  return identities.filter((one) => one.userId === userId).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  const identities = await batchGet<LinkedIdentity & Key>(
+    pointers.map(({ sk }) => keys.identity(sk.slice(prefix.length))),
+  );
+  return identities
+    .filter((identity) => identity.userId === userId)
+    .sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 };
 
 /** Nobody signs in so any more, and the sessions that began so end at once. May be repeated. False when it is not the user's. */

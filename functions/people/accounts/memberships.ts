@@ -57,14 +57,8 @@ export const membershipsIn = async (organization: string): Promise<Membership[]>
 };
 
 /** In the order of the ids; those who are no members are left out. */
-export const getMemberships = async (organization: string, userIds: string[]): Promise<Membership[]> => {
-  const memberships: Membership[] = [];
-  for (let i = 0; i < userIds.length; i += 100) {
-    const some = userIds.slice(i, i + 100).map((id) => keys.membership(id, organization));
-    memberships.push(...(await batchGet<Membership & Key>(some)));
-  }
-  return memberships;
-};
+export const getMemberships = (organization: string, userIds: string[]): Promise<Membership[]> =>
+  batchGet<Membership & Key>(userIds.map((id) => keys.membership(id, organization)));
 
 export const roleOf = ({ roles }: Pick<Membership, 'roles'>): Role =>
   (['owner', 'organization'] as const).find((role) => roles.includes(role)) ?? 'member';

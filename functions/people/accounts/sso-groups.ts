@@ -27,10 +27,6 @@ export const forgetGroup = async ({ id }: Pick<Team, 'id'>, group: string | null
 
 /** Ids of teams that may have one of the names. 1 read for 100. */
 export const teamIdsOfGroups = async (groups: string[]): Promise<string[]> => {
-  const ids = new Set<string>();
-  for (let i = 0; i < groups.length; i += 100) {
-    const items = await batchGet<Item>(groups.slice(i, i + 100).map(keyOf));
-    for (const { teamIds = [] } of items) for (const id of teamIds) ids.add(id);
-  }
-  return [...ids];
+  const items = await batchGet<Item>(groups.map(keyOf));
+  return [...new Set(items.flatMap(({ teamIds = [] }) => [...teamIds]))];
 };

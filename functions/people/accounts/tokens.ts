@@ -168,12 +168,8 @@ interface Entry extends Key {
 }
 
 const tokensOf = async (entries: Entry[]): Promise<Token[]> => {
-  const tokens: Token[] = [];
-  for (let i = 0; i < entries.length; i += 100) {
-    const some = entries.slice(i, i + 100).map(({ hash }) => keys.token(hash));
-    tokens.push(...(await batchGet<Token & Key>(some)).map(tokenIn));
-  }
-  return tokens;
+  const tokens = await batchGet<Token & Key>(entries.map(({ hash }) => keys.token(hash)));
+  return tokens.map(tokenIn);
 };
 
 /** Those of a user or an account, sessions aside, in the order of their making. */

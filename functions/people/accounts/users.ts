@@ -30,13 +30,7 @@ export const ensureUser = async (
 export const getUser = (id: string): Promise<User | undefined> => get<User>(keys.user(id));
 
 /** In the order of the ids; missing ones are left out. 1 read for 100. */
-export const getUsers = async (ids: string[]): Promise<User[]> => {
-  const users: User[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    users.push(...(await batchGet<User & Key>(ids.slice(i, i + 100).map(keys.user))));
-  }
-  return users;
-};
+export const getUsers = (ids: string[]): Promise<User[]> => batchGet<User & Key>(ids.map(keys.user));
 
 export const updateUser = (id: string, change: Partial<Pick<User, 'email'>>): Promise<User | undefined> =>
   update<User>(keys.user(id), { set: change, condition: 'attribute_exists(pk)' });

@@ -1,7 +1,8 @@
+import { inBatches } from '../../store/batches.ts';
 import { listMembers, setUserTokens } from '../accounts/memberships.ts';
 import type { Organization } from './records.ts';
 
-/** A few side by side: an organization may have thousands of members. */
+/** Parallel writes: an organization may have thousands of members. */
 const atOnce = 20;
 
 /**
@@ -9,9 +10,7 @@ const atOnce = 20;
  * there. 1 write for each member, when it is changed; may be repeated.
  */
 export const carryUserTokens = async ({ name, userTokensEnabled = true }: Organization): Promise<void> => {
-  const userIds = await listMembers(name);
-  for (let i = 0; i < userIds.length; i += atOnce) {
-    const some = userIds.slice(i, i + atOnce);
-    await Promise.all(some.map((userId) => setUserTokens({ userId, organization: name }, userTokensEnabled)));
-  }
+  await inBatches(await listMembers(name), atOnce, (userId) =>
+    setUserTokens({ userId, organization: name }, userTokensEnabled),
+  );
 };

@@ -27,11 +27,8 @@ export const usersOfTeam = {
 
   /** In the order of the teams. 1 read for 100. */
   ofEach: async (teamIds: string[]): Promise<string[][]> => {
-    const byKey = new Map<string, string[]>();
-    for (let i = 0; i < teamIds.length; i += 100) {
-      const some = await batchGet<Users & Key>(teamIds.slice(i, i + 100).map(keys.teamUsers));
-      for (const item of some) byKey.set(item.pk, ids(item));
-    }
+    const items = await batchGet<Users & Key>(teamIds.map(keys.teamUsers));
+    const byKey = new Map(items.map((item) => [item.pk, ids(item)]));
     return teamIds.map((id) => byKey.get(keys.teamUsers(id).pk) ?? []);
   },
 

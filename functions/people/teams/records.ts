@@ -2,7 +2,7 @@ import { asEdit, type Editor } from '../../store/edits.ts';
 import { derivedId, newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
-import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { uniqueNames } from '../../store/unique-names.ts';
 import { closeTeamAccount } from '../accounts/accounts.ts';
 import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from '../accounts/memberships.ts';
 import { forgetGroup, indexGroup } from '../accounts/sso-groups.ts';
@@ -13,13 +13,7 @@ import type { Team } from './team.ts';
 export const getTeam = (id: string): Promise<Team | undefined> => get<Team>(keys.team(id));
 
 /** In the order of the ids; missing ones are left out. */
-export const getTeams = async (ids: readonly string[]): Promise<Team[]> => {
-  const teams: Team[] = [];
-  for (let i = 0; i < ids.length; i += 100) {
-    teams.push(...(await batchGet<Team & Key>(ids.slice(i, i + 100).map(keys.team))));
-  }
-  return teams;
-};
+export const getTeams = (ids: readonly string[]): Promise<Team[]> => batchGet<Team & Key>(ids.map(keys.team));
 
 export type TeamSettings = Pick<
   Team,
@@ -33,9 +27,10 @@ export const defaultTeamSettings: Omit<TeamSettings, 'name'> = {
   allowMemberTokenManagement: true,
 };
 
-const bears = (name: string) => async (id: string) => (await getTeam(id))?.name === name;
-
-const nameKey = ({ organization, name }: Pick<Team, 'organization' | 'name'>): Key => keys.teamName(organization, name);
+const names = uniqueNames<Pick<Team, 'id' | 'organization' | 'name'>>(
+  ({ organization, name }) => keys.teamName(organization, name),
+  getTeam,
+);
 
 /** Undefined when the organization has a team of that name. */
 export const createTeam = async (
@@ -44,7 +39,7 @@ export const createTeam = async (
 ): Promise<Team | undefined> => {
   const createdAt = new Date().toISOString();
   const team: Team = { ...defaultTeamSettings, ...settings, id: newId('team'), organization, createdAt };
-  if (!(await claimUnique(nameKey(team), team.id, bears(team.name)))) return undefined;
+  if (!(await names.claim(team))) return undefined;
   await indexGroup(team, team.ssoTeamId);
   await create({ ...keys.team(team.id), ...team });
   return team;
@@ -57,15 +52,15 @@ export const updateTeam = async (
   editor: Editor,
 ): Promise<Team | undefined> => {
   const next = { ...team, ...change };
-  const renamed = next.name !== team.name;
-  if (renamed && !(await claimUnique(nameKey(next), team.id, bears(next.name)))) return undefined;
-  const regrouped = next.ssoTeamId !== team.ssoTeamId;
-  if (regrouped) await indexGroup(team, next.ssoTeamId);
-  const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
-  const updated = await update<Team>(keys.team(team.id), edit);
-  if (regrouped) await forgetGroup(team, updated ? team.ssoTeamId : next.ssoTeamId);
-  if (renamed) await releaseUnique(nameKey(updated ? team : next), team.id);
-  return updated;
+  const updated = await names.rename(team, next, async () => {
+    const regrouped = next.ssoTeamId !== team.ssoTeamId;
+    if (regrouped) await indexGroup(team, next.ssoTeamId);
+    const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
+    const written = await update<Team>(keys.team(team.id), edit);
+    if (regrouped) await forgetGroup(team, written ? team.ssoTeamId : next.ssoTeamId);
+    return written;
+  });
+  return updated === 'name taken' ? undefined : updated;
 };
 
 /** Its permissions end immediately; then its records are removed. */
@@ -78,7 +73,7 @@ export const deleteTeam = async (
   await forgetGroup(team, team.ssoTeamId);
   for (const record of await grantsOfTeam(team.id)) await revoke(record);
   await removeAllMembers(team);
-  await releaseUnique(nameKey(team), team.id);
+  await names.release(team);
 };
 
 /** Names in use, with those of a team whose deletion was cut off. */
@@ -91,8 +86,8 @@ export const listTeamNames = async (organization: string): Promise<{ id: string;
 
 /** Ids by name, of all of the organization. */
 export const listTeams = async (organization: string): Promise<Team[]> => {
-  const names = await listTeamNames(organization);
-  return (await getTeams(names.map(({ id }) => id))).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const teams = await getTeams((await listTeamNames(organization)).map(({ id }) => id));
+  return teams.sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
 interface Home {
@@ -119,7 +114,7 @@ export const ensureOwnersTeam = async (home: Home): Promise<Team> => {
   };
   const owners = (await membershipsIn(home.name)).filter((membership) => roleOf(membership) === 'owner');
   for (const membership of owners) await enter(team, membership);
-  await claimUnique(nameKey(team), id, bears(team.name));
+  await names.claim(team);
   await create({ ...keys.team(id), ...team });
   return team;
 };

@@ -5,6 +5,7 @@ import { includable } from '../../api/include.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import type { Principal } from '../../api/permissions/principal.ts';
 import { type Context, type Route, route, type Subject } from '../../api/route.ts';
+import { environment } from '../../environment.ts';
 import { membershipDocument } from '../accounts/membership-document.ts';
 import { getMemberships, type Membership } from '../accounts/memberships.ts';
 import type { User } from '../accounts/user.ts';
@@ -125,8 +126,9 @@ const visibilityOf = ({ granted }: Context<Subject>, change: Partial<Team>): Tea
 
 const secret = () => forbidden('visibility: creating a secret team needs the permission team:read-secret.');
 
-/** Who is in a group at the issuer is for the operator's organizations to know. */
+/** Who is in a group at the issuer is for the operator's organizations to know. Without groups, it is a name that a later issuer may use. */
 const checkGroup = (home: Organization | undefined): void => {
+  if (!environment.organizationRules.readsGroups) return;
   if (home && mapsGroups(home)) return;
   throw unprocessable(
     '/data/attributes/sso-team-id',

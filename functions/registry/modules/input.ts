@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { unprocessable } from '../../api/errors.ts';
 import type { OtherFields } from '../../api/known-attributes.ts';
 import type { ApiRequest } from '../../api/request.ts';
-import { readData, setting, text } from '../../api/validation.ts';
-import { moduleName, namespaceName, providerName, type RegistryName, registryName, version } from '../names.ts';
-import type { Module, ModuleAddress, ModuleVersion } from './records.ts';
+import { readData, setting } from '../../api/validation.ts';
+import { moduleName, namespaceName, providerName, type RegistryName, registryName } from '../names.ts';
+import type { Module, ModuleAddress } from './records.ts';
 
-/** What creating and changing modules may say (HCP API: registry modules). */
+/** Input of modules (HCP API: registry modules). */
 
 const at = '/data/attributes';
 
@@ -18,8 +18,6 @@ const moduleFields: OtherFields = {
     'tag-bindings': 'modules have no tags',
   },
 };
-
-const versionFields: OtherFields = { shown: 'created-at error source status updated-at', related: 'registry-module' };
 
 /** HCP API: `test-config`. */
 export const testConfig = v.strictObject({
@@ -68,7 +66,7 @@ export const readNewModule = (
   return { address: { organization, name, provider, registry, namespace: namespace ?? organization }, noCode };
 };
 
-/** What is said of its tests, and of no-code provisioning where that changes. @throws {ApiError} 400 or 422 */
+/** Changes of its tests, and of no-code provisioning if that changes. @throws {ApiError} 400 or 422 */
 export const readModuleChange = (
   request: ApiRequest,
   { registry, noCode }: Module,
@@ -83,35 +81,7 @@ export const readModuleChange = (
   }
   const enabled = attributes['no-code'] ?? undefined;
   refusePublicNoCode(registry, enabled ?? false);
-  // Documents are sent back whole.
+  // Clients send whole documents back.
   const isSame = enabled === undefined || enabled === (noCode?.enabled ?? false);
   return { ...(tests === undefined ? {} : { tests }), ...(isSame ? {} : { noCode: enabled }) };
-};
-
-const newVersion = { version, 'commit-sha': setting(text(100)) };
-
-/** @throws {ApiError} 400 or 422 */
-export const readNewVersion = (request: ApiRequest): { version: string; commitSha?: string } => {
-  const { attributes } = readData(request, newVersion, {}, versionFields);
-  return { version: attributes.version, commitSha: attributes['commit-sha'] ?? undefined };
-};
-
-const deprecation = {
-  deprecation: v.object({
-    'deprecated-status': v.picklist(['Deprecated', 'Undeprecated']),
-    reason: setting(text(1000)),
-    link: setting(text(2000)),
-  }),
-};
-
-/** Null takes a deprecation back. @throws {ApiError} 400 or 422 */
-export const readDeprecation = (request: ApiRequest): NonNullable<ModuleVersion['deprecation']> | null => {
-  const { attributes } = readData(
-    request,
-    deprecation,
-    {},
-    { ...versionFields, shown: `${versionFields.shown} commit-sha version` },
-  );
-  const { 'deprecated-status': status, reason, link } = attributes.deprecation;
-  return status === 'Deprecated' ? { reason: reason ?? '', link: link ?? '' } : null;
 };

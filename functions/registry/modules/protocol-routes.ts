@@ -3,14 +3,15 @@ import { notFound } from '../../api/errors.ts';
 import { inOrganization, param } from '../../api/finders.ts';
 import { type Context, type Finder, type Route, route } from '../../api/route.ts';
 import { getObject, presignGet } from '../../store/bucket.ts';
-import { newestStable } from '../names.ts';
+import { newestStable } from '../versions.ts';
 import { addressOf } from './document.ts';
 import type { Details } from './ingest.ts';
-import { findModule, getModuleVersion, type Module, type ModuleVersion, published } from './records.ts';
+import { findModule, type Module, type ModuleVersion } from './records.ts';
+import { getSettledVersion, published } from './uploads.ts';
 
-/** Terraform's module registry protocol (Terraform: module registry protocol). */
+/** Terraform's module registry protocol. */
 
-/** How long the URL of an archive is good for, in seconds: Terraform takes it at once. */
+/** How long the URL of an archive is valid, in seconds: Terraform uses it at once. */
 const downloadSeconds = 900;
 
 const inNamespace: Finder<Module> = {
@@ -54,7 +55,7 @@ const requestedVersion = async ({ request, subject }: Context<Module>): Promise<
   const one =
     number === undefined
       ? newestStable(await usable(subject))
-      : await getModuleVersion(subject, param(request, 'moduleVersion'));
+      : await getSettledVersion(subject, param(request, 'moduleVersion'));
   if (one?.status === 'ok') return one;
   throw notFound(`Version ${number ?? ''} of ${addressOf(subject)} not found.`);
 };

@@ -1,41 +1,39 @@
 import type { Resource } from '../../api/answer.ts';
-import { copyObject, peekObject, presignUpload } from '../../store/bucket.ts';
 import { newId } from '../../store/id.ts';
-import { type Key, keys, objects } from '../../store/keys.ts';
+import { type Key, keys } from '../../store/keys.ts';
 import { create, get, query, queryAll, remove, update } from '../../store/table.ts';
 import { now } from '../../store/time.ts';
 import { claimUnique } from '../../store/unique-names.ts';
 import type { VcsRepo } from '../../workspaces/records.ts';
-import { byVersion, type RegistryName } from '../names.ts';
-import { ingest } from './ingest.ts';
+import type { RegistryName } from '../names.ts';
 
-/** Modules of an organization's registry and their versions, which are uploaded as archives. */
+/** Modules of an organization's registry and their versions, as stored; uploads.ts settles what was uploaded since. */
 
 export interface Module {
   id: string;
   organization: string;
-  /** The organization for those it publishes itself; for others, who published them in the public registry. */
+  /** The organization for its own modules; for public ones, the publisher in the public registry. */
   namespace: string;
   registry: RegistryName;
   name: string;
   provider: string;
   createdAt: string;
   updatedAt: string;
-  /** Whose tags are its versions; absent where they are uploaded. */
+  /** The repository whose tags are its versions; absent if versions are uploaded. */
   vcsRepo?: VcsRepo;
-  /** Before the version in the names of tags. */
+  /** Precedes the version in the names of tags. */
   tagPrefix?: string;
-  /** There once its tests were enabled (functions/module-tests/). */
+  /** Present once its tests were enabled (functions/module-tests/). */
   tests?: { enabled: boolean };
-  /** How workspaces are made from it, if they are (functions/no-code/). */
+  /** Present if workspaces can be made from it (functions/no-code/). */
   noCode?: { id: string; enabled: boolean };
 }
 
-/** No-code provisioning of modules, which is above this (functions/no-code/). */
+/** No-code provisioning of modules, a subject above this one (functions/no-code/). */
 export interface NoCodeProvisioning {
-  /** Switches it on or off; nothing is made of a module that never had it to switch it off. The module as it is then. */
+  /** Switches it on or off; switching it off creates nothing. Returns the changed module. */
   enable(module: Module, enabled: boolean): Promise<Module>;
-  /** Documents of what the modules have of it, for `include=no-code-modules`. */
+  /** No-code documents of the modules, for `include=no-code-modules`. */
   documents(modules: Module[]): Promise<Resource[]>;
 }
 
@@ -47,12 +45,12 @@ export interface ModuleVersion {
   version: string;
   /** `cloning`: its commit is being fetched. */
   status: 'pending' | 'cloning' | 'clone_failed' | 'ok' | 'reg_ingress_failed';
-  /** For people, when nothing could be made of the upload. */
+  /** Why the upload was refused; for people. */
   error?: string;
   commitSha?: string;
   createdAt: string;
   updatedAt: string;
-  /** Of the archive and of what is in it, once it was accepted. */
+  /** Keys of the archive and its details, once it was accepted. */
   archiveKey?: string;
   detailsKey?: string;
   deprecation?: { reason: string; link: string };
@@ -64,12 +62,9 @@ export interface Published {
   versions: ModuleVersion[];
 }
 
-/** Most modules an organization may have, and versions a module. */
+/** Modules of an organization, and versions of a module. */
 export const maxModules = 1000;
 export const maxModuleVersions = 500;
-const maxModuleBytes = 100 * 1024 * 1024;
-/** How long an upload URL is good for, in seconds. */
-const uploadSeconds = 3600;
 
 interface Pointer extends Key {
   holder: string;
@@ -77,12 +72,6 @@ interface Pointer extends Key {
 
 export const nameKey = ({ organization, name, provider, registry, namespace }: ModuleAddress): Key =>
   keys.moduleName(organization, name, [provider, registry, namespace]);
-
-/** Clients know the URL by the words `/object/` in it. */
-const uploadName = ({ id }: Pick<ModuleVersion, 'id'>): string => `object/${id}.tar.gz`;
-
-export const moduleUploadUrl = (version: ModuleVersion): Promise<string> =>
-  presignUpload(uploadName(version), uploadSeconds);
 
 /** 1 read. */
 export const getModule = (id: string): Promise<Module | undefined> => get<Module>(keys.module(id));
@@ -113,7 +102,7 @@ export const createModule = async (address: ModuleAddress): Promise<Module | und
   return module;
 };
 
-/** Its versions are its repository's tags from now on. @throws {Error} when it is gone */
+/** From now on its versions are its repository's tags. @throws {Error} when the module is gone */
 export const connectModule = async (module: Module, vcsRepo: VcsRepo, tagPrefix?: string): Promise<Module> => {
   const connected = await update<Module>(keys.module(module.id), {
     set: { vcsRepo, tagPrefix },
@@ -129,13 +118,17 @@ export const setTests = (module: Module, enabled: boolean): Promise<Module | und
     condition: 'attribute_exists(pk)',
   });
 
-const storedVersions = async (moduleId: string): Promise<ModuleVersion[]> =>
-  (await query<ModuleVersion>({ pk: keys.module(moduleId).pk, prefix: 'V#' })).sort(byVersion);
+/** In no particular order. 1 query. */
+export const listVersions = (moduleId: string): Promise<ModuleVersion[]> =>
+  query<ModuleVersion>({ pk: keys.module(moduleId).pk, prefix: 'V#' });
 
-/** As they were written last; {@link published} looks for uploads that came since. 1 query. */
-export const countVersions = async (moduleId: string): Promise<number> => (await storedVersions(moduleId)).length;
+export const countVersions = async (moduleId: string): Promise<number> => (await listVersions(moduleId)).length;
 
-/** Undefined when there is one. 1 write. */
+/** 1 read. */
+export const getModuleVersion = (moduleId: string, version: string): Promise<ModuleVersion | undefined> =>
+  get<ModuleVersion>(keys.moduleVersion(moduleId, version));
+
+/** Undefined when the version exists. 1 write. */
 export const createModuleVersion = async (
   { id: moduleId }: Module,
   version: string,
@@ -168,76 +161,3 @@ export const deprecate = (
     condition: 'id = :id',
     values: { ':id': id },
   });
-
-/** Its upload URL is still good, or was until a moment ago. */
-const mayStillCome = ({ createdAt }: ModuleVersion): boolean =>
-  Date.now() - Date.parse(createdAt) < (uploadSeconds + 60) * 1000;
-
-const sizeFaultOf = (size: number): string | undefined => {
-  if (size === 0) return 'The upload is empty. Upload a gzip-compressed tar archive.';
-  return size > maxModuleBytes ? `The archive has ${size} bytes; at most ${maxModuleBytes} are allowed.` : undefined;
-};
-
-/**
- * Looks whether the upload has come, and if so takes it to a place that nobody can upload to, and reads what is in it.
- * One request to S3 while pending, none after. Whoever does it at the same time does it with the same result.
- */
-const settle = async (address: Module, version: ModuleVersion): Promise<ModuleVersion> => {
-  if (version.status !== 'pending' || !mayStillCome(version)) return version;
-  const from = objects.upload(uploadName(version));
-  const upload = await peekObject(from, 2);
-  if (!upload) return version;
-  const digest = upload.etag.replaceAll(/\W/g, '');
-  const archiveKey = objects.moduleArchive(version.id, digest);
-  const sizeFault = sizeFaultOf(upload.size);
-  if (!sizeFault && (await copyObject(from, archiveKey, upload.etag)) === undefined) return version;
-  const { detailsKey, error } = sizeFault
-    ? { error: sizeFault }
-    : await ingest(archiveKey, { name: address.name, id: version.id, digest });
-  const settled = await update<ModuleVersion>(keys.moduleVersion(version.moduleId, version.version), {
-    set: error ? { status: 'reg_ingress_failed', error } : { status: 'ok', archiveKey, detailsKey },
-    condition: '#status = :pending AND id = :id',
-    values: { ':pending': 'pending', ':id': version.id },
-  });
-  return settled ?? (await get<ModuleVersion>(keys.moduleVersion(version.moduleId, version.version))) ?? version;
-};
-
-/** What was fetched of the version's commit, or why it could not be. False while the version is not there. May be repeated. */
-export const settleCommitOfModule = async (
-  { moduleId, version }: Pick<ModuleVersion, 'moduleId' | 'version'>,
-  fetched: { key: string; sha256?: string } | { failure: string },
-): Promise<boolean> => {
-  const module = await getModule(moduleId);
-  const current = module && (await get<ModuleVersion>(keys.moduleVersion(moduleId, version)));
-  if (!current) return module === undefined;
-  if (current.status !== 'cloning') return true;
-  let outcome: Partial<ModuleVersion>;
-  if ('failure' in fetched) outcome = { status: 'clone_failed', error: fetched.failure };
-  else {
-    const digest = fetched.sha256 ?? 'commit';
-    const archiveKey = objects.moduleArchive(current.id, digest);
-    const copied = await copyObject(fetched.key, archiveKey);
-    const { detailsKey, error } =
-      copied === undefined
-        ? { error: 'The commit’s archive was deleted.' }
-        : await ingest(archiveKey, { name: module.name, id: current.id, digest });
-    outcome = error ? { status: 'reg_ingress_failed', error } : { status: 'ok', archiveKey, detailsKey };
-  }
-  await update<ModuleVersion>(keys.moduleVersion(moduleId, version), {
-    set: { ...outcome, updatedAt: now() },
-    condition: '#status = :cloning AND id = :id',
-    values: { ':cloning': 'cloning', ':id': current.id },
-  });
-  return true;
-};
-
-/** 1 query, and a look at S3 for each version whose upload is awaited. */
-export const published = async (module: Module): Promise<Published> => {
-  const versions = await storedVersions(module.id);
-  return { module, versions: await Promise.all(versions.map((version) => settle(module, version))) };
-};
-
-export const getModuleVersion = async (module: Module, version: string): Promise<ModuleVersion | undefined> => {
-  const stored = await get<ModuleVersion>(keys.moduleVersion(module.id, version));
-  return stored && settle(module, stored);
-};

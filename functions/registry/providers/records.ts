@@ -3,7 +3,8 @@ import { type Key, keys } from '../../store/keys.ts';
 import { create, get, query, queryAll, remove, update } from '../../store/table.ts';
 import { now } from '../../store/time.ts';
 import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
-import { byVersion, type RegistryName } from '../names.ts';
+import type { RegistryName } from '../names.ts';
+import { byVersion } from '../versions.ts';
 
 /** Providers of an organization's registry, their versions, and the platforms of those. */
 

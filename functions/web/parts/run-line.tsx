@@ -17,6 +17,8 @@ export const RunLine = ({
   note,
   plan,
   commit,
+  sender,
+  title,
 }: {
   run: Resource<'runs'>;
   organization: string;
@@ -27,13 +29,17 @@ export const RunLine = ({
   plan?: Resource<'plans'> | undefined;
   /** Of its configuration. */
   commit?: string | undefined;
+  /** Who pushed what the platform started it for. */
+  sender?: string | undefined;
+  /** In place of its message. */
+  title?: string;
 }) => {
   const kind = kindOf(run);
   return (
     <li>
       <a class="item" href={hrefOf({ view: 'run', organization, workspace, run: run.id })}>
         <span class="row">
-          <span class="title">{run.attributes.message}</span>
+          <span class="title">{title ?? run.attributes.message}</span>
           {kind && <span class="tag">{kind}</span>}
         </span>
         <span class="meta">
@@ -43,7 +49,8 @@ export const RunLine = ({
               {' · '}
             </>
           )}
-          <span class="mono">{run.id}</span> by <Person id={related(run, 'created-by')} />
+          <span class="mono">{run.id}</span> by{' '}
+          {(!related(run, 'created-by') && sender) || <Person id={related(run, 'created-by')} />}
           {commit && (
             <>
               {' · '}
@@ -71,10 +78,14 @@ export const RunLine = ({
 export const partsOf = (
   run: Resource<'runs'>,
   parts: Map<string, Resource>,
-): { plan: Resource<'plans'> | undefined; commit: string | undefined } => ({
-  plan: parts.get(related(run, 'plan') ?? ''),
-  commit: parts.get((related(run, 'configuration-version') ?? '').replace(/^cv-/, 'ia-'))?.attributes['commit-sha'],
-});
+): { plan: Resource<'plans'> | undefined; commit: string | undefined; sender: string | undefined } => {
+  const ingress = parts.get((related(run, 'configuration-version') ?? '').replace(/^cv-/, 'ia-'))?.attributes;
+  return {
+    plan: parts.get(related(run, 'plan') ?? ''),
+    commit: ingress?.['commit-sha'],
+    sender: ingress?.['sender-username'] ?? undefined,
+  };
+};
 
 const signs = [
   ['resource-additions', 'add', '+', 'to add'],

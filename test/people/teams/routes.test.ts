@@ -35,6 +35,17 @@ describe('a team', () => {
     }
   });
 
+  it('has a group of the issuer only where the operator lets groups be mapped, or where no issuer tells groups', async () => {
+    const mapped = { name: uniqueName('mapped'), 'sso-team-id': 'net' };
+    process.env.ORGANIZATION_RULES = JSON.stringify({ creators: 'anyone', groups: ['other'], readsGroups: true });
+    const refused = await create(mapped);
+    expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/sso-team-id']);
+    process.env.ORGANIZATION_RULES = JSON.stringify({ creators: 'anyone', groups: ['acme'], readsGroups: true });
+    expect((await create(mapped)).status).toBe(200);
+    delete process.env.ORGANIZATION_RULES;
+    expect((await create({ ...mapped, name: uniqueName('unmapped') })).status).toBe(200);
+  });
+
   it('can be created, read, listed, changed and deleted', async () => {
     const name = uniqueName('network');
     const response = await create({ name, 'sso-team-id': 'net', 'organization-access': { 'manage-policies': true } });

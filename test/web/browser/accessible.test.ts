@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 /** Where each view is held to the rules: one that is new has to be added. */
-const views: Record<Place['view'], 'here' | 'environments.test.ts'> = {
+const views: Record<Place['view'], 'here' | 'environments.test.ts' | 'version-control.test.ts'> = {
   home: 'here',
   tokens: 'here',
   'new-organization': 'here',
@@ -47,6 +47,7 @@ const views: Record<Place['view'], 'here' | 'environments.test.ts'> = {
   template: 'environments.test.ts',
   workspace: 'here',
   run: 'here',
+  commit: 'version-control.test.ts',
   state: 'here',
   query: 'here',
   module: 'here',

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newName } from '../../e2e/support/world.ts';
+import { related } from '../../../functions/client/client.ts';
+import { newName, resources } from '../../e2e/support/world.ts';
+import { archive } from '../../support/policies.ts';
 import { type ForgeServer, startForge } from '../../version-control/support/forge-server.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { client, newPage, organization, signIn, visit } from './support/reader.ts';
@@ -20,6 +22,18 @@ beforeAll(async () => {
   forge.on('POST', /\/hooks$/, { status: 201, body: { id: 5 } });
 });
 afterAll(() => forge.close());
+
+/** The OAuth token of a new connection. */
+const connected = async (): Promise<{ token: string; name: string }> => {
+  const connection = await client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', {
+    name: newName('hub'),
+    'service-provider': 'github_enterprise',
+    'http-url': forge.url,
+    'api-url': forge.url,
+    'oauth-token-string': 'good',
+  });
+  return { token: related(connection, 'oauth-tokens') ?? '', name: String(connection.attributes.name) };
+};
 
 const settings = `/app/${organization}/settings/version-control`;
 
@@ -63,19 +77,7 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
 });
 
 it('is readable by every member: connections, deliveries and a broken connection', async () => {
-  const { data } = (await client.call('POST', `/organizations/${organization}/oauth-clients`, {
-    data: {
-      type: 'oauth-clients',
-      attributes: {
-        name: newName('hub'),
-        'service-provider': 'github_enterprise',
-        'http-url': forge.url,
-        'api-url': forge.url,
-        'oauth-token-string': 'good',
-      },
-    },
-  })) as { data: { relationships: { 'oauth-tokens': { data: { id: string }[] } }; attributes: { name: string } } };
-  const token = data.relationships['oauth-tokens'].data[0]?.id;
+  const { token, name } = await connected();
   const workspace = await client.createWorkspace(organization, newName());
   const repo = { identifier: 'acme/network', 'oauth-token-id': token };
   await client.call('PATCH', `/workspaces/${workspace.id}`, {
@@ -85,7 +87,7 @@ it('is readable by every member: connections, deliveries and a broken connection
   await client.call('POST', `/workspaces/${workspace.id}/actions/fetch-latest-from-vcs`, {});
   const page = await visit(settings);
   const connections = page.getByRole('list', { name: 'Connections' }).getByRole('listitem');
-  const line = connections.filter({ hasText: data.attributes.name });
+  const line = connections.filter({ hasText: name });
   await line.getByText('no longer accepts the token').waitFor();
   const latest = page.getByRole('list', { name: 'Latest deliveries' });
   await latest.getByText('refused the token').first().waitFor();
@@ -94,6 +96,49 @@ it('is readable by every member: connections, deliveries and a broken connection
   await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/settings`);
   await page.getByText('Follows acme/network').waitFor();
   expect(await wrongWith(page, 'settings of a connected workspace')).toEqual([]);
+});
+
+it('shows what a commit did in which workspaces, by keyboard too', async () => {
+  const { token } = await connected();
+  const sha = 'b'.repeat(40);
+  const base = '/repos/acme/fleet';
+  const facts = { id: 3, full_name: 'acme/fleet', default_branch: 'main', permissions: { admin: true } };
+  forge.on('GET', base, { body: facts });
+  forge.on('GET', `${base}/branches/main`, { body: { commit: { sha } } });
+  forge.on('GET', `${base}/commits/${sha}`, {
+    body: { sha, html_url: 'https://forge.example/c', commit: { message: 'Grow the fleet\n\nBy one.' } },
+  });
+  forge.on('GET', /\/fleet\/tarball\//, { body: await archive({ 'fleet-1/main.tf': resources(['a']) }) });
+  const posted = () => forge.asked('POST', `${base}/statuses/${sha}`).at(-1)?.body;
+  forge.on('POST', `${base}/statuses/${sha}`, { status: 201, body: {} });
+  const names = [newName('fleet'), newName('fleet')];
+  for (const name of names) {
+    const repo = { identifier: 'acme/fleet', 'oauth-token-id': token };
+    await client.createWorkspace(organization, name, { 'queue-all-runs': true, 'vcs-repo': repo });
+  }
+  await expect.poll(() => posted()?.description, { timeout: 60_000 }).toBe('2 workspaces: 2 planned');
+  const page = await visit(new URL(posted().target_url).pathname);
+  await page.getByRole('heading', { name: 'Grow the fleet' }).waitFor();
+  expect(await page.getByRole('link', { name: sha.slice(0, 8) }).getAttribute('href')).toBe('https://forge.example/c');
+  const waiting = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
+  await waiting
+    .filter({ hasText: names[1] as string })
+    .getByText('Needs Confirmation')
+    .waitFor();
+  expect(await waiting.count()).toBe(2);
+  await page.getByText('2 workspaces: 2 planned').waitFor();
+  expect(await wrongWith(page, 'commit')).toEqual([]);
+  await waiting
+    .filter({ hasText: names[0] as string })
+    .getByRole('link')
+    .focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Discard' }).waitFor();
+  expect(page.url()).toContain(`/workspaces/${names[0]}/runs/`);
+  await page.goBack();
+  await waiting.first().waitFor();
+  await page.goto(`/app/${organization}/commits/acme/fleet/${'c'.repeat(40)}`);
+  await page.getByText('No runs of this commit').waitFor();
 });
 
 it('links installations of the GitHub App, by keyboard too', async () => {

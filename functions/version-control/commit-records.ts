@@ -1,0 +1,94 @@
+import type { Run } from '../run/run.ts';
+import { dueIn } from '../store/due.ts';
+import { derivedId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, put, queryAll, update } from '../store/table.ts';
+import { outcomesOfPolicies, type VersionOfCommit, versionsAmong } from './policy-outcomes.ts';
+import { type Outcome, ofRun } from './status-words.ts';
+
+/** Commits whose status is posted, and what they started: the newest run of each workspace, and versions of policy sets. */
+
+export type CommitRef = NonNullable<Run['commit']>;
+
+export interface CommitRecord extends CommitRef {
+  id: string;
+  organization: string;
+  /** Raised by everybody who wants a look; the writer goes on until it stays. */
+  wanted: number;
+  holder?: string;
+  leaseUntil?: string;
+  /** By context, what was posted last. */
+  posted?: Record<string, string>;
+  posts?: number;
+  lastPostAt?: string;
+}
+
+interface RunOfCommit {
+  workspaceId: string;
+  runId: string;
+  at: string;
+}
+
+export const commitId = ({ tokenId, identifier, sha }: CommitRef): string =>
+  derivedId('commit', `${tokenId} ${identifier.toLowerCase()} ${sha}`);
+
+/** Where the organization's pages show what it started (client/page-addresses.ts). */
+export const commitPage = ({ identifier, sha }: Pick<CommitRef, 'identifier' | 'sha'>): string =>
+  `/commits/${[...identifier.split('/'), sha].map(encodeURIComponent).join('/')}`;
+
+const keptSeconds = 90 * 86_400;
+const expiry = (): number => Math.floor(Date.now() / 1000) + keptSeconds;
+
+/** Makes the run its workspace's newest of the commit. Before the run is there. 1 write. */
+export const registerRun = async (commit: CommitRef, { workspaceId, runId, at }: RunOfCommit): Promise<void> => {
+  await put(
+    { ...keys.runOfCommit(commitId(commit), workspaceId), workspaceId, runId, at, expiresAt: expiry() },
+    { condition: 'attribute_not_exists(pk) OR at <= :at', values: { ':at': at } },
+  );
+};
+
+/** The policy set's newest version of the commit. 2 writes. @returns what the function CommitStatus is told */
+export const registerVersion = async (
+  { tokenId, identifier, sha }: CommitRef,
+  { id: policySetId, organization }: { id: string; organization: string },
+  policySetVersionId: string,
+): Promise<{ commit: string }> => {
+  const commit = { tokenId, identifier, sha };
+  const id = commitId(commit);
+  await put({ ...keys.runOfCommit(id, policySetId), policySetVersionId, expiresAt: expiry() });
+  await want(commit, organization);
+  return { commit: id };
+};
+
+/** Somebody wants its status to be looked at. */
+export const want = async (commit: CommitRef, organization: string): Promise<CommitRecord> => {
+  const id = commitId(commit);
+  const record = await update<CommitRecord>(keys.commit(id), {
+    set: { ...commit, id, organization, expiresAt: expiry(), ...dueIn(id, 60) },
+    add: { wanted: 1 },
+  });
+  return record as CommitRecord;
+};
+
+type Row = RunOfCommit | VersionOfCommit;
+
+export const runsAmong = (rows: Row[]): RunOfCommit[] => rows.flatMap((row) => ('runId' in row ? [row] : []));
+
+/** What it started. */
+export const rowsOf = (id: string): Promise<(Row & Key)[]> =>
+  queryAll<Row & Key>({ pk: keys.commit(id).pk, prefix: 'RUN#' });
+
+export const outcomeOf = (run: Run): Outcome => ({
+  kind: 'workspace',
+  context: run.workspaceName,
+  page: `/workspaces/${run.workspaceName}/runs/${run.id}`,
+  ...ofRun(run),
+});
+
+/** How its runs and policy sets go. 1 query, 1 read for 100 runs, 2 for each policy set. */
+export const outcomesOf = async (id: string): Promise<{ runs: Run[]; outcomes: Outcome[] }> => {
+  const rows = await rowsOf(id);
+  const runs = await batchGet<Run & Key>(runsAmong(rows).map(({ runId }) => keys.run(runId)));
+  const others = await outcomesOfPolicies(versionsAmong(rows));
+  return { runs, outcomes: [...runs.map(outcomeOf), ...others] };
+};

@@ -1,0 +1,207 @@
+import { useSignal } from '@preact/signals';
+import type { Document, Resource } from '../../../client/client.ts';
+import { displayStatus } from '../../../run/display.ts';
+import { pollInterval, useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { useOrganization } from '../../organization.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { knowPeople } from '../../parts/person.tsx';
+import { partsOf, RunLine } from '../../parts/run-line.tsx';
+import { Shell } from '../../parts/shell.tsx';
+import { factsOf, isOver } from '../../parts/status.tsx';
+import { call, related } from '../../session.ts';
+
+/** What a commit started, in all workspaces that the reader sees. Statuses of commits lead here. */
+
+interface PolicySetOutcome {
+  id: string;
+  state: string;
+  description: string;
+}
+
+interface Started {
+  runs: Resource<'runs'>[];
+  parts: Map<string, Resource>;
+  total: number;
+  /** Of all runs together, also of those that are not listed. */
+  state?: string;
+  description?: string;
+  policySets: PolicySetOutcome[];
+}
+
+const pageSize = 100;
+
+const read = async (path: string, most: number): Promise<Started> => {
+  const started: Started = { runs: [], parts: new Map(), total: 0, policySets: [] };
+  for (let page: number | null = 1; page && started.runs.length < most; ) {
+    const {
+      data,
+      included = [],
+      meta,
+    }: Document<Resource<'runs'>[]> = await call('GET', `${path}&page[number]=${page}`);
+    knowPeople(included);
+    started.runs.push(...data);
+    for (const part of included) started.parts.set(part.id, part);
+    const about = meta as unknown as {
+      commit: Pick<Started, 'state' | 'description'>;
+      'policy-sets': PolicySetOutcome[];
+    };
+    Object.assign(started, about.commit, { policySets: about['policy-sets'] });
+    started.total = meta?.pagination?.['total-count'] ?? data.length;
+    page = meta?.pagination?.['next-page'] ?? null;
+  }
+  return started;
+};
+
+/** Somebody may start another one of the same commit. */
+const slowly = 15_000;
+
+const paceOf = ({ runs, policySets }: Started): number => {
+  const over = runs.every(isOver) && policySets.every(({ state }) => state !== 'pending');
+  return over ? slowly : pollInterval() * Math.ceil((runs.length + 1) / pageSize);
+};
+
+const tones: Record<string, string> = { success: 'good', failure: 'bad', error: 'neutral', pending: 'running' };
+
+const groups = [
+  ['Needs attention', ['attention']],
+  ['Failed', ['bad']],
+  ['Running', ['running']],
+  ['Queued', ['waiting']],
+  ['Done', ['good', 'neutral']],
+] as const;
+
+export const CommitView = ({
+  organization,
+  identifier,
+  sha,
+}: {
+  organization: string;
+  identifier: string;
+  sha: string;
+}) => {
+  useOrganization(organization);
+  const most = useSignal(pageSize);
+  const query = new URLSearchParams({
+    identifier,
+    include: 'created_by,workspace,plan,configuration_version.ingress_attributes',
+    'page[size]': String(pageSize),
+  });
+  const path = `/organizations/${organization}/commits/${sha}/runs?${query}`;
+  const live = useLive(`${path} ${most.value}`, () => read(path, most.value), paceOf);
+  return (
+    <Shell
+      title={`${sha.slice(0, 8)} of ${identifier}`}
+      crumbs={[
+        { text: organization, to: { view: 'workspaces', organization } },
+        { text: identifier },
+        { text: sha.slice(0, 8) },
+      ]}
+    >
+      <Loaded live={live} what="commit">
+        {(started) => (
+          <>
+            <Title started={started} identifier={identifier} sha={sha} />
+            <Runs started={started} organization={organization} />
+            {started.runs.length < started.total && (
+              <button type="button" onClick={() => (most.value += pageSize)}>
+                Show more ({started.runs.length} of {started.total} shown)
+              </button>
+            )}
+            <PolicySets outcomes={started.policySets} organization={organization} />
+          </>
+        )}
+      </Loaded>
+    </Shell>
+  );
+};
+
+const Outside = ({ url, text }: { url: string | null | undefined; text: string }) =>
+  url?.startsWith('https://') ? (
+    <a href={url} rel="noreferrer noopener" target="_blank">
+      {text}
+    </a>
+  ) : (
+    <span>{text}</span>
+  );
+
+const Title = ({ started, identifier, sha }: { started: Started; identifier: string; sha: string }) => {
+  const { runs, parts, state, description, policySets } = started;
+  const about = [...parts.values()].find(({ type }) => type === 'ingress-attributes')?.attributes;
+  const number = about?.['pull-request-number'];
+  return (
+    <>
+      <h1 class="break">{about?.['commit-message']?.split('\n')[0] || `Commit ${sha.slice(0, 8)}`}</h1>
+      <p class="soft break">
+        <code>
+          <Outside url={about?.['commit-url']} text={sha.slice(0, 8)} />
+        </code>{' '}
+        of {identifier}
+        {about?.branch && ` on ${about.branch}`}
+        {about?.['sender-username'] && ` by ${about['sender-username']}`}
+        {number ? (
+          <>
+            {' · '}
+            <Outside url={about?.['pull-request-url']} text={`#${number} ${about?.['pull-request-title'] ?? ''}`} />
+          </>
+        ) : null}
+      </p>
+      {state && <p class={`status ${tones[state] ?? ''}`}>{description}</p>}
+      {runs.length + policySets.length === 0 && (
+        <p class="panel pad soft">
+          No runs of this commit. It concerns no workspace that you have access to, or is older than 90 days.
+        </p>
+      )}
+    </>
+  );
+};
+
+const Runs = ({ started: { runs, parts }, organization }: { started: Started; organization: string }) => (
+  <>
+    {groups.map(([title, wanted]) => {
+      const some = runs.filter((run) => (wanted as readonly string[]).includes(displayStatus(factsOf(run)).tone));
+      return (
+        some.length > 0 && (
+          <section key={title} class="stack">
+            <h2>
+              {title} <span class="soft">{some.length}</span>
+            </h2>
+            <ul class="panel list" aria-label={title}>
+              {some.map((run) => {
+                const workspace = parts.get(related(run, 'workspace') ?? '')?.attributes.name ?? '';
+                return (
+                  <RunLine
+                    key={run.id}
+                    run={run}
+                    title={workspace}
+                    organization={organization}
+                    workspace={workspace}
+                    {...partsOf(run, parts)}
+                    commit={undefined}
+                  />
+                );
+              })}
+            </ul>
+          </section>
+        )
+      );
+    })}
+  </>
+);
+
+const PolicySets = ({ outcomes, organization }: { outcomes: PolicySetOutcome[]; organization: string }) =>
+  outcomes.length > 0 && (
+    <section class="stack">
+      <h2>Policy sets</h2>
+      <ul class="panel list" aria-label="Policy sets">
+        {outcomes.map(({ id, state, description }) => (
+          <li key={id}>
+            <a class="item" href={hrefOf({ view: 'policy-set', organization, id })}>
+              <span class="title">{description}</span>
+              <span class={`end status ${tones[state] ?? ''}`}>{state}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Aws, startAws } from '../support/aws.ts';
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+let aws: Aws;
+let table: typeof import('../../functions/store/table.ts');
+let unique: typeof import('../../functions/store/unique-names.ts');
+let inBatches: typeof import('../../functions/store/batches.ts').inBatches;
+beforeAll(async () => {
+  aws = await startAws();
+  table = await import('../../functions/store/table.ts');
+  unique = await import('../../functions/store/unique-names.ts');
+  ({ inBatches } = await import('../../functions/store/batches.ts'));
+});
+afterAll(() => aws.close());
+
+const nameKey = (name: string) => ({ pk: 'NAMES', sk: name });
+const holderOf = async (name: string) => (await table.get<{ holder: string }>(nameKey(name)))?.holder;
+
+const prepare = () => {
+  const records = new Map<string, Named>();
+  const names = unique.uniqueNames<Named>(
+    ({ name }) => nameKey(name),
+    async (id) => records.get(id),
+  );
+  return { records, names };
+};
+
+it('gives a name to one record, and to another once it is released', async () => {
+  const { records, names } = prepare();
+  const [a, b] = [
+    { id: 'a', name: 'first' },
+    { id: 'b', name: 'first' },
+  ];
+  records.set('a', a);
+  expect(await names.claim(a)).toBe(true);
+  expect(await names.claim(b)).toBe(false);
+  await names.release(b);
+  expect(await holderOf('first')).toBe('a');
+  await names.release(a);
+  expect(await names.claim(b)).toBe(true);
+});
+
+it('takes over a name whose claimant created no record', async () => {
+  const { names } = prepare();
+  expect(await names.claim({ id: 'interrupted', name: 'second' })).toBe(true);
+  expect(await names.claim({ id: 'b', name: 'second' })).toBe(true);
+  expect(await holderOf('second')).toBe('b');
+});
+
+it('releases the old name after a rename, and the new one when the write fails', async () => {
+  const { records, names } = prepare();
+  const record = { id: 'a', name: 'old' };
+  const renamed = { id: 'a', name: 'new' };
+  records.set('a', record);
+  await names.claim(record);
+  expect(await names.rename(record, renamed, async () => undefined)).toBeUndefined();
+  expect([await holderOf('old'), await holderOf('new')]).toEqual(['a', undefined]);
+  expect(await names.rename(record, renamed, async () => renamed)).toEqual(renamed);
+  expect([await holderOf('old'), await holderOf('new')]).toEqual([undefined, 'a']);
+});
+
+it('writes nothing when the new name is taken, and claims nothing when the name stays', async () => {
+  const { records, names } = prepare();
+  const [a, b] = [
+    { id: 'a', name: 'mine' },
+    { id: 'b', name: 'theirs' },
+  ];
+  records.set('b', b);
+  await names.claim(b);
+  const write = async () => {
+    throw new Error('written');
+  };
+  expect(await names.rename(a, { ...a, name: 'theirs' }, write)).toBe('name taken');
+  expect(await names.rename(a, { ...a }, async () => a)).toEqual(a);
+  expect(await holderOf('mine')).toBeUndefined();
+});
+
+it('works through items in batches, and stops after the batch that fails', async () => {
+  const started: number[] = [];
+  let running = 0;
+  let most = 0;
+  const work = async (item: number) => {
+    started.push(item);
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+    if (item === 3) throw new Error('third');
+  };
+  await expect(inBatches([1, 2, 3, 4, 5], 2, work)).rejects.toThrow('third');
+  expect([started, most]).toEqual([[1, 2, 3, 4], 2]);
+});
+
+it('reads more items than fit in one request, in the order of their keys', async () => {
+  const keys = Array.from({ length: 230 }, (_, i) => ({ pk: 'MANY', sk: `${i}` }));
+  await inBatches(keys, 50, (key) => table.put({ ...key }));
+  expect(await table.batchGet(keys.toReversed())).toEqual(keys.toReversed());
+});
