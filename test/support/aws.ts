@@ -192,9 +192,10 @@ const elsewhere: DirectCall = async (request) => {
 
 /**
  * @param options.signed that calls are signed and sent over HTTP, as on AWS, instead of being made in memory
+ * @param options.sdk that DynamoDB's commands go through the SDK, as they do when a call is tried again
  * @param options.attempts how often a call is tried
  */
-export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<Aws> => {
+export const startAws = async ({ signed = false, sdk = false, attempts = 1 } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
   database.ensureTable(productTable('stepform-test'));
   let fault: { n: number; when: Failing } | undefined;
@@ -279,7 +280,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     };
   };
   Object.assign(process, { [Symbol.for('stepform.direct-calls')]: signed ? undefined : direct });
-  if (signed || attempts > 1) sendAgain();
+  if (signed || sdk || attempts > 1) sendAgain();
   else handOver(direct);
   const server = createServer((incoming, outgoing) => {
     const parts: Buffer[] = [];
