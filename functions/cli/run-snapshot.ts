@@ -10,6 +10,8 @@ export interface RunSnapshot {
   apply: Resource<'applies'> | undefined;
   costEstimate: Resource<'cost-estimates'> | undefined;
   stages: Resource<'task-stages'>[];
+  /** Of its configuration, where that was asked for and is of one. */
+  commit: Resource<'ingress-attributes'> | undefined;
   /** Where failed policies can be let pass, while the run waits for that. */
   override: string | undefined;
   /** Policies were judged, and what failed ends the run. */
@@ -25,8 +27,9 @@ export interface Changes {
 
 const includes = 'plan,apply,cost_estimate,task_stages';
 
-export const fetchSnapshot = async (client: Client, id: string): Promise<RunSnapshot> => {
-  const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${includes}`);
+export const fetchSnapshot = async (client: Client, id: string, { commit = false } = {}): Promise<RunSnapshot> => {
+  const include = commit ? `${includes},configuration_version.ingress_attributes` : includes;
+  const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${include}`);
   const one = (type: string) => included.find((resource) => resource.type === type);
   const stages = included.filter(({ type }) => type === 'task-stages');
   return {
@@ -35,6 +38,7 @@ export const fetchSnapshot = async (client: Client, id: string): Promise<RunSnap
     apply: one('applies'),
     costEstimate: one('cost-estimates'),
     stages,
+    commit: one('ingress-attributes'),
     override: overrideOf(run, stages),
     policyFailed: false,
   };
