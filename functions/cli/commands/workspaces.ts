@@ -25,6 +25,8 @@ const organizations: Command = {
   },
 };
 
+const natural = new Intl.Collator('en', { numeric: true });
+
 const row = (workspace: Resource<'workspaces'>, runs: Resource<'runs'>[]): string[] => {
   const { name, locked, 'resource-count': resources } = workspace.attributes;
   const run = runs.find(({ id }) => id === related(workspace, 'current-run'));
@@ -64,7 +66,8 @@ const list: Command = {
     const { data, included, more } = listed;
     printList(call, {
       headings: ['name', 'status', 'since', 'resources', 'locked'],
-      entries: data,
+      // node-9 stands before node-10, as on the page.
+      entries: data.toSorted((a, b) => natural.compare(a.attributes.name, b.attributes.name)),
       row: (workspace) => row(workspace, included),
       values: (workspace) => values(workspace, included),
       json: { data, included, meta: { more } },

@@ -85,6 +85,18 @@ it('on a phone the decision leaves the plan to be read, and links are large enou
   expect(Math.min(...links)).toBeGreaterThanOrEqual(24);
 });
 
+it('on a phone a finger finds every page by name', async () => {
+  const page = await visit(`/app/${organization}/overview`, {
+    viewport: { width: 390, height: 844 },
+    isMobile: true,
+    hasTouch: true,
+  });
+  await page.getByRole('button', { name: 'Go to …' }).tap();
+  await page.getByRole('combobox').fill('tokens');
+  await page.getByRole('option', { name: /^Your tokens/ }).tap();
+  await page.getByRole('heading', { name: 'API tokens' }).waitFor();
+});
+
 it('a low window shows the heading of a view and where it is in the side bar', async () => {
   const page = await visit(`/app/${organization}/settings/audit-trail`, { viewport: { width: 1100, height: 480 } });
   await page.getByRole('list', { name: 'Events' }).getByRole('listitem').first().waitFor();
