@@ -12,7 +12,7 @@ import type { ApiRequest } from '../api/request.ts';
 import { identifier, readData } from '../api/validation.ts';
 import { partsOfProject, partsOfWorkspace } from './team-access-document.ts';
 
-/** What giving a team access to a workspace or a project may say (HCP API: team access, project team access). */
+/** Input of team access to workspaces and projects (HCP API: team access, project team access). */
 
 const workspaceFields: OtherFields = { shown: 'permissions', related: 'team workspace' };
 

@@ -9,7 +9,7 @@ import { identifier, readData, setting } from '../api/validation.ts';
 import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 
-/** What creating and changing agent pools may say (HCP API: agent pools). */
+/** Input of agent pools (HCP API: agent pools). */
 
 const otherFields: OtherFields = {
   shown: 'agent-count created-at',

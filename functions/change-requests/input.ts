@@ -4,7 +4,7 @@ import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, text } from '../api/validation.ts';
 
-/** What a bulk action may say (HCP API: explorer, bulk actions). Names have underscores there. */
+/** Input of bulk actions (HCP API: explorer, bulk actions). Names have underscores there. */
 
 /** So many workspaces in one request; more take another one. */
 export const maxTargets = 100;

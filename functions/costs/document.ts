@@ -23,7 +23,7 @@ export const costEstimateDocument = (run: Run, details?: Details) => {
       'prior-monthly-cost': estimate.priorMonthlyCost ?? null,
       'proposed-monthly-cost': estimate.proposedMonthlyCost ?? null,
       'delta-monthly-cost': estimate.deltaMonthlyCost ?? null,
-      /** Ours: where the prices are from, and how old those of the file are. */
+      /** Not in HCP's API: the source of the prices, and the age of those in the file. */
       'price-sources': estimate.priceSources ?? null,
       'prices-as-of': estimate.pricesAsOf ?? null,
     },

@@ -6,7 +6,7 @@ import { check, readData, setting } from '../api/validation.ts';
 import type { DataRetention } from '../run/data-retention-record.ts';
 import { newId } from '../store/id.ts';
 
-/** What a data retention policy may say. */
+/** Input of data retention policies. */
 
 export const deletes = 'data-retention-policy-delete-olders';
 export const keeps = 'data-retention-policy-dont-deletes';

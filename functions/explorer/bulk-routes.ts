@@ -83,7 +83,7 @@ const createInBulk = async (context: Bulk): Promise<Answer> => {
       action_type: 'change_requests',
       action_inputs: { subject: values.subject, message: values.message },
       created_by: one('users', principal.userId).data,
-      /** Ours: those it has acted on. */
+      /** Not in HCP's API: the workspaces it has acted on. */
       target_ids: targets.map((target) => target.id),
     },
   });

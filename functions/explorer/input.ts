@@ -6,7 +6,7 @@ import type { Query } from './query.ts';
 import { queryFrom } from './read-query.ts';
 import type { View } from './views.ts';
 
-/** What a saved view may say (HCP API: explorer, saved views). */
+/** Input of saved views (HCP API: explorer, saved views). */
 
 const queryEntries = {
   type: v.optional(text(50)),

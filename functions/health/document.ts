@@ -34,7 +34,7 @@ export const healthDocument = (result: HealthResult, workspaceId: string) => {
     links: {
       self,
       'json-output': result.hasPlan ? `${self}/json-output` : null,
-      /** Ours: without the values that are secret. */
+      /** Not in HCP's API: without secret values. */
       'json-output-redacted': result.hasPlan ? `${self}/json-output-redacted` : null,
       'json-schema': result.hasPlan ? `${self}/json-schema` : null,
       'log-output': `${self}/log-output`,

@@ -45,7 +45,7 @@ const current = async ({ subject }: Context<Workspace>): Promise<Answer> => {
   return ok(healthDocument(health, id));
 };
 
-/** Ours: what earlier assessments have found, the newest first. */
+/** Not in HCP's API: earlier results, the newest first. */
 const history = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const { pk } = keys.workspace(subject.id);
   const results = await queryAll<NonNullable<Workspace['health']>>({ pk, prefix: 'ASSESSMENT#', reverse: true });

@@ -5,7 +5,7 @@ import { check, identifier, readData, text } from '../api/validation.ts';
 import { readRange } from './addresses.ts';
 import type { CidrRange, IpAllowlist } from './records.ts';
 
-/** What creating and changing IP allowlists and their ranges may say (HCP API: IP allowlists). */
+/** Input of IP allowlists and their ranges (HCP API: IP allowlists). */
 
 const name = v.pipe(
   v.string(),

@@ -9,7 +9,7 @@ import type { VariableValues } from '../variables/records.ts';
 import type { NoCodeSettings, VariableOption } from './records.ts';
 import type { Release } from './versions.ts';
 
-/** What enabling no-code provisioning, and making a workspace from a module, may say (HCP API: no-code modules). */
+/** Input of no-code modules and the workspaces made from them (HCP API: no-code modules). */
 
 const otherFields: OtherFields = { shown: 'created-at updated-at', related: 'organization' };
 

@@ -9,7 +9,7 @@ import { type DestinationType, destinationTypes, type Trigger } from '../run/not
 import { triggersFor } from './owner.ts';
 import type { NotificationConfiguration, NotificationValues } from './records.ts';
 
-/** What creating and changing notification configurations may say (HCP API: notification configurations). */
+/** Input of notification configurations (HCP API: notification configurations). */
 
 const otherFields: OtherFields = {
   shown: 'created-at updated-at delivery-responses external-email-addresses user-email-addresses',

@@ -10,7 +10,7 @@ import { maxQuery } from './engine/policies-file.ts';
 import { getPolicies, type Policy } from './records.ts';
 import { maxRelated, type PolicySet } from './set-records.ts';
 
-/** What creating and changing policies and parameters may say (HCP API: policies, policy set parameters). */
+/** Input of policies and parameters (HCP API: policies, policy set parameters). */
 
 const policyFields: OtherFields = { shown: 'policy-set-count updated-at', related: 'organization policy-sets' };
 

@@ -10,7 +10,7 @@ import type { TagSelector } from './select-by-tags.ts';
 import { maxRelated, type PolicySet, type PolicySetSettings, type Related } from './set-records.ts';
 import { checkScoping, tagSelectorList } from './tag-selector-input.ts';
 
-/** What creating and changing a policy set may say (HCP API: policy sets). */
+/** Input of policy sets (HCP API: policy sets). */
 
 const otherFields: OtherFields = {
   // Follows from global, workspaces and projects.

@@ -4,7 +4,7 @@ import { tagKey, tagValue } from '../api/names.ts';
 import type { TagSelector } from './select-by-tags.ts';
 import type { PolicySet } from './set-records.ts';
 
-/** What a request may say of the tags that a policy set applies by. */
+/** Input of the tags that select a policy set's workspaces. */
 
 export const maxTagSelectors = 50;
 

@@ -11,7 +11,7 @@ import type { Project } from './records.ts';
 import { checkFollows, overwriteIn } from './setting-overwrites.ts';
 import { bindingOf, distinct, tagBindingList } from './tags.ts';
 
-/** What creating and changing a project may say (HCP API: projects). */
+/** Input of projects (HCP API: projects). */
 
 const otherFields: OtherFields = {
   shown: 'created-at hcp-id is-unified permissions team-count workspace-count',

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../api/request.ts';
 import { readData, setting } from '../api/validation.ts';
 import type { ReservedTagKeyValues } from './records.ts';
 
-/** What creating and changing reserved tag keys may say (HCP API: reserved tag keys). */
+/** Input of reserved tag keys (HCP API: reserved tag keys). */
 
 const key = v.pipe(
   v.string(),

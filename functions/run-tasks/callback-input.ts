@@ -5,7 +5,7 @@ import { reportedStatuses, tagLevels } from '../run/task-stages.ts';
 import { maxOutcomes, type NewOutcome } from './outcomes.ts';
 import { maxMessage } from './results.ts';
 
-/** What a run task may say of its result. */
+/** Input of a run task's result. */
 
 /** Becomes a link on the page, where anything but these could be a script. */
 const link = v.pipe(

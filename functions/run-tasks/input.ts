@@ -12,7 +12,7 @@ import { enforcementLevels } from '../run/task-stages.ts';
 import { openHmacKey, type Task, type TaskValues } from './records.ts';
 import type { WorkspaceTaskSettings } from './workspace-tasks.ts';
 
-/** What creating and changing run tasks may say (HCP API: run tasks). */
+/** Input of run tasks (HCP API: run tasks). */
 
 const taskFields: OtherFields = { shown: 'created-at updated-at', related: 'organization workspace-tasks' };
 

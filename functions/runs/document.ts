@@ -29,7 +29,7 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
     status: run.status,
     message: run.message,
     source: run.source,
-    /** Ours, as workspaces have it: which client of the API created it. */
+    /** Not in HCP's API for runs: the client that created it, as workspaces have it. */
     'source-name': run.sourceName ?? null,
     'trigger-reason': run.trigger ? 'run_trigger' : run.createdBy === versionControl ? 'vcs' : 'manual',
     'triggering-source-name': run.trigger?.workspaceName ?? null,
@@ -55,7 +55,7 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
     'terraform-version': run.terraformVersion,
     'position-in-queue': 0,
     'status-timestamps': run.statusTimestamps,
-    /** Ours: why it ended as it did, in plain words. */
+    /** Not in HCP's API: why the run ended, for people. */
     'end-reason': run.endReason ?? null,
     actions: allowedActions(run, now),
     permissions: runPermissions(granted, run, userId),
@@ -117,7 +117,7 @@ const common = (run: Run, name: PhaseName, baseUrl: string) => {
     'resource-changes': report?.resourceChanges ?? null,
     'resource-destructions': report?.resourceDestructions ?? null,
     'resource-imports': report?.resourceImports ?? null,
-    /** Ours: what went wrong, in a sentence or two. */
+    /** Not in HCP's API: the error, for people. */
     'error-message': report?.message ?? null,
   };
 };
@@ -140,7 +140,7 @@ export const planDocument = (run: Run, baseUrl: string, granted?: Granted) => {
       ...common(run, 'plan', baseUrl),
       'has-changes': report?.hasChanges ?? false,
       'generated-configuration': report?.generatedConfiguration ?? false,
-      /** Ours: which version planned, where the run says a constraint or `latest`. */
+      /** Not in HCP's API: the version that planned, if the run has a constraint or `latest`. */
       'terraform-version': report?.terraformVersion ?? null,
       'structured-run-output-enabled': run.structuredOutput,
       actions: { 'is-exportable': isExportable(run) },
@@ -165,7 +165,7 @@ export const applyDocument = (run: Run, baseUrl: string) => {
     relationships: { 'state-versions': stateVersions(shown(run.apply)) },
     links: {
       self: `/api/v2/applies/${id}`,
-      /** Ours: there is one. */
+      /** Not in HCP's API: whether there is one. */
       ...(run.unsaved?.stored ? { 'errored-state': `/api/v2/applies/${id}/errored-state` } : {}),
     },
   };

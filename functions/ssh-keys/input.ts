@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ApiRequest } from '../api/request.ts';
 import { check, readData, text } from '../api/validation.ts';
 
-/** What creating, changing and assigning SSH keys may say (HCP API: SSH keys). */
+/** Input of SSH keys and their assignment (HCP API: SSH keys). */
 
 const name = v.pipe(text(250), v.regex(/\S/, 'is empty'));
 

@@ -57,9 +57,9 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
       'encrypted-state-download-url': null,
       'sanitized-state-download-url': null,
       'sanitized-state-upload-url': null,
-      /** Ours: hex SHA-256 of the state, to hold a download against. */
+      /** Not in HCP's API: hex SHA-256 of the state, to verify a download. */
       sha256: (final && version.sha256) || null,
-      /** Ours: why it was discarded, in plain words. */
+      /** Not in HCP's API: why it was discarded, for people. */
       'error-message': version.refusal ?? null,
       permissions: { 'can-restore-backing-data': granted.has('data:delete') },
     },

@@ -8,7 +8,7 @@ import { sha256Of } from '../store/integrity.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { InvalidStateError, md5Of, parseState } from './content.ts';
 
-/** What creating a state version may say. */
+/** Input of state versions. */
 
 const otherFields: OtherFields = {
   // Outputs are read from the state itself.

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text } from '../api/validation.ts';
 import { maxValueBytes, type Variable, type VariableValues } from './records.ts';
 
-/** What creating and changing a variable may say (HCP API: variables). */
+/** Input of variables (HCP API: variables). */
 
 const otherFields: OtherFields = {
   shown: 'created-at version-id',

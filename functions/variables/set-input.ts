@@ -9,7 +9,7 @@ import { getWorkspaces } from '../workspaces/records.ts';
 import { newVariable, newVariableOf } from './input.ts';
 import { maxOf, type VariableSet } from './set-records.ts';
 
-/** What creating, changing and applying a variable set may say (HCP API: variable sets). */
+/** Input of variable sets and their assignment (HCP API: variable sets). */
 
 const otherFields: OtherFields = {
   shown: 'created-at permissions project-count stack-count updated-at var-count workspace-count',

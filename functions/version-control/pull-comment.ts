@@ -20,7 +20,7 @@ interface Commented {
 
 const pullForgeOf = ({ dialect = 'github' }: Access['client']) => pullForges[dialect];
 
-/** Ours, should a writer have died between writing it and noting its id; never one of others with our marker. */
+/** This platform's comment, if a writer stopped before storing its id; never another account's with our marker. */
 const ownComment = async (
   { client, call, accountId }: Access,
   { identifier, organization }: Commented,

@@ -82,7 +82,7 @@ export const workspaceDocument = (
     'inherits-project-auto-destroy': workspace.inheritsAutoDestroy ?? true,
     'queue-all-runs': workspace.queueAllRuns,
     'speculative-enabled': workspace.speculativeEnabled,
-    /** Ours: plans of pull requests can be applied before the merge, and which one has done so. */
+    /** Not in HCP's API: whether plans of pull requests can be applied before the merge, and the applied one. */
     'apply-before-merge-enabled': workspace.applyBeforeMergeEnabled ?? false,
     'apply-before-merge-requirements': workspace.applyBeforeMergeRequirements ?? [],
     'applied-pull-request': heldBy(workspace) ?? null,
@@ -109,13 +109,13 @@ export const workspaceDocument = (
     'file-triggers-enabled': workspace.fileTriggersEnabled,
     'trigger-prefixes': workspace.triggerPrefixes,
     'trigger-patterns': workspace.triggerPatterns,
-    /** Ours: change requests that are not archived. */
+    /** Not in HCP's API: number of open change requests. */
     'open-change-requests': workspace.changeRequests ?? 0,
     'assessments-enabled': workspace.assessmentsEnabled,
     'last-assessment-result-at': workspace.health?.at ?? null,
-    /** Ours: of the assessment that goes on. */
+    /** Not in HCP's API: start of the current assessment. */
     'assessment-started-at': workspace.assessing?.at ?? null,
-    /** Ours: the environment or template that it belongs to, `environment <owner>/<name>`. */
+    /** Not in HCP's API: the environment or template that it belongs to, `environment <owner>/<name>`. */
     'managed-by': workspace.managedBy ?? null,
     source: workspace.sourceModule ? 'tfe-module' : 'tfe-api',
     'source-name': workspace.sourceName ?? null,

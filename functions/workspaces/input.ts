@@ -22,7 +22,7 @@ import { notifiesIn } from './project-notifies.ts';
 import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 import { vcsRepoInput } from './vcs-repo-input.ts';
 
-/** What creating and changing a workspace may say. */
+/** Input of workspaces. */
 
 const otherFields: OtherFields = {
   shown: `actions apply-duration-average assessment-started-at auto-destroy-status created-at effective-run-data-retention-desc

@@ -4,7 +4,7 @@ import type { ApiRequest } from '../api/request.ts';
 import { check, text } from '../api/validation.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
-/** What a workspace's `vcs-repo` may say (HCP API: workspaces). */
+/** Input of a workspace's `vcs-repo` (HCP API: workspaces). */
 
 const segment = /^[A-Za-z0-9_.~-]+$/;
 

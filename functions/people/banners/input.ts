@@ -6,7 +6,7 @@ import { readData, text } from '../../api/validation.ts';
 import { sanitized } from '../../banner-text.ts';
 import type { Banner } from './records.ts';
 
-/** What creating and changing banners may say (Terraform Enterprise API: admin banners). */
+/** Input of banners (Terraform Enterprise API: admin banners). */
 
 const title = v.pipe(text(100), v.minLength(1, 'must not be empty'));
 const body = v.pipe(

@@ -19,7 +19,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
       organization.sendPassingStatusesForUntriggeredSpeculativePlans,
     'aggregated-commit-status-enabled': organization.aggregatedCommitStatusEnabled,
     'speculative-plan-management-enabled': organization.speculativePlanManagementEnabled,
-    /** Ours: plans of pull requests are shown in a comment. */
+    /** Not in HCP's API: whether comments show the plans of pull requests. */
     'pull-request-comments-enabled': organization.pullRequestCommentsEnabled ?? true,
     'allow-force-delete-workspaces': organization.allowForceDeleteWorkspaces,
     'user-tokens-enabled': organization.userTokensEnabled ?? true,

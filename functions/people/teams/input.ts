@@ -8,7 +8,7 @@ import { readData, setting, settingsFrom, text } from '../../api/validation.ts';
 import { defaultTeamSettings, type TeamSettings } from './records.ts';
 import type { Team } from './team.ts';
 
-/** What creating and changing a team may say (HCP API: teams). */
+/** Input of teams (HCP API: teams). */
 
 const otherFields: OtherFields = {
   shown: `hcp-resource-name is-unified non-service-users-count permissions scim-group-name scim-linked
