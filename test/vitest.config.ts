@@ -69,7 +69,9 @@ export default defineConfig({
           include: ['test/web/browser/**/*.test.ts'],
           globalSetup: ['test/web/browser/support/setup.ts'],
           runner: 'test/web/browser/support/runner.ts',
-          setupFiles: ['test/e2e/support/file.ts'],
+          setupFiles: ['test/e2e/support/file.ts', 'test/web/browser/support/file.ts'],
+          // Playwright alone takes half a second to load: once for a worker, not for each of its files.
+          isolate: false,
         },
       },
     ],

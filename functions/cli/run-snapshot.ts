@@ -10,6 +10,8 @@ export interface RunSnapshot {
   apply: Resource<'applies'> | undefined;
   costEstimate: Resource<'cost-estimates'> | undefined;
   stages: Resource<'task-stages'>[];
+  /** The commit of its configuration, where that was asked for and there is one. */
+  commit: Resource<'ingress-attributes'> | undefined;
   /** Id of the failed policies that can be overridden, while the run waits for that. */
   override: string | undefined;
   /** Policies have failed, and the run has ended because of it. */
@@ -25,8 +27,9 @@ export interface Changes {
 
 const includes = 'plan,apply,cost_estimate,task_stages';
 
-export const fetchSnapshot = async (client: Client, id: string): Promise<RunSnapshot> => {
-  const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${includes}`);
+export const fetchSnapshot = async (client: Client, id: string, { commit = false } = {}): Promise<RunSnapshot> => {
+  const include = commit ? `${includes},configuration_version.ingress_attributes` : includes;
+  const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${include}`);
   const one = (type: string) => included.find((resource) => resource.type === type);
   const stages = included.filter(({ type }) => type === 'task-stages');
   return {
@@ -35,6 +38,7 @@ export const fetchSnapshot = async (client: Client, id: string): Promise<RunSnap
     apply: one('applies'),
     costEstimate: one('cost-estimates'),
     stages,
+    commit: one('ingress-attributes'),
     override: overrideOf(run, stages),
     policyFailed: false,
   };

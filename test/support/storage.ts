@@ -43,13 +43,13 @@ export const startStorage = async (): Promise<Storage> => {
   const folder = mkdtempSync(join(tmpdir(), 'storage-'));
   // Most tests store no object, and loading what answers takes longer than all their calls of the table.
   let opened: Promise<S3> | undefined;
-  const open = async (): Promise<S3> => {
+  const openBucket = async (): Promise<S3> => {
     const s3 = new S3(join(folder, 's3'), () => {});
     await s3.ensureBucket('stepform-test');
     return s3;
   };
   const bucket = (): Promise<S3> => {
-    opened ??= open();
+    opened ??= openBucket();
     return opened;
   };
   const kms = new Kms(join(folder, 'kms'), [
@@ -86,8 +86,7 @@ export const startStorage = async (): Promise<Storage> => {
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(answer);
   };
 
-  /** The same for a function that signs nothing. */
-  const direct: DirectCall = async ({ service, method, path, headers, body = '' }) => {
+  const answer: DirectCall = async ({ service, method, path, headers, body = '' }) => {
     const bytes =
       typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     if (refusals > 0) {
@@ -110,6 +109,15 @@ export const startStorage = async (): Promise<Storage> => {
       const status = error instanceof AwsError ? (statusCode ?? 400) : 500;
       return { status, headers: {}, body: Buffer.from(JSON.stringify({ __type: name, message })) };
     }
+  };
+  /** Nobody may wait for one whose function has failed meanwhile. */
+  const open = new Set<Promise<unknown>>();
+  /** The same for a function that signs nothing. */
+  const direct: DirectCall = (request) => {
+    const answered = answer(request);
+    open.add(answered);
+    answered.finally(() => open.delete(answered)).catch(() => {});
+    return answered;
   };
 
   const server = createServer((request, response) => {
@@ -148,6 +156,7 @@ export const startStorage = async (): Promise<Storage> => {
       refusal = code;
     },
     close: async () => {
+      await Promise.allSettled(open);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       (await opened)?.close();

@@ -68,12 +68,12 @@ const create: Command = {
   takes: '[platform]',
   options: {
     owner: { about: 'organization at GitHub that owns the app (default: you)', value: 'name' },
-    name: { about: 'name of the app, which GitHub lets you change (default: by the host)', value: 'name' },
+    name: { about: 'name of the app; can be changed at GitHub (default: from the host)', value: 'name' },
     url: { about: 'GitHub Enterprise Server (default: https://github.com)', value: 'url' },
     'api-url': { about: 'its API (default: by url)', value: 'url' },
     out: { about: 'new folder for its secrets (default: github-app)', value: 'folder' },
   },
-  more: `The platform is where GitHub reaches it, e.g. stepform.example.com (default: the one that is signed in at).
+  more: `Give the host at which GitHub reaches the platform, e.g. stepform.example.com (default: the one you are signed in to).
 
   ${program} github-app stepform.example.com --owner acme`,
   run: async (call, session) => {

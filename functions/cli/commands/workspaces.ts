@@ -85,7 +85,7 @@ const create: Command = {
     ...ofOrganization,
     'auto-apply': { about: 'apply runs without confirmation' },
     'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
-    'working-directory': { about: 'folder of the configuration to run Terraform in', value: 'path' },
+    'working-directory': { about: 'folder in the configuration where Terraform runs', value: 'path' },
     description: { about: 'description of the workspace', value: 'text' },
   },
   run: async (call, session) => {

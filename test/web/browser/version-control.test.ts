@@ -73,6 +73,10 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   await page.getByLabel('Branch', { exact: true }).fill('release');
   await page.getByRole('button', { name: 'Connect repository' }).click();
   await page.getByText('Follows acme/network, branch release.').waitFor();
+  await page.getByText('Last commit: aaaaaaaa A commit').waitFor();
+  await page.getByText('Start the first run').waitFor();
+  await page.getByRole('button', { name: 'Look for newest commit' }).click();
+  await page.getByText('Its outcome is among the latest deliveries').waitFor();
   await page.getByLabel('Apply pull requests before the merge').waitFor();
 });
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { type Resource, related } from '../../../client/client.ts';
 import { useLive } from '../../live.ts';
 import { may } from '../../organization.ts';
-import { Loaded } from '../../parts/basics.tsx';
+import { Ago, Loaded } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { Head } from '../../parts/head.tsx';
@@ -15,14 +15,43 @@ import { GithubApp } from './github-app.tsx';
 
 type Client = Resource<'oauth-clients'>;
 
-const defaults: Record<string, readonly [name: string, httpUrl: string, apiUrl: string]> = {
-  github: ['GitHub', 'https://github.com', 'https://api.github.com'],
-  github_enterprise: ['GitHub Enterprise', '', ''],
-  gitlab_hosted: ['GitLab.com', 'https://gitlab.com', 'https://gitlab.com/api/v4'],
-  gitlab_community_edition: ['GitLab Community Edition', '', ''],
-  gitlab_enterprise_edition: ['GitLab Enterprise Edition', '', ''],
-  gitea: ['Gitea or Forgejo', '', ''],
+interface Provider {
+  name: string;
+  httpUrl?: string;
+  apiUrl?: string;
+  /** Of the API below the URL. */
+  apiPath: string;
+  /** What its token has to be allowed. */
+  scope: string;
+}
+
+const githubScope = 'Scope repo; fine-grained: contents read; webhooks, commit statuses and pull requests write.';
+const gitlabScope = 'Scope api, role Maintainer.';
+const providers: Record<string, Provider> = {
+  github: {
+    name: 'GitHub',
+    httpUrl: 'https://github.com',
+    apiUrl: 'https://api.github.com',
+    apiPath: '',
+    scope: githubScope,
+  },
+  github_enterprise: { name: 'GitHub Enterprise', apiPath: '/api/v3', scope: githubScope },
+  gitlab_hosted: {
+    name: 'GitLab.com',
+    httpUrl: 'https://gitlab.com',
+    apiUrl: 'https://gitlab.com/api/v4',
+    apiPath: '/api/v4',
+    scope: gitlabScope,
+  },
+  gitlab_community_edition: { name: 'GitLab Community Edition', apiPath: '/api/v4', scope: gitlabScope },
+  gitlab_enterprise_edition: { name: 'GitLab Enterprise Edition', apiPath: '/api/v4', scope: gitlabScope },
+  gitea: {
+    name: 'Gitea or Forgejo',
+    apiPath: '/api/v1',
+    scope: 'Scopes write:repository, write:issue and read:user.',
+  },
 };
+const apiUrlOf = ({ apiPath }: Provider, httpUrl = ''): string => `${httpUrl.replace(/\/+$/, '')}${apiPath}`;
 
 export const Connections = ({ organization }: { organization: string }) => {
   const live = useLive(
@@ -111,14 +140,14 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
 };
 
 const NewConnection = ({ organization, onClose }: { organization: string; onClose(): void }) => {
-  const provider = useSignal('github');
-  const [, httpUrl = '', apiUrl = ''] = defaults[provider.value] ?? [];
+  const chosen = useSignal('github');
+  const provider = providers[chosen.value] as Provider;
   const submit = async (data: FormData) => {
     await create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', {
       name: textOf(data, 'name') ?? null,
-      'service-provider': provider.value,
+      'service-provider': chosen.value,
       'http-url': textOf(data, 'http-url'),
-      'api-url': textOf(data, 'api-url'),
+      'api-url': textOf(data, 'api-url') ?? apiUrlOf(provider, textOf(data, 'http-url')),
       'oauth-token-string': textOf(data, 'oauth-token-string'),
     });
     onClose();
@@ -129,19 +158,26 @@ const NewConnection = ({ organization, onClose }: { organization: string; onClos
         <Select
           label="Provider"
           name="service-provider"
-          options={Object.entries(defaults).map(([id, [name]]) => [id, name] as const)}
-          value={provider.value}
-          onChange={(value) => (provider.value = value)}
+          options={Object.entries(providers).map(([id, { name }]) => [id, name] as const)}
+          value={chosen.value}
+          onChange={(value) => (chosen.value = value)}
         />
         <Text label="Name" name="name" hint="For example the account or group that it is for." />
-        <Text key={`http-${provider.value}`} label="URL" name="http-url" required value={httpUrl} />
-        <Text key={`api-${provider.value}`} label="API URL" name="api-url" required value={apiUrl} />
+        <Text key={`http-${chosen.value}`} label="URL" name="http-url" required value={provider.httpUrl} />
+        <Text
+          key={`api-${chosen.value}`}
+          label="API URL"
+          name="api-url"
+          required={!provider.apiPath}
+          value={provider.apiUrl}
+          placeholder={provider.apiPath ? `URL${provider.apiPath}` : undefined}
+        />
         <Text
           label="Access token"
           name="oauth-token-string"
           type="password"
           required
-          hint="GitHub: scope repo. GitLab: scope api, role Maintainer. Gitea: write:repository, write:issue and read:user. Its account needs admin access to repositories, to create webhooks."
+          hint={`${provider.scope} Its account needs admin access to repositories, to create webhooks.`}
         />
       </Form>
     </Dialog>
@@ -167,8 +203,12 @@ const Events = ({ organization }: { organization: string }) => {
               {events.map(({ id, attributes }) => (
                 <li key={id}>
                   <div class="item">
-                    <span class={attributes.level === 'error' ? 'status bad' : 'status good'}>{attributes.level}</span>
                     <span class="break">{attributes.message}</span>
+                    <span class="meta">
+                      {attributes.level === 'error' && <span class="status bad">error</span>}{' '}
+                      <Ago at={attributes['created-at']} />
+                      {attributes['suggested-action'] && ` · ${attributes['suggested-action']}`}
+                    </span>
                     {attributes['delivery-id'] && (
                       <button type="button" class="end" onClick={() => void again(attributes['delivery-id'])}>
                         Deliver again
