@@ -5,7 +5,7 @@ import { bold, dim, green, plain, red, yellow } from './paint.ts';
 
 /** Prints the changes of a plan whose log has none: JSON lines report what was read, not what would change. */
 
-const deeds: Record<Kind, string> = {
+const verbs: Record<Kind, string> = {
   create: 'will be created',
   update: 'will be updated in place',
   replace: 'must be replaced',
@@ -45,7 +45,7 @@ const lines = (difference: Difference): string[] => {
   const paint = painted[kind] ?? ((text: string) => text);
   return [
     '',
-    `  ${bold(`# ${plain(address)}`)} ${paint(deeds[kind])}`,
+    `  ${bold(`# ${plain(address)}`)} ${paint(verbs[kind])}`,
     ...notes.map((note) => dim(`  # (${plain(note)})`)),
     `  ${paint((signs[kind] ?? ' ').padEnd(3))} ${plain(address)}`,
     // For a destroyed resource the address is enough.

@@ -73,8 +73,8 @@ const redeliver = async ({ request, subject }: Context<InOrganization>): Promise
   const delivery = await getDelivery(uuid, rest.join('.'));
   const repository = delivery && (await getRepository(delivery.repository));
   if (!delivery || repository?.organization !== subject.organization) throw notFound('Delivery not found.');
-  const { matter } = delivery;
-  await keepDelivery({ uuid, id: `again-${randomUUID()}`, repository: repository.id, matter });
+  const { task } = delivery;
+  await keepDelivery({ uuid, id: `again-${randomUUID()}`, repository: repository.id, task });
   return accepted();
 };
 
@@ -83,8 +83,8 @@ const check = async ({ subject }: Context<Workspace>): Promise<Answer> => {
   const { vcsRepo, name } = subject;
   const repository = vcsRepo ? await getRepository(vcsRepo.repository) : undefined;
   if (!repository) throw conflict(`Workspace ${name} is not connected to a repository.`);
-  const matter = { kind: 'check', workspaceId: subject.id } as const;
-  await keepDelivery({ uuid: repository.uuid, id: `check-${randomUUID()}`, repository: repository.id, matter });
+  const task = { kind: 'check', workspaceId: subject.id } as const;
+  await keepDelivery({ uuid: repository.uuid, id: `check-${randomUUID()}`, repository: repository.id, task });
   return accepted();
 };
 

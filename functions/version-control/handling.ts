@@ -46,7 +46,7 @@ export interface Handling {
   repository: FollowedRepository;
   access: Access;
   followers: Workspace[];
-  doings: Orchestration;
+  orchestration: Orchestration;
 }
 
 const atOnce = 25;

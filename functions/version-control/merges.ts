@@ -23,8 +23,8 @@ export const releasePull = async (handling: Handling, number: number): Promise<n
 };
 
 /** Discards the saved plans of a closed pull request. */
-export const discardPlans = async ({ repository, doings }: Handling, number: number): Promise<void> => {
+export const discardPlans = async ({ repository, orchestration }: Handling, number: number): Promise<void> => {
   await forEach(await pullRunsOf(repository.id, number), async ({ runId, saved }) => {
-    if (saved) await doings.cancelOutdated(runId, `#${number} is closed`);
+    if (saved) await orchestration.cancelOutdated(runId, `#${number} is closed`);
   });
 };

@@ -97,8 +97,8 @@ const creating =
       const connected = await connectModule(module, followed, repo['tag-prefix'] || undefined);
       const { repository } = followed;
       const uuid = (await getRepository(repository))?.uuid ?? '';
-      const matter = { kind: 'module', moduleId: module.id } as const;
-      await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, matter });
+      const task = { kind: 'module', moduleId: module.id } as const;
+      await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, task });
       const tests = given['test-config']?.['tests-enabled'];
       const tested = tests ? ((await setTests(connected, true)) ?? connected) : connected;
       const complete = given['no-code'] ? await noCode.enable(tested, true) : tested;

@@ -29,21 +29,21 @@ const timeAfter = (before: Move | undefined): string => {
  */
 const next = async (
   { access, repository }: Handling,
-  matter: Pushed,
+  task: Pushed,
   moves: Move[],
 ): Promise<{ to: string; from?: string } | 'gone' | undefined> => {
   const [last] = moves;
-  if (matter.kind === 'tag') {
-    return moves.some(({ to, tag }) => to === matter.sha && tag === matter.tag) ? undefined : { to: matter.sha };
+  if (task.kind === 'tag') {
+    return moves.some(({ to, tag }) => to === task.sha && tag === task.tag) ? undefined : { to: task.sha };
   }
-  if (last?.to === matter.after) return undefined;
-  if (!last) return { to: matter.after };
-  const isNew = moves.every(({ to }) => to !== matter.after);
-  if (isNew && last.to === matter.before) return { to: matter.after, from: matter.forced ? undefined : last.to };
-  const head = await access.forge.branch(access.call, repository.identifier, matter.branch);
+  if (last?.to === task.after) return undefined;
+  if (!last) return { to: task.after };
+  const isNew = moves.every(({ to }) => to !== task.after);
+  if (isNew && last.to === task.before) return { to: task.after, from: task.forced ? undefined : last.to };
+  const head = await access.forge.branch(access.call, repository.identifier, task.branch);
   if (!head) return 'gone';
   if (head === last.to) return undefined;
-  return { to: head, from: head === matter.after && matter.forced ? undefined : last.to };
+  return { to: head, from: head === task.after && task.forced ? undefined : last.to };
 };
 
 /**
@@ -52,11 +52,11 @@ const next = async (
  */
 export const moveBranch = async (
   handling: Handling,
-  matter: Pushed,
+  task: Pushed,
   { repeat = false } = {},
 ): Promise<Moved | 'duplicate' | 'gone'> => {
   const { delivery, repository } = handling;
-  const branch = matter.kind === 'tag' ? tagsBranch : matter.branch;
+  const branch = task.kind === 'tag' ? tagsBranch : task.branch;
   if (delivery.n !== undefined) {
     const mine = await getMove(repository.id, branch, delivery.n);
     if (mine?.by === delivery.id) return mine as Moved;
@@ -64,7 +64,7 @@ export const moveBranch = async (
   for (let i = 0; i < maxTries; i++) {
     const moves = await recentMoves(repository.id, branch);
     const [last] = moves;
-    const wanted = await next(handling, matter, moves);
+    const wanted = await next(handling, task, moves);
     if (wanted === 'gone') return 'gone';
     if (!wanted) return repeat && last ? (last as Moved) : 'duplicate';
     const move: Moved = {
@@ -73,7 +73,7 @@ export const moveBranch = async (
       branch,
       by: delivery.id,
       at: timeAfter(last),
-      ...(matter.kind === 'tag' ? { tag: matter.tag } : {}),
+      ...(task.kind === 'tag' ? { tag: task.tag } : {}),
     };
     // First, so that a repeated delivery finds its own move even after later ones.
     await noteMove(delivery, move.n);

@@ -11,7 +11,7 @@ import { moveBranch } from './moves.ts';
 export type RunOutcome = 'queued' | 'outdated' | 'kept' | 'held';
 
 export const runCommit = async (
-  { doings }: Handling,
+  { orchestration }: Handling,
   workspace: Workspace,
   followed: Followed & { n: number },
   starts: boolean,
@@ -21,7 +21,7 @@ export const runCommit = async (
   const version = await versionFor(workspace, followed);
   if (heldBy(claimed) !== undefined) return 'held';
   if (!starts) return 'kept';
-  const queued = await doings.queueRun({
+  const queued = await orchestration.queueRun({
     id: idFor('run', workspace, followed),
     workspace,
     version,
@@ -52,8 +52,8 @@ export const handleWorkspace = async (handling: Handling, workspace: Workspace, 
   const branch = vcsRepo.branch || defaultBranch;
   const sha = await access.forge.branch(access.call, identifier, branch);
   if (!sha) return { level: 'error', message: `Branch ${branch} no longer exists in ${identifier}` };
-  const matter = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null } as const;
-  const about = { ...matter, repositoryId: repository.forgeId, defaultBranch, sender: null };
+  const task = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null } as const;
+  const about = { ...task, repositoryId: repository.forgeId, defaultBranch, sender: null };
   const moved = await moveBranch(handling, about, { repeat: true });
   if (moved === 'duplicate' || moved === 'gone')
     return { message: `Skipped: ${branch} of ${identifier} has not moved` };

@@ -90,8 +90,8 @@ export const settlePolicySet = async (before: PolicySet | undefined, after: Poli
   if (!repository) return;
   const id = `connected-${randomUUID()}`;
   const versionId = await versionNow(after, repository, id);
-  const matter = { kind: 'policySet', policySetId: after.id, ...(versionId ? { versionId } : {}) } as const;
-  await keepDelivery({ uuid: repository.uuid, id, repository: repository.id, matter });
+  const task = { kind: 'policySet', policySetId: after.id, ...(versionId ? { versionId } : {}) } as const;
+  await keepDelivery({ uuid: repository.uuid, id, repository: repository.id, task });
 };
 
 /** Undoes a connection whose change failed. */

@@ -95,10 +95,10 @@ const after = (at: string, before: string): string =>
  */
 export const handlePolicySet = async (
   handling: Handling,
-  matter: Extract<RepositoryTask, { kind: 'policySet' }>,
+  task: Extract<RepositoryTask, { kind: 'policySet' }>,
 ): Promise<Outcome> => {
   const { access, repository } = handling;
-  const [set] = await getPolicySets([matter.policySetId]);
+  const [set] = await getPolicySets([task.policySetId]);
   const vcsRepo = set?.vcsRepo;
   if (!set || vcsRepo?.repository !== repository.id)
     return { message: 'Skipped: the policy set follows something else' };
@@ -106,7 +106,7 @@ export const handlePolicySet = async (
   const branch = vcsRepo.branch || defaultBranch;
   const sha = await access.forge.branch(access.call, identifier, branch);
   if (!sha) return { level: 'error', message: `Branch ${branch} no longer exists in ${identifier}` };
-  const early = matter.versionId ? await getPolicySetVersion(matter.versionId) : undefined;
+  const early = task.versionId ? await getPolicySetVersion(task.versionId) : undefined;
   const words = `for ${branch} ${sha.slice(0, 7)} of ${identifier} in policy set ${set.name}`;
   const about = { repositoryId: repository.forgeId, defaultBranch, sender: null };
   const push = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null, ...about } as const;

@@ -54,7 +54,7 @@ const lacks = async (
 const applyIn = async (workspace: Workspace, applying: Applying): Promise<string | undefined> => {
   const { handling, comment, pull, request } = applying;
   const { headSha } = pull;
-  const { repository, doings } = handling;
+  const { repository, orchestration } = handling;
   if (!request.granted(workspace.id).has('run:apply')) return `${comment.author} may not apply there`;
   const lacking = await lacks(workspace, applying);
   if (lacking) return lacking;
@@ -71,7 +71,7 @@ const applyIn = async (workspace: Workspace, applying: Applying): Promise<string
   const before = heldBy(workspace);
   const refused = await holdFor(workspace, applying);
   if (refused) return refused;
-  const result = await doings.applyPlan(run, request.userId);
+  const result = await orchestration.applyPlan(run, request.userId);
   if (result === 'accepted') return undefined;
   if (before === undefined) await release(workspace.id, { repository: repository.id, number: comment.number });
   return result === 'stale' ? 'its state has changed since; comment "stepform plan"' : 'its run was decided meanwhile';

@@ -83,8 +83,8 @@ export const settleVcsRepo = async (before: Workspace | undefined, after: Worksp
   if (!to || same) return;
   const repository = await getRepository(to.repository);
   if (!repository) return;
-  const matter = { kind: 'connected', workspaceId: after.id } as const;
-  await keepDelivery({ uuid: repository.uuid, id: `connected-${randomUUID()}`, repository: to.repository, matter });
+  const task = { kind: 'connected', workspaceId: after.id } as const;
+  await keepDelivery({ uuid: repository.uuid, id: `connected-${randomUUID()}`, repository: to.repository, task });
 };
 
 /** Undoes a connection whose change failed. */

@@ -118,7 +118,7 @@ const receive = async (request: ApiRequest): Promise<Answer> => {
   if (event.repositoryId !== repository.forgeId) throw unsigned();
   await checkFlood(repository);
   const id = (forge.deliveryId(request.header) ?? hashSecret(text)).slice(0, 100);
-  await keepDelivery({ uuid, id, repository: repository.id, matter: event });
+  await keepDelivery({ uuid, id, repository: repository.id, task: event });
   return json(202, { delivery: id }, 'application/json');
 };
 

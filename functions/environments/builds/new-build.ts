@@ -82,7 +82,7 @@ const stateIn = (wanted: Body): Buffer | undefined => {
   return state;
 };
 
-const deedOf = (transition: Transition, id: string) => ({ type: 'workspace_build', action: transition, id });
+const auditedActionOf = (transition: Transition, id: string) => ({ type: 'workspace_build', action: transition, id });
 
 /** The debug log contains what providers send and receive: only owners may request it. @throws {CoderError} */
 const checkLogLevel = async ({ principal }: Call, organization: string): Promise<void> => {
@@ -105,7 +105,7 @@ export const postBuild = async (call: Call) => {
   const wanted = readBody(call.request, body);
   const { transition } = wanted;
   const refuse = (error: CoderError) =>
-    refused(call, environment.organization, deedOf(transition, environment.id), error);
+    refused(call, environment.organization, auditedActionOf(transition, environment.id), error);
   if (environment.deletedAt) throw new CoderError(409, `Cannot ${transition} a deleted workspace!`);
   checkBody(wanted);
   const word = transition === 'delete' ? 'delete' : 'update';
@@ -122,7 +122,7 @@ export const postBuild = async (call: Call) => {
   if (needsActive && version.id !== template.activeVersionId) throw await refuse(forbidden('insert workspace build'));
   const state = stateIn(wanted);
   const user = await getUser(call.principal.userId);
-  return audited(call, environment.organization, deedOf(transition, environment.id), async () => {
+  return audited(call, environment.organization, auditedActionOf(transition, environment.id), async () => {
     // Settling the previous build may have changed it.
     const current = (await byId(call)).environment;
     const made = await build(current, {

@@ -68,7 +68,7 @@ const tokenDeed = (action: string) => ({
 
 const newKey = async (call: Call, wanted: { name: string; lifetimeMs: number }) => {
   const user = await self(call);
-  return withAuditInAllOrganizations({ ...call, deed: tokenDeed('create') }, async () =>
+  return withAuditInAllOrganizations({ ...call, auditAction: tokenDeed('create') }, async () =>
     json(201, { key: await issueKey(call, user.id, wanted) }),
   );
 };
@@ -77,7 +77,7 @@ const newKey = async (call: Call, wanted: { name: string; lifetimeMs: number }) 
 const sessionMs = 7 * 24 * 3_600_000;
 
 const logout = (call: Call) =>
-  withAuditInAllOrganizations({ ...call, deed: tokenDeed('logout') }, async () => {
+  withAuditInAllOrganizations({ ...call, auditAction: tokenDeed('logout') }, async () => {
     const { principal, request } = call;
     if (principal.kind === 'user' && !(await removeSession(secretOf(request)))) {
       await forget(principal.userId, principal.tokenId, { sessionsOnly: true });
@@ -88,7 +88,7 @@ const logout = (call: Call) =>
 const removeKey = async (call: Call) => {
   const user = await self(call);
   const id = call.request.params.key ?? '';
-  return withAuditInAllOrganizations({ ...call, deed: tokenDeed('destroy') }, async () => {
+  return withAuditInAllOrganizations({ ...call, auditAction: tokenDeed('destroy') }, async () => {
     if (!(await forget(user.id, id))) throw notFound();
     return noContent();
   });

@@ -120,10 +120,10 @@ const read = async (call: Call) => {
 
 const changePersons = async (call: Call) => {
   const { organization, person } = await personIn(call);
-  const deed = { type: 'workspace_quota', action: 'update', id: person.id };
-  if (!(await isOwner(call.principal, organization))) throw await refused(call, organization, deed, forbidden());
+  const auditAction = { type: 'workspace_quota', action: 'update', id: person.id };
+  if (!(await isOwner(call.principal, organization))) throw await refused(call, organization, auditAction, forbidden());
   const { budget } = readBody(call.request, v.object({ budget: allowance }));
-  return audited(call, organization, deed, async () => {
+  return audited(call, organization, auditAction, async () => {
     await setQuota(organization, 'users', person.id, given(budget));
     return ok(await quotaDocument(organization, person.id));
   });

@@ -34,7 +34,7 @@ const body = v.object({
   user_variable_values: listOf(nameValue),
 });
 
-const deed = { type: 'template_version', action: 'create' };
+const auditAction = { type: 'template_version', action: 'create' };
 
 /** The README in the root folder, which the page shows. */
 const readmeIn = (files: ArchiveFile[]): string =>
@@ -94,7 +94,7 @@ const read = async (call: Call): Promise<Wanted> => {
   const home = { organization: organization.name, projectId: organization.defaultProjectId };
   const rights = await rightsIn(call.principal, home);
   if (!rights.read) throw notFound();
-  if (!rights.manage) throw await refused(call, organization.name, deed, forbidden());
+  if (!rights.manage) throw await refused(call, organization.name, auditAction, forbidden());
   const wanted = readBody(call.request, body);
   const template = await templateOf(organization, given(wanted.template_id));
   const fileId = given(wanted.file_id);
@@ -116,7 +116,7 @@ export const postVersion = async (call: Call) => {
   const id = newUuid();
   const variables = await valuesFor(id, declaredVariables(files), wanted.values, active);
   const user = await getUser(call.principal.userId);
-  return audited(call, organization.name, { ...deed, id }, async () => {
+  return audited(call, organization.name, { ...auditAction, id }, async () => {
     const workspace = await workspaceFor(home, template);
     const version = versionOf(id, call, wanted, { workspace, variables, username: user?.username ?? '' });
     if (!(await createVersion(version))) throw conflict(name);

@@ -65,7 +65,7 @@ export const templateByName = async (call: Call): Promise<SeenTemplate> => {
   return seenTemplate(call, await findTemplate(name, call.request.params.name ?? ''));
 };
 
-const deedOf = (action: string, id?: string): AuditedAction => ({
+const auditedActionOf = (action: string, id?: string): AuditedAction => ({
   type: 'template',
   action,
   ...(id === undefined ? {} : { id }),
@@ -74,7 +74,8 @@ const deedOf = (action: string, id?: string): AuditedAction => ({
 /** @throws {CoderError} 403 */
 export const managedTemplate = async (call: Call, action: string): Promise<Template> => {
   const { template, rights } = await templateById(call);
-  if (!rights.manage) throw await refused(call, template.organization, deedOf(action, template.id), forbidden());
+  if (!rights.manage)
+    throw await refused(call, template.organization, auditedActionOf(action, template.id), forbidden());
   return template;
 };
 
@@ -101,7 +102,7 @@ const create = async (call: Call) => {
   const home = { organization: organization.name, projectId: organization.defaultProjectId };
   const rights = await rightsIn(call.principal, home);
   if (!rights.read) throw notFound();
-  if (!rights.manage) throw await refused(call, organization.name, deedOf('create'), forbidden());
+  if (!rights.manage) throw await refused(call, organization.name, auditedActionOf('create'), forbidden());
   const wanted = readBody(call.request, newTemplate);
   if (wanted.disable_everyone_group_access) {
     throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
@@ -111,7 +112,7 @@ const create = async (call: Call) => {
   const version = await freeVersion(given(wanted.template_version_id), home.organization);
   const user = await getUser(call.principal.userId);
   const id = newUuid();
-  return audited(call, home.organization, deedOf('create', id), async () => {
+  return audited(call, home.organization, auditedActionOf('create', id), async () => {
     const at = new Date().toISOString();
     const workspace = await createManagedWorkspace(
       home,
@@ -186,7 +187,7 @@ const change = async (call: Call) => {
   };
   const times = timesIn(wanted);
   if (!differs(template, settings) && !times) return notModified();
-  return audited(call, template.organization, deedOf('update', template.id), async () => {
+  return audited(call, template.organization, auditedActionOf('update', template.id), async () => {
     // Before the write: if this is interrupted, the sweep looks at them once in vain.
     if (times || changesSchedules(template, settings)) await lookSoon(template.id, times ?? {});
     const updated = await updateTemplate(template, settings);
@@ -202,7 +203,7 @@ const inUse = () => new CoderError(400, 'All workspaces must be deleted before a
 const remove = async (call: Call) => {
   const template = await managedTemplate(call, 'delete');
   if (await hasEnvironments(template.id)) throw inUse();
-  return audited(call, template.organization, deedOf('delete', template.id), async () => {
+  return audited(call, template.organization, auditedActionOf('delete', template.id), async () => {
     await markDeleted(template);
     // A new environment is entered first and then checks that the template still exists.
     if (await hasEnvironments(template.id)) {

@@ -93,7 +93,7 @@ const change = async ({ request, subject, principal }: Context<GpgKey>): Promise
   const granted = await principal.on({ organization });
   if (!granted.has('registry:write-providers')) throw forbidden('namespace not authorized');
   await checkUnused(subject);
-  const answer = await withAudit({ request, principal, deed: addition, organization }, async () =>
+  const answer = await withAudit({ request, principal, auditAction: addition, organization }, async () =>
     ok(gpgKeyDocument(await movedKey(subject, organization))),
   );
   if (!(await deleteGpgKey(subject))) throw deletedMeanwhile();

@@ -59,7 +59,7 @@ const handleRepository = async (
   await checkFlood(repository);
   const { uuid } = repository;
   const id = (webhookReaders.github.deliveryId(request.header) ?? hashSecret(text)).slice(0, 100);
-  await keepDelivery({ uuid, id, repository: repository.id, matter: event });
+  await keepDelivery({ uuid, id, repository: repository.id, task: event });
   return json(202, { delivery: id }, 'application/json');
 };
 
