@@ -21,8 +21,8 @@ import { identifierOf, readGitmodules, type Submodule, takesSsh } from './submod
 /** Fetches a commit from its forge into the bucket, as a stream. */
 
 /** Renewed while the commit is fetched: an interrupted fetch is repeated soon after. */
-const leaseSeconds = 90;
-const renewMs = 20_000;
+const leaseSeconds = 50;
+const renewMs = 15_000;
 
 /** Delays between attempts in one call, and then until the sweep tries again; in seconds. */
 const waitsMs = [0, 5_000, 30_000];

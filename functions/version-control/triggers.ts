@@ -40,8 +40,25 @@ const regexOfPatterns = (patterns: string[]): Regex => {
   return made;
 };
 
+/** What a path has in it that the pattern matches: most patterns are of folders in which nothing changed. */
+const literalOf = (pattern: string): string =>
+  pattern
+    .replace(/^\/+/, '')
+    .split(/\*\*\/|[*?]/)
+    .reduce((longest, part) => (part.length > longest.length ? part : longest), '');
+
+const joined = new WeakMap<string[], string>();
+
+const textOf = (paths: string[]): string => {
+  const text = joined.get(paths) ?? paths.join('\n');
+  joined.set(paths, text);
+  return text;
+};
+
 export const matchesPatterns = (patterns: string[], paths: string[]): boolean => {
-  return paths.some(regexOfPatterns(patterns));
+  const text = textOf(paths);
+  const possible = patterns.filter((pattern) => text.includes(literalOf(pattern)));
+  return possible.length > 0 && paths.some(regexOfPatterns(possible));
 };
 
 const bare = (directory: string): string => directory.replace(/^(\.?\/)+|\/+$/g, '');

@@ -7,6 +7,7 @@ import { Client, isFinalRun, type Resource, until } from '../../functions/client
 import { startTaskServer, type TaskServer } from '../support/task-server.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { descendants } from './support/processes.ts';
+import { runners } from './support/runners.ts';
 import {
   attachPolicy,
   canaries,
@@ -49,7 +50,7 @@ const watchProcesses = () => {
 };
 
 it('a secret is nowhere but where Terraform itself needs it; a token is nowhere at all', async () => {
-  const { url, organization, pid } = platform.local;
+  const { url, organization } = platform.local;
   const stopWatching = watchProcesses();
   const { data: me } = await owner.call('GET', '/account/details');
   const issued = await owner.create(`/users/${me.id}/authentication-tokens`, 'authentication-tokens', {
@@ -98,8 +99,8 @@ it('a secret is nowhere but where Terraform itself needs it; a token is nowhere 
   expect(ended.map(({ attributes }) => attributes.status)).toEqual(['applied', 'errored', 'canceled']);
   // A runner has more to store when the run is over, and takes its folder along when it goes.
   await until(
-    async () => descendants(pid).filter(({ command }) => command.includes('main.mjs')),
-    (runners) => runners.length === 0,
+    async () => runners(platform.dataDir),
+    (left) => left.length === 0,
     240_000,
   );
   await readAll(client, organization, ended, set);

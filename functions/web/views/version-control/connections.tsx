@@ -9,6 +9,7 @@ import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, call, create } from '../../session.ts';
 import { AccountLink } from './account-link.tsx';
+import { Authorize, Outcome } from './authorize.tsx';
 import { GithubApp } from './github-app.tsx';
 
 /** An organization's connections to version control, and the results of webhooks. */
@@ -64,6 +65,7 @@ export const Connections = ({ organization }: { organization: string }) => {
   return (
     <OrganizationShell organization={organization} at="version-control">
       <Head title="Version control" add="New connection" onAdd={manages && (() => (adding.value = true))} />
+      <Outcome />
       <Loaded live={live} what="connections">
         {({ data: clients, included }) =>
           clients.length === 0 ? (
@@ -99,6 +101,7 @@ const problemOf = (token: Resource | undefined): string | undefined => {
 const Line = ({ client, token, manages }: { client: Client; token: Resource | undefined; manages: boolean }) => {
   const removing = useSignal(false);
   const linking = useSignal(false);
+  const authorizing = useSignal(false);
   const { name, 'service-provider-display-name': provider, 'http-url': url } = client.attributes;
   const title = name ?? provider;
   const problem = problemOf(token);
@@ -116,6 +119,11 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
             <button type="button" onClick={() => (linking.value = true)}>
               Your account
             </button>
+            {manages && (!token || client.attributes.key !== null) && (
+              <button type="button" onClick={() => (authorizing.value = true)}>
+                Authorize
+              </button>
+            )}
             {manages && (
               <button type="button" onClick={() => (removing.value = true)}>
                 Delete
@@ -125,6 +133,7 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
         </span>
       </div>
       {linking.value && <AccountLink client={client} onClose={() => (linking.value = false)} />}
+      {authorizing.value && <Authorize client={client} onClose={() => (authorizing.value = false)} />}
       {removing.value && (
         <Confirm
           title={`Delete connection ${title}?`}
@@ -142,19 +151,23 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
 const NewConnection = ({ organization, onClose }: { organization: string; onClose(): void }) => {
   const chosen = useSignal('github');
   const provider = providers[chosen.value] as Provider;
+  const byToken = useSignal(true);
+  const made = useSignal<Client | undefined>(undefined);
   const submit = async (data: FormData) => {
-    await create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', {
+    const client = await create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', {
       name: textOf(data, 'name') ?? null,
       'service-provider': chosen.value,
       'http-url': textOf(data, 'http-url'),
       'api-url': textOf(data, 'api-url') ?? apiUrlOf(provider, textOf(data, 'http-url')),
-      'oauth-token-string': textOf(data, 'oauth-token-string'),
+      ...(byToken.value ? { 'oauth-token-string': textOf(data, 'oauth-token-string') } : {}),
     });
-    onClose();
+    if (byToken.value) onClose();
+    else made.value = client as Client;
   };
+  if (made.value) return <Authorize client={made.value} onClose={onClose} />;
   return (
     <Dialog title="New connection" onClose={onClose}>
-      <Form submit="Connect" onSubmit={submit} onCancel={onClose}>
+      <Form submit={byToken.value ? 'Connect' : 'Continue'} onSubmit={submit} onCancel={onClose}>
         <Select
           label="Provider"
           name="service-provider"
@@ -172,13 +185,24 @@ const NewConnection = ({ organization, onClose }: { organization: string; onClos
           value={provider.apiUrl}
           placeholder={provider.apiPath ? `URL${provider.apiPath}` : undefined}
         />
-        <Text
-          label="Access token"
-          name="oauth-token-string"
-          type="password"
-          required
-          hint={`${provider.scope} Its account needs admin access to repositories, to create webhooks.`}
+        <Select
+          label="Connect with"
+          name="how"
+          options={[
+            ['token', 'an access token'],
+            ['oauth', 'an OAuth application'],
+          ]}
+          onChange={(value) => (byToken.value = value === 'token')}
         />
+        {byToken.value && (
+          <Text
+            label="Access token"
+            name="oauth-token-string"
+            type="password"
+            required
+            hint={`${provider.scope} Its account needs admin access to repositories, to create webhooks.`}
+          />
+        )}
       </Form>
     </Dialog>
   );
