@@ -116,7 +116,8 @@ export const route = <S extends Subject>(
     const { organization } = request.params;
     if (organization) principal.standing(organization).catch(() => {});
     const subject = await finding;
-    const id = deed.parameter === 'name' && subject && 'id' in subject ? String(subject.id) : undefined;
+    const isAddress = deed.parameter === 'name' || deed.parameter === 'moduleProvider';
+    const id = isAddress && subject && 'id' in subject ? String(subject.id) : undefined;
     const workspace = subject && scope(subject).workspace;
     const workspaceId = typeof workspace === 'object' ? workspace.id : workspace;
     const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id, workspaceId };

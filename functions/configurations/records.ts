@@ -163,8 +163,8 @@ export const createCommitVersion = async (
 };
 
 /** As it was written last; see {@link checkUpload} for one that is still pending. */
-export const getConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
-  get<ConfigurationVersion>(keys.configurationVersion(id));
+export const getConfigurationVersion = (id: string, consistent = true): Promise<ConfigurationVersion | undefined> =>
+  get<ConfigurationVersion>(keys.configurationVersion(id), consistent);
 
 /** The workspace's, unless that has one that was created later. May be repeated. */
 export const becomeCurrent = async ({ id, workspaceId, createdAt: at }: ConfigurationVersion): Promise<void> => {

@@ -7,7 +7,7 @@ import type { Ending } from '../run/machine-states.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { storeLog } from '../runs/logs.ts';
-import { getRun, statusChange, updateRun } from '../runs/records.ts';
+import { getRun, getRunEventually, statusChange, updateRun } from '../runs/records.ts';
 import { hasRunTriggers } from '../runs/triggers.ts';
 import { checkIn, dueAttributes } from '../store/due.ts';
 import { endAssessment } from './end-assessment.ts';
@@ -39,11 +39,17 @@ export const finishRun = async (
   error?: CaughtError,
   { keepDue = false } = {},
 ): Promise<Run | undefined> => {
-  const run = await getRun(runId);
+  const run = await toFinish(runId, ending);
   if (!run) return undefined;
   const ended = isFinal(run.status) ? run : await settle(run, ending, error, keepDue);
   await release(ended);
   return ended;
+};
+
+/** An apply that has its report has all that its end is made of: half a read unit tells that. */
+const toFinish = async (runId: string, ending: Ending): Promise<Run | undefined> => {
+  const shown = ending === 'Applied' ? await getRunEventually(runId) : undefined;
+  return shown?.apply.report && !isFinal(shown.status) ? shown : getRun(runId);
 };
 
 /** Call it after the final status was written. May be repeated. */

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { mayApply } from '../run/lifecycle.ts';
 import type { PhaseName, PhaseReport, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { getRun, updateRun } from '../runs/records.ts';
+import { getRun, getRunEventually, updateRun } from '../runs/records.ts';
 import { stateTokenOf } from '../runs/state-tokens.ts';
 import { checkIn } from '../store/due.ts';
 import { hashSecret, newSecret } from '../store/id.ts';
@@ -59,9 +59,12 @@ const isStarting = ({ status, plan, agentPool, cancel }: Run): boolean =>
 export const claimPhase = async (claim: string, nonce: string): Promise<Claimed | undefined> => {
   const [runId = '', name = '', secret = ''] = claim.split('.');
   if (name !== 'plan' && name !== 'apply') return undefined;
-  const run = await getRun(runId);
+  const isClaimOf = (run: Run | undefined) => same(run?.[name].claimHash, hashSecret(secret));
+  // The claim is older than its runner, and the write below holds it against the run as it is: half a read is enough.
+  const shown = await getRunEventually(runId);
+  const run = isClaimOf(shown) ? shown : await getRun(runId);
   if (run && name === 'plan' && isStarting(run)) throw new NotStartedError();
-  if (!run || isFinal(run.status) || !same(run[name].claimHash, hashSecret(secret))) return undefined;
+  if (!run || isFinal(run.status) || !isClaimOf(run)) return undefined;
   const { claimHash, warm } = run[name];
   return take(run, name, nonce, {
     condition: `${name}.claimHash = :claim`,
@@ -116,10 +119,17 @@ export const spent: Record<PhaseName, string[]> = {
 /** By then an answer was delivered, or whoever stored it died before. */
 const answerSeconds = 60;
 
+/** The runner's token was good a moment ago. */
+export class TokenRevokedError extends Error {
+  override name = 'TokenRevokedError';
+}
+
 /**
  * Stores a runner's report of its phase and resumes the execution. The first report counts.
  *
+ * @param run perhaps as it was a moment ago, with the token that the runner has shown
  * @returns the run, if the runner shall stand by for the apply
+ * @throws {TokenRevokedError}
  */
 export const reportPhase = async (
   run: Run,
@@ -127,6 +137,7 @@ export const reportPhase = async (
   report: PhaseReport,
   holdSeconds: number,
 ): Promise<Run | undefined> => {
+  const { tokenHash } = run[phase];
   const holds = phase === 'plan' && holdSeconds > 0 && mayApply({ ...run, plan: { ...run.plan, report } });
   const reported = await updateRun(run.id, {
     set: {
@@ -135,9 +146,13 @@ export const reportPhase = async (
       ...checkIn(run.id, answerSeconds, run),
     },
     remove: spent[phase],
-    condition: `attribute_not_exists(${phase}.report)`,
+    condition: `attribute_not_exists(${phase}.report)${tokenHash ? ` AND ${phase}.tokenHash = :mine` : ''}`,
+    values: tokenHash ? { ':mine': tokenHash } : {},
   });
   const current = reported ?? (await getRun(run.id));
+  if (!reported && current?.[phase].tokenHash !== tokenHash) {
+    throw new TokenRevokedError('token revoked: its run or phase has ended, or another runner took over');
+  }
   if (current) await deliver(current);
   const stands = current?.plan.heldUntil ?? current?.apply.offeredAt;
   return holds && stands ? current : undefined;

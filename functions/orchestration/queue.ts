@@ -23,23 +23,19 @@ interface Entry {
   runId: string;
 }
 
-const head = async (workspaceId: string): Promise<{ entry: Entry & { sk: string } } | undefined> => {
-  const [entry] = await query<Entry & { sk: string }>({
-    pk: keys.workspace(workspaceId).pk,
-    prefix: 'QUEUE#',
-    limit: 1,
-  });
-  return entry && { entry };
-};
+type Queued = Entry & { sk: string };
+
+const firstOf = (workspaceId: string, limit: number): Promise<Queued[]> =>
+  query<Queued>({ pk: keys.workspace(workspaceId).pk, prefix: 'QUEUE#', limit });
 
 /** Makes the first queued run current if the workspace is free, and resumes its execution. */
 export const startNext = async (workspaceId: string): Promise<void> => {
   for (;;) {
-    const first = await head(workspaceId);
+    const [first] = await firstOf(workspaceId, 1);
     if (!first) return;
-    const { runId, sk } = first.entry;
+    const { runId, sk } = first;
     if (!(await lockFor(workspaceId, runId))) {
-      if (await releaseFromEnded(workspaceId)) continue;
+      if (await mayTryAgain(workspaceId)) continue;
       return;
     }
     const run = await updateRun(runId, { set: { current: true } });
@@ -73,15 +69,33 @@ const returnTurn = async (workspaceId: string, runId: string, sk: string): Promi
  * Locks the workspace for a run that is first in the queue of a free one. The caller marks it current, in a write that it
  * makes anyway; if that fails, it calls {@link leaveTurn}.
  */
-export const takeTurn = async ({ id, workspaceId }: Run): Promise<boolean> =>
-  (await head(workspaceId))?.entry.runId === id && (await lockFor(workspaceId, id)) !== undefined;
+export const takeTurn = async ({ id, workspaceId }: Run): Promise<boolean> => {
+  const [first, second] = await firstOf(workspaceId, 2);
+  if (first?.runId !== id) return false;
+  const taken = second ? undefined : await lockAlone(workspaceId, id);
+  return (taken ?? (await lockFor(workspaceId, id))) !== undefined;
+};
+
+/**
+ * Of a free workspace in whose queue there is no other run: when this one ends, nobody has to be looked for. Whoever comes
+ * later removes that before it waits ({@link startNext}), in the item that the end is decided in.
+ */
+const lockAlone = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
+  update<Workspace>(keys.workspace(workspaceId), {
+    set: { lock: { kind: 'run', runId, at: new Date().toISOString(), alone: true } },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(#lock)',
+    names: { '#lock': 'lock' },
+  });
 
 /** Of a run that could not be marked current. */
 export const leaveTurn = async (run: Run): Promise<void> => {
   if (await returnTurn(run.workspaceId, run.id, queueEntry(run).sk)) await startNext(run.workspaceId);
 };
 
-/** Releases the run's lock, or keeps it while the run's state is not saved. Undefined when the run holds no lock. */
+/**
+ * Releases the run's lock, or keeps it while the run's state is not saved.
+ * @returns the workspace as it was before; undefined when the run holds no lock
+ */
 const giveBack = (workspaceId: string, runId: string, run: Run | undefined): Promise<Workspace | undefined> => {
   const unsaved = unsavedOf(run);
   return update<Workspace>(keys.workspace(workspaceId), {
@@ -93,6 +107,7 @@ const giveBack = (workspaceId: string, runId: string, run: Run | undefined): Pro
     condition: '#lock.runId = :runId AND attribute_not_exists(#lock.unsaved)',
     names: { '#lock': 'lock' },
     values: { ':runId': runId },
+    returnsOld: true,
   });
 };
 
@@ -102,12 +117,28 @@ const unsavedOf = (run: Run | undefined): UnsavedState | undefined => {
   return { runId, serial, lineage, ...(md5 === undefined ? {} : { md5 }) };
 };
 
-/** Releases a lock that an interrupted caller took for the run after the run had left the queue. */
-const releaseFromEnded = async (workspaceId: string): Promise<boolean> => {
-  const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
-  const run = lock?.kind === 'run' ? await getRun(lock.runId) : undefined;
+/**
+ * Whether the workspace has become free: it was meanwhile, or its lock is one that an interrupted caller took for a run after
+ * that had left the queue. Otherwise its holder knows that somebody waits.
+ */
+const mayTryAgain = async (workspaceId: string): Promise<boolean> => {
+  const workspace = await get<Workspace>(keys.workspace(workspaceId));
+  if (!workspace) return false;
+  const { lock } = workspace;
+  if (!lock) return true;
+  if (lock.kind !== 'run') return false;
+  if (lock.alone && !(await tellHolder(workspaceId, lock.runId))) return true;
+  const run = await getRun(lock.runId);
   return !!run && isFinal(run.status) && (await giveBack(workspaceId, run.id, run)) !== undefined;
 };
+
+const tellHolder = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
+  update<Workspace>(keys.workspace(workspaceId), {
+    remove: ['lock.alone'],
+    condition: '#lock.runId = :runId',
+    names: { '#lock': 'lock' },
+    values: { ':runId': runId },
+  });
 
 /**
  * Replaces the lock of a run that has ended (and is releasing it, or has an unsaved state) by a user's lock, so that users
@@ -159,9 +190,13 @@ export const moveToFront = async (run: Run): Promise<boolean> => {
 /** Removes an ended run from the queue and starts the next one. Call it after the final status was written. */
 export const leaveQueue = async (run: Run): Promise<void> => {
   await Promise.all([remove(queueEntry(run)), remove(keys.openRun(run.organization, run.createdAt, run.id))]);
-  const workspace = await giveBack(run.workspaceId, run.id, run);
-  if (workspace || (await mayStart(run.workspaceId))) await startNext(run.workspaceId);
+  const before = await giveBack(run.workspaceId, run.id, run);
+  if (isAlone(before)) return;
+  if (before || (await mayStart(run.workspaceId))) await startNext(run.workspaceId);
 };
+
+const isAlone = (workspace: Workspace | undefined): boolean =>
+  workspace?.lock?.kind === 'run' && !!workspace.lock.alone;
 
 /**
  * Whether the next run may have to be started although no lock was released: the workspace is unlocked, or the caller

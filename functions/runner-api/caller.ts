@@ -38,9 +38,11 @@ const equal = (a: string, b: string): boolean =>
 const isTokenOf = (run: Run, phase: PhaseName, token: string): boolean =>
   equal(run[phase].tokenHash ?? '', hashSecret(token));
 
+/** What the runner might have sent a moment ago as well, and what a write decides that holds its token against the run's. */
+export const readsEventually = (call: string): boolean => call === 'log' || call === 'report';
+
 /**
- * @param eventually by the run as it was a moment ago, for half the price: for what that runner might have sent then. A token
- *   that it does not show is looked for again.
+ * @param eventually by the run as it was a moment ago, for half the price. A token that it does not show is looked for again.
  * @throws {ProtocolError} 401 for what never was a token, 410 for one that is dead
  */
 export const authenticate = async (authorization: string | undefined, { eventually = false } = {}): Promise<Caller> => {

@@ -12,6 +12,7 @@ import {
   extendHold,
   NotStartedError,
   reportPhase,
+  TokenRevokedError,
 } from '../orchestration/phases.ts';
 import { answerWarmRunner } from '../orchestration/warm-offers.ts';
 import {
@@ -39,7 +40,7 @@ import { keepChanges, noteSnapshots } from '../states/snapshots.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
-import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
+import { authenticate, type Caller, ProtocolError, readsEventually, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
 import { leadToProgram, requestedProgram } from './program.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
@@ -134,7 +135,7 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
   const counts = await isCounted(run, values);
   const created = await createStateVersion({
     workspace,
-    counts,
+    counts: counts && content ? 'when current' : counts,
     runId: run.id,
     userId: run.createdBy,
     force: false,
@@ -251,7 +252,7 @@ const route = async (event: Event): Promise<unknown> => {
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
   if (call === 'ready') return ready(event);
   if (call === 'claim') return claim(event);
-  const caller = await authenticate(event.headers.authorization, { eventually: call === 'log' });
+  const caller = await authenticate(event.headers.authorization, { eventually: readsEventually(call) });
   checkPhase(caller, call);
   const completed = /^state-versions\/([^/]+)\/complete$/.exec(call)?.[1];
   if (completed) {
@@ -290,6 +291,7 @@ export const handler = async (event: Event): Promise<APIGatewayProxyStructuredRe
       return await route(event);
     } catch (error) {
       if (error instanceof NotStartedError) throw new ProtocolError(503, 'the run is still being started: try again');
+      if (error instanceof TokenRevokedError) throw new ProtocolError(410, error.message);
       throw error instanceof StateNotKeptError ? new ProtocolError(409, error.message) : error;
     }
   });

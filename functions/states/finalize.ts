@@ -4,7 +4,7 @@ import { getObjectUpTo, putObject } from '../store/bucket.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { keys, objects } from '../store/keys.ts';
 import { type Change, update } from '../store/table.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { countOne, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { InvalidStateError, md5Of, parseState, type StateContent, type StateSummary } from './content.ts';
 import { getStateVersion, maxStateBytes, tooLarge } from './records.ts';
 import { instancesBefore, withHistory } from './resource-history.ts';
@@ -41,23 +41,23 @@ class SupersededError extends Error {
  * @throws {SupersededError}
  */
 const becomeCurrent = async (version: StateVersion, sha256: string, resources: number): Promise<void> => {
-  const { id, workspaceId, serial, lineage, md5, runId, userId, replaces } = version;
-  const values: Record<string, unknown> = { ':holder': runId ?? userId, ':id': id, ':sha256': sha256 };
-  let follows = 'attribute_not_exists(#state) OR (#state.lineage = :lineage AND #state.serial < :serial)';
-  if (replaces === undefined) Object.assign(values, { ':lineage': lineage, ':serial': serial });
-  else if (replaces === null) follows = 'attribute_not_exists(#state)';
-  else {
-    follows = '#state.id = :replaces';
-    values[':replaces'] = replaces;
-  }
-  const again = '#state.id = :id AND (attribute_not_exists(#state.sha256) OR #state.sha256 = :sha256)';
+  const { id, workspaceId, serial, lineage, md5, runId, userId, uncounted } = version;
   const change: Change = {
     set: { state: { id, serial, lineage, md5, sha256, at: new Date().toISOString(), resources } },
-    condition: `#lock.${runId ? 'runId' : 'userId'} = :holder AND ((${again}) OR ${follows})`,
     names: { '#lock': 'lock' },
-    values,
   };
-  const updated = await update<Workspace>(keys.workspace(workspaceId), change);
+  const write = (when: When, add?: Change['add']) =>
+    update<Workspace>(keys.workspace(workspaceId), {
+      ...change,
+      add,
+      condition: `#lock.${runId ? 'runId' : 'userId'} = :holder AND (${when.condition})`,
+      values: { ':holder': runId ?? userId, ...when.values },
+    });
+  const [again, follows] = [isCurrent(id, sha256), mayFollow(version)];
+  // Counted by the write that it follows another with, never by one that is repeated.
+  const updated = uncounted
+    ? ((await write(follows, { stateVersionCount: 1 })) ?? (await write(again)))
+    : await write(either(again, follows));
   if (updated) {
     await discardStalePlans(updated, runId);
     return;
@@ -66,11 +66,39 @@ const becomeCurrent = async (version: StateVersion, sha256: string, resources: n
   if (!workspace) throw new InvalidStateError('The workspace was deleted.');
   const { state } = workspace;
   if (state?.id === id && state.sha256 !== undefined && state.sha256 !== sha256) throw new SupersededError();
-  if (isSameState(state, version)) return;
-  const conflict = replaces === undefined ? stateConflict(state, version) : undefined;
+  if (isSameState(state, version)) {
+    if (uncounted && state?.id !== id) await countOne(workspaceId, 'stateVersionCount');
+    return;
+  }
+  const conflict = version.replaces === undefined ? stateConflict(state, version) : undefined;
   throw new InvalidStateError(
     conflict ?? 'The workspace was unlocked, or its state changed, before the new state was uploaded.',
   );
+};
+
+interface When {
+  condition: string;
+  values: Record<string, unknown>;
+}
+
+const either = (one: When, other: When): When => ({
+  condition: `(${one.condition}) OR (${other.condition})`,
+  values: { ...one.values, ...other.values },
+});
+
+const isCurrent = (id: string, sha256: string): When => ({
+  condition: '#state.id = :id AND (attribute_not_exists(#state.sha256) OR #state.sha256 = :sha256)',
+  values: { ':id': id, ':sha256': sha256 },
+});
+
+/** What is current is what it may replace. */
+const mayFollow = ({ serial, lineage, replaces }: StateVersion): When => {
+  if (replaces === null) return { condition: 'attribute_not_exists(#state)', values: {} };
+  if (replaces !== undefined) return { condition: '#state.id = :replaces', values: { ':replaces': replaces } };
+  return {
+    condition: 'attribute_not_exists(#state) OR (#state.lineage = :lineage AND #state.serial < :serial)',
+    values: { ':lineage': lineage, ':serial': serial },
+  };
 };
 
 /** A state whose content is here, and perhaps how it is said in JSON. */
@@ -137,6 +165,8 @@ export const finalizeStateVersion = async (version: StateVersion, stored?: Conte
   } catch (error) {
     if (error instanceof SupersededError) return (await getStateVersion(version.id)) ?? version;
     if (!(error instanceof InvalidStateError)) throw error;
+    // It stays in the list.
+    if (version.uncounted) await countOne(version.workspaceId, 'stateVersionCount');
     return settle(version, { status: 'discarded', refusal: error.message });
   }
 };

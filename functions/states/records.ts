@@ -26,8 +26,11 @@ export interface NewStateVersion {
   intermediate: boolean;
   rollbackOf?: string;
   ofRunId?: string;
-  /** In the number of the workspace's state versions; true if missing. */
-  counts?: boolean;
+  /**
+   * In the number of the workspace's state versions; true if missing. `when current`: by the write that makes it current,
+   * for who brings the content along.
+   */
+  counts?: boolean | 'when current';
 }
 
 /** Clients upload at once. */
@@ -100,7 +103,7 @@ const currentIfSame = async ({
   state && isSameState(state, values) ? getStateVersion(state.id) : undefined;
 
 /**
- * A place for a new state of the workspace. `stored`: the content is here already. 3 writes; 1 read where its content is not
+ * A place for a new state of the workspace. `stored`: the content is here already. 3 writes, 2 if counted later; 1 read where its content is not
  * known.
  * `conflict` says in plain words why the state may not follow the current one.
  */
@@ -127,6 +130,7 @@ export const createStateVersion = async (
     status: 'pending',
     createdAt: new Date().toISOString(),
     previousId: workspace.state?.id,
+    ...(counts === 'when current' ? { uncounted: true as const } : {}),
     ...(force ? { replaces: workspace.state?.id ?? null } : {}),
   };
   if (!repeat) {
@@ -142,7 +146,7 @@ export const createStateVersion = async (
     const { id: stateVersionId, serial, md5 } = stateVersion;
     const listed = { ...keys.workspaceStateVersion(workspace.id, serial, stateVersionId), stateVersionId, md5 };
     const isListed = await create(listed);
-    if (counts && (isListed || isNew)) await countOne(workspace.id, 'stateVersionCount');
+    if (counts === true && (isListed || isNew)) await countOne(workspace.id, 'stateVersionCount');
   }
   return { stateVersion, stored: stateVersion.status !== 'pending' };
 };

@@ -46,6 +46,8 @@ export interface StateVersion {
    * the object that {@link readSummary} reads.
    */
   summary?: string;
+  /** It is counted with the write that makes it current, or when it is discarded; absent where it was counted at once. */
+  uncounted?: true;
   /** For people, when it was discarded. */
   refusal?: string;
 }

@@ -50,6 +50,8 @@ export interface Change {
   condition?: string;
   names?: Record<string, string>;
   values?: Item;
+  /** The item as it was before the change is returned. */
+  returnsOld?: boolean;
 }
 
 const nonEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length ? object : undefined);
@@ -104,7 +106,7 @@ export const put = async (
 export const create = (item: Key & Item): Promise<boolean> => put(item, { condition: 'attribute_not_exists(pk)' });
 
 /**
- * Returns the whole item as it is after the change, or undefined when the condition does not hold. A change of nothing
+ * Returns the whole item as it is after the change, unless told otherwise, or undefined when the condition does not hold. A change of nothing
  * changes nothing: it creates no item either.
  */
 export const update = async <T>(key: Key, change: Change): Promise<T | undefined> => {
@@ -137,7 +139,7 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
         ConditionExpression,
         ExpressionAttributeNames: nonEmpty(names),
         ExpressionAttributeValues: packedIf(nonEmpty(values)),
-        ReturnValues: 'ALL_NEW',
+        ReturnValues: change.returnsOld ? 'ALL_OLD' : 'ALL_NEW',
       }),
     ),
   );

@@ -182,7 +182,7 @@ const handleConnected = async (handling: Handling, workspace: Workspace, isCheck
   if (isCheck && (await isAnother(handling))) {
     return {
       level: 'error',
-      message: `${repository.identifier} is another repository now than the one that ${workspace.name} was connected to`,
+      message: `${repository.identifier} is no longer the repository that ${workspace.name} follows: another one has its name`,
       suggestedAction: 'If that is meant, disconnect what follows it, and connect it again.',
     };
   }

@@ -5,9 +5,9 @@ import type { Handling } from './handling.ts';
 import { addMove, getMove, type Move, recentMoves } from './repositories.ts';
 
 /**
- * In which order a branch's commits count. A webhook may come twice, late, out of order or never: each move of a branch has
- * a number, which one conditional write gives to one delivery; and what does not continue the last move has the forge say
- * where the branch is.
+ * The order of a branch's commits. A webhook may arrive twice, late, out of order or never: each move of a branch has a
+ * number, which one conditional write assigns to one delivery; if a push does not continue the last move, the forge is
+ * asked for the branch's commit.
  */
 
 export type Moved = Move & { at: string };
@@ -16,7 +16,7 @@ const maxTries = 5;
 
 type Pushed = Extract<RepositoryTask, { kind: 'push' | 'tag' }>;
 
-/** Later than the one before, whatever clocks say: newer versions have later times. */
+/** Always later than the previous one, whatever the clocks say: newer versions must have later times. */
 const timeAfter = (before: Move | undefined): string => {
   const at = (before as Moved | undefined)?.at;
   const present = now();
@@ -24,8 +24,8 @@ const timeAfter = (before: Move | undefined): string => {
 };
 
 /**
- * What the branch moves to, after the moves that are known, the newest first; undefined when it has not moved. What it moved to
- * before may be an old delivery that comes again under another id: a branch may be there again, a tag is run once.
+ * The next position of the branch after the known moves, the newest first; undefined when it has not moved. A former
+ * position may come from an old delivery that is repeated under another id: a branch may return to it, a tag is run once.
  */
 const next = async (
   { access, repository }: Handling,
@@ -47,8 +47,8 @@ const next = async (
 };
 
 /**
- * Gives what was pushed its number. The same delivery gets the same one again.
- * @param repeat take the last move for what has not moved
+ * Assigns the next number to a push. The same delivery always gets the same one.
+ * @param repeat returns the last move if the branch has not moved
  */
 export const moveBranch = async (
   handling: Handling,
@@ -75,7 +75,7 @@ export const moveBranch = async (
       at: timeAfter(last),
       ...(matter.kind === 'tag' ? { tag: matter.tag } : {}),
     };
-    // First, so that a delivery that was cut off knows its own move when others came after it.
+    // First, so that a repeated delivery finds its own move even after later ones.
     await noteMove(delivery, move.n);
     if (await addMove(repository.id, move)) return move;
   }

@@ -118,8 +118,8 @@ export const workspaceDocument = (
     /** Ours: the environment or template that it belongs to, `environment <owner>/<name>`. */
     'managed-by': workspace.managedBy ?? null,
     source: workspace.sourceModule ? 'tfe-module' : 'tfe-api',
-    'source-name': workspace.sourceName,
-    'source-url': workspace.sourceUrl,
+    'source-name': workspace.sourceName ?? null,
+    'source-url': workspace.sourceUrl ?? null,
     'source-module-id': workspace.sourceModule
       ? `${workspace.sourceModule.address}/${workspace.sourceModule.version}`
       : null,

@@ -13,6 +13,7 @@ import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
+import { withoutDefaults } from './left-out.ts';
 import type { WorkspaceLock } from './lock-record.ts';
 import type { MergeRequirement } from './merge-requirements.ts';
 import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
@@ -49,8 +50,8 @@ export interface WorkspaceSettings {
   /** Every workspace of the project may. */
   projectRemoteState: boolean;
   assessmentsEnabled: boolean;
-  sourceName: string | null;
-  sourceUrl: string | null;
+  sourceName?: string | null;
+  sourceUrl?: string | null;
 }
 
 export const defaultSettings: WorkspaceSettings = {
@@ -203,7 +204,7 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
   await startAutoDestroyTimer(id, settings);
   if (settings.assessmentsEnabled) await startHealthTimer(id);
   const at = now();
-  const workspace: Workspace = { ...settings, id, createdAt: at, updatedAt: at, runCount: 0 };
+  const workspace: Workspace = { ...withoutDefaults(settings), id, createdAt: at, updatedAt: at, runCount: 0 };
   return (await create({ ...keys.workspace(id), ...workspace })) ? workspace : undefined;
 };
 

@@ -88,3 +88,17 @@ export const describe = (task: Task, definition: TaskDefinition): Record<string,
     exitCode: task.exitCode,
   })),
 });
+
+/** Detail of "ECS Task State Change"; times as in ISO 8601. */
+export const eventOf = (task: Task, definition: TaskDefinition): Record<string, unknown> => {
+  const { createdAt, startedAt, stoppedAt, ...rest } = describe(task, definition);
+  const iso = (seconds: unknown) =>
+    seconds === undefined ? undefined : new Date((seconds as number) * 1000).toISOString();
+  return {
+    ...rest,
+    createdAt: iso(createdAt),
+    startedAt: iso(startedAt),
+    stoppedAt: iso(stoppedAt),
+    updatedAt: new Date().toISOString(),
+  };
+};

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import {
   describe,
+  eventOf,
   folderOf,
   idOf,
   isDefinition,
@@ -15,8 +15,9 @@ import {
 } from './ecs-task.ts';
 import { TaskWatch } from './ecs-watch.ts';
 import { AwsError } from './errors.ts';
-import { groupLeaderIn, isAlive, launch, signal } from './processes.ts';
+import { groupLeaderIn, isAlive, launch, type OnExit, signal } from './processes.ts';
 import { writePrivately } from './secrets.ts';
+import { newId, SpareProcess, type Taken, type TaskCommand } from './spare-process.ts';
 import type { Resource } from './template.ts';
 import { runIn } from './usage.ts';
 
@@ -57,6 +58,7 @@ export class Ecs {
   readonly #options: EcsOptions;
   readonly #tasks = new Map<string, Task>();
   readonly #watch = new TaskWatch();
+  readonly #spare = new SpareProcess((id) => this.#command(id, newFolder(this.#options.folder, id)));
   #closed = false;
 
   constructor(options: EcsOptions) {
@@ -134,7 +136,8 @@ export class Ecs {
         if (task.clientToken === input.clientToken)
           return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
 
-    const id = randomBytes(16).toString('hex');
+    const spare = this.#spare.take();
+    const id = spare?.command.id ?? newId();
     const task: Task = {
       arn: `${clusterArn.replace(':cluster/', ':task/')}/${id}`,
       clusterArn,
@@ -147,45 +150,54 @@ export class Ecs {
       createdAt: Date.now(),
       // One that stands ready is started by whoever took the one before it, for nobody.
       run: input.startedBy?.startsWith('warm-') ? undefined : (run ?? runIn(input.startedBy ?? '')),
-      folder: newFolder(this.#options.folder, id),
+      folder: spare?.command.cwd ?? newFolder(this.#options.folder, id),
     };
     this.#tasks.set(task.arn, task);
     this.#save(task);
-    this.#launch(task, id, input);
+    this.#launch(task, id, input, spare);
     return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
   }
 
-  #launch(task: Task, id: string, { overrides }: RunTaskInput): void {
+  /** How the process of a task starts, but for what the task itself brings. */
+  #command(id: string, home: string): TaskCommand {
     const { definition, environment, logs, program } = this.#options;
     const [container] = definition.properties.ContainerDefinitions;
+    mkdirSync(home, { recursive: true });
+    // A runner that is root starts Terraform as another user, who has to get through.
+    chmodSync(home, 0o711);
+    return {
+      id,
+      file: process.execPath,
+      // SIGUSR1 from any process of the same user would open Node's inspector, and with it the runner's token.
+      args: ['--disable-sigusr1', ...program],
+      cwd: home,
+      env: {
+        ...environment,
+        TMPDIR: home,
+        ...Object.fromEntries((container?.Environment ?? []).map(({ Name, Value }) => [Name, Value])),
+      },
+      log: join(logs, `runner-${id}.log`),
+    };
+  }
+
+  #launch(task: Task, id: string, { overrides }: RunTaskInput, spare: Taken | undefined): void {
+    const [container] = this.#options.definition.properties.ContainerDefinitions;
     const override = overrides?.containerOverrides?.find(({ name }) => name === container?.Name);
-    const home = folderOf(task, this.#options.folder);
+    const own = Object.fromEntries((override?.environment ?? []).map(({ name, value }) => [name, value]));
+    const onExit: OnExit = (code, reason) => {
+      // What the container's main process leaves behind dies with the container.
+      if (task.process) signal(task.process, 'SIGKILL', 'group');
+      this.#stopped(task, code, reason);
+    };
+    // With more runners than processors, the platform they all talk to comes first.
+    const niceness = this.running > availableParallelism() ? 5 : 0;
     try {
-      mkdirSync(home, { recursive: true });
-      // A runner that is root starts Terraform as another user, who has to get through.
-      chmodSync(home, 0o711);
-      task.process = launch(
-        {
-          file: process.execPath,
-          // SIGUSR1 from any process of the same user would open Node's inspector, and with it the runner's token.
-          args: ['--disable-sigusr1', ...program],
-          cwd: home,
-          env: {
-            ...environment,
-            TMPDIR: home,
-            ...Object.fromEntries((container?.Environment ?? []).map(({ Name, Value }) => [Name, Value])),
-            ...Object.fromEntries((override?.environment ?? []).map(({ name, value }) => [name, value])),
-          },
-          log: join(logs, `runner-${id}.log`),
-          // With more runners than processors, the platform they all talk to comes first.
-          niceness: this.running > availableParallelism() ? 5 : 0,
-        },
-        (code, reason) => {
-          // What the container's main process leaves behind dies with the container.
-          if (task.process) signal(task.process, 'SIGKILL', 'group');
-          this.#stopped(task, code, reason);
-        },
-      );
+      if (spare) task.process = spare.begin(own, onExit, niceness);
+      else {
+        const command = this.#command(id, folderOf(task, this.#options.folder));
+        task.process = launch({ ...command, env: { ...command.env, ...own }, niceness }, onExit);
+      }
+      this.#spare.prepare();
       task.lastStatus = 'RUNNING';
       task.startedAt = Date.now();
       this.#save(task);
@@ -227,6 +239,7 @@ export class Ecs {
     this.#save(task);
     // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
     void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});
+    this.#spare.prepare({ now: this.running < availableParallelism() });
     if (task.run && task.startedAt !== undefined)
       this.#options.onUsage(task.run, (task.stoppedAt - task.startedAt) / 1000);
     this.#emit(task);
@@ -245,19 +258,7 @@ export class Ecs {
   }
 
   #emit(task: Task): void {
-    const { createdAt, startedAt, stoppedAt, ...rest } = describe(task, this.#options.definition.properties);
-    const iso = (seconds: unknown) =>
-      seconds === undefined ? undefined : new Date((seconds as number) * 1000).toISOString();
-    this.#options.onEvent(
-      {
-        ...rest,
-        createdAt: iso(createdAt),
-        startedAt: iso(startedAt),
-        stoppedAt: iso(stoppedAt),
-        updatedAt: new Date().toISOString(),
-      },
-      task.arn,
-    );
+    this.#options.onEvent(eventOf(task, this.#options.definition.properties), task.arn);
   }
 
   #find(id: string): Task | undefined {
@@ -284,6 +285,7 @@ export class Ecs {
   close(): void {
     this.#closed = true;
     this.#watch.close();
+    this.#spare.close();
   }
 
   /** Kills every task; for platforms that will not be started again. */

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   closeSync,
   existsSync,
@@ -9,6 +9,7 @@ import {
   readlinkSync,
   realpathSync,
 } from 'node:fs';
+import type { Socket } from 'node:net';
 import { setPriority, uptime } from 'node:os';
 import { dirname } from 'node:path';
 
@@ -91,11 +92,30 @@ export interface Command {
   niceness?: number;
 }
 
-/**
- * Starts a process as the leader of its own group.
- * @param onExit with its exit code, or 128 + signal number as a shell and ECS report it
- */
-export const launch = (command: Command, onExit: (code: number | undefined, reason: string) => void): ProcessId => {
+/** With the exit code, or 128 + signal number as a shell and ECS report it. */
+export type OnExit = (code: number | undefined, reason: string) => void;
+
+/** Starts a process as the leader of its own group. */
+export const launch = (command: Command, onExit: OnExit): ProcessId => idOf(start(command, 'ignore', onExit));
+
+/** A process that waits for its input. */
+export interface Waiting {
+  id: ProcessId;
+  /** All of its input. */
+  begin(input: string): void;
+}
+
+/** As {@link launch}; the process ends with this one unless it has got its input before. */
+export const launchWaiting = (command: Command, onExit: OnExit): Waiting => {
+  const child = start(command, 'pipe', onExit);
+  const { stdin } = child;
+  // It may have ended just now: its exit is what counts.
+  stdin?.on('error', () => {});
+  (stdin as Socket | null)?.unref();
+  return { id: idOf(child), begin: (input) => void stdin?.end(input) };
+};
+
+const start = (command: Command, input: 'ignore' | 'pipe', onExit: OnExit): ChildProcess => {
   mkdirSync(dirname(command.log), { recursive: true });
   const log = openSync(command.log, 'a', 0o600);
   try {
@@ -103,7 +123,7 @@ export const launch = (command: Command, onExit: (code: number | undefined, reas
       cwd: command.cwd,
       env: command.env,
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: [input, log, log],
     });
     child.once('error', (error) => onExit(undefined, `CannotStartContainerError: ${error.message}`));
     child.once('exit', (code, by) =>
@@ -112,11 +132,13 @@ export const launch = (command: Command, onExit: (code: number | undefined, reas
     child.unref();
     if (child.pid === undefined) throw new Error(`CannotStartContainerError: ${command.file} cannot be started`);
     if (command.niceness) setPriority(child.pid, command.niceness);
-    return { pid: child.pid, startedAt: startOf(child.pid) ?? 'gone' };
+    return child;
   } finally {
     closeSync(log);
   }
 };
+
+const idOf = ({ pid = 0 }: ChildProcess): ProcessId => ({ pid, startedAt: startOf(pid) ?? 'gone' });
 
 const signals: Record<string, number> = {
   SIGHUP: 1,

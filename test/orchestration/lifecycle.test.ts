@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { Checks } from '../../functions/run/check-record.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { isFinal } from '../../functions/run/status.ts';
@@ -18,6 +18,9 @@ beforeAll(async () => {
   // What the sweep mends, and what it cannot while calls fail.
   vi.spyOn(console, 'warn').mockImplementation(() => {});
   vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => {
+  aws.stale = false;
 });
 afterAll(() => aws.close());
 
@@ -173,7 +176,10 @@ it('ends every run, frees the workspace and applies nothing unconfirmed in every
       fc.array(kinds, { minLength: 1, maxLength: 3 }),
       fc.nat(2),
       fc.array(steps, { minLength: 10, maxLength: 80 }),
-      async (kinds, tasks, script) => {
+      // Half of the runs with reads that lag behind, where DynamoDB may.
+      fc.boolean(),
+      async (kinds, tasks, script, stale) => {
+        aws.stale = stale;
         const world = await LifecycleWorld.open(aws);
         for (let i = 0; i < tasks; i++) await world.addTask(`task-${i}`, i === 0 ? 'mandatory' : 'advisory');
         for (const kind of kinds) await createRun(world, kind);

@@ -67,3 +67,14 @@ it('has an apply’s heartbeat bring a new address for a state that cannot be st
   const { uploadUrl } = (await runner.call(applying.token, 'errored-state')).body;
   expect(new URL(erroredStateUrl).pathname).toBe(new URL(uploadUrl).pathname);
 });
+
+it('is rejected after its run has ended even where reads lag behind', async () => {
+  const { run, token } = await claim();
+  runner.api.aws.stale = true;
+  const { finishRun } = await import('../../functions/orchestration/finish.ts');
+  await finishRun(run, 'Canceled');
+  const refused = await runner.call(token, 'report', bodies.report);
+  runner.api.aws.stale = false;
+  expect(refused).toEqual({ status: 410, body: { error: expect.stringContaining('token revoked') } });
+  expect((await runner.help.store.getRun(run))?.plan.report).toBeUndefined();
+});

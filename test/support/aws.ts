@@ -8,7 +8,10 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { DirectCall } from '../../functions/store/direct-calls.ts';
 import { DynamoDb } from '../../infra/local/dynamodb.ts';
 import { AwsError } from '../../infra/local/errors.ts';
+import { FormerItems } from './former-items.ts';
 import { Objects } from './objects.ts';
+import { handOver, sendAgain } from './plain-commands.ts';
+import { storageCall } from './storage.ts';
 import { productTable } from './table.ts';
 
 export interface SentTask {
@@ -52,6 +55,8 @@ export interface Aws {
   letLateCome(): Promise<void>;
   /** What DescribeExecution says of one, by its name; `RUNNING` unless this says something else. */
   executionStatus?: (name: string) => string | undefined;
+  /** Reads that are eventually consistent answer with the item as it was before its last write. */
+  stale?: boolean;
   /** Holds every call until it resolves, so that a test can choose the order in which calls happen. */
   gate?: () => Promise<void>;
   close(): Promise<void>;
@@ -155,10 +160,13 @@ const targetIn = (headers: Record<string, string>): string | undefined =>
 const connectionLost = (): Error =>
   Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
-/** S3 and KMS: with the signature that the function would have made. */
-const overHttp: DirectCall = async ({ service, method, path, headers, body, timeoutMs = 20_000 }) => {
+/** S3 and KMS: in memory too where this process has them, else with the signature that the function would have made. */
+const elsewhere: DirectCall = async (request) => {
+  const { service, method, path, headers, body, timeoutMs = 20_000 } = request;
   const { AWS_ENDPOINT_URL = '', AWS_REGION: region, AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env;
   const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? AWS_ENDPOINT_URL;
+  const inMemory = storageCall(endpoint);
+  if (inMemory) return inMemory(request);
   const signed = await new AwsV4Signer({
     url: endpoint + path,
     method,
@@ -184,9 +192,10 @@ const overHttp: DirectCall = async ({ service, method, path, headers, body, time
 
 /**
  * @param options.signed that calls are signed and sent over HTTP, as on AWS, instead of being made in memory
+ * @param options.sdk that DynamoDB's commands go through the SDK, as they do when a call is tried again
  * @param options.attempts how often a call is tried
  */
-export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<Aws> => {
+export const startAws = async ({ signed = false, sdk = false, attempts = 1 } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
   database.ensureTable(productTable('stepform-test'));
   let fault: { n: number; when: Failing } | undefined;
@@ -215,6 +224,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
       database.close();
     },
   };
+  const former = new FormerItems(database);
   const perform = async (target: string, body: Buffer): Promise<Answer> => {
     const [service = '', action = ''] = target.split('.');
     const input = JSON.parse(body.toString());
@@ -225,7 +235,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     if (service.startsWith('AWSStepFunctions')) return states(aws, action, input);
     if (service.startsWith('AmazonEC2ContainerService')) return ecs(containers(aws, action, input));
     try {
-      const { output } = await database.handle(action, input);
+      const { output } = await former.around(aws.stale ?? false, action, input);
       if (action !== 'UpdateItem') aws.itemsRead += itemsIn(output);
       return json(output);
     } catch (error) {
@@ -254,7 +264,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
   };
   // Modules of the store that are loaded from now on call without HTTP, at a third of its cost.
   const direct: DirectCall = async (request) => {
-    if (!inMemory.has(request.service)) return overHttp(request);
+    if (!inMemory.has(request.service)) return elsewhere(request);
     const { path, headers, body = '' } = request;
     const fails = await begin();
     const target = request.service === 'lambda' ? functionIn(path) : targetIn(headers);
@@ -270,6 +280,8 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     };
   };
   Object.assign(process, { [Symbol.for('stepform.direct-calls')]: signed ? undefined : direct });
+  if (signed || sdk || attempts > 1) sendAgain();
+  else handOver(direct);
   const server = createServer((incoming, outgoing) => {
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part));

@@ -13,7 +13,7 @@ import { settleBuild } from './settle.ts';
 
 const deedOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
 
-/** Whoever may not interrupt a build may still take back one that has not begun. */
+/** A caller who may not interrupt a build may still cancel one that has not started. */
 const mayCancel = async (call: Call, { environment, rights }: Found, status: string): Promise<boolean> => {
   if (status === 'pending' || rights.manage) return true;
   if ((await templateOf(environment)).allowUserCancelWorkspaceJobs) return true;
@@ -33,7 +33,7 @@ const cancel = async (call: Call) => {
   }
   checkCancelable(status);
   checkExpected(call, status);
-  if (!run) throw new CoderError(409, 'The build is just being started. Try again.');
+  if (!run) throw new CoderError(409, 'The build is being started. Try again.');
   return audited(call, organization, deedOf('cancel', build), async () => {
     await cancelRuns(runs, call.principal.userId);
     return ok(canceled);

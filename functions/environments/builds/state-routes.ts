@@ -20,7 +20,7 @@ const deedOf = (action: string, { id }: Build): AuditedAction => ({ type: 'works
 
 const isLatest = ({ environment, build }: Found & { build: Build }): boolean => environment.latestBuildId === build.id;
 
-/** States have secrets: they are for whoever manages templates. Reading one is recorded. */
+/** States contain secrets: reading one takes the right to manage templates, and is recorded. */
 const state = async (call: Call) => {
   const found = await buildById(call);
   const { environment, rights, build } = found;
@@ -58,7 +58,9 @@ const replaceState = async (call: Call) => {
   });
 };
 
-/** As if a build went on: none can begin in between. Repeated by the SDK when the answer is lost. */
+/**
+ * Holds the environment like a build, so that none can start in between. The SDK repeats it when the response is lost.
+ */
 const holdForState = (environmentId: string, buildId: string, holder: string) => {
   const isFree = 'attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt) AND latestBuildId = :build';
   return update(keys.environment(environmentId), {

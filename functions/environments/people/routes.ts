@@ -22,14 +22,14 @@ const person = async (call: Call) => {
   return found;
 };
 
-/** With the address, which is not for everybody. */
+/** Includes the e-mail address, which not everybody may see. */
 const visiblePerson = async (call: Call) => {
   const found = await person(call);
   if (!(await listPeople(call.principal)).some(({ id }) => id === found.id)) throw notFound();
   return found;
 };
 
-/** Tokens are their user's own business. */
+/** Only users themselves may manage their tokens. */
 const self = async (call: Call) => {
   const found = await person(call);
   if (found.id !== call.principal.userId || call.principal.kind !== 'user') throw notFound();
@@ -73,7 +73,7 @@ const newKey = async (call: Call, wanted: { name: string; lifetimeMs: number }) 
   );
 };
 
-/** What a session of the command line is good for. */
+/** Lifetime of a command line session. */
 const sessionMs = 7 * 24 * 3_600_000;
 
 const logout = (call: Call) =>
@@ -117,7 +117,7 @@ const newToken = async (call: Call) => {
   return newKey(call, wanted);
 };
 
-/** Of two years, in nanoseconds. */
+/** Two years; requests give it in nanoseconds. */
 const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
 
 export const peopleRoutes: Route[] = [

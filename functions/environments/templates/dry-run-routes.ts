@@ -88,7 +88,7 @@ const create = async (call: Call) => {
 const find = async (call: Call) => {
   const { version, rights } = await versionById(call);
   const known = await dryRunById(version.id, uuidIn(call.request.params.job ?? ''));
-  // Values of parameters are their giver's business.
+  // Only the author of a dry run may see its values.
   if (!known || (known.initiatorId !== call.principal.userId && !rights.manage)) throw notFound();
   return settleDryRun(known);
 };

@@ -20,7 +20,7 @@ import { declaredVariables, openValue, type Variable, withValue } from './variab
 import { versionDocument } from './version-document.ts';
 import { createVersion, findVersion, getVersion, type Version } from './versions.ts';
 
-/** Creating versions: files and values in, an import started. */
+/** Creates versions from files and values, and starts their import. */
 
 const body = v.object({
   name: v.nullish(v.union([v.literal(''), versionName])),
@@ -36,14 +36,14 @@ const body = v.object({
 
 const deed = { type: 'template_version', action: 'create' };
 
-/** The README at the root, as the page shows it. */
+/** The README in the root folder, which the page shows. */
 const readmeIn = (files: ArchiveFile[]): string =>
   files
     .find(({ name }) => /^readme\.md$/i.test(name))
     ?.content.toString('utf8')
     .slice(0, 64 * 1024) ?? '';
 
-/** Values that are given count, then those of the template's active version. */
+/** Values from the request, then from the template's active version. */
 const valuesFor = async (
   versionId: string,
   declared: Variable[],

@@ -37,7 +37,7 @@ import {
 } from './template-input.ts';
 import { adoptVersion, getVersion, type Version } from './versions.ts';
 
-/** Templates as they come, change and go; their versions are in template-version-routes.ts. */
+/** Creates, changes and deletes templates; template-version-routes.ts has their versions. */
 
 export interface SeenTemplate {
   template: Template;
@@ -83,7 +83,7 @@ const nameTaken = (name: string) =>
     { field: 'name', detail: 'This value is already in use and should be unique.' },
   ]);
 
-/** Of which a template can be made. @throws {CoderError} */
+/** A version that can become a template's. @throws {CoderError} */
 const freeVersion = async (id: string | undefined, organization: string): Promise<Version> => {
   const known = id === undefined ? undefined : await getVersion(id);
   if (known?.organization !== organization) throw new CoderError(404, `Template version "${id}" does not exist.`);
@@ -137,7 +137,7 @@ const create = async (call: Call) => {
       throw nameTaken(wanted.name);
     }
     await Promise.all([noteTemplates(organization), wakeIfPooled(template)]);
-    // Whoever sets the first quota marks the organization, then looks for templates.
+    // Setting the first quota marks the organization, then its templates.
     if ((await getOrganization(organization.name))?.hasQuotas) await markTemplate(template);
     return created(templateDocument(template));
   });
@@ -167,7 +167,7 @@ const list = async (call: Call, organizations: Organization[]) => {
   return ok(all.filter(fits).map(templateDocument));
 };
 
-/** What is to become of the times of environments that are there. */
+/** Times of existing environments that the request resets. */
 const timesIn = (wanted: { update_workspace_last_used_at?: unknown; update_workspace_dormant_at?: unknown }) => {
   const { update_workspace_last_used_at: used, update_workspace_dormant_at: dormant } = wanted;
   return used || dormant ? { used: Boolean(used), dormant: Boolean(dormant) } : undefined;
@@ -187,7 +187,7 @@ const change = async (call: Call) => {
   const times = timesIn(wanted);
   if (!differs(template, settings) && !times) return notModified();
   return audited(call, template.organization, deedOf('update', template.id), async () => {
-    // First: should this end here, the sweep looks at them once for nothing.
+    // Before the write: if this is interrupted, the sweep looks at them once in vain.
     if (times || changesSchedules(template, settings)) await lookSoon(template.id, times ?? {});
     const updated = await updateTemplate(template, settings);
     if (updated === 'name taken') throw nameTaken(wanted.name ?? '');
@@ -204,7 +204,7 @@ const remove = async (call: Call) => {
   if (await hasEnvironments(template.id)) throw inUse();
   return audited(call, template.organization, deedOf('delete', template.id), async () => {
     await markDeleted(template);
-    // Whoever makes an environment enters it first and then looks whether the template is still there.
+    // A new environment is entered first and then checks that the template still exists.
     if (await hasEnvironments(template.id)) {
       await unmarkDeleted(template);
       throw inUse();

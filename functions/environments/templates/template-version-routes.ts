@@ -73,7 +73,7 @@ const promote = async (call: Call) => {
   });
 };
 
-/** Failed ones that nothing is built with; with `all`, good ones too. */
+/** Archives failed versions that no environment uses; with `all`, working ones too. */
 const archiveUnused = async (call: Call) => {
   const template = await managedTemplate(call, 'archive_versions');
   const { all } = readBody(call.request, v.object({ all: v.nullish(v.boolean()) }));
@@ -91,7 +91,7 @@ const archiveUnused = async (call: Call) => {
   });
 };
 
-/** Environments of the active version's pools are replaced. */
+/** Replaces the environments in the active version's pools. */
 const invalidate = async (call: Call) => {
   const template = await managedTemplate(call, 'invalidate_prebuilds');
   const [version, { presets }] = await Promise.all([

@@ -26,7 +26,7 @@ export interface SeenVersion {
   rights: Rights;
 }
 
-/** For callers who see its template, or may make one. */
+/** For callers who may see its template or make one. */
 const seenVersion = async (call: Call, known: Version | undefined): Promise<SeenVersion> => {
   if (!known) throw notFound();
   const rights = await rightsIn(call.principal, known);
@@ -78,7 +78,7 @@ const cancel = async (call: Call) => {
   });
 };
 
-/** @throws {CoderError} while the import goes on, and when it has failed */
+/** @throws {CoderError} while the import goes on, and after a failed one */
 const imported = async (call: Call, status: number, message: string): Promise<Version> => {
   const { version } = await settleVersion((await versionById(call)).version);
   if (!version.completedAt) throw new CoderError(status, message);

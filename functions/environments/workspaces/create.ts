@@ -22,7 +22,7 @@ import { checkSchedule, checkTtl } from './input.ts';
 import { firstBuild, insertEnvironment } from './insert.ts';
 import { type Environment, findEnvironment, getEnvironment } from './records.ts';
 
-/** Making environments. */
+/** Creates environments. */
 
 const body = v.object({
   template_id: idField,

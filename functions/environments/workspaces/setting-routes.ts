@@ -22,7 +22,7 @@ import { bumpedDeadline } from './schedule.ts';
 
 const deedOf = (action: string, { id }: Environment): AuditedAction => ({ type: 'workspace', action, id });
 
-/** @throws {CoderError} 403, or 404 for one that was deleted */
+/** @throws {CoderError} 403, or 404 for a deleted one */
 const changeable = async (call: Call, action: string): Promise<Environment> => {
   const { environment, mayChange } = await byId(call);
   if (!mayChange) throw await refused(call, environment.organization, deedOf(action, environment), forbidden());
@@ -30,7 +30,7 @@ const changeable = async (call: Call, action: string): Promise<Environment> => {
   return environment;
 };
 
-/** What only an environment with an owner has. @throws {CoderError} 409 */
+/** Refused for prebuilds, which have no owner. @throws {CoderError} 409 */
 const checkOwned = ({ prebuild }: Environment, what: string): void => {
   if (prebuild) throw new CoderError(409, `${what} not supported for prebuilt workspaces`);
 };
@@ -43,7 +43,7 @@ const apply = (call: Call, environment: Environment, action: string, change: Env
     return noContent();
   });
 
-/** Its next start or stop may be another one now. */
+/** Its next start or stop may have moved. */
 const plan = async (environment: Environment): Promise<void> => {
   const [template, { build }] = await Promise.all([templateOf(environment), latestOf(environment)]);
   await reschedule(environment, template, build);
@@ -92,7 +92,7 @@ const ttl = async (call: Call) => {
   return audited(call, environment.organization, deedOf('update_ttl', environment), async () => {
     const ttlMs = given ? given - (given % 60_000) : undefined;
     if (!(await updateEnvironment(environment.id, { ttlMs }))) throw notFound();
-    // What runs keeps its deadline, unless there is to be none.
+    // A running environment keeps its deadline, unless the change removes deadlines.
     if (!given && build.deadline) {
       await setBuild(build.id, { deadline: build.maxDeadline });
       await plan(environment);
@@ -101,7 +101,7 @@ const ttl = async (call: Call) => {
   });
 };
 
-/** A minute less than what people are told: requests take a while. */
+/** A minute less than the documented minimum: requests take a while. */
 const leastExtensionMs = 29 * 60_000;
 
 const extend = async (call: Call) => {
@@ -168,7 +168,7 @@ const favorite = (isFavorite: boolean) => async (call: Call) => {
   });
 };
 
-/** What is used runs on, and does not become dormant. */
+/** Records use, which extends the deadline and prevents dormancy. */
 const use = async (call: Call) => {
   const environment = await changeable(call, 'use');
   checkOwned(environment, 'Usage is');

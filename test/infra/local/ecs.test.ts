@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Ecs } from '../../../infra/local/ecs.ts';
-import { startOf } from '../../../infra/local/processes.ts';
+import { newFolder } from '../../../infra/local/ecs-task.ts';
+import { groupLeaderIn, startOf } from '../../../infra/local/processes.ts';
 import { temporaryFolder } from './support/functions.ts';
 import { until } from './support/until.ts';
 
@@ -189,6 +190,75 @@ describe('a task', () => {
   ])('is rejected with %o', async (wrong, name) => {
     const { run } = start(temporaryFolder());
     await expect(run('exit', wrong)).rejects.toMatchObject({ name });
+  });
+});
+
+/** What waits to become another task's process than these: it has its log and its folder already. */
+const waitingIn = (folder: string, but: string[]) =>
+  until('a process waits for the next task', () => {
+    const ids = readdirSync(join(folder, 'logs')).map((name) => name.slice('runner-'.length, -'.log'.length));
+    const id = ids.find((one) => !but.some((arn) => arn.endsWith(one)));
+    const home = id && newFolder(join(folder, 'tasks'), id);
+    const leader = home ? groupLeaderIn(home) : undefined;
+    return id && home && leader ? { id, home, pid: leader.pid } : undefined;
+  });
+
+describe('a process that waits for the next task', () => {
+  it('becomes that task, with its environment and exit, and one is prepared again', async () => {
+    const folder = temporaryFolder();
+    const { events, run, said, stopped } = start(folder);
+    const first = (await run('exit')).tasks[0]!.taskArn;
+    await stopped(first);
+    const waiting = await waitingIn(folder, [first]);
+    rmSync(join(folder, 'out.json'));
+    const taskArn = (await run('exit')).tasks[0]!.taskArn;
+    const { cwd, env, pid } = await said();
+    expect(taskArn.endsWith(`/${waiting.id}`)).toBe(true);
+    expect([pid, cwd]).toEqual([waiting.pid, waiting.home]);
+    expect(env).toMatchObject({ FROM: 'definition', MODE: 'exit', TMPDIR: cwd });
+    expect(await stopped(taskArn)).toMatchObject({ containers: [{ exitCode: 7 }] });
+    expect(events.map((event) => event.lastStatus)).toEqual(['RUNNING', 'STOPPED', 'RUNNING', 'STOPPED']);
+    expect(readFileSync(join(folder, 'logs', `runner-${waiting.id}.log`), 'utf8')).toBe('started\n');
+    const next = await waitingIn(folder, [first, taskArn]);
+    expect(next.pid).not.toBe(waiting.pid);
+  });
+
+  it('has nothing of a task before, and is of no task itself', async () => {
+    const folder = temporaryFolder();
+    const { ecs, run, stopped } = start(folder);
+    const first = (await run('exit')).tasks[0]!.taskArn;
+    await stopped(first);
+    const { pid } = await waitingIn(folder, [first]);
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+    expect(environment).toContain('FROM=definition');
+    expect(environment).not.toMatch(/MODE=|OUT=/);
+    expect(ecs.running).toBe(0);
+    expect(await ecs.handle('ListTasks', { cluster: clusterArn })).toEqual({ taskArns: [] });
+  });
+
+  it('ends with the platform, and its folder with it', async () => {
+    const folder = temporaryFolder();
+    const { ecs, run, stopped } = start(folder);
+    const first = (await run('exit')).tasks[0]!.taskArn;
+    await stopped(first);
+    const { home, pid } = await waitingIn(folder, [first]);
+    ecs.close();
+    await gone(pid);
+    expect(existsSync(home)).toBe(false);
+  });
+
+  it('that was killed is replaced by a new process for the task', async () => {
+    const folder = temporaryFolder();
+    const { run, said, stopped } = start(folder);
+    const first = (await run('exit')).tasks[0]!.taskArn;
+    await stopped(first);
+    const { pid } = await waitingIn(folder, [first]);
+    process.kill(pid, 'SIGKILL');
+    await gone(pid);
+    rmSync(join(folder, 'out.json'));
+    const taskArn = (await run('exit')).tasks[0]!.taskArn;
+    expect((await said()).pid).not.toBe(pid);
+    expect(await stopped(taskArn)).toMatchObject({ containers: [{ exitCode: 7 }] });
   });
 });
 

@@ -1,0 +1,24 @@
+/** Attributes of a workspace whose absence means the same as what is left out. */
+interface Omissible {
+  engine?: unknown;
+  sourceName?: string | null;
+  sourceUrl?: string | null;
+  applyBeforeMergeEnabled?: boolean;
+  applyBeforeMergeRequirements?: unknown[];
+}
+
+const leftOut = (settings: Omissible): (keyof Omissible)[] => [
+  ...(['engine', 'sourceName', 'sourceUrl'] as const).filter((name) => settings[name] === null),
+  ...(settings.applyBeforeMergeEnabled ? [] : (['applyBeforeMergeEnabled'] as const)),
+  ...(settings.applyBeforeMergeRequirements?.length ? [] : (['applyBeforeMergeRequirements'] as const)),
+];
+
+/**
+ * Settings without those whose absence means the same. DynamoDB bills a write by the item's size, and each run writes its
+ * workspace four times: a small workspace stays below 1 KB.
+ */
+export const withoutDefaults = <T extends Omissible>(settings: T): T => {
+  const stored = { ...settings };
+  for (const name of leftOut(settings)) delete stored[name];
+  return stored;
+};

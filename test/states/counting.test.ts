@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as finalize from '../../functions/states/finalize.ts';
+import { listStateVersions } from '../../functions/states/history.ts';
+import { createStateVersion, getStateVersion, type NewStateVersion } from '../../functions/states/records.ts';
+import type { StateVersion } from '../../functions/states/state-version.ts';
+import { sha256Of } from '../../functions/store/integrity.ts';
+import { keys } from '../../functions/store/keys.ts';
+import { update } from '../../functions/store/table.ts';
+import * as workspaces from '../../functions/workspaces/records.ts';
+import { uniqueName } from '../support/api.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { stateFile } from '../support/state.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+
+/** State versions that come with their content are counted by the write that makes them current. */
+
+let aws: Aws;
+let storage: Storage;
+beforeAll(async () => {
+  aws = await startAws();
+  storage = await startStorage();
+});
+afterAll(async () => {
+  await aws.close();
+  await storage.close();
+});
+
+const read = async (id: string) => (await workspaces.getWorkspace(id)) as workspaces.Workspace;
+const count = async (id: string) => (await read(id)).stateVersionCount ?? 0;
+
+const runOf = (workspaceId: string) => `run-of-${workspaceId}`;
+
+/** A workspace that its run holds. */
+const held = async (): Promise<string> => {
+  const settings = { ...workspaces.defaultSettings, organization: 'acme', projectId: 'prj-1', tags: [] };
+  const workspace = await workspaces.createWorkspace({ ...settings, name: uniqueName('ws') });
+  const { id } = workspace as workspaces.Workspace;
+  const lock = { kind: 'run', runId: runOf(id), at: '2026-01-01T00:00:00.000Z' };
+  await update(keys.workspace(id), { set: { lock } });
+  return id;
+};
+
+const announce = async (id: string, serial: number, change: Partial<NewStateVersion> = {}) => {
+  const file = stateFile({ serial });
+  const content = Buffer.from(file.text);
+  const outcome = await createStateVersion({
+    ...{ workspace: await read(id), runId: runOf(id), userId: 'user-1', force: false, intermediate: false },
+    ...{ serial, lineage: file.lineage, md5: file.md5, sha256: sha256Of(content), counts: 'when current' },
+    ...change,
+  });
+  if ('conflict' in outcome) throw new Error(outcome.conflict);
+  return { version: outcome.stateVersion, content };
+};
+
+describe('a state version that comes with its content', () => {
+  it('is counted when it becomes current, and not before', async () => {
+    const id = await held();
+    const { version, content } = await announce(id, 1);
+    expect(await count(id)).toBe(0);
+    await finalize.storeState(version, content);
+    expect(await count(id)).toBe(1);
+    expect((await listStateVersions(await read(id), { page: 1, size: 10 })).total).toBe(1);
+  });
+
+  it('is counted once under concurrent repeats', async () => {
+    const id = await held();
+    const { version, content } = await announce(id, 1);
+    const all = await Promise.all([1, 2, 3].map(() => finalize.storeState(version, content)));
+    expect(all.map(({ status }) => status)).toEqual(['finalized', 'finalized', 'finalized']);
+    expect(await count(id)).toBe(1);
+  });
+
+  it('is counted once when its writer stops at any call and repeats it', async () => {
+    for (const when of ['before', 'after'] as const) {
+      for (let call = 1; call <= 2; call++) {
+        const id = await held();
+        const { version, content } = await announce(id, 1);
+        aws.failCall(call, when);
+        await expect(finalize.storeState(version, content)).rejects.toThrow();
+        const again = await announce(id, 1);
+        expect(again.version.id).toBe(version.id);
+        await finalize.storeState(again.version, content);
+        expect(await count(id)).toBe(1);
+      }
+    }
+  });
+
+  it('is counted when it is discarded, because it stays in the list', async () => {
+    const id = await held();
+    const { version, content } = await announce(id, 1);
+    await update(keys.workspace(id), { remove: ['lock'] });
+    await expect(finalize.storeState(version, content)).rejects.toThrow(/unlocked/);
+    expect(await count(id)).toBe(1);
+    const { items, total } = await listStateVersions(await read(id), { page: 1, size: 10 });
+    expect([items.map((one) => one.status), total]).toEqual([['discarded'], 1]);
+  });
+
+  it('is not counted again where it was counted when it was announced, as by former versions', async () => {
+    const id = await held();
+    const { version, content } = await announce(id, 1, { counts: true });
+    expect(await count(id)).toBe(1);
+    await finalize.storeState(version, content);
+    expect(await count(id)).toBe(1);
+    expect(((await getStateVersion(version.id)) as StateVersion).status).toBe('finalized');
+  });
+});
