@@ -22,8 +22,9 @@ export const expressionOf = (value: unknown): string =>
 
 /** @throws {TfvarsError} which names the line */
 export const readTfvars = (text: string): FileVariable[] => {
-  const { attributes, blocks, faults, repeated } = parseHcl(text);
-  const [fault] = [...faults, ...blocks.map(({ line }) => line)].sort((a, b) => a - b);
+  const { attributes, lines, blocks, faults, repeated } = parseHcl(text);
+  const empty = Object.keys(attributes).flatMap((key) => (attributes[key]?.trim() ? [] : [lines[key] ?? 1]));
+  const [fault] = [...faults, ...empty, ...blocks.map(({ line }) => line)].sort((a, b) => a - b);
   if (fault) throw new TfvarsError(`line ${fault}: give each variable as name = value`);
   if (repeated[0]) throw new TfvarsError(`line ${repeated[0]}: give each variable once`);
   return Object.entries(attributes).map(([key, value]) => ({ key, value }));

@@ -1,4 +1,5 @@
-import { mkdir, open, readFile, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -12,12 +13,12 @@ const pollMs = 25;
 export const locked = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
   await mkdir(dirname(file), { recursive: true });
   const deadline = Date.now() + patienceMs;
-  while (!(await take(file))) {
-    const holder = Number(await readFile(file, 'utf8').catch(() => ''));
-    if (holder && !isAlive(holder)) await rm(file, { force: true });
-    else if (Date.now() > deadline)
-      throw new Error(`${file} is held by process ${holder || 'unknown'}; delete it if nothing is being built`);
-    else await delay(pollMs);
+  const own = `${file}.${randomUUID()}`;
+  await writeFile(own, String(process.pid));
+  try {
+    await waitFor(file, own, deadline);
+  } finally {
+    await rm(own, { force: true });
   }
   try {
     return await work();
@@ -26,11 +27,20 @@ export const locked = async <T>(file: string, work: () => Promise<T>): Promise<T
   }
 };
 
-const take = async (file: string): Promise<boolean> => {
+const waitFor = async (file: string, own: string, deadline: number): Promise<void> => {
+  while (!(await take(file, own))) {
+    const holder = Number(await readFile(file, 'utf8').catch(() => ''));
+    if (holder && !isAlive(holder)) await rm(file, { force: true });
+    else if (Date.now() > deadline)
+      throw new Error(`${file} is held by process ${holder || 'unknown'}; delete it if nothing is being built`);
+    else await delay(pollMs);
+  }
+};
+
+/** With its holder in it from the first moment: one that was killed before it wrote that would hold it for good. */
+const take = async (file: string, own: string): Promise<boolean> => {
   try {
-    const handle = await open(file, 'wx');
-    await handle.writeFile(String(process.pid));
-    await handle.close();
+    await link(own, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

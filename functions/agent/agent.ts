@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentWork, RegisteredAgent } from '../protocols/agent.ts';
-import { retryFor } from '../transport/retry.ts';
-import { Client, ForgottenError, messageOf, TokenDeadError, TransportError } from './client.ts';
+import { type RetryBound, retryFor } from '../transport/retry.ts';
+import { Client, messageOf, TokenDeadError } from './client.ts';
+import { Connection } from './connection.ts';
 import { ended, type RunnerEnvironment, startRunner } from './work.ts';
 
 export interface Settings extends RunnerEnvironment {
@@ -11,35 +10,36 @@ export interface Settings extends RunnerEnvironment {
   name: string;
   /** Ends after one job. */
   single: boolean;
-  /** What it does, for whoever watches. */
+  /** Reports what the agent does, to the person who watches it. */
   say(text: string): void;
 }
 
-/** Pauses between questions grow from here to what the control plane asks for: after a plan, an apply is often near. */
+/** After a plan, its apply often follows soon. */
 const firstPauseMs = 500;
-const pauseGrowth = 1.5;
-/** How long a call is tried; then it is said that nobody answers, and tried again. */
-const callMs = 15_000;
-/** That a runner has ended is worth more patience: its run waits for it. */
+/** How long the end of a runner is reported: its run waits for that. */
 const overMs = 120_000;
-const lastCallMs = 10_000;
 
-/** Does the jobs of an agent pool, one after the other, until it is told to stop or its token is dead. */
+/** Does the jobs of an agent pool, one at a time, until it is stopped or its token is dead. */
 export class Agent {
   readonly #settings: Settings;
   readonly #client: Client;
-  readonly #instance = randomUUID();
+  readonly #connection: Connection;
   readonly #stopping = new AbortController();
-  #self: RegisteredAgent | undefined;
-  #pingedAt = 0;
   #child: ChildProcess | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
     this.#client = new Client(settings.address, settings.token);
+    this.#connection = new Connection({
+      client: this.#client,
+      firstPauseMs,
+      stopping: this.#stopping.signal,
+      register: (instance, bound) => this.#register(instance, bound),
+      say: settings.say,
+    });
   }
 
-  /** The first time: after what it works on. Then: Terraform is interrupted as by Ctrl-C, and still keeps its state. */
+  /** The first call stops it after the current job; a second one interrupts Terraform like Ctrl-C, which saves its state. */
   stop(): void {
     const { say } = this.#settings;
     if (!this.#stopping.signal.aborted) {
@@ -53,64 +53,29 @@ export class Agent {
     this.#child.kill('SIGTERM');
   }
 
-  /** @throws {TokenDeadError} when its token is not good (any more) */
-  async run(): Promise<void> {
-    let how: 'exited' | 'errored' = 'errored';
-    try {
-      await this.#ask();
-      how = 'exited';
-    } finally {
-      if (this.#self)
-        await this.#client.ping({ agent: this.#self.agent, ended: how }, retryFor(lastCallMs)).catch(() => {});
-    }
+  /** @throws {TokenDeadError} when its token was revoked or has expired */
+  run(): Promise<void> {
+    return this.#connection.during(() => this.#poll());
   }
 
-  async #ask(): Promise<void> {
-    const { signal } = this.#stopping;
-    let pause = firstPauseMs;
-    while (!signal.aborted) {
-      const answer = await this.#next();
+  async #poll(): Promise<void> {
+    const { name } = this.#settings;
+    while (!this.#stopping.signal.aborted) {
+      const answer = await this.#connection.next((agent, ping, bound) =>
+        this.#client.next({ agent, name, ping }, bound),
+      );
       if (!answer) continue;
       if (answer.action === 'work') {
         await this.#work(answer.work);
         if (this.#settings.single) return;
-        pause = firstPauseMs;
-        continue;
-      }
-      // Not all agents of a pool at the same moment.
-      const ms = Math.min(pause, answer.afterMs) * (0.9 + Math.random() / 5);
-      await sleep(ms, undefined, { signal }).catch(() => {});
-      pause *= pauseGrowth;
+        this.#connection.resetPause();
+      } else await this.#connection.pause(answer.afterMs);
     }
   }
 
-  /** Undefined when there is no answer, and to be asked again. */
-  async #next() {
-    const { name, say } = this.#settings;
-    const { signal } = this.#stopping;
-    try {
-      this.#self ??= await this.#register();
-      const { agent, pingSeconds } = this.#self;
-      const ping = Date.now() - this.#pingedAt > pingSeconds * 1000;
-      const answer = await this.#client.next({ agent, name, ping }, retryFor(callMs, signal));
-      if (ping) this.#pingedAt = Date.now();
-      return answer;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      if (error instanceof ForgottenError) this.#self = undefined;
-      else if (error instanceof TransportError) say(`Can't reach the platform (${messageOf(error)}). Retrying.`);
-      else throw error;
-      return undefined;
-    }
-  }
-
-  async #register(): Promise<RegisteredAgent> {
+  async #register(instance: string, bound: RetryBound): Promise<RegisteredAgent> {
     const { name, say, address } = this.#settings;
-    const self = await this.#client.register(
-      { instance: this.#instance, name },
-      retryFor(callMs, this.#stopping.signal),
-    );
-    this.#pingedAt = Date.now();
+    const self = await this.#client.register({ instance, name }, bound);
     say(`Agent ${name} of pool ${self.pool} (${self.organization}) at ${address} is waiting for runs.`);
     return self;
   }
@@ -118,7 +83,7 @@ export class Agent {
   async #work(work: AgentWork): Promise<void> {
     const { say } = this.#settings;
     const { runId, phase, workspace } = work;
-    say(`The ${phase} of ${runId} (workspace ${workspace}) begins.`);
+    say(`The ${phase} of ${runId} (workspace ${workspace}) starts.`);
     const child = startRunner(work, this.#settings);
     this.#child = child;
     const pings = this.#pingWhile({ runId, phase });
@@ -126,16 +91,16 @@ export class Agent {
     clearInterval(pings);
     this.#child = undefined;
     say(`The ${phase} of ${runId} ended (${why}).`);
-    const agent = this.#self?.agent ?? '';
-    // The run goes on without this word too, if later.
+    const agent = this.#connection.self?.agent ?? '';
+    // Without this report the run continues too, only later.
     await this.#client
       .over({ agent, job: { runId, phase }, why }, retryFor(overMs))
       .catch((error) => say(messageOf(error)));
-    this.#pingedAt = Date.now();
+    this.#connection.pinged();
   }
 
   #pingWhile(job: { runId: string; phase: AgentWork['phase'] }): NodeJS.Timeout {
-    const { agent, pingSeconds } = this.#self as RegisteredAgent;
+    const { agent, pingSeconds } = this.#connection.self as RegisteredAgent;
     let dead = false;
     return setInterval(() => {
       if (dead) return;

@@ -14,12 +14,12 @@ import { messageOf, RefusedError, TransportError } from '../transport/errors.ts'
 import { send } from '../transport/http.ts';
 import { type RetryBound, retrying } from '../transport/retry.ts';
 
-/** The control plane does not know the agent any more: it has to register again. */
+/** The control plane has forgotten the agent: it must register again. */
 export class ForgottenError extends Error {
   override name = 'ForgottenError';
 }
 
-/** Besides 5xx: told to slow down, or cut off by a gateway. */
+/** Retried besides 5xx: rate limits, and connections that a gateway cut off. */
 const passingStatuses = [408, 425, 429];
 
 const errorIn = (text: string): string => {
@@ -30,7 +30,7 @@ const errorIn = (text: string): string => {
   }
 };
 
-/** The control plane, for one agent. A call is repeated until it is answered or given up. */
+/** The control plane, for one agent. Calls are retried until they are answered or their deadline passes. */
 export class Client {
   readonly #address: string;
   readonly #token: string;
@@ -65,11 +65,7 @@ export class Client {
     return this.#post('answer', body, patience);
   }
 
-  /**
-   * @throws {TokenDeadError} 401
-   * @throws {ForgottenError} 410
-   * @throws {TransportError} when patience is over
-   */
+  /** @throws {TokenDeadError} 401 @throws {ForgottenError} 410 @throws {TransportError} when the deadline has passed */
   #post<T>(call: string, body: object, patience: RetryBound): Promise<T> {
     return retrying(async () => {
       const answer = await send(`${this.#address}/agent/v1/${call}`, {

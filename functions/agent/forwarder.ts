@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentKeys, newAgentKeys, openSealed, sealAnswer } from '../forwarding/box.ts';
 import {
   type ForwardedAnswer,
@@ -8,106 +6,86 @@ import {
   packAnswer,
 } from '../forwarding/messages.ts';
 import type { RegisteredAgent, TakenRequest } from '../protocols/agent.ts';
-import { retryFor } from '../transport/retry.ts';
-import { type Client, ForgottenError, messageOf, TransportError } from './client.ts';
+import { type RetryBound, retryFor } from '../transport/retry.ts';
+import { type Client, messageOf } from './client.ts';
+import { Connection } from './connection.ts';
 import { performRequest } from './perform.ts';
 
 export interface ForwarderSettings {
   client: Pick<Client, 'register' | 'request' | 'answer' | 'ping'>;
   name: string;
-  /** To which requests are sent, and to no others: `https://git.example.com`. */
+  /** The only origins that requests are sent to: `https://git.example.com`. */
   origins: string[];
-  /** What it does, for whoever watches. */
+  /** Reports what the agent does, to the person who watches it. */
   say(text: string): void;
 }
 
-/** Pauses between questions grow from here to what the control plane asks for: one request is often followed by others. */
+/** One request is often followed by others. */
 const firstPauseMs = 150;
-const pauseGrowth = 1.5;
-const callMs = 15_000;
-const lastCallMs = 10_000;
-/** Requests at the same time. */
+/** How long the answer to a request is sent. */
+const answerMs = 15_000;
+/** Parallel requests. */
 const maxBusy = 8;
 
 /** Sends requests of the platform to addresses that only this machine reaches. It runs no Terraform. */
 export class Forwarder {
   readonly #settings: ForwarderSettings;
-  readonly #instance = randomUUID();
+  readonly #connection: Connection;
   readonly #keys: AgentKeys = newAgentKeys();
   readonly #stopping = new AbortController();
   readonly #busy = new Set<Promise<void>>();
-  #self: RegisteredAgent | undefined;
-  #pingedAt = 0;
 
   constructor(settings: ForwarderSettings) {
     this.#settings = settings;
+    this.#connection = new Connection({
+      client: settings.client,
+      firstPauseMs,
+      stopping: this.#stopping.signal,
+      register: (instance, bound) => this.#register(instance, bound),
+      say: settings.say,
+    });
   }
 
-  /** After the requests that it has. */
+  /** Stops after the current requests. */
   stop(): void {
     this.#settings.say('Stopping.');
     this.#stopping.abort();
   }
 
-  /** @throws {TokenDeadError} when its token is not good (any more) @throws {RefusedError} when it is for something else */
-  async run(): Promise<void> {
-    const { client } = this.#settings;
-    let how: 'exited' | 'errored' = 'errored';
-    try {
-      await this.#ask();
-      how = 'exited';
-    } finally {
-      await Promise.allSettled(this.#busy);
-      if (this.#self) await client.ping({ agent: this.#self.agent, ended: how }, retryFor(lastCallMs)).catch(() => {});
-    }
+  /**
+   * @throws {TokenDeadError} when its token was revoked or has expired
+   * @throws {RefusedError} when the token is for agents that run Terraform
+   */
+  run(): Promise<void> {
+    return this.#connection.during(async () => {
+      try {
+        await this.#poll();
+      } finally {
+        await Promise.allSettled(this.#busy);
+      }
+    });
   }
 
-  async #ask(): Promise<void> {
-    const { signal } = this.#stopping;
-    let pause = firstPauseMs;
-    while (!signal.aborted) {
+  async #poll(): Promise<void> {
+    const { client, name } = this.#settings;
+    const { publicKey } = this.#keys;
+    while (!this.#stopping.signal.aborted) {
       if (this.#busy.size >= maxBusy) await Promise.race(this.#busy);
-      const answer = await this.#next();
+      const answer = await this.#connection.next((agent, ping, bound) =>
+        client.request({ agent, name, ...(ping ? { publicKey } : {}) }, bound),
+      );
       if (!answer) continue;
       if (answer.action === 'forward') {
         const work = this.#forward(answer.request).finally(() => this.#busy.delete(work));
         this.#busy.add(work);
-        pause = firstPauseMs;
-        continue;
-      }
-      const ms = Math.min(pause, answer.afterMs) * (0.9 + Math.random() / 5);
-      await sleep(ms, undefined, { signal }).catch(() => {});
-      pause *= pauseGrowth;
+        this.#connection.resetPause();
+      } else await this.#connection.pause(answer.afterMs);
     }
   }
 
-  /** Undefined when there is no answer, and to be asked again. */
-  async #next() {
-    const { client, name, say } = this.#settings;
-    const { signal } = this.#stopping;
-    try {
-      this.#self ??= await this.#register();
-      const { agent, pingSeconds } = this.#self;
-      const ping = Date.now() - this.#pingedAt > pingSeconds * 1000;
-      const { publicKey } = this.#keys;
-      const answer = await client.request({ agent, name, ...(ping ? { publicKey } : {}) }, retryFor(callMs, signal));
-      if (ping) this.#pingedAt = Date.now();
-      return answer;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      if (error instanceof ForgottenError) this.#self = undefined;
-      else if (error instanceof TransportError) say(`Can't reach the platform (${messageOf(error)}). Retrying.`);
-      else throw error;
-      return undefined;
-    }
-  }
-
-  async #register(): Promise<RegisteredAgent> {
+  async #register(instance: string, bound: RetryBound): Promise<RegisteredAgent> {
     const { client, name, origins, say } = this.#settings;
-    const { publicKey } = this.#keys;
-    const body = { instance: this.#instance, name, publicKey };
-    const self = await client.register(body, retryFor(callMs, this.#stopping.signal));
-    this.#pingedAt = Date.now();
+    const self = await client.register({ instance, name, publicKey: this.#keys.publicKey }, bound);
     say(`Agent ${name} of pool ${self.pool} (${self.organization}) forwards requests to ${origins.join(', ')}.`);
     return self;
   }
@@ -120,14 +98,14 @@ export class Forwarder {
       const { text, key } = openSealed(this.#keys, taken.id, sealed);
       const answer = await this.#perform(JSON.parse(text) as ForwardedRequest);
       const box = sealAnswer(key, taken.id, packAnswer(answer)).toString('base64');
-      const agent = this.#self?.agent ?? '';
-      await client.answer({ agent, id: taken.id, box }, retryFor(callMs));
+      const agent = this.#connection.self?.agent ?? '';
+      await client.answer({ agent, id: taken.id, box }, retryFor(answerMs));
     } catch (error) {
       say(`A request could not be answered: ${messageOf(error)}`);
     }
   }
 
-  /** Told is where it went, never what it said: paths name repositories, queries and bodies are the platform's. */
+  /** Reports the address only: queries and bodies are the platform's. */
   async #perform(request: ForwardedRequest): Promise<ForwardedAnswer | ForwardedFailure> {
     const began = Date.now();
     const answer = await performRequest(request, this.#settings.origins);

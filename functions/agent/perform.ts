@@ -18,7 +18,7 @@ import { headersAfter } from '../outbound/send.ts';
 import { messageOf } from '../transport/errors.ts';
 import { open, send } from '../transport/http.ts';
 
-/** A request of the platform, sent from the agent's machine to what its operator allows. */
+/** Sends a request of the platform from the agent's machine, to addresses that its operator allows. */
 
 const maxRedirects = 3;
 const uploadIdleMs = 60_000;
@@ -36,7 +36,10 @@ const allowedUrl = (text: string, origins: string[], base?: URL): URL => {
 const isRedirect = ({ method }: ForwardedRequest, status: number): boolean =>
   [307, 308].includes(status) || (method === 'GET' && [301, 302, 303].includes(status));
 
-/** Redirects of archives are followed as far as they are allowed; those of the API are answers, as they say what has moved. */
+/**
+ * Redirects of archives are followed as far as they are allowed. Redirects of the API are returned: they say what has
+ * moved.
+ */
 const exchange = async (
   request: ForwardedRequest,
   origins: string[],
@@ -71,7 +74,7 @@ const bounded = (most: number): Transform => {
   });
 };
 
-/** By way of a file: storage wants to know the size first. */
+/** Via a file, because storage requires the size first. */
 const upload = async (answer: http.IncomingMessage, url: string, maxBytes: number): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'stepform-forward-'));
   try {
@@ -115,7 +118,7 @@ const answerTo = async (
   return { ...facts, body: Buffer.alloc(0) };
 };
 
-/** Whatever comes of it is an answer. @param origins that the agent's operator allows */
+/** Every outcome is an answer. @param origins that the agent's operator allows */
 export const performRequest = async (
   request: ForwardedRequest,
   origins: string[],

@@ -24,7 +24,7 @@ export interface RunnerEnvironment {
 const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: RunnerEnvironment): NodeJS.ProcessEnv => {
   const own = Object.entries(process.env).filter(([name]) => !secret.test(name));
   return {
-    // An authority of one's own, as Terraform is told of it.
+    // A private certificate authority, configured as for Terraform.
     ...(process.env.SSL_CERT_FILE ? { NODE_EXTRA_CA_CERTS: process.env.SSL_CERT_FILE } : {}),
     ...Object.fromEntries(own),
     STEPFORM_URL: address,
@@ -35,24 +35,24 @@ const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Runner
   };
 };
 
-/** In a process group of its own: Ctrl-C is for the agent, which decides what becomes of its work. */
+/** In a process group of its own: Ctrl-C goes to the agent, which decides what happens to its work. */
 export const startRunner = (work: AgentWork, surroundings: RunnerEnvironment): ChildProcess => {
   const folder = mkdtempSync(join(tmpdir(), 'stepform-agent-'));
-  // Terraform's user has to get through, where it has one of its own.
+  // Terraform's user, if it has one of its own, must be able to enter it.
   chmodSync(folder, 0o711);
-  // Without the flag, SIGUSR1 from any process of the same user opens Node's inspector, and with it the runner's token.
+  // Without the flag, SIGUSR1 from any process of the same user opens Node's inspector, which exposes the runner's token.
   const child = spawn(process.execPath, ['--disable-sigusr1', runner], {
     env: { ...environmentFor(work, surroundings), TMPDIR: folder },
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
   });
-  // A runner removes what is its own; one that was killed does not.
+  // A runner removes its own files, unless it was killed.
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 2 });
   child.once('error', remove).once('exit', remove);
   return child;
 };
 
-/** How it ended, for people. */
+/** How the runner ended, for people. */
 export const ended = (child: ChildProcess): Promise<string> =>
   new Promise((resolve) => {
     child.once('error', (error) => resolve(`it could not be started: ${error.message}`));

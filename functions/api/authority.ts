@@ -8,15 +8,15 @@ import type { ApiRequest } from './request.ts';
 export interface AuditContext {
   request: ApiRequest;
   principal: Pick<Principal, 'userId' | 'kind'> & { tokenId?: string };
-  deed: AuditAction;
+  auditAction: AuditAction;
   organization: string;
-  /** What the path's last parameter stands for, where that is a name. */
+  /** Id of the resource, where the path has its name. */
   id?: string;
-  /** The workspace it is in, or is. */
+  /** The workspace that the resource is, or belongs to. */
   workspaceId?: string;
 }
 
-/** What a run may be shown of a subject: its organization, or the workspace whose current state it is. */
+/** What decides whether a run may read a subject: its organization, or the workspace whose current state it is. */
 export interface SharedSubject {
   organization: string;
   workspace?: {
@@ -28,22 +28,22 @@ export interface SharedSubject {
   };
 }
 
-/** Who calls, in whose name, and the trail of it: what routes need of people, runs and run tasks (public-api/authority.ts). */
+/** Authentication and audit trail: what routes need of people, runs and run tasks (public-api/authority.ts). */
 export interface Authority {
   /**
-   * The id of the run or task result that a token says it is of. Not yet verified: whoever makes one up is let through to
-   * a read, which costs less than the call did.
+   * The id of the run or task result that a token names. Not verified yet: a forged one costs a read, which is cheaper than
+   * the request.
    */
   idIn(secret: string): string | undefined;
   /** @throws {ApiError} 401 */
   authenticate(request: ApiRequest): Promise<Principal>;
-  /** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */
+  /** True for Terraform's token in a run: valid for the few routes that allow it (route.ts: shared). */
   isOfRun(request: ApiRequest): boolean;
   /** @throws {ApiError} 401 */
   authenticateRun(request: ApiRequest): Promise<{ run: Run; principal: Principal }>;
   /** The run's permissions on a subject: reading shared state, or none. */
   grantedToRun(run: Run, shared: SharedSubject | undefined): Promise<Granted>;
-  /** True for a token that a run task was sent: good for the few routes that say so (route.ts: ofTask). */
+  /** True for the access token of a run task: valid for the few routes that allow it (route.ts: ofTask). */
   isOfTask(request: ApiRequest): boolean;
   /** @throws {ApiError} 401 */
   authenticateOpenTask(request: ApiRequest): Promise<{ run: Run; principal: Principal }>;

@@ -104,25 +104,33 @@ export const route = <S extends Subject>(
   query: QueryParameters = {},
 ): Route => {
   const { what, parameter, find, visibleWith, needs, scope, shared, ofTask } = finder;
-  const deed = auditActionOf(method, path);
+  const auditAction = auditActionOf(method, path);
   const answer = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
     const finding = find(request);
-    // Whatever it throws is for callers with a valid token only.
+    // Its error is only for callers with a valid token.
     finding.catch(() => {});
     const caller = shared && authority.isOfRun(request) ? await authority.authenticateRun(request) : undefined;
     const asking = ofTask && authority.isOfTask(request) ? await authority.authenticateOpenTask(request) : undefined;
     const principal = caller?.principal ?? asking?.principal ?? (await authority.authenticate(request));
-    // Where the path names the organization, its members are asked for while the subject is still looked for.
+    // If the path names the organization, its membership is read while the subject is being found.
     const { organization } = request.params;
     if (organization) principal.standing(organization).catch(() => {});
     const subject = await finding;
-    const id = deed.parameter === 'name' && subject && 'id' in subject ? String(subject.id) : undefined;
+    const isAddress = auditAction.parameter === 'name' || auditAction.parameter === 'moduleProvider';
+    const id = isAddress && subject && 'id' in subject ? String(subject.id) : undefined;
     const workspace = subject && scope(subject).workspace;
     const workspaceId = typeof workspace === 'object' ? workspace.id : workspace;
-    const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id, workspaceId };
+    const auditContext = {
+      request,
+      principal,
+      auditAction,
+      organization: subject?.organization ?? nowhere,
+      id,
+      workspaceId,
+    };
     const refuse = async (): Promise<never> => {
-      // Reads of what the caller may not see are recorded as little as those of what is not there.
-      await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(doing)]);
+      // Refused reads are not recorded, like reads of missing resources.
+      await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(auditContext)]);
       if (subject) await checkRefusal(principal, subject.organization, request.address);
       throw missing(what, request.params[parameter ?? '']);
     };
@@ -140,8 +148,8 @@ export const route = <S extends Subject>(
       return handle({ request, principal, subject, granted });
     };
     const needed = needs?.(subject, permission) ?? permission;
-    if (granted.has(needed)) return isAudited(method, path) ? authority.withAudit(doing, act) : act();
-    await authority.recordRefusal(doing);
+    if (granted.has(needed)) return isAudited(method, path) ? authority.withAudit(auditContext, act) : act();
+    await authority.recordRefusal(auditContext);
     throw forbidden(`You can see this ${what}, but this request needs the permission ${needed}.`);
   };
   return { method, path, access: permission, finder, query, answer: countingReads(answer) };
@@ -166,7 +174,7 @@ export const userRoute = (
       return handle({ request, principal });
     };
     return isAudited(method, path)
-      ? authority.withAuditInAllOrganizations({ request, principal, deed: auditActionOf(method, path) }, act)
+      ? authority.withAuditInAllOrganizations({ request, principal, auditAction: auditActionOf(method, path) }, act)
       : act();
   },
 });

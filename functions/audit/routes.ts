@@ -1,5 +1,6 @@
 import { type Answer, json } from '../api/answer.ts';
 import { addressRefused, badRequest, forbidden } from '../api/errors.ts';
+import { includable } from '../api/include.ts';
 import { pageOf, totalOf } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Call, checkRefusal, type Route, userRoute } from '../api/route.ts';
@@ -9,6 +10,7 @@ import { getUsers } from '../people/accounts/users.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { auditEventDocument, outcomeOf } from './document.ts';
+import { withNames } from './names.ts';
 import { type AuditEvent, type Direction, eventsSince } from './records.ts';
 
 /** As many as HCP Terraform has at most, and when nothing is said. */
@@ -98,6 +100,8 @@ const withWorkspaceNames = async (events: AuditEvent[]): Promise<AuditEvent[]> =
   });
 };
 
+const withExtras = includable('names');
+
 const readTrail = async (call: Call): Promise<Answer> => {
   const { request, principal } = call;
   const { page, size } = pageOf(request, pageSize, pageSize);
@@ -137,7 +141,8 @@ const readTrail = async (call: Call): Promise<Answer> => {
   const total = totalOf({ page, size }, matched, matched > page * size);
   const pages = Math.max(1, Math.ceil(total / size));
   const organizationId = record?.externalId ?? null;
-  const data = named.map((event) =>
+  const shown = withExtras.of(request).has('names') ? await withNames(organization, named) : named;
+  const data = shown.map((event) =>
     auditEventDocument(event, { organizationId, actor: names.get(event.actor) ?? null }),
   );
   const pagination = {
@@ -162,5 +167,6 @@ export const auditTrailRoutes: Route[] = [
     'filter[action]': 'text',
     'filter[workspace][id]': 'text',
     'filter[outcome]': { one: outcomes },
+    include: withExtras,
   }),
 ];

@@ -9,12 +9,12 @@ import { logError } from '../store/log.ts';
 import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
 
 /**
- * What goes into the audit trail, told from a route's method and path: every change, allowed or refused, and reads of what
- * is secret. Never anything of a body, a query or an answer.
+ * Records events of the audit trail, derived from a route's method and path: every change, allowed or refused, and reads of
+ * secrets. Never anything from a body, a query or a response.
  */
 
 const eventOf = (
-  { request, principal, deed, organization, id, workspaceId }: AuditContext,
+  { request, principal, auditAction, organization, id, workspaceId }: AuditContext,
   allowed: boolean,
 ): AuditEvent => ({
   id: randomUUID(),
@@ -26,28 +26,31 @@ const eventOf = (
   requestId: request.id,
   address: request.address,
   agent: request.header('user-agent')?.slice(0, 200),
-  resource: { type: deed.type, id: id ?? (deed.parameter ? (request.params[deed.parameter] ?? null) : null) },
-  action: deed.action,
+  resource: {
+    type: auditAction.type,
+    id: id ?? (auditAction.parameter ? (request.params[auditAction.parameter] ?? null) : null),
+  },
+  action: auditAction.action,
   allowed,
   ...(workspaceId ? { meta: { workspace_id: workspaceId } } : {}),
 });
 
 /** 1 write. */
-export const recordRefusal = (doing: AuditContext): Promise<void> => keepEvent(eventOf(doing, false));
+export const recordRefusal = (context: AuditContext): Promise<void> => keepEvent(eventOf(context, false));
 
 const statusOf = (error: unknown): number => (error instanceof ApiError ? error.status : 500);
 
 /** Runs the request and records it when something changes; 1 write, and another if the request fails afterwards. */
 const withAuditEvents = async (
   events: () => Promise<AuditEvent[]>,
-  { deed, method }: { deed: AuditAction; method: string },
+  { auditAction, method }: { auditAction: AuditAction; method: string },
   handle: () => Promise<Answer>,
 ): Promise<Answer> => {
   let drafts: AuditEvent[] = [];
   const record: ChangeRecord = {
     ids: [],
     keep: async () => {
-      const createdId = deed.creates ? record.ids[0] : undefined;
+      const createdId = auditAction.creates ? record.ids[0] : undefined;
       drafts = (await events()).map((event) =>
         createdId ? { ...event, resource: { ...event.resource, id: createdId } } : event,
       );
@@ -58,7 +61,7 @@ const withAuditEvents = async (
     await record.kept;
     await Promise.all(drafts.map((event) => keepFailure(event, status)));
   };
-  // Who reads changes nothing, and it is recorded all the same.
+  // A read changes nothing, but is recorded too.
   const reading = method === 'GET' ? keepRecord(record) : undefined;
   reading?.catch(() => {});
   try {
@@ -72,9 +75,13 @@ const withAuditEvents = async (
   }
 };
 
-export const withAudit = (about: AuditContext, handle: () => Promise<Answer>): Promise<Answer> => {
-  const event = eventOf(about, true);
-  return withAuditEvents(async () => [event], { deed: about.deed, method: about.request.method }, handle);
+export const withAudit = (context: AuditContext, handle: () => Promise<Answer>): Promise<Answer> => {
+  const event = eventOf(context, true);
+  return withAuditEvents(
+    async () => [event],
+    { auditAction: context.auditAction, method: context.request.method },
+    handle,
+  );
 };
 
 const nameIn = ({ body = '{}' }: Answer): string => (JSON.parse(body) as { data: { id: string } }).data.id;
@@ -84,18 +91,18 @@ export const withAuditInAllOrganizations = async (
   about: Omit<AuditContext, 'organization'>,
   handle: () => Promise<Answer>,
 ): Promise<Answer> => {
-  const { deed, principal, request } = about;
-  const createsOrganization = deed.creates && deed.type === 'organization';
+  const { auditAction, principal, request } = about;
+  const createsOrganization = auditAction.creates && auditAction.type === 'organization';
   const event = eventOf({ ...about, organization: '' }, true);
   const events = async () =>
     createsOrganization
       ? []
       : (await membershipsOf(principal.userId)).map(({ organization }) => ({ ...event, organization }));
-  const answer = await withAuditEvents(events, { deed, method: request.method }, handle);
-  // The organization of the trail is known only afterwards.
+  const answer = await withAuditEvents(events, { auditAction, method: request.method }, handle);
+  // The organization exists only now.
   if (createsOrganization) {
     const organization = nameIn(answer);
-    await keepEvent({ ...event, organization, resource: { type: deed.type, id: organization } });
+    await keepEvent({ ...event, organization, resource: { type: auditAction.type, id: organization } });
   }
   return answer;
 };

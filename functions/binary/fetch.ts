@@ -5,11 +5,11 @@ import { RefusedError, TransportError } from '../transport/errors.ts';
 import { open } from '../transport/http.ts';
 import { retryFor, retrying } from '../transport/retry.ts';
 
-/** Getting released programs over HTTP. Whether what came is what was wanted, the caller checks. */
+/** Downloads of released programs over HTTP. The caller verifies the content. */
 
 /** For lists, checksums and signatures, which are small. */
 const smallMs = 10_000;
-/** For connection errors, which come back fast. */
+/** Retries of connection errors, which fail fast. */
 const againMs = 2000;
 const wholeMs = 300_000;
 const idleMs = 10_000;

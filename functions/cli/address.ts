@@ -3,14 +3,14 @@ import { CommandError, exit, wrongUsage } from './exit.ts';
 import { isAt, type LocalPlatform } from './local-platform.ts';
 import { program } from './program.ts';
 
-/** Where the platform is, and who asks. */
+/** The platform's address, and the token. */
 
 export interface Address {
   /** Without a slash at the end; may have a path. */
   url: string;
   /** As Terraform names it: with the port, if any. */
   host: string;
-  /** What said so, to be told. */
+  /** The source of the address, for messages. */
   from: string;
 }
 
@@ -28,7 +28,7 @@ const urlOf = (text: string, from: string): URL => {
     const url = new URL(/^https?:\/\//.test(text) ? text : `https://${text}`);
     if (url.username === '' && url.search === '' && url.hash === '') return url;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw wrongUsage(`${from} is "${text}", which is not a valid host or URL. Give a host such as stepform.example.com`);
 };
@@ -36,11 +36,11 @@ const urlOf = (text: string, from: string): URL => {
 const addressOf = (text: string, from: string, local: LocalPlatform | undefined): Address => {
   const url = urlOf(text, from);
   const here = local && isAt(local, url.host);
-  // Its certificate is its own; the same platform answers on this machine without one.
+  // Its certificate is self-signed; the same platform answers on this machine over plain HTTP.
   return { url: (here ? local.url : url.href).replace(/\/+$/, ''), host: url.host, from };
 };
 
-/** @throws {CommandError} when nothing says where */
+/** @throws {CommandError} when no address is configured */
 export const findAddress = ({ option, block, local, env = process.env }: Places): Address => {
   if (option) return addressOf(option, '--host', local);
   if (env.TFE_ADDRESS) return addressOf(env.TFE_ADDRESS, 'TFE_ADDRESS', local);
@@ -54,10 +54,10 @@ export const findAddress = ({ option, block, local, env = process.env }: Places)
   );
 };
 
-/** What the environment means for one platform is not sent to whichever a folder's file names. */
+/** Tokens in the environment are for the platform that the user chose, never for one that a folder's file names. */
 const chosen = ({ from }: Address): boolean => ['--host', 'TFE_ADDRESS', 'TFE_HOSTNAME'].includes(from);
 
-/** @throws {CommandError} when there is none */
+/** @throws {CommandError} when there is no token */
 export const findToken = (
   address: Address,
   local: LocalPlatform | undefined,

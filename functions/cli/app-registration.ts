@@ -6,8 +6,8 @@ import { openInBrowser } from './browser.ts';
 import { CommandError } from './exit.ts';
 
 /**
- * Registers a GitHub App from a manifest (GitHub: registering a GitHub App from a manifest): a page on this machine sends the
- * manifest to GitHub, whose answer brings a code for the app's secrets.
+ * Registers a GitHub App from a manifest (GitHub: registering a GitHub App from a manifest): a local page sends the
+ * manifest to GitHub, whose redirect brings a code for the app's secrets.
  */
 
 export interface RegisteredApp {
@@ -25,7 +25,7 @@ interface Wanted {
   /** Of GitHub, and of its API. */
   url: string;
   apiUrl: string;
-  /** Organization at GitHub that is to own it; absent: the person. */
+  /** GitHub organization that will own it; absent: the user. */
   owner: string | undefined;
 }
 
@@ -45,7 +45,7 @@ const listen = (server: Server): Promise<string> =>
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
   });
 
-/** Serves the page, and resolves with the code that GitHub's answer carries. */
+/** Serves the page, and resolves with the code in GitHub's redirect. */
 const codeFrom = (
   server: Server,
   { path, state, page }: { path: string; state: string; page(): string },
@@ -62,7 +62,7 @@ const codeFrom = (
           .end(page());
         return;
       }
-      // Anybody on this machine can send something here; only GitHub's answer knows the state.
+      // Any local program can send a request here; only GitHub's redirect has the state.
       if (pathname !== '/created' || searchParams.get('state') !== state || !code) {
         response.writeHead(404).end('Unexpected response.\n');
         return;
@@ -76,7 +76,7 @@ const codeFrom = (
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length > 0;
 
-/** The code is good once, for an hour. @throws {CommandError} */
+/** The code works once, for an hour. @throws {CommandError} */
 const convert = async (apiUrl: string, code: string): Promise<RegisteredApp> => {
   const headers = { accept: 'application/vnd.github+json', 'user-agent': 'stepform' };
   const url = `${apiUrl}/app-manifests/${encodeURIComponent(code)}/conversions`;
@@ -85,15 +85,15 @@ const convert = async (apiUrl: string, code: string): Promise<RegisteredApp> => 
   const { id, slug, client_id: clientId, client_secret: clientSecret, pem: key, webhook_secret: given } = app ?? {};
   if (typeof id !== 'number' || !isText(slug) || !isText(clientId) || !isText(clientSecret) || !isText(key)) {
     throw new CommandError(
-      `GitHub did not hand over the app's secrets (${response?.status ?? 'no answer'}). Delete the app there, and try again.`,
+      `GitHub did not return the app's secrets (${response?.status ?? 'no answer'}). Delete the app there, and try again.`,
     );
   }
-  // An app without a webhook has no secret for one: nothing is taken that is signed with this.
+  // An app without a webhook has no webhook secret: deliveries are then never accepted.
   const webhookSecret = isText(given) ? given : randomBytes(32).toString('hex');
   return { id, slug, clientId, clientSecret, key, webhookSecret };
 };
 
-/** @param say tells people where to go @throws {CommandError} */
+/** @param say prints instructions for the user @throws {CommandError} */
 export const registerApp = async (wanted: Wanted, say: (text: string) => void): Promise<RegisteredApp> => {
   const { name, publicUrl, url, apiUrl, owner } = wanted;
   const server = createServer();

@@ -20,7 +20,7 @@ class FolderArchive {
     this.#ignore = ignore;
   }
 
-  /** @param above real paths of the folders it is in, so that a link to one of them is not followed for ever */
+  /** @param above real paths of the folders above, so that a link to one of them is not followed forever */
   async folder(path: string, name: string, above: string[] = []): Promise<void> {
     const here = await realpath(path);
     if (above.includes(here)) return;
@@ -36,17 +36,17 @@ class FolderArchive {
       if (!this.#ignore.ignores(name)) this.#archive.entry({ name, type: 'symlink', linkname: link });
       return;
     }
-    // A link that leads nowhere is left out.
+    // A dangling link is left out.
     const stats = await stat(path).catch(() => undefined);
     if (stats?.isDirectory()) {
-      // What is in an ignored folder may still be wanted: `!.terraform/modules/`.
+      // An ignored folder may contain files that are not: `!.terraform/modules/`.
       if (!this.#ignore.ignores(`${name}/`) || name === '.terraform') await this.folder(path, name, above);
     } else if (stats?.isFile() && !this.#ignore.ignores(name)) {
       this.#archive.entry({ name, mode: stats.mode }, await readFile(path));
     }
   }
 
-  /** Of a link within the folder; one that leads out of it, or is met out there, stands for what it leads to. */
+  /** Target of a link within the folder; undefined for one that leads out of it: its content is packed instead. */
   async #linkName(path: string): Promise<string | undefined> {
     if (!(await lstat(path)).isSymbolicLink()) return undefined;
     const [from, to] = await Promise.all([realpath(dirname(path)), realpath(path).catch(() => '/')]);
@@ -60,7 +60,7 @@ const gzipped = async (archive: Pack): Promise<Buffer> => {
   return Buffer.concat(parts);
 };
 
-/** A folder as a configuration archive (gzip tar), without what Terraform leaves out (`.terraformignore`). */
+/** Packs a folder as a configuration archive (gzip tar), without the files in `.terraformignore`. */
 export const packFolder = async (folder: string): Promise<Buffer> => {
   const root = await realpath(folder);
   const rules = await readFile(join(root, '.terraformignore'), 'utf8').catch(() => '');

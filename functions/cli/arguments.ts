@@ -6,24 +6,24 @@ import type { Session } from './session.ts';
 
 export interface Option {
   about: string;
-  /** Name of its value in the help; absent for one that is on or off. */
+  /** Placeholder of its value in the help; absent for a flag. */
   value?: string;
   short?: string;
   multiple?: true;
-  /** All that its value can be: what shells complete. */
+  /** All possible values, for tab completion. */
   choices?: readonly string[];
 }
 
 export interface Command {
-  /** As it is typed: `runs start`. */
+  /** As typed: `runs start`. */
   name: string;
   about: string;
   /** `<required> [optional]`, in order; `…` at the end: any number of the last. */
   takes?: string;
   options?: Record<string, Option>;
-  /** More that the help says. */
+  /** More text for the help. */
   more?: string;
-  /** @returns what to exit with, 0 if nothing */
+  /** @returns the exit code, by default 0 */
   run(call: Call, session: Session): Promise<ExitCode | undefined>;
 }
 
@@ -56,7 +56,7 @@ export class Call {
     this.#words = words;
   }
 
-  /** @param at place among the arguments that are no options, from 0 */
+  /** @param at index among the arguments that are not options, from 0 */
   word(at: number): string | undefined {
     return this.#words[at];
   }
@@ -65,7 +65,7 @@ export class Call {
     return this.#words;
   }
 
-  /** One that {@link Command.takes} requires. */
+  /** An argument that {@link Command.takes} requires. */
   required(at: number): string {
     return this.#words[at] as string;
   }
@@ -83,7 +83,7 @@ export class Call {
   }
 }
 
-/** Terraform's spelling of options, with one dash, is understood too. */
+/** Terraform's spelling with one dash works too. */
 const twoDashes = (word: string): string => (/^-[a-z][a-z-]+(=|$)/.test(word) ? `-${word}` : word);
 
 const dashed = (args: string[]): string[] => {
@@ -129,12 +129,12 @@ const configOf = (options: Record<string, Option>) =>
     ]),
   );
 
-/** @throws {CommandError} that names what is wrong with it, and what would be right */
+/** @throws {CommandError} which says what is wrong and how to correct it */
 export const parse = (command: Command, words: string[]): Call => {
   const args = dashed(words);
   checkOptions(command, args);
   const options = configOf(optionsOf(command));
-  // What is left to go wrong is a value that looks like an option: `--message --json`.
+  // The only error left is a value that looks like an option: `--message --json`.
   const parsed = (() => {
     try {
       return parseArgs({ args, options, allowPositionals: true });

@@ -5,7 +5,10 @@ const openers: Partial<Record<NodeJS.Platform, string[]>> = {
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Where there is none, its address has been printed. Never through a shell: addresses have characters that mean something there. */
+/**
+ * If there is no browser, the URL has been printed. Never through a shell, to which some characters of URLs are
+ * special.
+ */
 export const openInBrowser = (url: string): void => {
   const [command = '', ...words] = process.env.BROWSER
     ? [process.env.BROWSER]

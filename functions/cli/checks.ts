@@ -2,7 +2,7 @@ import { type Client, type Resource, related } from '../client/client.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import { isResultFinal } from '../run/task-stages.ts';
 
-/** What others say of a run while it goes on: run tasks, policies, the estimate. As events, for people and programs. */
+/** Results of run tasks, policies and the cost estimate while a run goes on, as events for people and programs. */
 
 export interface TaskResult {
   event: 'task-result';
@@ -19,7 +19,7 @@ export interface Policies {
   /** `policy-check` (three levels) or `policy-evaluation` (OPA). */
   kind: 'policy-check' | 'policy-evaluation';
   status: string;
-  /** Why there is none to judge by, in a set that could not be read. */
+  /** Why a policy set could not be evaluated. */
   errors: string[];
   policies: { name: string; 'enforcement-level': string; status: string; messages: string[] }[];
 }
@@ -86,7 +86,7 @@ export const taskResults = async (client: Client, run: Resource<'runs'>): Promis
 
 const judged = (status: string): boolean => !['pending', 'queued', 'running'].includes(status);
 
-/** Of OPA's policies; undefined when there are none or they are not judged yet. */
+/** Results of OPA policies; undefined when there are none or they are not evaluated yet. */
 export const evaluation = async (client: Client, stages: Resource<'task-stages'>[]): Promise<Policies | undefined> => {
   const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((id) => id !== undefined);
   if (!id) return undefined;
@@ -100,7 +100,7 @@ export const evaluation = async (client: Client, stages: Resource<'task-stages'>
   );
 };
 
-/** Of those with three levels. */
+/** Results of policies with three enforcement levels. */
 export const check = async (client: Client, run: Resource<'runs'>): Promise<Policies | undefined> => {
   const id = related(run, 'policy-checks');
   if (!id) return undefined;

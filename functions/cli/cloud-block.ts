@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Block, parseHcl } from '../hcl.ts';
 import { parseTerraformJson } from './tf-json.ts';
 
-/** What a folder's Terraform files say: which workspace they belong to, and which variables they declare. */
+/** The workspace and the variables that a folder's Terraform files declare. */
 
 export interface CloudBlock {
   host?: string;
@@ -40,14 +40,17 @@ const blocksIn = (folder: string, type: string): Block[] =>
     })
     .filter((block) => block.type === type);
 
-/** A string without templates, which is all that Terraform allows there. */
+/** A string without templates: Terraform allows no other. */
 const literal = (body: Block | undefined, name: string): string | undefined =>
   /^"([^"\\$%]*)"$/.exec(body?.attributes[name] ?? '')?.[1] || undefined;
 
 const child = (block: Block | undefined, type: string): Block | undefined =>
   block?.blocks.find((inner) => inner.type === type);
 
-/** Terraform fills what its block leaves open from the environment (Terraform: cloud block, environment variables). */
+/**
+ * Terraform fills in missing arguments of the block from the environment (Terraform: cloud block, environment
+ * variables).
+ */
 export const readCloudBlock = (folder: string, env: NodeJS.ProcessEnv = process.env): CloudBlock => {
   const terraform = blocksIn(folder, 'terraform');
   const cloud = terraform
@@ -55,7 +58,7 @@ export const readCloudBlock = (folder: string, env: NodeJS.ProcessEnv = process.
     .find(({ type, labels }) => type === 'cloud' || (type === 'backend' && labels[0] === 'remote'));
   const workspaces = child(cloud, 'workspaces');
   const prefix = literal(workspaces, 'prefix') ?? '';
-  // What `terraform workspace select` has kept.
+  // The workspace that `terraform workspace select` chose.
   const selected = env.TF_WORKSPACE || (cloud ? read(join(folder, '.terraform', 'environment')).trim() : '');
   return {
     host: literal(cloud, 'hostname') ?? (env.TF_CLOUD_HOSTNAME || undefined),
@@ -64,7 +67,7 @@ export const readCloudBlock = (folder: string, env: NodeJS.ProcessEnv = process.
   };
 };
 
-/** Types of the variables that the folder declares; undefined where none is given. In quotes in JSON, and once in HCL. */
+/** Types of the variables that the folder declares; undefined where there is none. */
 export const declaredVariables = (folder: string): Map<string, string | undefined> =>
   new Map(
     blocksIn(folder, 'variable').map(({ labels, attributes }) => [

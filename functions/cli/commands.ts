@@ -41,7 +41,10 @@ export const commands: Command[] = [
 
 export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));
 
-/** The command that the words begin with, and what is left for it. Undefined for a group alone. @throws {CommandError} */
+/**
+ * The command that the words begin with, and the remaining words. Undefined for a group alone.
+ * @throws {CommandError}
+ */
 export const findCommand = (args: string[]): { command: Command; rest: string[] } | undefined => {
   const [first = '', second = ''] = args;
   const single = commands.find(({ name }) => name === first);

@@ -58,5 +58,5 @@ export const generalHelp = (commands: Command[]): string =>
     'Server, organization and workspace come from the options, else from TFE_ADDRESS (with TFE_TOKEN), else from the cloud block',
     'of the current folder, else from the local server (stepform start). Tokens are shared with terraform login.',
     '',
-    `To begin:  ${program} login <host>          then, in a folder with Terraform files:  ${program} runs start --watch`,
+    `Get started:  ${program} login <host>          then, in a folder with Terraform files:  ${program} runs start --watch`,
   ].join('\n');

@@ -3,9 +3,9 @@ import { type Difference, differencesOf, type Kind, type RedactedPlan } from '..
 import { type Row, rowsOf, type Side } from '../client/text/plan-rows.ts';
 import { bold, dim, green, plain, red, yellow } from './paint.ts';
 
-/** The changes of a plan whose output has none: JSON lines say when what was read, not what would change. */
+/** Prints the changes of a plan whose log has none: JSON lines report what was read, not what would change. */
 
-const deeds: Record<Kind, string> = {
+const verbs: Record<Kind, string> = {
   create: 'will be created',
   update: 'will be updated in place',
   replace: 'must be replaced',
@@ -45,10 +45,10 @@ const lines = (difference: Difference): string[] => {
   const paint = painted[kind] ?? ((text: string) => text);
   return [
     '',
-    `  ${bold(`# ${plain(address)}`)} ${paint(deeds[kind])}`,
+    `  ${bold(`# ${plain(address)}`)} ${paint(verbs[kind])}`,
     ...notes.map((note) => dim(`  # (${plain(note)})`)),
     `  ${paint((signs[kind] ?? ' ').padEnd(3))} ${plain(address)}`,
-    // What is destroyed is known by its address.
+    // For a destroyed resource the address is enough.
     ...(kind === 'destroy' ? [] : rowsOf(difference).flatMap(rowLines)),
   ];
 };
@@ -67,6 +67,6 @@ export const planLines = (plan: RedactedPlan): string[] => {
   ];
 };
 
-/** @throws {ApiError} while the plan is not finished, and for users who may not read it */
+/** @throws {ApiError} while the plan is not finished, and when the user may not read it */
 export const readPlanLines = async (client: Client, planId: string): Promise<string[]> =>
   planLines((await (await client.content(`/plans/${planId}/json-output-redacted`)).json()) as RedactedPlan);

@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { AwsClient } from 'aws4fetch';
 
-/** What a deployment needs, looked up before it begins: it would otherwise fail after minutes, and with one thing at a time. */
+/**
+ * Checks what a deployment needs before it starts: it would otherwise fail after minutes, with one problem at a time.
+ */
 
 export interface Missing {
   what: string;
@@ -13,7 +15,7 @@ export interface Preflight {
   account?: string;
   region?: string;
   missing: Missing[];
-  /** Quotas that a new account has, and with which the platform works, but slowly. */
+  /** Quotas of new accounts, with which the platform works, but slowly. */
   low: Missing[];
 }
 
@@ -26,7 +28,7 @@ const patienceMs = 20_000;
 const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {
   const { config } = new SFNClient({});
   const orNothing = <T>(promise: Promise<T>): Promise<T | undefined> => promise.catch(() => undefined);
-  // Functions of the SDK may throw at once.
+  // Functions of the SDK may throw synchronously.
   const region = await orNothing((async () => config.region())());
   const credentials = await orNothing((async () => config.credentials())());
   return { region, credentials };
@@ -34,7 +36,7 @@ const configuration = async (): Promise<{ region?: string; credentials?: Credent
 
 const partitionSuffix = (region: string): string => (region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com');
 
-/** One action of a JSON or query service. @throws {Error} when nobody answers */
+/** Calls one action of a JSON or query service. @throws {Error} when there is no answer */
 const ask = async (
   service: 'sts' | 'ssm' | 'servicequotas',
   region: string,
@@ -73,12 +75,12 @@ const bootstrapOf = async (region: string, credentials: Credentials, account: st
   if (text.includes('ParameterNotFound')) {
     return { what: `CDK bootstrap: ${account} is not bootstrapped in ${region}.`, todo };
   }
-  // Whoever may only assume the CDK's roles cannot see it; the deployment itself looks again.
+  // A user who may only assume the CDK's roles cannot read it; the deployment checks it again.
   if (text.includes('AccessDenied')) return undefined;
   return { what: `CDK bootstrap: its version in ${region} cannot be read (${text.slice(0, 200)}).`, todo };
 };
 
-/** Service Quotas: what is enough to begin with (infra/docs/costs.md). */
+/** Service Quotas: enough to start with (infra/docs/costs.md). */
 const quotas = [
   { service: 'lambda', code: 'L-B99A9384', name: 'Lambda: concurrent executions', enough: 100, request: 1000 },
   { service: 'fargate', code: 'L-3032A538', name: 'Fargate: On-Demand vCPUs', enough: 10, request: 64 },
@@ -103,7 +105,7 @@ const lowQuota = async (
   return [{ what: `${name}: ${value} in ${region}. Runs will wait for each other.`, todo }];
 };
 
-/** Whoever may not look, and a region without the service, deploys all the same. */
+/** Empty without permission to read them, and in regions without the service: deploying works all the same. */
 const lowQuotas = async (region: string, credentials: Credentials): Promise<Missing[]> => {
   const all = await Promise.all(quotas.map((quota) => lowQuota(region, credentials, quota).catch(() => [])));
   return all.flat();
@@ -126,7 +128,10 @@ const dockerOf = (): Missing | undefined => {
     : { what: `Docker: ${docker} is installed, but its daemon is not running.`, todo: 'Start it.' };
 };
 
-/** Everything that is missing at once, as far as it can be known. Changes nothing. @param buildsImage with Docker, here */
+/**
+ * Finds everything that is missing, as far as it can be checked. Changes nothing.
+ * @param buildsImage with Docker on this machine
+ */
 export const preflight = async ({ buildsImage = true } = {}): Promise<Preflight> => {
   const { region, credentials } = await configuration();
   const missing: Missing[] = [];

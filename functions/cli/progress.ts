@@ -1,12 +1,12 @@
 import { duration } from '../client/text/time.ts';
 import { dim } from './paint.ts';
 
-/** A last line that says what goes on and for how long; only where the cursor can be moved. */
+/** A last line that shows the current step and its duration; only on terminals that can move the cursor. */
 
 export interface Progress {
-  /** A line that stays. */
+  /** Prints a line that stays. */
   print(line: string): void;
-  /** What goes on from now. */
+  /** Starts a step. */
   set(text: string): void;
   end(): void;
 }

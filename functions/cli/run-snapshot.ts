@@ -3,16 +3,18 @@ import { factsOf, overrideOf } from '../client/run-facts.ts';
 import { displayStatus } from '../run/display.ts';
 import { program } from './program.ts';
 
-/** A run with what belongs to it, as it was last seen. */
+/** A run with its related documents, as last read. */
 export interface RunSnapshot {
   run: Resource<'runs'>;
   plan: Resource<'plans'> | undefined;
   apply: Resource<'applies'> | undefined;
   costEstimate: Resource<'cost-estimates'> | undefined;
   stages: Resource<'task-stages'>[];
-  /** Where failed policies can be let pass, while the run waits for that. */
+  /** The commit of its configuration, where that was asked for and there is one. */
+  commit: Resource<'ingress-attributes'> | undefined;
+  /** Id of the failed policies that can be overridden, while the run waits for that. */
   override: string | undefined;
-  /** Policies were judged, and what failed ends the run. */
+  /** Policies have failed, and the run has ended because of it. */
   policyFailed: boolean;
 }
 
@@ -25,8 +27,9 @@ export interface Changes {
 
 const includes = 'plan,apply,cost_estimate,task_stages';
 
-export const fetchSnapshot = async (client: Client, id: string): Promise<RunSnapshot> => {
-  const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${includes}`);
+export const fetchSnapshot = async (client: Client, id: string, { commit = false } = {}): Promise<RunSnapshot> => {
+  const include = commit ? `${includes},configuration_version.ingress_attributes` : includes;
+  const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${include}`);
   const one = (type: string) => included.find((resource) => resource.type === type);
   const stages = included.filter(({ type }) => type === 'task-stages');
   return {
@@ -35,6 +38,7 @@ export const fetchSnapshot = async (client: Client, id: string): Promise<RunSnap
     apply: one('applies'),
     costEstimate: one('cost-estimates'),
     stages,
+    commit: one('ingress-attributes'),
     override: overrideOf(run, stages),
     policyFailed: false,
   };
@@ -56,7 +60,7 @@ export const changesOf = (phase: Resource<'plans'> | Resource<'applies'> | undef
 export const workspaceOf = async (client: Client, run: Resource<'runs'>): Promise<string> =>
   (await client.get(`/workspaces/${related(run, 'workspace')}`)).attributes.name;
 
-/** Who or what holds the workspace that a run waits for. */
+/** The user or run that holds the workspace. */
 export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<string | undefined> => {
   const workspace = await client.get(`/workspaces/${related(run, 'workspace')}`);
   const holder = related(workspace, 'locked-by');
@@ -66,7 +70,7 @@ export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<s
     return `for the workspace to be unlocked${why ? ` (${why})` : ''}: ${program} unlock`;
   }
   const front = await client.run(holder);
-  // The run has ended and left something that needs attention.
+  // The run has ended and left a lock that needs attention.
   if (isFinalRun(front)) return `for the workspace to be unlocked: ${workspace.attributes['locked-reason']}`;
   return `for ${holder} “${front.attributes.message}” (${displayStatus(factsOf(front)).name})`;
 };

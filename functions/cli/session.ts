@@ -8,7 +8,7 @@ import { findLocalPlatform, type LocalPlatform } from './local-platform.ts';
 import { nearest } from './nearest-word.ts';
 import { program, userAgent } from './program.ts';
 
-/** As Terraform trusts it: an authority of one's own. */
+/** Trusts the user's own certificate authority, like Terraform. */
 const trustOwnAuthority = (): void => {
   const file = process.env.SSL_CERT_FILE;
   if (!file) return;
@@ -19,16 +19,16 @@ const trustOwnAuthority = (): void => {
   }
 };
 
-/** The options of a command as it was typed. */
+/** The options of a command as typed. */
 interface Call {
   text(name: string): string | undefined;
 }
 
-/** What a command works on: found out when it is first asked for, so that nothing is required in vain. */
+/** What a command works on, found on first use: nothing is required that the command does not need. */
 export class Session {
   readonly #call: Call;
   #client: Client | undefined;
-  /** Where the Terraform files are. */
+  /** Folder of the Terraform files. */
   readonly folder: string;
   readonly local: LocalPlatform | undefined;
 
@@ -38,7 +38,7 @@ export class Session {
     this.local = findLocalPlatform();
   }
 
-  /** Of another folder than the one we are in. */
+  /** For another folder. */
   in(folder: string): Session {
     return new Session(this.#call, folder);
   }
@@ -51,13 +51,13 @@ export class Session {
     return findAddress({ option: this.#call.text('host'), block: this.#block.host, local: this.local });
   }
 
-  /** A platform that an argument names. */
+  /** The platform that an argument names. */
   at(host: string): Address {
     trustOwnAuthority();
     return findAddress({ option: host, block: undefined, local: this.local });
   }
 
-  /** @throws {CommandError} when there is no platform or no token */
+  /** @throws {CommandError} without a platform or a token */
   get client(): Client {
     if (!this.#client) {
       trustOwnAuthority();
@@ -67,7 +67,7 @@ export class Session {
     return this.#client;
   }
 
-  /** The one meant, if any is. */
+  /** The organization that options, environment or folder name; undefined for none. */
   get organizationName(): string | undefined {
     const local = this.local && this.address.url === this.local.url ? this.local.organization : undefined;
     return this.#call.text('organization') ?? this.#block.organization ?? local;
@@ -77,7 +77,7 @@ export class Session {
     return this.#call.text('workspace') ?? this.#block.workspace;
   }
 
-  /** @throws {CommandError} when nothing names it and there is not just one */
+  /** @throws {CommandError} when none is named and the user has none or several */
   async organization(): Promise<string> {
     const name = this.organizationName;
     if (name) return name;
@@ -90,7 +90,7 @@ export class Session {
     );
   }
 
-  /** @throws {CommandError} when nothing names it, or there is none of that name */
+  /** @throws {CommandError} when none is named, or it does not exist */
   async workspace(include = ''): Promise<Resource> {
     const name = this.workspaceName;
     if (!name) {
@@ -129,7 +129,7 @@ export class Session {
     }
   }
 
-  /** The run that is named, else the workspace's current one. */
+  /** The named run, or the workspace's current one. */
   async run(named: string | undefined): Promise<Resource> {
     if (named) return this.client.run(runId(named));
     const workspace = await this.workspace();
@@ -144,7 +144,7 @@ export class Session {
   }
 }
 
-/** Pages and Terraform show runs as URLs; those may be pasted as they are. */
+/** Accepts URLs of runs too, as the page and Terraform print them. */
 const runId = (text: string): string => {
   const [id] = /run-[A-Za-z0-9]+/.exec(text) ?? [];
   if (id) return id;

@@ -5,8 +5,8 @@ import { CommandError } from './exit.ts';
 import { program } from './program.ts';
 
 /**
- * A token from the page, as `terraform login` gets one: OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1,
- * RFC 7636), at the addresses that service discovery names.
+ * Gets a token from the page like `terraform login`: OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1, RFC
+ * 7636), at the addresses of service discovery.
  */
 
 interface Login {
@@ -41,7 +41,7 @@ const listenOnAny = async (server: Server, [first, last]: [number, number]): Pro
 
 const patienceMs = 10 * 60_000;
 
-/** The code that the page's answer carries. */
+/** The code in the page's redirect. */
 const answered = (server: Server, state: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(
@@ -51,7 +51,7 @@ const answered = (server: Server, state: string): Promise<string> =>
     server.on('request', (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
       const code = searchParams.get('code');
-      // Anybody on this machine can send something here; only the page knows the state.
+      // Any local program can send a request here; only the page knows the state.
       if (pathname !== '/login' || searchParams.get('state') !== state || !code) {
         response.writeHead(404).end('Unexpected login response.\n');
         return;
@@ -65,7 +65,7 @@ const answered = (server: Server, state: string): Promise<string> =>
 
 const secret = (): string => randomBytes(32).toString('base64url');
 
-/** @param say tells people where to go @throws {CommandError} */
+/** @param say prints instructions for the user @throws {CommandError} */
 export const tokenFromBrowser = async (url: string, say: (text: string) => void): Promise<string> => {
   const login = await discover(url);
   const server = createServer();

@@ -4,7 +4,7 @@ import type { Call, Option } from './arguments.ts';
 import { wrongUsage } from './exit.ts';
 import { columns, print, printJson } from './terminal.ts';
 
-/** Lists, in the form that was asked for. */
+/** Prints lists in the requested format. */
 
 const formats = ['table', 'json', 'csv'] as const;
 
@@ -19,7 +19,7 @@ export const ofList: Record<string, Option> = {
 
 type Format = (typeof formats)[number] | 'columns';
 
-/** @throws {CommandError} for another than those */
+/** @throws {CommandError} for an unknown format */
 const formatOf = (call: Call): Format => {
   const format = call.text('output');
   if (call.flag('json')) {
@@ -40,11 +40,11 @@ export interface Listing<T> {
   entries: T[];
   /** For people: with colours, times relative to now. */
   row(entry: T): string[];
-  /** For programs, where that is something else: whole values. */
+  /** For programs, where values differ from the row: not shortened. */
   values?(entry: T): string[];
   /** What --json prints. */
   json: unknown;
-  /** In place of no columns. */
+  /** Printed when the list is empty. */
   none: string;
 }
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { CommandError, exit } from './exit.ts';
 
-/** What is asked for goes to standard output; what is said about it, to standard error. */
+/** Results go to standard output, messages to standard error. */
 export const print = (text: string): undefined => {
   process.stdout.write(`${text}\n`);
 };
@@ -14,14 +14,14 @@ export const say = (text: string): void => {
 
 export const printJson = (document: unknown): undefined => print(JSON.stringify(document, null, 2));
 
-/** Somebody sits there who can be asked. */
+/** A user is there to answer. */
 export const isAttended = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
 
 /** Idle time before a prompt is shown, so that earlier typing does not answer it. */
 const quietMs = 400;
 const interruptKey = 0x03;
 
-/** What was typed before a question was on screen is no answer to it. @throws {CommandError} when it is Ctrl-C */
+/** Discards keys typed before the question was on screen. @throws {CommandError} for Ctrl-C */
 const forgetTyped = async (): Promise<void> => {
   const { stdin } = process;
   let interrupted = false;
@@ -47,7 +47,7 @@ const forgetTyped = async (): Promise<void> => {
 const readLine = async (question: string, output: NodeJS.WritableStream): Promise<string> => {
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   const gone = new AbortController();
-  // Neither Ctrl-C nor the end of what is typed answers a question.
+  // Neither Ctrl-C nor the end of input is an answer.
   for (const end of ['SIGINT', 'close']) lines.once(end, () => gone.abort());
   try {
     return (await lines.question(question, { signal: gone.signal })).trim();
@@ -58,13 +58,13 @@ const readLine = async (question: string, output: NodeJS.WritableStream): Promis
   }
 };
 
-/** @throws {CommandError} when Ctrl-C is the answer */
+/** @throws {CommandError} for Ctrl-C */
 export const ask = async (question: string): Promise<string> => {
   await forgetTyped();
   return readLine(question, process.stderr);
 };
 
-/** Without showing what is typed. */
+/** Without echo. */
 const askSecret = async (question: string): Promise<string> => {
   await forgetTyped();
   process.stderr.write(question);
@@ -74,16 +74,16 @@ const askSecret = async (question: string): Promise<string> => {
   return answer;
 };
 
-/** All that standard input has, as it is. */
+/** All of standard input, unchanged. */
 export const readInput = (): Promise<Buffer> => buffer(process.stdin);
 
-/** One secret: typed unseen, or piped in; without the newline that `echo` adds. */
+/** One secret, typed without echo or piped in; a newline at its end is removed. */
 export const readSecret = async (question: string): Promise<string> =>
   isAttended() ? askSecret(question) : (await readInput()).toString('utf8').replace(/\r?\n$/, '');
 
 const widthOf = (text: string): number => [...stripVTControlCharacters(text)].length;
 
-/** Columns as wide as what is in them; the last one as long as it is. */
+/** Pads each column to its widest cell, except the last one. */
 export const columns = (rows: string[][]): string[] => {
   const widths: number[] = [];
   for (const row of rows) {

@@ -1,8 +1,8 @@
 import type { Block, Body } from '../hcl.ts';
 
 /**
- * Blocks of a file in Terraform's JSON syntax, of the kinds that are asked for here: an object stands for a block, a
- * list of objects for several, and each label for an object more around it (Terraform: JSON configuration syntax).
+ * Blocks in Terraform's JSON syntax: an object stands for a block, a list of objects for several, and each label adds a
+ * level of objects (Terraform: JSON configuration syntax).
  */
 
 const labels: Record<string, number> = { terraform: 0, cloud: 0, workspaces: 0, backend: 1, variable: 1 };
@@ -27,7 +27,7 @@ const bodyOf = (content: Json): Body => {
   return body;
 };
 
-/** None of a file that is no JSON: Terraform tells people about errors. */
+/** Empty for a file that is not JSON: Terraform reports its errors. */
 export const parseTerraformJson = (text: string): Block[] => {
   try {
     return objects(JSON.parse(text)).flatMap((one) => bodyOf(one).blocks);

@@ -3,18 +3,18 @@ import { expressionOf, readTfvars, readTfvarsJson, TfvarsError } from '../tfvars
 import { declaredVariables } from './cloud-block.ts';
 import { wrongUsage } from './exit.ts';
 
-/** Variables of one run, `-var name=value`, as the API takes them: values are expressions of HCL (HCP API: runs). */
+/** Variables of one run, `-var name=value`, in the API's form: values are HCL expressions (HCP API: runs). */
 
 export interface RunVariable {
   key: string;
-  /** An expression. */
+  /** An HCL expression. */
   value: string;
 }
 
-/** Terraform reads a value as text for these types, and as an expression for any other. */
+/** For these types Terraform reads a value as text, for all others as an expression. */
 const isText = (type: string | undefined): boolean => type === undefined || /^(string|number|bool)$/.test(type);
 
-/** Without its declaration, a value that begins as a list or an object is one. */
+/** Of a variable without declaration: a value that starts like a list or an object is an expression. */
 const looksLikeText = (value: string): boolean => !/^\s*[[{]/.test(value);
 
 const ofFile = (path: string): RunVariable[] => {
@@ -27,10 +27,10 @@ const ofFile = (path: string): RunVariable[] => {
   }
 };
 
-/** What files give (`-var-file`), a later one before an earlier one. @throws {CommandError} */
+/** Variables from files (`-var-file`); later files override earlier ones. @throws {CommandError} */
 export const fileVariables = (paths: string[]): RunVariable[] => paths.flatMap(ofFile);
 
-/** Each once: the last one given counts. */
+/** Each name once: the last value wins. */
 export const lastOfEach = (variables: RunVariable[]): RunVariable[] => [
   ...new Map(variables.map((variable) => [variable.key, variable])).values(),
 ];

@@ -8,7 +8,7 @@ import { bold, coloured, dim, green, plain, red, yellow } from './paint.ts';
 import type { Changes } from './run-snapshot.ts';
 import type { WatchEvent } from './watch.ts';
 
-/** A watched run in words, line by line. */
+/** Prints a watched run, line by line. */
 
 const tones: Partial<Record<Tone, (text: string) => string>> = { good: green, bad: red, attention: yellow };
 
@@ -36,7 +36,7 @@ const taskLine = ({ task, status, 'enforcement-level': level, message, url }: Ta
   return `  ${mark} ${bold(plain(task))} ${dim(`(${level})`)} ${status}${suffix}${url ? `  ${dim(plain(url))}` : ''}`;
 };
 
-/** More than that are on the page. */
+/** The page shows the others. */
 const maxMessages = 10;
 
 const policyLines = ({ kind, status, errors, policies }: Policies): string[] => {
@@ -73,7 +73,7 @@ const costLine = (cost: CostEstimate): string => {
 const marks = { done: passed, failed, stopped: yellow('■'), current: ' ', ahead: ' ', skipped: ' ' };
 const width = 'Cost estimate'.length;
 
-/** Where the page shows it; relative to the platform. */
+/** Location on the page; relative to the platform's URL. */
 const placeOf = (path: string): string => {
   const [, organization, workspace] = /^\/app\/([^/]+)\/workspaces\/([^/]+)\//.exec(path) ?? [];
   return organization ? ` in ${decodeURIComponent(organization)}/${decodeURIComponent(workspace ?? '')}` : '';
@@ -82,7 +82,7 @@ const placeOf = (path: string): string => {
 export class WatchText {
   readonly #print: (line: string) => void;
   readonly #url: string;
-  /** Terraform is speaking. */
+  /** Output of Terraform is being printed. */
   #quoting = false;
 
   /** @param url of the platform */

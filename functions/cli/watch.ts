@@ -10,12 +10,12 @@ import { withRetries } from './network-timeout.ts';
 import { readPlanLines } from './plan-text.ts';
 import { type Changes, changesOf, fetchSnapshot, type RunSnapshot } from './run-snapshot.ts';
 
-/** What is seen of a run, in order. The shape is documented in `stepform runs watch --help`; times are UTC. */
+/** Events of a run, in order. The format is documented in `stepform runs watch --help`; times are UTC. */
 export type WatchEvent =
   | { event: 'run'; id: string; message: string; run: Resource<'runs'> }
   | { event: 'status'; status: string; name: string; at: string }
   | { event: 'waits'; reason: string }
-  /** A line of Terraform's own, with its colours. */
+  /** A line of Terraform's output, with its colours. */
   | { event: 'log'; phase: 'plan' | 'apply'; line: string }
   | { event: 'stage'; stage: StageName; state: Stage['state']; seconds: number; changes?: Changes }
   | CheckResult
@@ -24,13 +24,13 @@ export type WatchEvent =
 
 export interface Watching {
   emit(event: WatchEvent): void;
-  /** The run waits for a person. `stay`: it was decided, or somebody else may decide. */
+  /** Called when the run waits for a person. `stay`: it was decided, or somebody else may decide. */
   decide(snapshot: RunSnapshot): Promise<'stay' | 'leave'>;
-  /** Leaves out what Terraform had said before. */
+  /** Leaves out Terraform's earlier output. */
   onlyNew?: boolean;
-  /** Without: what Terraform says is not read at all. Default: with. */
+  /** False: Terraform's output is not read at all. Default: true. */
   withLogs?: boolean;
-  /** Why the run waits for its turn; asked now and then. */
+  /** Why the run is waiting; called from time to time. */
   waitsFor?(run: Resource<'runs'>): Promise<string | undefined>;
   signal?: AbortSignal;
 }
@@ -40,7 +40,7 @@ const phaseOf = (name: StageName): 'plan' | 'apply' | undefined =>
 
 const notBegun = ['pending', 'queued', 'agent_queued', 'unreachable'];
 
-/** Who waits no longer than that need not know for what. */
+/** Shorter waits are not explained. */
 const longEnoughMs = 400;
 
 const pollMs = { first: 250, running: 1_000, waiting: 3_000 };
@@ -54,7 +54,7 @@ class Watch {
   #policyFailed = false;
   #left = false;
   #isFirst = true;
-  /** The plan said what it did in JSON lines, which have no changes. */
+  /** The plan's output is JSON lines, which contain no changes. */
   #planIsJson = false;
 
   constructor(client: Client, options: Watching) {
@@ -133,7 +133,7 @@ class Watch {
     if (reason) this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
   }
 
-  /** In their order, each with what was said in it before how it ended. */
+  /** Stages in order, each with its results before its end. */
   async #stages(): Promise<void> {
     for (const stage of stagesOf(factsOf(this.#seen.run))) {
       if (!stage.from || this.#told.has(`stage ${stage.name}`)) continue;
@@ -148,12 +148,12 @@ class Watch {
     }
   }
 
-  /** After the output of a plan: what it would change. */
+  /** The planned changes, after the plan's output. */
   async #planned(): Promise<void> {
     const { plan } = this.#seen;
     if (plan?.attributes.status !== 'finished' || this.#told.has('changes')) return;
     this.#told.add('changes');
-    // Whoever may not read the plan still sees its counts.
+    // A user who may not read the plan still sees its counts.
     const lines = await readPlanLines(this.#client, plan.id).catch(() => []);
     for (const line of lines) this.#options.emit({ event: 'log', phase: 'plan', line });
   }
@@ -167,7 +167,7 @@ class Watch {
 
   async #judgements({ name }: Stage, over: boolean): Promise<void> {
     const { run, stages, override } = this.#seen;
-    // What a person is to decide on is said first; it does not change until then.
+    // Print what the person has to decide on first; it does not change until then.
     const due = over || (override !== undefined && !this.#told.has(override));
     if (override && !over) this.#told.add(override);
     if (/^(Pre|Post)-/.test(name) && stages.length > 0) {
@@ -189,7 +189,9 @@ class Watch {
     this.#once(`${event} ${which} ${status}`, () => this.#options.emit(judgement));
   }
 
-  /** From when it has begun. What is cut off without an end is over when the run goes on, or we do. */
+  /**
+   * Follows the log from its start. A log without an end marker is over when the run moves on, or when watching ends.
+   */
   #follow(phase: 'plan' | 'apply'): void {
     const document = this.#seen[phase];
     if (!document || this.#logs.has(phase) || notBegun.includes(document.attributes.status)) return;
@@ -235,8 +237,8 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   });
 
 /**
- * Follows a run until it is over, somebody leaves, or it waits for a person and nobody decides. One request at a time for
- * the run (every 0.25 to 1 s while it goes on, 3 s while it waits), and one for the log of what runs.
+ * Follows a run until it has ended, the user leaves, or it waits for a decision that nobody makes. One request at a
+ * time for the run (every 0.25 to 1 s while it goes on, 3 s while it waits), and one for the current log.
  */
 export const watchRun = (client: Client, id: string, watching: Watching): Promise<RunSnapshot> =>
   new Watch(client, watching).see(id);

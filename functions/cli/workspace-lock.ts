@@ -1,6 +1,6 @@
 import { ApiError, type Client, isFinalRun, type Resource, related } from '../client/client.ts';
 
-/** A run that is over gives its workspace back a moment later; so long a lock waits for that, in ms. */
+/** A finished run releases its workspace a moment later; locking waits this long for that, in ms. */
 const patienceMs = 10_000;
 const everyMs = 250;
 

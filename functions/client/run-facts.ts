@@ -48,8 +48,12 @@ const sources: Record<string, string> = {
 };
 
 /** Through what it was created, as in "from the command line". */
-export const sourceOf = ({ attributes }: Resource<'runs'>): string =>
-  attributes['source-name'] === 'stepform' ? 'the command line' : (sources[attributes.source] ?? attributes.source);
+export const sourceOf = ({ attributes }: Resource<'runs'>): string => {
+  if (attributes['trigger-reason'] === 'vcs') return 'a commit';
+  return attributes['source-name'] === 'stepform'
+    ? 'the command line'
+    : (sources[attributes.source] ?? attributes.source);
+};
 
 export type Action = RunAction | 'override';
 

@@ -1,7 +1,7 @@
 import type { Grants } from '../api/permissions/grants.ts';
 import type { Principal } from '../api/permissions/principal.ts';
 
-/** What somebody may do with templates and environments, from what they may do in the project that these are in. */
+/** Rights on templates and environments, derived from the caller's permissions on their project. */
 
 export interface Home {
   organization: string;
@@ -11,15 +11,15 @@ export interface Home {
 export interface Rights {
   /** Sees templates. */
   read: boolean;
-  /** Makes environments for themselves. */
+  /** Makes environments of their own. */
   create: boolean;
-  /** Sees and changes those of others. */
+  /** Sees and changes environments of others. */
   others: boolean;
-  /** Changes templates, and what states are. */
+  /** Changes templates, and reads and replaces states. */
   manage: boolean;
 }
 
-/** The project is the organization's default one, for which the organization's own flags count too. */
+/** The project is the organization's default one, to which the organization's own flags apply too. */
 export const rightsIn = async (principal: Pick<Grants, 'on'>, { organization, projectId }: Home): Promise<Rights> => {
   const granted = await principal.on({ organization, project: projectId, isDefaultProject: true });
   const read = granted.has('project:read');

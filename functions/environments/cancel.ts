@@ -5,13 +5,13 @@ import { CoderError } from './host/errors.ts';
 import type { Call } from './host/route.ts';
 import type { jobStatus } from './jobs.ts';
 
-/** Canceling the job of a build, an import or a dry run. */
+/** Cancels the job of a build, an import or a dry run. */
 
 export const cancelRuns = async (runs: Run[], userId: string): Promise<void> => {
   for (const run of runs) if (isAccepted('cancel', run)) await cancelRun(run, userId, 'Canceled by environments');
 };
 
-/** @throws {CoderError} 400 for one that is over, or about to be */
+/** @throws {CoderError} 400 for a job that is over, or already canceled */
 export const checkCancelable = (status: ReturnType<typeof jobStatus>): void => {
   if (status === 'canceling') throw new CoderError(400, 'Job has already been marked as canceled!');
   if (status !== 'pending' && status !== 'running') throw new CoderError(400, 'Job has already completed!');

@@ -4,5 +4,5 @@ import { metricRoutes } from './metrics/routes.ts';
 import { prebuildRoutes } from './prebuilds/routes.ts';
 import { quotaRoutes } from './quotas/routes.ts';
 
-/** What organizations watch and limit. */
+/** Quotas, prebuilds, audit and metrics. */
 export const handler = serve([...quotaRoutes, ...prebuildRoutes, ...auditRoutes, ...metricRoutes]);

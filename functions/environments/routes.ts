@@ -5,7 +5,7 @@ import { peopleRoutes } from './people/routes.ts';
 import { environmentRoutes } from './workspaces/routes.ts';
 
 /**
- * Routes of the environments' host beside those of builds (builds/handler.ts), templates (templates/handler.ts) and what
- * organizations watch (governance-handler.ts).
+ * Routes of the environments' host, except builds (builds/handler.ts), templates (templates/handler.ts), and quotas,
+ * prebuilds, audit and metrics (governance-handler.ts).
  */
 export const routes: Route[] = [...stubRoutes, ...peopleRoutes, ...buildRoutes, ...environmentRoutes];

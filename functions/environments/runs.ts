@@ -8,14 +8,14 @@ import { getRun } from '../runs/records.ts';
 import { buildVariable } from '../workspaces/managed.ts';
 import { createWorkspace, defaultSettings, type Workspace } from '../workspaces/records.ts';
 
-/** Builds, imports and dry runs are runs of ours: what they have in common. */
+/** The common part of builds, imports and dry runs: each is a run of the platform. */
 
 export interface Archive {
   key: string;
   sha256: string;
 }
 
-/** A workspace of which nobody else is to start runs. Its name is made unique. */
+/** A workspace whose runs only this subject starts. Its name is made unique. */
 export const createManagedWorkspace = async (
   home: { organization: string; projectId: string },
   name: string,
@@ -39,22 +39,22 @@ export interface RunRequest {
   id: string;
   workspace: Workspace;
   archive: Archive;
-  /** As the workspace has it already, where it does. */
+  /** Absent: the workspace's current one. */
   configurationVersionId?: string;
   createdBy: string;
   message: string;
   planOnly: boolean;
   isDestroy: boolean;
-  /** What Terraform is given beside the variables of the workspace and its variable sets. */
+  /** Terraform variables besides those of the workspace and its variable sets. */
   variables: FrozenVariable[];
-  /** Of a build: policy sets and run tasks of its template apply. */
+  /** For a build: policy sets and run tasks of its template apply. */
   templateWorkspaceId?: string;
-  /** Of `Run.environment`. */
+  /** The value of `Run.environment`. */
   belongsTo: string;
 }
 
 /**
- * Creates and starts the run, which applies by itself: whoever may build may apply. May be repeated, since its id is
+ * Creates and starts the run, with auto-apply: the right to build includes applying. May be repeated, since the id is
  * given.
  */
 export const startRun = async (wanted: RunRequest): Promise<Run> => {
@@ -86,7 +86,7 @@ export const startRun = async (wanted: RunRequest): Promise<Run> => {
     archive,
     createdBy,
     source: 'tfe-api',
-    // Terraform says when each line was written, and at which level.
+    // Each line of Terraform's JSON output has a time and a level.
     structuredOutput: true,
     terraformVersion: workspace.terraformVersion,
     inputsKey,
@@ -105,7 +105,7 @@ export const recordArchive = async (
   return (await adoptArchive({ ...given, source: 'tfe-api' }, archive)).id;
 };
 
-/** A variable of Terraform's processes. */
+/** An environment variable for Terraform. */
 export const environmentVariable = (key: string, value: string, sensitive = false): FrozenVariable => ({
   key,
   value,

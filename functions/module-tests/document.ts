@@ -36,7 +36,7 @@ export const testRunDocument = (run: TestRun, baseUrl: string) => {
       'tests-failed': facts?.failed ?? 0,
       'tests-errored': facts?.errored ?? 0,
       'tests-skipped': facts?.skipped ?? 0,
-      /** Ours: why it did not finish, and what it created and could not destroy. */
+      /** Not in HCP's API: why the run did not finish, and the resources that it could not destroy. */
       'end-reason': endReason ?? plan.report?.message ?? null,
       'remaining-resources': facts?.left ?? [],
       'log-read-url': `${baseUrl}${logPath(run, 'plan')}`,

@@ -7,7 +7,7 @@ import { runVariables } from '../orchestration/new-run-input.ts';
 import type { ModuleTest } from '../run/module-test-record.ts';
 import type { Run } from '../run/run.ts';
 
-/** What creating a test run may say (HCP API: test runs). */
+/** Input of test runs (HCP API: test runs). */
 
 const otherFields: OtherFields = {
   shown: `created-at log-read-url source status status-timestamps test-configurable-id test-configurable-type test-status
@@ -15,7 +15,7 @@ const otherFields: OtherFields = {
   related: 'registry-module',
 };
 
-/** Becomes a flag of Terraform's, so it may neither look like one nor lead out of the module. */
+/** Becomes a flag of Terraform: it must not look like another flag, nor lead out of the module. */
 const path = v.pipe(
   text(500),
   v.regex(/^[^\s-][^\r\n]*$/, 'must be a path inside the module such as "tests/network.tftest.hcl"'),
@@ -36,7 +36,7 @@ const attributes = {
   variables: setting(runVariables),
 };
 
-/** Of what is uploaded nothing can be chosen; most clients send no body. @throws {ApiError} 400 or 422 */
+/** Uploads have no options; most clients send no body. @throws {ApiError} 400 or 422 */
 export const checkNewConfiguration = (request: ApiRequest): void => {
   const shown = 'auto-queue-runs provisional source speculative status upload-url';
   if (request.bytes > 0) readData(request, {}, {}, { shown });

@@ -15,8 +15,8 @@ import type { TestRun } from './document.ts';
 import type { NewTestRun } from './input.ts';
 
 /**
- * Test runs of modules: runs that nobody sees as runs (run/hidden.ts), by the machine, the runners and the isolation of all
- * others. The module's id is in place of a workspace's.
+ * Test runs of modules: runs that lists of runs leave out (run/hidden.ts), with the same machine, runners and isolation
+ * as all others. The module's id takes the place of a workspace's.
  */
 
 interface Pointer extends Key {
@@ -26,7 +26,7 @@ interface Pointer extends Key {
 /** How long they are listed. */
 const keptSeconds = 90 * 24 * 3600;
 
-/** Fixes what it works with, and starts it. 1 read, 3 writes, 1 put when there are variables, 1 StartExecution. */
+/** Freezes the inputs of the run, and starts it. 1 read, 3 writes, 1 put when there are variables, 1 StartExecution. */
 export const createTestRun = async (
   module: Module,
   version: ConfigurationVersion,
@@ -76,7 +76,7 @@ export const createTestRun = async (
   return run;
 };
 
-/** Undefined for what is no test run of the module. 1 read. */
+/** Undefined for runs that are not the module's test runs. 1 read. */
 export const getTestRun = async (moduleId: string, id: string): Promise<TestRun | undefined> => {
   const [, characters] = /^trun-([A-Za-z0-9]{16})$/.exec(id) ?? [];
   const run = characters ? await getRun(`run-${characters}`) : undefined;

@@ -125,7 +125,7 @@ const forceCancel = async ({ subject: { run } }: Context<InModule>): Promise<Ans
 export const ofModule =
   '/organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}';
 
-/** Whoever runs them runs code with the module's secrets. */
+/** Running tests runs code with the module's secrets. */
 const may = 'registry:write-modules';
 const runs = `${ofModule}/test-runs` as const;
 

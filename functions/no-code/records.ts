@@ -20,7 +20,7 @@ export interface NoCodeModule {
   organization: string;
   moduleId: string;
   enabled: boolean;
-  /** A version, or `latest`; absent: the newest too. */
+  /** A version, or `latest`; absent: `latest`. */
   versionPin?: string;
   options: VariableOption[];
   createdAt: string;
@@ -33,7 +33,7 @@ export type NoCodeSettings = Pick<NoCodeModule, 'enabled' | 'versionPin' | 'opti
 export const getNoCodeModule = (id: string): Promise<NoCodeModule | undefined> =>
   get<NoCodeModule>(keys.noCodeModule(id));
 
-/** The module names it: that is what makes it the only one. Undefined when there is another. 2 writes. */
+/** The module holds its id, so there is only one. Undefined when the module has one already. 2 writes. */
 export const createNoCodeModule = async (
   module: Module,
   settings: NoCodeSettings,
@@ -48,7 +48,7 @@ export const createNoCodeModule = async (
     createdAt: at,
     updatedAt: at,
   };
-  // Whoever claimed it before may have stopped before there was one.
+  // An earlier request may have claimed the module and stopped before creating this.
   const stale = module.noCode && !(await getNoCodeModule(module.noCode.id)) ? module.noCode.id : '';
   const claimed = await update<Module>(keys.module(moduleId), {
     set: { noCode: { id: noCode.id, enabled: noCode.enabled } },
@@ -85,7 +85,7 @@ export const deleteNoCodeModule = async ({ id, moduleId }: NoCodeModule): Promis
   await update(keys.module(moduleId), { remove: ['noCode'], condition: 'noCode.id = :id', values: { ':id': id } });
 };
 
-/** @throws {Error} when it was deleted, and this with it */
+/** @throws {Error} when the module was deleted */
 export const moduleOf = async ({ moduleId }: NoCodeModule): Promise<Module> => {
   const module = await getModule(moduleId);
   if (!module) throw new Error(`module ${moduleId} was deleted`);

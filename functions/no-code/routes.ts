@@ -21,7 +21,7 @@ import {
 } from './records.ts';
 import { checkPin, currentRelease, releaseOf } from './versions.ts';
 
-/** Enables, changes and reads no-code provisioning of modules; workspace-routes.ts makes workspaces. */
+/** Enables, changes and reads no-code provisioning of modules; workspace-routes.ts makes the workspaces. */
 
 const include = includable('variable_options');
 
@@ -43,10 +43,7 @@ const moduleIn = async (organizationName: string, id: string | undefined): Promi
     throw unprocessable(modulePointer, `registry-module: ${id} not found in ${organizationName}`);
   }
   if (module.registry === 'public') {
-    throw unprocessable(
-      modulePointer,
-      `registry-module: ${addressOf(module)} is not published here; use a private one`,
-    );
+    throw unprocessable(modulePointer, `registry-module: ${addressOf(module)} is a public module; use a private one`);
   }
   return module;
 };
@@ -93,7 +90,7 @@ const remove = async ({ subject }: Context<NoCodeModule>): Promise<Answer> => {
   return noContent();
 };
 
-/** Variables that sets give to every workspace of the organization. */
+/** Keys of variables that sets apply to every workspace of the organization. */
 const globalKeys = async (of: string): Promise<Set<string>> => {
   const effective = await effectiveVariables({ id: 'none', organization: of, projectId: 'none' });
   return new Set(effective.flatMap(({ variable: { category, key } }) => (category === 'terraform' ? [key] : [])));

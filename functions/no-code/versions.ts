@@ -7,7 +7,7 @@ import { newestStable } from '../registry/versions.ts';
 import { getObject } from '../store/bucket.ts';
 import type { NoCodeModule } from './records.ts';
 
-/** Which version of its module a no-code module makes workspaces of, and what that declares. */
+/** The module version that a no-code module makes workspaces of, and its declarations. */
 
 const latest = 'latest';
 
@@ -21,7 +21,7 @@ export interface Release {
 
 const failed = ['reg_ingress_failed', 'clone_failed'];
 
-/** A pin that can become usable: HCP Terraform takes versions that are awaited. @throws {ApiError} 422 */
+/** The pin may name a version that is not uploaded yet, as in HCP Terraform. @throws {ApiError} 422 */
 export const checkPin = async (module: Module, pin: string | undefined): Promise<void> => {
   if (pin === undefined || pin === latest) return;
   const version = await getSettledVersion(module, pin);
@@ -37,13 +37,13 @@ const detailsOf = async ({ version, detailsKey }: ModuleVersion): Promise<Releas
   return content ? { version, root: (JSON.parse(content.toString('utf8')) as Details).root } : undefined;
 };
 
-/** What is published of a version; undefined while nothing is. */
+/** The details of a published version; undefined for others. */
 export const releaseOf = async (module: Module, version: string): Promise<Release | undefined> => {
   const one = await getSettledVersion(module, version);
   return one?.status === 'ok' ? detailsOf(one) : undefined;
 };
 
-/** The version that workspaces are made of now; undefined while nothing is published. */
+/** The version that new workspaces are made of; undefined while none is published. */
 export const currentRelease = async (
   module: Module,
   pin: Pick<NoCodeModule, 'versionPin'>,

@@ -25,13 +25,13 @@ import { checkUpgrade, checkWorkspaceSettings, readModuleVariables } from './inp
 import { getNoCodeModule, moduleOf, type NoCodeModule } from './records.ts';
 import { currentRelease, type Release } from './versions.ts';
 
-/** Makes workspaces from modules, and gives them other versions (HCP API: no-code provisioning). */
+/** Makes workspaces from modules, and upgrades them to other versions (HCP API: no-code provisioning). */
 
 interface NewWorkspaceOfModule extends NewInOrganization {
   noCode: NoCodeModule;
 }
 
-/** Where the new workspace is to be: the project that the body names decides who may. */
+/** The new workspace's project, which the body names, decides who may create it. */
 const newOfModule: Finder<NewWorkspaceOfModule> = {
   ...inProjectOf('project', ['projects'], ({ defaultProjectId }) => defaultProjectId),
   what: 'no-code module',
@@ -62,7 +62,7 @@ const releaseFor = async (noCode: NoCodeModule) => {
   return { module, release };
 };
 
-/** With those that provider sets refer to: the workspace has them as well. */
+/** Adds the variables that provider sets refer to: the workspace has them as well. */
 const withVariables = (release: Release, names: string[]): Release => {
   const { inputs } = release.root;
   const more = names.filter((name) => !inputs.some((one) => one.name === name));
@@ -70,7 +70,7 @@ const withVariables = (release: Release, names: string[]): Release => {
   return { ...release, root: { ...release.root, inputs: [...inputs, ...declared] } };
 };
 
-/** What has no default needs a value, of the request or of a variable set. @throws {ApiError} 422 */
+/** Inputs without a default need a value, from the request or a variable set. @throws {ApiError} 422 */
 const checkRequired = async (
   { root }: Release,
   given: Pick<VariableValues, 'key' | 'category'>[],
@@ -116,7 +116,7 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
     for (const values of variables) await createVariable(workspace.id, values);
     await firstRun(workspace, generatedConfiguration(module, release), sourceModule.version, principal.userId, context);
   } catch (error) {
-    // Half a workspace would run with half of its values.
+    // Not half a workspace: it would run with half of its values.
     await deleteWorkspace(workspace, { by: principal.userId, force: true });
     throw error;
   }
@@ -173,13 +173,13 @@ const upgradeRun: Finder<OfModule> = {
   },
 };
 
-/** The workspace's own, with what the request says in place of it. */
+/** The workspace's own variables, overridden by those of the request. */
 const setVariables = async (workspaceId: string, variables: VariableValues[]): Promise<void> => {
   const existing = await listVariables(workspaceId);
   for (const values of variables) {
     const current = existing.find(({ key, category }) => key === values.key && category === values.category);
     if (!current) await createVariable(workspaceId, values);
-    // A sensitive one stays that.
+    // A sensitive variable stays sensitive.
     else await updateVariable(current, { ...values, sensitive: values.sensitive || current.sensitive });
   }
 };
@@ -217,7 +217,7 @@ const upgrade = async (context: Context<OfModule>): Promise<Answer> => {
     workspace,
     version: await storeConfiguration(workspace, text, { createdBy, provisional: true }),
     options: { ...defaultOptions, message: `Upgrade of the module to version ${release.version}` },
-    // What it would change is shown first.
+    // The upgrade is planned first, and waits for a confirmation.
     autoApply: false,
     createdBy,
     granted,

@@ -24,8 +24,11 @@ const act =
   };
 
 /** A build of an environment, an import or a dry run (decisions/0041). */
-const checkNoBuild = ({ environment, workspaceName }: Run, deed: ManagedAction): void =>
-  checkUnmanaged({ name: workspaceName, ...(environment ? { managedBy: 'an environment or a template' } : {}) }, deed);
+const checkNoBuild = ({ environment, workspaceName }: Run, action: ManagedAction): void =>
+  checkUnmanaged(
+    { name: workspaceName, ...(environment ? { managedBy: 'an environment or a template' } : {}) },
+    action,
+  );
 
 /** A saved plan may be stale: its first confirmation discards it then. */
 const apply = async (context: Context<Run>): Promise<Answer> => {

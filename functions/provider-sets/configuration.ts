@@ -1,10 +1,10 @@
 import { type Body, parseHcl } from '../hcl.ts';
 
-/** What the configuration of a provider set says. */
+/** The parsed configuration of a provider set. */
 export interface ProviderConfiguration {
   /** The provider's name in the block. */
   localName: string;
-  /** Names of the variables that it refers to. */
+  /** Names of the variables that the block refers to. */
   variables: string[];
 }
 
@@ -13,7 +13,7 @@ const expressionsIn = ({ attributes, blocks }: Body): string[] => [
   ...blocks.flatMap(expressionsIn),
 ];
 
-/** What it says, or why it cannot be used, for people. */
+/** Parses the configuration, or says why it cannot be used, for people. */
 export const providerConfigurationOf = (text: string): ProviderConfiguration | { fault: string } => {
   const { blocks, attributes, faults, repeated } = parseHcl(text);
   const [line] = [...faults, ...repeated];
@@ -24,14 +24,13 @@ export const providerConfigurationOf = (text: string): ProviderConfiguration | {
     return { fault: 'must be one provider block and nothing else, e.g. provider "aws" { region = "eu-west-1" }' };
   }
   const [localName = ''] = block.labels;
-  if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(localName))
-    return { fault: `${localName.slice(0, 50)} is no name of a provider` };
+  if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(localName)) return { fault: `${localName.slice(0, 50)} is not a provider name` };
   if (block.attributes.alias !== undefined) {
     return { fault: 'must not have an alias: modules get the default configuration of a provider' };
   }
   const expressions = expressionsIn(block);
   const [, other] = expressions.map((one) => /(?<![\w.])(local|data|module)\.\w/.exec(one)).find(Boolean) ?? [];
-  if (other) return { fault: `can refer to variables (var.…) alone, not to ${other}.…` };
+  if (other) return { fault: `can only refer to variables (var.…), not to ${other}.…` };
   const names = expressions.flatMap((one) => [...one.matchAll(/(?<![\w.])var\.([\p{L}_][\p{L}\p{N}_-]*)/gu)]);
   return { localName, variables: [...new Set(names.map(([, name = '']) => name))] };
 };

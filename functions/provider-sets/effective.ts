@@ -6,7 +6,7 @@ import { objects } from '../store/keys.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { listProviderSets, type ProviderSet } from './records.ts';
 
-/** Which provider sets a workspace has, and what a run gets of them, fixed when it is created. */
+/** The provider sets of a workspace, and the ones that a run uses, which are fixed when it is created. */
 
 type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
 
@@ -17,7 +17,7 @@ const rankIn = ({ priority, global, workspaceIds, projectIds }: ProviderSet, { i
     ofWorkspace: workspaceIds?.has(id) ?? false,
   });
 
-/** What counts first comes first; of one rank in the order of names. */
+/** In order of precedence; of equal ones, by name. */
 export const effectiveProviderSets = async (home: Home): Promise<ProviderSet[]> =>
   (await listProviderSets(home.organization))
     .map((set) => ({ set, rank: rankIn(set, home) }))
@@ -25,7 +25,7 @@ export const effectiveProviderSets = async (home: Home): Promise<ProviderSet[]> 
     .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0))
     .map(({ set }) => set);
 
-/** One for each provider: the others would not count. */
+/** The first of each provider: the others have no effect. */
 const chosenFrom = (sets: ProviderSet[]): JobProviderSet[] => {
   const chosen = new Map<string, JobProviderSet>();
   for (const { name, providerSource: source, configurationHcl: configuration, content } of sets) {
@@ -40,8 +40,8 @@ const mayHave = (home: Flagged, workspace: Pick<Workspace, 'sourceModule'>): boo
   Boolean(home?.hasProviderSets && workspace.sourceModule);
 
 /**
- * Nothing is read, nor written, for workspaces that were not made from a module, and in organizations that never had a
- * provider set; else 1 query, and 1 read and 1 object where there are any.
+ * Reads and writes nothing for workspaces that were not made from a module, and in organizations that never had a
+ * provider set. Otherwise 1 query, and 1 read and 1 object if there are any.
  */
 export const freezeProviderSets = async (
   home: Flagged,
@@ -56,7 +56,7 @@ export const freezeProviderSets = async (
   return { providerSetsKey };
 };
 
-/** @throws {Error} when what the run has to use is gone */
+/** @throws {Error} when the run's sets are missing from storage */
 export const frozenProviderSets = async (key: string | undefined): Promise<{ providerSets?: JobProviderSet[] }> => {
   if (key === undefined) return {};
   const content = await getObject(key);
@@ -64,7 +64,7 @@ export const frozenProviderSets = async (key: string | undefined): Promise<{ pro
   return { providerSets: JSON.parse(content.toString('utf8')) as JobProviderSet[] };
 };
 
-/** Variables that the sets of a workspace refer to, or will once it is there. */
+/** Variables that the sets of a workspace refer to, or of one that will be created. */
 export const variablesOfSets = async (home: Flagged, workspace: Home): Promise<string[]> => {
   if (!home?.hasProviderSets) return [];
   return [...new Set(chosenFrom(await effectiveProviderSets(workspace)).flatMap(({ variables }) => variables))];

@@ -8,7 +8,7 @@ import { getWorkspaces } from '../workspaces/records.ts';
 import { type ProviderConfiguration, providerConfigurationOf } from './configuration.ts';
 import { maxTargets, type ProviderSet, type ProviderSetSettings, type Targets } from './records.ts';
 
-/** What creating and changing a provider set may say (HCP API: provider sets). */
+/** Input of provider sets (HCP API: provider sets). */
 
 const otherFields: OtherFields = { shown: 'created-at updated-at', related: 'organization' };
 
@@ -65,7 +65,7 @@ const globalOrSome = (kind: string) =>
 
 type Related = { [K in Kind]?: { data: { id: string }[] } | undefined };
 
-/** Of a text that was checked. */
+/** The text must have been validated. */
 const contentOf = (configurationHcl: string): Pick<ProviderSetSettings, 'configurationHcl' | 'content'> => ({
   configurationHcl,
   content: providerConfigurationOf(configurationHcl) as ProviderConfiguration,
@@ -105,7 +105,7 @@ export const readNewProviderSet = async (request: ApiRequest, organization: stri
   };
 };
 
-/** Clients of the API's beta write two names with underscores. @throws {ApiError} 400 or 422 */
+/** Clients of the API's beta version use underscores in two names. @throws {ApiError} 400 or 422 */
 export const readProviderSetChange = async (request: ApiRequest, set: ProviderSet) => {
   const changeable = {
     name: v.optional(name),

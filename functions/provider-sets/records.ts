@@ -8,8 +8,8 @@ import { uniqueNames } from '../store/unique-names.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 
 /**
- * Provider sets: provider configurations for workspaces that were made from modules (HCP API: provider sets). An organization
- * has few of them, so whoever wants those of a workspace reads all.
+ * Provider sets: provider configurations for workspaces that were made from modules (HCP API: provider sets). An
+ * organization has few, so all of them are read to find a workspace's.
  */
 export interface ProviderSet extends Edited {
   id: string;
@@ -18,13 +18,13 @@ export interface ProviderSet extends Edited {
   description: string | null;
   /** Applies to every no-code workspace of the organization. */
   global: boolean;
-  /** Counts before those that are nearer to the workspace. */
+  /** Takes precedence over sets that are nearer to the workspace. */
   priority: boolean;
   /** `registry.terraform.io/hashicorp/aws`, in lower case. */
   providerSource: string;
-  /** One provider block, as it was given. */
+  /** One provider block, as in the request. */
   configurationHcl: string;
-  /** What is in the block, read when it was written. */
+  /** The parsed block. */
   content: ProviderConfiguration;
   workspaceIds?: Set<string>;
   projectIds?: Set<string>;
@@ -37,7 +37,7 @@ export type ProviderSetSettings = Pick<
   'name' | 'description' | 'global' | 'priority' | 'providerSource' | 'configurationHcl' | 'content'
 >;
 
-/** Most an organization may have, and most workspaces and projects a set may have: its item holds their ids. */
+/** Sets of an organization; workspaces and projects of a set, whose item holds their ids. */
 export const maxProviderSets = 100;
 export const maxTargets = 500;
 
@@ -88,7 +88,7 @@ export const createProviderSet = async (
     updatedAt: at,
   };
   if (!(await names.claim(set))) return undefined;
-  // Runs of organizations without this do not look for any.
+  // Runs of an organization without provider sets read none.
   if (!hasProviderSets) {
     const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
     await update(keys.organization(organization), { set: { hasProviderSets: true }, condition });
@@ -119,7 +119,7 @@ export const updateProviderSet = async (
   return updated === 'name taken' ? undefined : updated;
 };
 
-/** Undefined when the set is gone, has become global or would have too many. */
+/** Undefined when the set is gone, has become global or would exceed its limit. */
 export const addTargets = (id: string, to: Targets, ids: string[]): Promise<ProviderSet | undefined> =>
   update<ProviderSet>(keys.providerSet(id), {
     set: { updatedAt: now() },

@@ -29,11 +29,11 @@ import {
   updateProviderSet,
 } from './records.ts';
 
-/** Provider sets: what they are, and what they apply to (HCP API: provider sets). */
+/** Provider sets, and the workspaces and projects they apply to (HCP API: provider sets). */
 
 const include = includable('workspaces', 'projects');
 
-/** Workspaces and projects of the sets that are there and that the caller sees. */
+/** Workspaces and projects of the sets, as far as they exist and the caller may see them. */
 const related = async (
   { principal }: Pick<Context<Subject>, 'principal'>,
   sets: ProviderSet[],
@@ -119,7 +119,7 @@ const remove = async ({ subject }: Context<ProviderSet>): Promise<Answer> => {
   return noContent();
 };
 
-/** All of them, or none: those that are not there are named. */
+/** Removes all of them or none: missing ones are named. */
 const removeSome = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const ids = readSetIds(request);
   const all = new Map((await listProviderSets(subject.organization)).map((set) => [set.id, set]));
@@ -131,7 +131,7 @@ const removeSome = async ({ request, subject }: Context<InOrganization>): Promis
   return noContent();
 };
 
-/** Doing it again changes nothing. */
+/** May be repeated. */
 const relate =
   (kind: Kind, adds: boolean) =>
   async ({ request, subject }: Context<ProviderSet>) => {
@@ -156,7 +156,7 @@ const ofProject = async (context: Context<Project>): Promise<Answer> => {
   );
 };
 
-/** What counts first comes first. */
+/** In order of precedence. */
 const ofWorkspace = async (context: Context<Workspace>): Promise<Answer> =>
   page(context, await effectiveProviderSets(context.subject));
 
@@ -183,7 +183,7 @@ export const providerSetRoutes: Route[] = [
     route('POST', `${one}/relationships/${kind}`, 'provider-set:write', providerSet, relate(kind, true)),
     route('DELETE', `${one}/relationships/${kind}`, 'provider-set:write', providerSet, relate(kind, false)),
   ]),
-  // Whoever reads the variables of something reads how its providers are configured.
+  // Permission to read variables includes the configuration of providers.
   route('GET', '/projects/{project}/provider-sets', 'variable:read', project, ofProject, { include }),
   route('GET', '/workspaces/{workspace}/provider-sets', 'variable:read', workspace, ofWorkspace, { include }),
 ];

@@ -1,8 +1,6 @@
 import { type Route, versioned } from '../api/route.ts';
-import { relatedToRuns } from '../includes/runs.ts';
 import { noCodeProvisioning } from '../no-code/provisioning.ts';
 import { accountRoutes } from '../version-control/account-routes.ts';
-import { commitRoutes } from '../version-control/commit-routes.ts';
 import { vcsEventRoutes } from '../version-control/event-routes.ts';
 import { appCallbackRoutes } from '../version-control/github-app/authorization.ts';
 import { githubAppRoutes } from '../version-control/github-app/routes.ts';
@@ -19,7 +17,6 @@ export const versionControlRoutes: Route[] = [
     ...repositoryRoutes,
     ...oauthFlowRoutes,
     ...vcsEventRoutes,
-    ...commitRoutes(relatedToRuns),
     ...hookRoutes,
     ...accountRoutes,
     ...moduleRepositoryRoutes(noCodeProvisioning),

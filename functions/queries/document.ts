@@ -9,7 +9,7 @@ export type QueryRun = Run & Required<Pick<Run, 'query'>>;
 /** `run-X` → `query-X`: a query run shares the characters of its run. */
 export const queryRunId = (runId: string): string => runId.replace(/^run-/, 'query-');
 
-/** Clients wait while it is pending, and read the log, which waits itself, once it is not. */
+/** Clients wait while it is pending; after that they read the log, which blocks until it has content. */
 const statusOf = ({ status }: Run): string => {
   if (status === 'pending') return 'pending';
   if (status === 'plan_queued') return 'queued';
@@ -46,7 +46,7 @@ export const queryRunDocument = (run: QueryRun, baseUrl: string) => {
       variables: variables.map(({ key, value }) => ({ key, value })),
       'generate-config-out': query.generatesConfiguration,
       'log-read-url': `${baseUrl}${logPath(run, 'plan')}`,
-      /** Ours: why it did not finish. */
+      /** Not in HCP's API: why the run did not finish. */
       'end-reason': endReason ?? plan.report?.message ?? null,
       actions: {
         'is-cancelable': open && !cancel,

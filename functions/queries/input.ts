@@ -9,7 +9,7 @@ import type { Run } from '../run/run.ts';
 import { checkUnmanaged } from '../workspaces/managed.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
-/** What creating a query run may say (HCP API: query runs). */
+/** Input of query runs (HCP API: query runs). */
 
 const otherFields: OtherFields = {
   shown: 'actions created-at end-reason log-read-url status status-timestamps updated-at',
@@ -30,7 +30,7 @@ const relationships = {
 
 const workspacePointer = '/data/relationships/workspace';
 
-/** `1.13.3`, not a constraint: what that leads to, the runner finds out. */
+/** Of an exact version such as `1.13.3`; constraints are resolved by the runner. */
 const isTooOld = (version: string): boolean => {
   const [, major, minor] = /^(\d+)\.(\d+)\.\d+(-[\w.]+)?$/.exec(version.trim()) ?? [];
   return major !== undefined && (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 14));
@@ -59,7 +59,7 @@ export const readNewQuery = async (request: ApiRequest, workspace: Workspace): P
   if (workspace.executionMode === 'local') {
     throw unprocessable(
       workspacePointer,
-      `workspace: ${workspace.name} runs Terraform locally; set its execution-mode to "remote" to query here`,
+      `workspace: ${workspace.name} runs Terraform locally; set its execution-mode to "remote" to run queries`,
     );
   }
   const terraformVersion = chosen ?? workspace.terraformVersion;

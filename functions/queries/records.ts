@@ -13,7 +13,9 @@ import type { Workspace } from '../workspaces/records.ts';
 import type { QueryRun } from './document.ts';
 import type { NewQuery } from './input.ts';
 
-/** Query runs: runs that nobody sees as runs (run/hidden.ts), with the workspace's variables and without its state. */
+/**
+ * Query runs: runs that lists of runs leave out (run/hidden.ts), with the workspace's variables and without its state.
+ */
 
 interface Pointer extends Key {
   runId: string;
@@ -22,7 +24,7 @@ interface Pointer extends Key {
 /** How long they are listed. */
 const keptSeconds = 90 * 24 * 3600;
 
-/** Fixes what it works with, and starts it. */
+/** Freezes the inputs of the run, and starts it. */
 export const createQueryRun = async (
   workspace: Workspace,
   { version, terraformVersion, variables, generatesConfiguration, source }: NewQuery,

@@ -98,7 +98,7 @@ const forceCancel = async ({ subject }: Context<QueryRun>): Promise<Answer> => {
   return accepted();
 };
 
-/** Ours: what the query generated for resources that it found. */
+/** Not in HCP's API: the configuration that the query generated for the resources it found. */
 const generated = async ({ subject }: Context<QueryRun>): Promise<Answer> => {
   if (subject.plan.report?.generatedConfiguration) return linkToArtifact(subject, 'generated-configuration');
   throw notFound(`Query run ${queryRunId(subject.id)} has generated no configuration.`);

@@ -11,9 +11,9 @@ import { type Handover, record, restore } from './workspace/record.ts';
 import { give, takeFile } from './workspace/tree.ts';
 
 /**
- * Applies: with what the plan's runner has recorded, or with what is built again from the stored plan.
- * The state is stored however Terraform ends; only then does an error get out.
- * @throws {PhaseError} when Terraform or what it needs has failed
+ * Applies the plan, in the directory that the plan's runner recorded or in one rebuilt from the stored plan. However
+ * Terraform ends, its state is stored before an error is thrown.
+ * @throws {PhaseError} when Terraform or something it needs has failed
  */
 export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> => {
   const { job, files, client, control, settings } = phase;
@@ -24,7 +24,7 @@ export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> 
     await phase.timings.measure('restore', async () => restore(phase, handedOver));
   }
   const prepared = handedOver?.prepared ?? (await prepare(phase));
-  // A plan keeps the values of its variables, but for the ephemeral ones.
+  // A plan keeps the values of its variables, except ephemeral ones.
   const ephemeral = new Set(prepared.module.ephemeralVariables);
   const variables = ephemeral.size ? await writeVariables(files.variables, phase.variables(prepared), ephemeral) : [];
   give(files.variables, phase.user.owner);
@@ -51,13 +51,13 @@ export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> 
   if (phase.stateProblem) throw new TerraformError('Terraform itself succeeded.');
 };
 
-/** The file that was stored and judged is the one that is applied. */
+/** Checks that the plan file to be applied is the one that was stored and judged by policies. */
 const checkPlan = async (file: string, { planSha256 }: Prepared): Promise<void> => {
   if (planSha256 !== undefined && (await sha256Of(await readFile(file))) === planSha256) return;
   throw new PhaseError('The plan file was changed after the plan. Start a new run.');
 };
 
-/** However Terraform has ended. */
+/** Stores the state, however Terraform ended. */
 const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): Promise<void> => {
   phase.artifacts.expect(['log']);
   const { stateVersionId, problem, unsaved } = await phase.timings.measure('state', () => state.finish());

@@ -6,7 +6,7 @@ import type { Control } from './control.ts';
 import { PhaseError, TokenDeadError } from './errors.ts';
 import { createOnly, sha256Of, upload } from './transfer.ts';
 
-/** So long after the job came its URLs, which last a minute, are tried first. */
+/** URLs that came with the job last a minute; they are tried first for this long. */
 const givenMs = 40_000;
 
 /** The phase's uploads. */
@@ -27,7 +27,7 @@ export class Artifacts {
     this.#control = control;
   }
 
-  /** Asks for URLs ahead of the uploads, while there is something else to wait for; they do not last. */
+  /** Requests URLs ahead of the uploads, while the phase waits for something else anyway: URLs expire soon. */
   expect(artifacts: Artifact[]): void {
     if (artifacts.every((one) => this.#fromJob(one))) return;
     this.#urls = this.#ask(artifacts);

@@ -21,24 +21,24 @@ import { type Answer, send } from '../transport/http.ts';
 import { type RetryBound, retryFor, retrying } from '../transport/retry.ts';
 import { TokenDeadError } from './errors.ts';
 
-/** How long a call without deadline of its own is tried. */
+/** How long a call without its own deadline is retried. */
 const callMs = 120_000;
-/** A claim that fails for longer belongs to a run that has been given to another runner by now. */
+/** A claim that fails for longer belongs to a run that another runner has by now. */
 const claimMs = 90_000;
 
 const deadStatuses = [401, 410];
-/** Besides 5xx: told to slow down, or cut off by a gateway. */
+/** Retried besides 5xx: rate limits, and connections that a gateway cut off. */
 const passingStatuses = [408, 425, 429];
 
 const endpoint = (url: string, path: string): string => `${url}/runner/v1/${path}`;
 
-/** The control plane's own words, where there are any. */
+/** The error message of the control plane, if its response has one. */
 const said = (text: string): string => {
   const words = /^\{"error":("(?:[^"\\]|\\.)*")\}$/.exec(text)?.[1];
   return (words ? (JSON.parse(words) as string) : text).slice(0, 500);
 };
 
-/** Reads an answer; see protocol.ts for what each status means. */
+/** Reads a response; protocol.ts says what each status means. */
 const outcome = <T>(path: string, { status, body }: Answer): T => {
   if (status >= 200 && status < 300) return (body.length ? JSON.parse(body.toString('utf8')) : {}) as T;
   const message = `${path}: HTTP ${status} ${said(body.toString('utf8'))}`;
@@ -74,15 +74,13 @@ const postPlainly = <T>(
 export const claimJob = (url: string, body: ClaimRequest, onSent?: () => void): Promise<Job> =>
   postPlainly('claim', { url, body, onSent }, retryFor(claimMs));
 
-/**
- * What a runner that stands ready is to do.
- * @throws {TokenDeadError} when another has registered in its place
- */
+/** Work for a runner that stands ready. @throws {TokenDeadError} when another runner has registered in its place */
 export const askForWork = (url: string, body: ReadyRequest, patience: RetryBound): Promise<ReadyAnswer> =>
   postPlainly('ready', { url, body }, patience);
 
 /**
- * The control plane, for one phase. Every call is repeated until it is answered, given up, or the token turns out dead.
+ * The control plane, for one phase. Every call is retried until it is answered, its deadline passes, or the token is
+ * dead.
  */
 export class Client {
   readonly #url: string;
@@ -90,7 +88,7 @@ export class Client {
   readonly #signal: AbortSignal;
   readonly #onDead: (why: string) => void;
 
-  /** `onDead` is called once the control plane disowns the token; `signal` ends all waiting. */
+  /** `onDead` is called once the control plane rejects the token; `signal` ends all waiting. */
   constructor(url: string, token: string, signal: AbortSignal, onDead: (why: string) => void) {
     this.#url = url;
     this.#token = token;
@@ -98,14 +96,14 @@ export class Client {
     this.#onDead = onDead;
   }
 
-  /** Tried until the phase is over: without its log a run cannot be judged. */
+  /** Retried until the phase is over: a run cannot be judged without its log. */
   log(offset: number, bytes: Uint8Array): Promise<Heartbeat> {
     return this.#post(`log?offset=${offset}`, bytes, 'application/octet-stream', {
       until: () => Number.POSITIVE_INFINITY,
     });
   }
 
-  /** `renew` asks for a new address of the errored state. */
+  /** `renew` requests a new URL for the errored state. */
   heartbeat(patience: RetryBound, renew: boolean): Promise<Heartbeat> {
     return this.#post(renew ? 'heartbeat?renew=errored-state' : 'heartbeat', undefined, undefined, patience);
   }

@@ -4,29 +4,29 @@ import { messageOf } from '../transport/errors.ts';
 import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
 
-/** How a phase ended, and what the control plane wants next. */
+/** How a phase ended, and the control plane's next job. */
 export interface Conclusion<T> {
   result?: T;
   outcome: PhaseReport['outcome'];
   next: ReportAnswer['next'];
-  /** The apply, where the answer to the report brought it. */
+  /** The apply, if the response to the report contains one. */
   job?: Job;
-  /** The runner itself has failed, not what it ran. */
+  /** A failure of the runner itself, not of Terraform. */
   defect?: unknown;
 }
 
 const maxMessage = 1000;
 
 /**
- * Terraform's own client looks for more of a plan's log every two seconds at worst, asks for five more things before it
- * turns to the apply, and shows nothing of a run that has errored by then: an apply that fails at once is reported this
- * long after it began.
+ * Terraform's client polls a plan's log at most every two seconds and makes five more requests before it reads the
+ * apply; if the run has errored by then, it shows nothing of it. So an apply that fails at once is reported no earlier
+ * than this.
  */
 const shortestFailedApplyMs = 4000;
 
 type Verdict = Pick<PhaseReport, 'outcome' | 'message'> & { defect?: unknown };
 
-/** What an error means for the phase, and what the log should say that it does not say yet. */
+/** The outcome of an error, and the text that is still missing in the log. */
 const verdictOf = (phase: Phase, error: unknown): Verdict => {
   const { control, log } = phase;
   if (error instanceof TerraformError) return { outcome: 'errored', message: error.message };
@@ -75,8 +75,8 @@ const startHeartbeats = ({ client, control, job, refuge }: Phase): { end(): Prom
 };
 
 /**
- * Does the phase's work with a heartbeat beside it, ends its log, and reports.
- * @throws {TokenDeadError} when the control plane has disowned the runner
+ * Runs the phase with a heartbeat beside it, ends its log, and reports.
+ * @throws {TokenDeadError} when the control plane has rejected the runner's token
  * @throws {Error} when the report could not be delivered
  */
 export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise<Conclusion<T>> => {
@@ -99,13 +99,13 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   const { outcome, defect } = verdict;
   const message = [phase.stateProblem, verdict.message].filter(Boolean).join(' ');
   const shown = job.phase === 'apply' && outcome === 'errored' ? begun + shortestFailedApplyMs - Date.now() : 0;
-  // The whole is in its file before it is stored.
+  // The file is complete before it is stored.
   log.end();
   const stored = storeLog(phase);
-  // Readers get the stored log with the phase's end, which follows at once; what nobody waits for is not sent as well.
+  // The phase's end follows at once, and with it the stored log: do not send the rest as well.
   const closed = shown > 0 ? log.close() : stored.then((whole) => log.close({ send: !whole }));
   await Promise.all([closed, stored, phase.forgetIdentity(), sleep(Math.max(0, shown))]);
-  // Not beside the report: a beat that comes in after it finds the token dead.
+  // Not in parallel with the report: a heartbeat that arrives after it finds the token dead.
   await heart.end();
   const report: PhaseReport = {
     outcome,
@@ -123,7 +123,7 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   return { result, outcome, next, defect, ...(apply ? { job: apply } : {}) };
 };
 
-/** @returns false when readers have to do with the pieces */
+/** @returns false when readers only have the log's pieces */
 const storeLog = async ({ artifacts, log }: Phase): Promise<boolean> => {
   try {
     await artifacts.put('log', { file: log.path, size: log.size });

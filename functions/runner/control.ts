@@ -1,22 +1,22 @@
 import type { Heartbeat } from '../protocols/runner.ts';
 import type { RetryBound } from '../transport/retry.ts';
 
-/** Something that can be told to stop: a running Terraform. */
+/** A process that can be stopped: a running Terraform. */
 export interface Stoppable {
-  /** As Ctrl-C does. */
+  /** Like Ctrl-C. */
   interrupt(): void;
-  /** At once, with everything it has started. */
+  /** Kills it with everything it has started. */
   kill(): void;
 }
 
-/** A container's host leaves at most 120 s between the request to stop and the end (AWS Fargate: stopTimeout). */
+/** A container's host allows at most 120 s between the stop request and the end (AWS Fargate: stopTimeout). */
 const terraformGraceMs = 85_000;
 const lastCallMs = 105_000;
-/** How long the last calls of a phase are tried while nobody presses. */
+/** How long a phase's last calls are retried while nobody has asked it to stop. */
 const patientMs = 600_000;
 
 /**
- * What has been asked of this phase, and who has to be told. `interrupt` comes from the control plane, `stopped` from
+ * Stop requests for this phase, passed on to whatever runs. `interrupt` comes from the control plane, `stopped` from
  * the host; the first one counts.
  */
 export class Control {
@@ -28,19 +28,19 @@ export class Control {
   cause: 'interrupt' | 'stopped' | undefined;
   killed = false;
 
-  /** Aborted when the token is dead: nothing may be written any more. */
+  /** Aborted when the token is dead: nothing may be written after that. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** Aborted as soon as anything is asked: for work that need not end in order, like a download. */
+  /** Aborted on the first stop request: for work that need not end in order, like a download. */
   get asked(): AbortSignal {
     return this.#asked.signal;
   }
 
   /**
-   * How long the phase's calls may be tried from now on; shorter once the host wants an end, by `spareMs` more for what
-   * has to come after them.
+   * How long the phase's calls may be retried from now on; after a stop request of the host, less `spareMs` for what
+   * must come after them.
    */
   patience(ms = patientMs, spareMs = 0): RetryBound {
     const end = Date.now() + ms;
@@ -56,7 +56,7 @@ export class Control {
     }
   }
 
-  /** The host wants the runner gone. */
+  /** Stop request of the host. */
   stop(): void {
     if (this.#stoppedAt !== undefined) return;
     this.#stoppedAt = Date.now();
@@ -71,13 +71,13 @@ export class Control {
     for (const one of this.#running) one.kill();
   }
 
-  /** The control plane has disowned the runner. */
+  /** The control plane has rejected the runner's token. */
   end(): void {
     this.kill();
     this.#over.abort();
   }
 
-  /** Passes on what is asked while it runs, and what has been asked before. */
+  /** Passes on stop requests while it runs, including one that came before. */
   attach(one: Stoppable): void {
     this.#running.add(one);
     if (this.killed) one.kill();
@@ -92,7 +92,7 @@ export class Control {
     clearTimeout(this.#timer);
   }
 
-  /** Once only: at a second interrupt Terraform gives up its work half done. */
+  /** Once only: at a second interrupt Terraform abandons its work halfway. */
   #interrupt(cause: 'interrupt' | 'stopped'): void {
     if (this.cause) return;
     this.cause = cause;

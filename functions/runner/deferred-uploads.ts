@@ -8,8 +8,8 @@ import { createOnly, upload } from './transfer.ts';
 const uploadMs = 60_000;
 
 /**
- * What the run does not wait for: files that are created after the phase's report and uploaded to the URLs in its response,
- * and other work. A failure is only logged.
+ * Work that the run does not wait for: files that are created after the phase's report and uploaded to the URLs in its
+ * response, and other work. A failure is only logged.
  */
 export class DeferredUploads {
   readonly #work: { what: DeferredUpload; make: () => Promise<string> }[] = [];
@@ -23,7 +23,7 @@ export class DeferredUploads {
     this.#work.push({ what, make });
   }
 
-  /** Work without an upload, after all of those. */
+  /** Work without an upload, done after all uploads. */
   addWork(what: string, work: () => Promise<void>): void {
     this.#rest.push({ what, work });
   }

@@ -1,6 +1,6 @@
 /**
- * What each resource of a configuration depends on, as far as a plan tells: what its expressions refer to, through
- * variables and outputs of modules. What goes through local values is not in a plan.
+ * The dependencies of each resource of a configuration, as far as a plan shows them: references in its expressions,
+ * through variables and outputs of modules. References through local values are not in a plan.
  */
 
 /** An expression, or a block of them at any depth. */
@@ -33,7 +33,7 @@ export interface Configuration {
   root_module?: Module;
 }
 
-/** Configurations go about four deep; one without end would be an attack. */
+/** Configurations are about four levels deep; an endless one would be an attack. */
 const maxDepth = 30;
 
 const referencesIn = (value: unknown, depth = 0): string[] => {
@@ -45,7 +45,7 @@ const referencesIn = (value: unknown, depth = 0): string[] => {
   );
 };
 
-/** A module where it is called. */
+/** A module call. */
 class Scope {
   readonly module: Module;
   readonly #call: ModuleCall | undefined;
@@ -70,7 +70,7 @@ class Scope {
     );
   }
 
-  /** Addresses of the resources in it and below. */
+  /** Addresses of the resources in the module and below it. */
   all(): string[] {
     return [
       ...[...this.#addresses].map((address) => this.#prefix + address),
@@ -85,7 +85,7 @@ class Scope {
   #reference(text: string): string[] {
     const known = this.#found.get(text);
     if (known) return known;
-    // Should it lead back here: nothing more is found on the way.
+    // Stops at cycles.
     this.#found.set(text, []);
     const found = this.#resolve(text);
     this.#found.set(text, found);
@@ -98,7 +98,7 @@ class Scope {
     if (first === 'var') return this.#parent?.references(referencesIn(this.#call?.expressions?.[second])) ?? [];
     if (first === 'module') {
       const child = this.#children.get(second);
-      // The module alone stands beside each of its outputs that is referred to.
+      // A reference to an output also lists the module itself.
       const output = third === undefined ? undefined : child?.module.outputs?.[third];
       return child && output
         ? child.references([...referencesIn(output.expression), ...(output.depends_on ?? [])])
@@ -108,7 +108,7 @@ class Scope {
     return this.#addresses.has(address) ? [this.#prefix + address] : [];
   }
 
-  /** What is named in `depends_on`, whole modules too. */
+  /** Entries of `depends_on`, including whole modules. */
   named(texts: string[] = []): string[] {
     return texts.flatMap((text) => {
       const [, name = ''] = /^module\.([^.[]+)$/.exec(text) ?? [];
@@ -116,7 +116,7 @@ class Scope {
     });
   }
 
-  /** What holds for the call of this module holds for all in it. */
+  /** Dependencies of the module call apply to all resources in it. */
   inherited(): string[] {
     const { depends_on, count_expression, for_each_expression } = this.#call ?? {};
     const own = [
@@ -138,6 +138,9 @@ class Scope {
   }
 }
 
-/** By addresses in the configuration, without those that depend on nothing: `{ "module.a.null_resource.b": ["null_resource.c"] }`. */
+/**
+ * By address in the configuration, without resources that depend on nothing: `{ "module.a.null_resource.b":
+ * ["null_resource.c"] }`.
+ */
 export const dependenciesOf = ({ root_module }: Configuration): Record<string, string[]> =>
   Object.fromEntries(new Scope(root_module ?? {}).dependencies());

@@ -1,15 +1,15 @@
 import type { PhaseReport } from '../protocols/runner.ts';
 import { managedInstances, type PlanJson } from './plan-json.ts';
 
-/** What a plan says of the health of what it was made for (HCP Terraform: health assessments). */
+/** The health of a workspace, as its plan shows it (HCP Terraform: health assessments). */
 
 type Health = NonNullable<PhaseReport['health']>;
 
 const changing = (actions: string[]): boolean => actions.some((one) => one !== 'no-op' && one !== 'read');
 
 /**
- * Addresses of managed resources that somebody changed or deleted outside of Terraform, and that an apply would change
- * back. Attributes that nobody configured, and edits of the configuration, are no drift.
+ * Addresses of managed resources that were changed or deleted outside of Terraform, and that an apply would restore.
+ * Changes of attributes that are not configured, and edits of the configuration, are not drift.
  */
 const driftedIn = ({ resource_drift = [], resource_changes = [] }: PlanJson): string[] => {
   const corrected = new Set(
@@ -44,7 +44,7 @@ const checksIn = ({ checks = [] }: PlanJson): Health | undefined => {
 const failing = new Set<string>(['fail', 'error']);
 
 export const healthIn = (plan: PlanJson): Health => {
-  // A plan that errored has not come to all resources.
+  // A plan that errored has not evaluated all resources.
   const drift = plan.errored ? undefined : driftedIn(plan).length;
   const managed = managedInstances(plan.prior_state?.values?.root_module ?? {});
   return {
@@ -53,7 +53,9 @@ export const healthIn = (plan: PlanJson): Health => {
   };
 };
 
-/** Whether a plan ended in error because a condition of a resource or an output does not hold: that is a finding. */
+/**
+ * Whether the plan failed because a condition of a resource or output does not hold: that is a finding, not an error.
+ */
 export const isStoppedByCondition = ({ checks = [] }: PlanJson): boolean =>
   checks.some(
     ({ address, status }) => (address?.kind === 'resource' || address?.kind === 'output_value') && failing.has(status),

@@ -2,9 +2,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * What of `terraform init` concerns the reader of a log: downloads of modules and providers, warnings and errors. The
- * rest is plumbing of the runner's: the backend that keeps the state in a file, what is built in, that it all went well,
- * the lock file that nobody will see.
+ * Filters the output of `terraform init` for the log: downloads of modules and providers, warnings and errors stay.
+ * Left out is the runner's plumbing: the backend that keeps the state in a file, built-in providers, success messages,
+ * and the lock file that nobody will see.
  */
 
 /** Paragraphs: from the line that begins one to the next empty line. */
@@ -14,7 +14,7 @@ const plumbing = [
   /^(Terraform|OpenTofu) has been successfully initialized/,
   /^(Terraform|OpenTofu) has created a lock file/,
 ];
-/** Of no interest unless a line of their own follows. */
+/** Left out unless it has lines of its own. */
 const heading = /^Initializing \S.*\.\.\.$/;
 /** Providers that are part of Terraform, modules that are part of the configuration. */
 const builtIn = /^- \S+ (is built in to |in (?!\.terraform\/))/;
@@ -38,7 +38,7 @@ export class InitOutput {
     for (const line of lines) this.#read(line);
   }
 
-  /** Sets what was written apart from what follows. */
+  /** Separates the output from what follows. */
   end(): void {
     if (this.#line) this.#read(this.#line);
     this.#line = '';
@@ -48,7 +48,7 @@ export class InitOutput {
   #read(line: string): void {
     const text = stripVTControlCharacters(line).trim();
     if (text.startsWith('╷')) this.#boxed = true;
-    // A box, and an error of a version without boxes, is Terraform's own words to the reader: colours and all.
+    // Boxes, and errors of versions without boxes, are Terraform's messages to the reader: kept with their colours.
     if (this.#boxed) this.#write(line);
     else this.#readPlain(text);
     if (text.startsWith('╵')) this.#boxed = false;

@@ -4,12 +4,13 @@ import { dirname, join } from 'node:path';
 import type { KeptStateKey } from '../protocols/runner.ts';
 
 /**
- * A state that nobody took, on the runner's disk: the last resort, and the only state there that outlives its run. It is
- * encrypted with a key that came with the job and is gone with the runner; only whoever operates the platform opens it
- * (`npm run open-state`). What Terraform itself works with is plain text, in a directory of the job that its user alone may
- * read and that goes with the job; a container's disk is encrypted by its host (AWS Fargate: ephemeral storage).
+ * A state that could not be uploaded, encrypted on the runner's disk: the last resort, and the only copy there that
+ * outlives its run. Its key came with the job and is gone with the runner; only the platform's operator can decrypt the
+ * file (`npm run open-state`). Terraform itself works with plain text, in a folder of the job that only its user may
+ * read and that is deleted with the job; a container's disk is encrypted by its host (AWS Fargate: ephemeral storage).
  *
- * File: a line of JSON, then initialization vector (12 bytes), tag (16), ciphertext (AES-256-GCM, the line authenticated).
+ * File: a line of JSON, then initialization vector (12 bytes), tag (16), ciphertext (AES-256-GCM, the line
+ * authenticated).
  */
 
 export interface KeptStateHeader {
@@ -38,7 +39,7 @@ export const writeKeptState = async (
   await writeFile(file, Buffer.concat([header, iv, cipher.getAuthTag(), ciphertext]), { mode: 0o600 });
 };
 
-/** @throws {Error} for what is no such file; `open` for another key, or when something in it was changed */
+/** @throws {Error} for a file in another format; `open` throws for another key, or when the file was changed */
 export const readKeptState = (bytes: Buffer): KeptStateHeader & { open(key: Buffer): Buffer } => {
   const end = bytes.indexOf('\n') + 1;
   const header = bytes.subarray(0, end);

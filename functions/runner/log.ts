@@ -10,11 +10,11 @@ const etx = Buffer.from([0x03]);
 
 const pieceBytes = 65_536;
 /**
- * Output waits so long for more before it is sent: a chatty apply costs five calls a second, not hundreds, and with the way to
- * its reader it is there within 300 ms.
+ * Output is buffered this long before it is sent: a chatty apply costs five calls a second instead of hundreds, and
+ * readers see it within 300 ms.
  */
 const gatherMs = 200;
-/** How long the end of a log is sent for. */
+/** How long sending the end of a log is retried. */
 const closingMs = 300_000;
 
 const cutNote = (limit: number): string =>
@@ -23,11 +23,11 @@ const cutNote = (limit: number): string =>
 type Send = (offset: number, bytes: Uint8Array) => Promise<Heartbeat>;
 
 /**
- * The log of one phase: written to a file at once, and sent from there piece by piece, one at a time and in order, so
- * that neither a slow nor an absent control plane holds Terraform up.
+ * The log of one phase: written to a file at once, and sent from there in pieces, one at a time and in order, so that a
+ * slow or unreachable control plane does not hold Terraform up.
  */
 export class PhaseLog {
-  /** The framed log, complete once closed; also what is stored when the phase is over. */
+  /** The framed log, complete once closed; stored when the phase is over. */
   readonly path: string;
   readonly #file: number;
   readonly #mask: Mask;
@@ -38,7 +38,7 @@ export class PhaseLog {
   #sent = 0;
   #cut = false;
   #closed = false;
-  /** What is not sent yet is not to be. */
+  /** Sending has stopped: the rest is not sent. */
   #enough = false;
   #failed: unknown;
   #wake: (() => void) | undefined;
@@ -61,23 +61,23 @@ export class PhaseLog {
     return this.#written;
   }
 
-  /** Terraform's output, byte by byte but for sensitive values. */
+  /** Terraform's output, with sensitive values masked. */
   write(bytes: Buffer): void {
     this.#limited(this.#mask.push(bytes));
   }
 
-  /** The runner's own words, on lines of their own. */
+  /** A message of the runner, on lines of its own. */
   note(text: string): void {
     this.#limited(this.#mask.end());
     this.#limited(Buffer.from(this.#mask.text(text.endsWith('\n') ? text : `${text}\n`)));
   }
 
-  /** An error in the form of Terraform's. */
+  /** An error, formatted like Terraform's. */
   error(text: string): void {
     this.note(`\n\u001B[31m\u001B[1mError: \u001B[0m${text}`);
   }
 
-  /** Ends the log; it is whole in its file then, and what is left of it is still to be sent. */
+  /** Ends the log: its file is complete, the rest is still to be sent. */
   end(): void {
     if (this.#closed) return;
     this.#limited(this.#mask.end());
@@ -86,8 +86,8 @@ export class PhaseLog {
   }
 
   /**
-   * Sends what is left, and gives up when nobody takes it; or only waits for what is on its way, where readers have the rest
-   * from elsewhere.
+   * Sends the rest, and gives up when it cannot; with `send: false` only waits for the request in flight, where readers
+   * get the rest elsewhere.
    */
   async close({ send = true } = {}): Promise<void> {
     this.end();
@@ -113,13 +113,13 @@ export class PhaseLog {
     let done = 0;
     while (done < bytes.length) done += writeSync(this.#file, bytes, done, bytes.length - done, this.#written + done);
     this.#written += bytes.length;
-    // A moment later, so that what is written in one go goes out in one piece.
+    // A moment later, so that output written together is sent together.
     if (this.#wake) queueMicrotask(this.#wake);
   }
 
   async #loop(): Promise<void> {
     try {
-      // The framing alone is not worth a call.
+      // The framing alone is not worth a request.
       while (this.#written === stx.length && !this.#closed) await this.#more();
       while (!this.#hurry.signal.aborted || (this.#sent < this.#written && !this.#enough)) {
         if (this.#sent === this.#written) await this.#more();
@@ -144,7 +144,7 @@ export class PhaseLog {
     }
     const piece = Buffer.alloc(Math.min(pieceBytes, this.#written - this.#sent));
     const length = readSync(this.#file, piece, 0, piece.length, this.#sent);
-    // A repeated call repeats the same bytes at the same offset.
+    // A retry sends the same bytes at the same offset.
     this.#heed(await this.#send(this.#sent, piece.subarray(0, length)));
     this.#sent += length;
   }

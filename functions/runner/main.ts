@@ -2,10 +2,10 @@ import { Runner } from './runner.ts';
 import { takeSettings } from './settings.ts';
 
 /**
- * The program in the runner's container: does one piece of work for the control plane at `STEPFORM_URL` that the claim
- * in `STEPFORM_CLAIM` names. Exit code 0 also when Terraform has failed; that is in the report. With any other the platform
- * looks what its end means for the run (orchestration/runner-stopped.ts); an end that it does not learn of shows in missed
- * heartbeats.
+ * The program in the runner's container: does one job for the control plane at `STEPFORM_URL`, which the claim in
+ * `STEPFORM_CLAIM` names. Its exit code is 0 even if Terraform has failed: the report says so. After any other exit
+ * code the platform decides what it means for the run (orchestration/runner-stopped.ts); missed heartbeats reveal an
+ * exit that it never learns of.
  */
 
 /** Before the host's own end (control.ts), with a moment to clean up. */
@@ -14,7 +14,7 @@ const lastMomentMs = 115_000;
 const main = async (): Promise<void> => {
   const runner = new Runner(takeSettings());
   const end = async (code: number): Promise<never> => {
-    // Loaded already if there is anything to kill. Nothing keeps a runner from ending, a missing file neither.
+    // Loaded already if there is anything to kill. Nothing may keep a runner from exiting, not even a missing file.
     await import('./terraform/process.ts').then(({ killEverything }) => killEverything(), console.error);
     runner.close();
     process.exit(code);

@@ -5,9 +5,9 @@ import type { Prepared } from './prepared.ts';
 import { recordedDirectory } from './workspace/record.ts';
 
 /**
- * Gives Terraform the providers that its lock file names and that are at hand: from the machine's cache, or where the disk
- * ends with the runner from the platform. Not where the machine's owner or the workspace has a cache of their own. It is
- * only ever an advantage: Terraform installs what is missing.
+ * Gives Terraform the providers that its lock file names and that are at hand: from the machine's cache, or from the
+ * platform where the disk is gone with the runner. Not where the machine's owner or the workspace has configured a
+ * cache. Terraform installs whatever is missing.
  */
 export const offerProviders = async (phase: Phase, prepared: Prepared): Promise<void> => {
   const { settings, job, timings, environment, files } = phase;

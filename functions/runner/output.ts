@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 
-/** What Terraform says while it works, as far as it belongs into the report. */
+/** The parts of Terraform's output that belong in the report. */
 
 export interface Counts {
   resourceAdditions: number;
@@ -46,7 +46,7 @@ export class OutputReader {
   readonly #counted: Counts = { resourceAdditions: 0, resourceChanges: 0, resourceDestructions: 0, resourceImports: 0 };
   #summary: Counts | undefined;
   #line = '';
-  /** Lines since an error began, while its place may still come. */
+  /** Lines since an error began, while its location may still follow. */
   #since = Number.POSITIVE_INFINITY;
 
   push(bytes: Buffer): void {
@@ -55,7 +55,7 @@ export class OutputReader {
     for (const line of lines) this.#read(line);
   }
 
-  /** What was applied: Terraform's own summary, or what it reported done before it had to stop. */
+  /** What was applied: Terraform's summary, or the resources it reported before it had to stop. */
   get applied(): Counts {
     return this.#summary ?? this.#counted;
   }
@@ -75,7 +75,7 @@ export class OutputReader {
       try {
         this.#readJson(JSON.parse(raw) as JsonLine);
       } catch {
-        // Cut off, or a program's own output.
+        // Cut off, or the output of another program.
       }
       return;
     }
@@ -140,5 +140,5 @@ export class OutputReader {
   }
 }
 
-/** Paths as the configuration's author knows them: variable files lie beside the configuration. */
+/** Paths as the configuration's author knows them: variable files are next to the configuration. */
 const placed = (file: string, line: string): string => `${file.replace(/^(\.\.\/)+/, '')} line ${line}`;

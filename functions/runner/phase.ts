@@ -26,12 +26,12 @@ import type { JobDirectory } from './workspace/job-directory.ts';
 import { recordedDirectory } from './workspace/record.ts';
 import { give } from './workspace/tree.ts';
 
-/** What a plan and an apply have in common: one job, its log, its signals, its uploads. */
+/** The common part of a plan and an apply: one job, its log, its signals, its uploads. */
 export class Phase {
   readonly job: Job;
   readonly settings: Settings;
   readonly files: JobDirectory;
-  /** Whose Terraform's processes are. */
+  /** The user that Terraform's processes run as. */
   readonly user: User;
   readonly #reader: User;
   readonly control: Control;
@@ -42,11 +42,11 @@ export class Phase {
   readonly output = new OutputReader();
   readonly timings = new Timings();
   readonly afterwards = new DeferredUploads();
-  /** For Terraform, beside what it always has; a workspace's variables count before it. */
+  /** For Terraform, besides the usual variables; a workspace's variables override it. */
   readonly environment: Record<string, string> = {};
-  /** Facts for the report that hold however the phase ends. */
+  /** Facts that the report contains however the phase ends. */
   readonly facts: Partial<PhaseReport> = {};
-  /** For people: why an apply's newest state is not stored. */
+  /** Why an apply's newest state is not stored; for people. */
   stateProblem: string | undefined;
   readonly #mask: Mask;
   readonly #logMask: Mask;
@@ -68,7 +68,7 @@ export class Phase {
     this.refuge = new StateBackupUrl(job.erroredStateUrl);
     keepCredentials(files.home, job, settings);
     give(files.home, this.user.owner);
-    // The first token is nowhere Terraform could print it from; should it ever be, the log is the wrong place for it.
+    // Terraform could not print the job's first token. Should it ever, the log must not show it.
     const tokens = job.identity?.credentials.map(({ token }) => token) ?? [];
     const keys = secretsOf(job.sshKey ? [{ value: job.sshKey, sensitive: true }] : []);
     const secrets = [...secretsOf(job.variables), ...keys, job.token, job.stateToken, ...tokens];
@@ -82,7 +82,7 @@ export class Phase {
     });
   }
 
-  /** What the machine's own variables lead to, where Terraform's user gets to it. */
+  /** Files that the machine's own variables name, where Terraform's user can read them. */
   #machine({ SSL_CERT_FILE: certificates, TF_PLUGIN_CACHE_DIR: cache }: Settings['inherited']): Settings['inherited'] {
     const { files, user } = this;
     const shared = cache && existsSync(cache) && !existsSync(files.pluginCache) ? cache : undefined;
@@ -94,20 +94,17 @@ export class Phase {
     };
   }
 
-  /** Hides sensitive values in a text of the runner's own. */
+  /** Masks sensitive values in a text of the runner. */
   masked(text: string): string {
     return this.#mask.text(text);
   }
 
-  /** The same in all texts of a JSON value. */
+  /** Masks sensitive values in all strings of a JSON value. */
   maskedJson<T>(value: T): T {
     return this.#mask.json(value);
   }
 
-  /**
-   * Makes what Terraform identifies itself with to others, when the variables ask for it.
-   * @throws {PhaseError} when it cannot be had
-   */
+  /** Creates the credentials that the workspace's variables ask for. @throws {PhaseError} when one cannot be created */
   async identify(): Promise<void> {
     const { identity } = this.job;
     if (!identity) return;
@@ -124,19 +121,19 @@ export class Phase {
     for (const mask of [this.#mask, this.#logMask]) mask.add(secrets);
   }
 
-  /** Takes it back: Terraform has ended. */
+  /** Revokes the credentials: Terraform has ended. */
   async forgetIdentity(): Promise<void> {
     await this.#identity?.end();
   }
 
-  /** Of the workspace and of the run, and those that say what Terraform identifies itself with. In rising precedence. */
+  /** Variables of the workspace and of the run, and those of the credentials, in rising precedence. */
   variables(prepared: Prepared): JobVariable[] {
     const { module } = prepared;
     const pathOf = (file: string) => fromDirectory(prepared, file);
     return [...this.job.variables, ...(this.#identity?.variables(module.variables, pathOf) ?? [])];
   }
 
-  /** The three lines every log begins with; Terraform's command line drops the first three of an apply. */
+  /** The three lines that every log begins with; Terraform's command line drops the first three of an apply. */
   head(binary?: Binary): void {
     if (this.#headed) return;
     this.#headed = true;
@@ -148,8 +145,8 @@ export class Phase {
   }
 
   /**
-   * Runs Terraform, its output into the log, or to `show` which decides what of it gets there.
-   * @throws {InterruptedError} when it did not succeed after it was told to stop
+   * Runs Terraform with its output in the log, or with `show`, which filters the output.
+   * @throws {InterruptedError} when it was told to stop and did not succeed
    */
   async terraform(
     prepared: Prepared,
@@ -175,8 +172,8 @@ export class Phase {
   }
 
   /**
-   * Has Terraform tell of what was recorded (record.ts), its standard output into a file and nothing into the log. No code of
-   * the configuration runs beside it, and what that code has written is not there, but for the plan.
+   * Runs Terraform on the recorded directory (record.ts), with standard output in a file and nothing in the log. No
+   * code of the configuration runs at the same time, and nothing that it wrote is there, except the plan.
    * @throws {PhaseError} when it fails
    */
   async terraformTo(prepared: Prepared, args: string[], file: string, step: string): Promise<void> {
@@ -188,13 +185,9 @@ export class Phase {
     }
   }
 
-  /**
-   * The same when the phase is over.
-   * @returns the file
-   * @throws {Error} when it fails, with what Terraform said of it
-   */
+  /** The same after the end of the phase. @returns the file @throws {Error} with Terraform's errors when it fails */
   async terraformAfterwards(prepared: Prepared, args: string[], file: string): Promise<string> {
-    // What was asked of the phase is done; a run that was canceled has a state too.
+    // A cancel came too late to matter: a canceled run has a state too. A stop of the host still counts.
     const control = this.control.cause === 'stopped' ? this.control : new Control();
     const { code, errors } = await this.#quietly(prepared, args, file, control, { background: true });
     if (code !== 0) throw new Error(`terraform ${args[0]} ended with ${code}: ${this.masked(errors)}`);
@@ -218,9 +211,9 @@ export class Phase {
   /** Flags of plan and apply. */
   flags(prepared: Prepared): string[] {
     const environment = this.#command(prepared, []).environment;
-    // The state is in a directory that only this runner has, and the platform locks the workspace.
+    // Only this runner uses the state's directory, and the platform locks the workspace.
     const common = ['-input=false', '-lock=false', ...parallelism(environment)];
-    // Terraform 0.x has no JSON output, or another one.
+    // Terraform 0.x has no JSON output, or a different one.
     return this.job.structuredOutput && !prepared.binary.version.startsWith('0.') ? [...common, '-json'] : common;
   }
 
@@ -242,14 +235,11 @@ export class Phase {
   }
 }
 
-/** Path from the working directory, as Terraform is given it and as a plan remembers it. */
+/** Path relative to the working directory, as Terraform gets it and as a plan stores it. */
 export const fromDirectory = ({ directory }: Pick<Prepared, 'directory'>, path: string): string =>
   relative(directory, path);
 
-/**
- * The directory Terraform runs in.
- * @throws {PhaseError} when the configuration does not have it
- */
+/** The directory that Terraform runs in. @throws {PhaseError} when the configuration does not have it */
 export const workingDirectory = async (root: string, configured: string): Promise<string> => {
   const missing = () =>
     new PhaseError(
@@ -263,7 +253,7 @@ export const workingDirectory = async (root: string, configured: string): Promis
   return real;
 };
 
-/** An earlier attempt's leftovers must not mix with this one's. */
+/** Empties the folder: leftovers of an earlier attempt must not mix with this one's files. */
 export const recreateFolder = async (directory: string): Promise<void> => {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { mode: 0o700 });

@@ -5,7 +5,7 @@ import { PhaseError } from './errors.ts';
 /** What another runner needs to apply a plan (run.ts: artifact `plan`). */
 export interface PlanArchive {
   plan: Buffer;
-  /** Providers' versions and checksums as the plan was made with; absent when Terraform's own were enough. */
+  /** Versions and checksums of the plan's providers; absent when it used only Terraform's built-in ones. */
   lockFile?: Buffer;
   /** Terraform version that made it. */
   version: string;
@@ -21,7 +21,7 @@ export const writePlanArchive = async ({ plan, lockFile, version }: PlanArchive)
   tar.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of tar) chunks.push(chunk as Buffer);
-  // A plan is itself a zip: more effort would not make it smaller.
+  // A plan is a zip file already: a higher level would not make it smaller.
   return gzipSync(Buffer.concat(chunks), { level: 1 });
 };
 

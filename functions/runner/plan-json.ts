@@ -4,7 +4,7 @@ import type { Counts } from './output.ts';
 /** The parts of `terraform show -json` that the runner reads (Terraform's JSON output format 1.x). */
 export interface PlanJson {
   format_version: string;
-  /** Whether an apply would do anything; OpenTofu does not say. */
+  /** Whether an apply would change anything; OpenTofu has no such field. */
   applyable?: boolean;
   resource_changes?: ResourceChange[];
   resource_drift?: ResourceChange[];
@@ -14,21 +14,21 @@ export interface PlanJson {
   planned_values?: { root_module?: PlanValues };
   configuration?: Configuration;
   prior_state?: { values?: { root_module?: PlanValues } };
-  /** Terraform could not complete it. */
+  /** Terraform could not complete the plan. */
   errored?: boolean;
   checks?: Check[];
 }
 
 type CheckStatus = 'pass' | 'fail' | 'error' | 'unknown';
 
-/** Conditions of one object of the configuration, with those of each of its instances. */
+/** Conditions of one object of the configuration, and those of each of its instances. */
 export interface Check {
   address?: { kind?: string };
   status: CheckStatus;
   instances?: { status: CheckStatus }[];
 }
 
-/** A module as a state has it. */
+/** A module in a state. */
 export interface PlanValues {
   resources?: { mode?: string; type: string; provider_name: string }[];
   child_modules?: PlanValues[];
@@ -54,14 +54,14 @@ export interface Change {
   [key: string]: unknown;
 }
 
-/** Instances of managed resources of a module and those below. */
+/** Instances of managed resources in a module and those below it. */
 export const managedInstances = ({ resources = [], child_modules = [] }: PlanValues): number =>
   child_modules.reduce(
     (sum, module) => sum + managedInstances(module),
     resources.filter(({ mode }) => mode !== 'data').length,
   );
 
-/** Instances of managed resources that there are when the plan is applied. */
+/** Number of managed resource instances after the apply. */
 export const resourcesAfter = ({ planned_values }: PlanJson): number =>
   managedInstances(planned_values?.root_module ?? {});
 
@@ -69,17 +69,14 @@ const passive = new Set(['no-op', 'read']);
 
 const isChange = ({ actions, importing }: Change): boolean => !!importing || actions.some((one) => !passive.has(one));
 
-/**
- * Whether there is anything to apply. A refresh-only plan only has drift to accept.
- * @param refreshOnly the mode it was made in
- */
+/** Whether there is anything to apply. A refresh-only plan can only accept drift. @param refreshOnly the plan's mode */
 export const changesAnything = (plan: PlanJson, refreshOnly: boolean): boolean =>
   plan.applyable ??
   ((refreshOnly && (plan.resource_drift ?? []).length > 0) ||
     (plan.resource_changes ?? []).some(({ change, previous_address }) => isChange(change) || !!previous_address) ||
     Object.values(plan.output_changes ?? {}).some(isChange));
 
-/** As in Terraform's own summary: a replacement is one added and one destroyed, data sources do not count. */
+/** Like Terraform's summary: a replacement counts as one added and one destroyed, data sources do not count. */
 export const countChanges = ({ resource_changes = [] }: PlanJson): Counts => {
   const changes = resource_changes.filter(({ mode }) => mode !== 'data').map(({ change }) => change);
   const having = (action: string) => changes.filter(({ actions }) => actions.includes(action)).length;

@@ -23,7 +23,7 @@ const schemaCommand = ['providers', 'schema', '-json'];
 const noChanges = 0;
 const changes = 2;
 
-/** The flags that a run's options stand for (HCP API: runs, create). */
+/** Flags for the run's options (HCP API: runs, create). */
 const operationFlags = ({ job, files }: Phase, prepared: Prepared): string[] => {
   const { isDestroy, refresh, refreshOnly, targetAddrs, replaceAddrs, allowConfigGeneration } = job.operation;
   return [
@@ -40,8 +40,8 @@ const fileBody = async (file: string): Promise<FileBody> => ({ file, size: (awai
 
 /**
  * Plans: from an empty directory to stored artifacts.
- * @returns the directory as it can be applied in
- * @throws {PhaseError} when Terraform or what it needs has failed
+ * @returns the directory, ready for an apply
+ * @throws {PhaseError} when Terraform or something it needs has failed
  */
 export const plan = async (phase: Phase): Promise<Prepared> => {
   const { files } = phase;
@@ -64,9 +64,9 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   phase.facts.generatedConfiguration = await storeGenerated(phase);
   const completed = code === noChanges || code === changes;
   const failure = new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
-  // An assessment also reads a plan that failed: Terraform ends with an error where a condition does not hold.
+  // An assessment also reads a failed plan: Terraform fails when a condition does not hold.
   if (!completed && !phase.job.operation.assesses) throw failure;
-  // From here on the plan is this file, which no code of the configuration gets to: what policies judge is what is applied.
+  // Code of the configuration cannot write to this file: the plan that policies judge is the one that is applied.
   if (!takeFile(files.plan, files.kept.plan, phase.user.owner)) {
     throw completed ? new PhaseError('Terraform wrote no plan file.') : failure;
   }
@@ -82,14 +82,14 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   return prepared;
 };
 
-/** @throws the failure of a plan that failed for another reason than a condition that does not hold */
+/** @throws the plan's failure, unless only a condition does not hold */
 const assess = async (phase: Phase, json: PlanJson, failure: Error | undefined): Promise<void> => {
   const { healthIn, isStoppedByCondition } = await import('./health.ts');
   if (failure && !isStoppedByCondition(json)) throw failure;
   phase.facts.health = healthIn(json);
 };
 
-/** Also of a failed plan: the generated part is what its author wants to correct. */
+/** Also after a failed plan: its author wants to correct the generated configuration. */
 const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<boolean> => {
   const generated = files.own('generated.tf');
   if (!takeFile(files.generated, generated, user.owner)) return false;
@@ -104,10 +104,10 @@ const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<b
   }
 };
 
-/** The command line draws the plan by them; all others do without, and they take seconds to get. */
+/** Only Terraform's command line needs the schemas, to print the plan; reading them takes seconds. */
 const needsSchemas = ({ job }: Phase): boolean => job.structuredOutput && !job.withoutSchemas;
 
-/** Stores the plan as file and as JSON, each as soon as it is there. */
+/** Stores the plan as a file and as JSON, each as soon as it is ready. */
 const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const { files, artifacts, timings } = phase;
   artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
@@ -132,7 +132,7 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   });
 };
 
-/** All that a large provider has is 20 MB, for each plan. */
+/** All schemas of a large provider have 20 MB: keep those that the plan uses. */
 const writePlanSchemas = async ({ planJson, schemas, planSchemas: file }: Phase['files']): Promise<string> => {
   const { planSchemas } = await import('./schemas.ts');
   const [plan, all] = await Promise.all([readJson<PlanJson>(planJson), readJson<SchemasJson>(schemas)]);

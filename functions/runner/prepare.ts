@@ -16,10 +16,10 @@ import { backendText, linkBackend, readRootModule, refuseOtherBackends } from '.
 import { give } from './workspace/tree.ts';
 import { ArchiveError, unpack } from './workspace/unpack.ts';
 
-/** What is downloaded is there at once or not at all. */
+/** How long downloads are retried. */
 const downloadMs = 120_000;
 
-/** What Terraform noted on another machine about backend, workspace and state, should an archive bring it. */
+/** Terraform's records of backend, workspace and state on another machine, in case an archive contains them. */
 const localNotes = [
   '.terraform/terraform.tfstate',
   '.terraform/environment',
@@ -28,8 +28,8 @@ const localNotes = [
 ];
 
 /**
- * Everything before `terraform init`: configuration, state and binary, fetched side by side.
- * @throws {PhaseError} for what the run's owner can put right
+ * Everything before `terraform init`: fetches configuration, state and binary in parallel.
+ * @throws {PhaseError} for faults that the run's owner can correct
  */
 export const prepare = async (phase: Phase): Promise<Prepared> => {
   try {
@@ -68,7 +68,7 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
     plan,
     binary,
   ]);
-  // Only now: nothing is still being written when one of them fails the phase.
+  // Only once all have settled: nothing is being written any more when one of them fails the phase.
   const failed = all.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
   return { binary: await binary, made: await plan };
@@ -79,7 +79,7 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
   const directory = await workingDirectory(files.configuration, job.workspace.workingDirectory);
   const module = await readRootModule(directory, job.terraform.engine);
   refuseOtherBackends(module);
-  // With a state in sight, init would ask whether to move it.
+  // If init saw a state, it would ask whether to migrate it.
   const stray = await stat(join(directory, 'terraform.tfstate')).catch(() => undefined);
   if (stray?.size) {
     log.note('Note: the configuration has a file terraform.tfstate. It is ignored: this platform stores the state.\n');
@@ -95,11 +95,11 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
   return { binary: { ...binary, path }, directory, module };
 };
 
-/** Terraform destroys with an empty configuration as well; its command line then uploads an empty archive. */
+/** Terraform can destroy with an empty configuration; its command line then uploads an empty archive. */
 const fetchConfiguration = async ({ job, files }: Phase, patience: RetryBound): Promise<void> => {
   const { configurationBytes: archiveBytes, unpackedBytes, files: maxFiles } = job.limits;
   const what = 'The configuration';
-  // Not a byte of it is unpacked before all of it is known to be what was reviewed.
+  // Nothing is unpacked before the whole archive is verified to be the reviewed one.
   await download(what, job.configurationUrl, patience, toFile(files.archive, what, job.checksums.configuration));
   await recreateFolder(files.configuration);
   const limits = { archiveBytes, unpackedBytes, files: maxFiles };
@@ -119,13 +119,13 @@ const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
   return made;
 };
 
-/** @throws {TerraformError} when a provider, a module or the configuration itself is at fault */
+/** @throws {TerraformError} when a provider, a module or the configuration is at fault */
 export const initialize = async (phase: Phase, prepared: Prepared, flags: string[] = []): Promise<void> => {
   await offerProviders(phase, prepared);
   const shown = new InitOutput((bytes) => phase.log.write(bytes));
   const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => shown.push(bytes);
   const { code } = await withSshKey(phase, () =>
-    // Clients print what is no JSON line as it is, also those that were told to show no colours.
+    // Clients print lines that are not JSON unchanged, even when colours are off.
     phase.terraform(prepared, ['init', '-input=false', '-no-color', ...flags], 'init', [0], show),
   ).finally(() => shown.end());
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform init ended with ${code}.`);

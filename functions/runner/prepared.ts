@@ -1,12 +1,12 @@
 import type { Binary } from './binary/find.ts';
 import type { RootModule } from './workspace/configuration.ts';
 
-/** A configuration that Terraform can be started in, and what else an apply needs of its plan's runner. */
+/** An initialized configuration, and what else an apply needs from its plan's runner. */
 export interface Prepared {
   binary: Binary;
   /** Absolute and real path of the working directory. */
   directory: string;
   module: RootModule;
-  /** Hex, of the plan file as it was stored: what is applied in this directory is that one. */
+  /** Hex, of the stored plan file: only that file is applied in this directory. */
   planSha256?: string;
 }

@@ -6,21 +6,21 @@ import type { Prepared } from './prepared.ts';
 import { give } from './workspace/tree.ts';
 
 /**
- * Configures providers by what the organization says of them, once `terraform init` has told which ones the module needs:
- * nobody downloads a provider because there is a set for it. As an override file, so that it counts before a block of the
- * configuration's own.
+ * Configures providers as the organization's provider sets say, once `terraform init` shows which ones the module
+ * needs: a set alone does not download a provider. Written as an override file, so that it replaces a block of the
+ * configuration.
  */
 
 const overrideFile = 'stepform_provider_sets_override.tf';
 const variablesFile = 'stepform_provider_sets.tf';
 
-/** Addresses in the lock file, which has every provider of every module. */
+/** Addresses in the lock file, which lists every provider of every module. */
 const providersIn = (lockFile: string): Set<string> =>
   new Set([...lockFile.matchAll(/^provider\s+"([^"]+)"/gm)].map(([, address = '']) => address));
 
 export interface Choice {
   used: JobProviderSet[];
-  /** And why, for people. */
+  /** With the reason, for people. */
   unused: { name: string; why: string }[];
 }
 
@@ -50,7 +50,10 @@ export const overrideText = (sets: JobProviderSet[]): string =>
 
 const declarations = (names: string[]): string => names.map((name) => `variable ${JSON.stringify(name)} {}\n`).join('');
 
-/** Before the values of variables are written: those that the sets refer to are the configuration's own from here on. */
+/**
+ * Must run before variable values are written: from here on, the variables that the sets refer to are the
+ * configuration's.
+ */
 export const useProviderSets = async (phase: Phase, { directory, module }: Prepared): Promise<void> => {
   const { job, log, user } = phase;
   if (!job.providerSets?.length) return;

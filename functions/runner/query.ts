@@ -7,13 +7,13 @@ import { writeVariables } from './terraform/variables.ts';
 import { isBefore } from './versions.ts';
 import { give, takeFile } from './workspace/tree.ts';
 
-/** The release that `terraform query` came with. */
+/** First release with `terraform query`. */
 const firstQuery = [1, 14] as const;
 
 /**
- * Looks for resources that are not managed yet: `terraform query`. Its JSON lines are the log; configuration that it
- * generates becomes an artifact.
- * @throws {PhaseError} when Terraform or what it needs has failed
+ * Runs `terraform query`, which looks for resources that are not managed yet. Its JSON lines are the log; configuration
+ * that it generates becomes an artifact.
+ * @throws {PhaseError} when Terraform or something it needs has failed
  */
 export const query = async (phase: Phase): Promise<void> => {
   const { files, job } = phase;

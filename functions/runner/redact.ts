@@ -5,11 +5,9 @@ import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
 import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
 /**
- * The plan as anyone may see it who may see the run: what `terraform plan` draws in a terminal from, without sensitive
- * values.
- *
- * The renderer compares `before` with `after` even where it prints "(sensitive value)", and by the type in the schema.
- * So a value is replaced by one of its own kind, and by the same one on both sides exactly if both were equal.
+ * The plan for readers who may not see sensitive values: everything that `terraform plan` prints, without them. The
+ * renderer compares `before` with `after` even where it prints "(sensitive value)", and uses the schema's types. So
+ * each value is replaced by one of the same type, and both sides by the same one exactly if they were equal.
  */
 
 type Json = Record<string, unknown>;
@@ -18,7 +16,7 @@ type Side = 'before' | 'after';
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Stands for a value; `changed` marks the one on the `after` side of a difference. */
+/** Placeholder for a value; `changed` marks the one on the `after` side of a difference. */
 const placeholder = (value: unknown, changed: boolean): unknown => {
   switch (typeof value) {
     case 'string':
@@ -28,7 +26,7 @@ const placeholder = (value: unknown, changed: boolean): unknown => {
     case 'boolean':
       return changed;
     default:
-      // Of a collection not even names and number are told, only that it is there.
+      // Names and number of elements are hidden as well.
       return Array.isArray(value) ? [] : isObject(value) ? {} : value;
   }
 };
@@ -44,8 +42,8 @@ const hidden = (value: unknown, other: unknown, side: Side): unknown => {
 };
 
 /**
- * A mask is `true` for all of a value, or has the shape of the value with `true` where it is sensitive. Where it has
- * another shape than the value, all of the value is hidden.
+ * A mask is `true` for a whole value, or has the shape of the value with `true` where it is sensitive. If the shapes
+ * differ, the whole value is hidden.
  */
 const blank = (value: unknown, other: unknown, mask: unknown, side: Side, secrets: Secrets): unknown => {
   if (mask === true) return hidden(value, other, side);
@@ -64,7 +62,7 @@ const blank = (value: unknown, other: unknown, mask: unknown, side: Side, secret
   return marksAny(mask) || secrets.isIn(value) ? hidden(value, other, side) : value;
 };
 
-/** Whether the masks agree about it or not: what is sensitive on one side is hidden on both. */
+/** A value that is sensitive on one side is hidden on both. */
 const union = (a: unknown, b: unknown): unknown => {
   if (a === true || b === true) return true;
   if (Array.isArray(a) && Array.isArray(b)) {
@@ -75,12 +73,12 @@ const union = (a: unknown, b: unknown): unknown => {
       [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [key, union(valueAt(a, key), valueAt(b, key))]),
     );
   }
-  // Of a value that became one of another shape.
+  // The value has changed its shape.
   if (marksAny(a) && marksAny(b)) return true;
   return marksAny(a) ? a : b;
 };
 
-/** Hides what Terraform does not know to be sensitive in a value. */
+/** Hides sensitive values that Terraform does not know to be sensitive. */
 export type Hide = <T>(value: T) => T;
 
 const redactChange = (change: Change, secrets: Secrets, hide: Hide): Change => {
@@ -93,7 +91,9 @@ const redactChange = (change: Change, secrets: Secrets, hide: Hide): Change => {
   };
 };
 
-/** What is marked somewhere stands unmarked in computed attributes that repeat it, as `output` of a terraform_data. */
+/**
+ * Marked values can appear unmarked in computed attributes, as in `output` of a terraform_data: these are hidden too.
+ */
 const secretsOf = (plan: PlanJson): Secrets => {
   const secrets = new Secrets();
   const resources = [...(plan.resource_changes ?? []), ...(plan.resource_drift ?? [])];
@@ -108,7 +108,7 @@ const secretsOf = (plan: PlanJson): Secrets => {
   return secrets;
 };
 
-/** @param hide for what the workspace marks as sensitive: the plan's marks are the configuration's alone */
+/** @param hide for values that the workspace marks as sensitive: the plan's marks only cover the configuration's */
 export const redactPlan = (plan: PlanJson, schemas: SchemasJson, hide: Hide = (value) => value): Json => {
   const secrets = secretsOf(plan);
   const redactResource = (resource: ResourceChange): ResourceChange => ({
@@ -127,7 +127,7 @@ export const redactPlan = (plan: PlanJson, schemas: SchemasJson, hide: Hide = (v
       ...deferred,
       resource_change: deferred.resource_change && redactResource(deferred.resource_change),
     })),
-    // Names alone, of what the changes name already: no part of Terraform's format, whose readers pass it over.
+    // Only names that the changes contain already; not part of Terraform's format, whose readers ignore it.
     resource_dependencies: dependenciesOf(plan.configuration ?? {}),
     provider_format_version: schemas.format_version,
     provider_schemas: usedSchemas(changedTypes(plan), schemas),

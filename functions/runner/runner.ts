@@ -13,24 +13,25 @@ import { takeUsers, type Users } from './terraform/users.ts';
 import type { JobDirectory } from './workspace/job-directory.ts';
 import type { Handover } from './workspace/record.ts';
 
-/** Pauses between the questions of a runner that stands by. */
+/** Pauses between the requests of a runner that stands by. */
 const firstPauseMs = 30;
 const maxPauseMs = 2000;
 const pauseGrowth = 1.5;
 const maxAskMs = 10_000;
-/** Exit code of a runner that stood by and got no answer: nobody may give it the apply any more. */
+/** Exit code of a runner that stood by and got no answer: it can no longer get the apply. */
 const unansweredCode = 3;
-/** Who asks so seldom waits for a person, and has time for something else. */
+/** From this pause on the runner waits for a person, and does its deferred work meanwhile. */
 const idlePauseMs = 500;
 
 /**
- * One runner's life: a claim, when it stood ready the wait for one before it, its phase, and, when it stands by after a plan and is asked to, the apply.
+ * The life of a runner: it waits for a run if it was started ahead of one, claims it, does the phase, and after a plan
+ * stands by and applies when told to.
  */
 export class Runner {
   readonly #settings: Settings;
   #files: JobDirectory | undefined;
   #control: Control | undefined;
-  /** When a run was there for it, in milliseconds since the process started. */
+  /** When the runner got its run, in milliseconds since the process started. */
   #begunMs = 0;
   readonly #stopped = new AbortController();
 
@@ -38,25 +39,23 @@ export class Runner {
     this.#settings = settings;
   }
 
-  /** The host wants the runner gone; it has two minutes. */
+  /** Stop request of the host, which allows two minutes. */
   stop(): void {
     this.#stopped.abort();
     this.#control?.stop();
   }
 
-  /** Removes what is on disk. */
+  /** Removes its files. */
   close(): void {
     this.#files?.remove();
   }
 
-  /**
-   * @returns the program's exit code: 0 when nothing is left to be done for the run, so that nobody has to look at its end
-   */
+  /** @returns the program's exit code: 0 when the run needs no repair */
   async run(): Promise<number> {
     try {
       const { claim, url } = this.#settings;
       const sent = Promise.withResolvers<void>();
-      // Loaded while the control plane thinks; it would not hear of the claim before, had that begun at once.
+      // Loaded while the control plane handles the claim, which would otherwise be sent later.
       const modules = sent.promise.then(load);
       const users = sent.promise.then(() => takeUsers(this.#settings.terraformUsers));
       for (const one of [modules, users]) one.catch(() => {});
@@ -90,7 +89,7 @@ export class Runner {
     const next = prepared && planned.next === 'hold' ? (planned.job ?? (await this.#standBy(phase))) : undefined;
     let code = next === 'unanswered' ? unansweredCode : exitCode(planned.defect);
     if (prepared && typeof next === 'object') {
-      // Before anything of the apply's is written.
+      // Before any file of the apply is written.
       const left = files.renew(users.apply.owner);
       const handedOver = { prepared, left, of: users.plan.owner, sameIdentity: identityOf(next) === identityOf(job) };
       code = await applied({ conclude, apply }, begin(next), handedOver);
@@ -105,13 +104,13 @@ export class Runner {
     return phase;
   }
 
-  /** Asks until there is something to apply, nothing ever will be, or the time is up. */
+  /** Polls until there is something to apply, there never will be, or the time is up. */
   async #standBy({ client, job, afterwards }: Phase): Promise<Job | 'unanswered' | undefined> {
     const { signal } = this.#stopped;
     const end = Date.now() + job.holdSeconds * 1000;
     let pause = firstPauseMs;
     while (!signal.aborted) {
-      // Not cut off by a stop: an apply that was given to this runner must be answered for.
+      // A stop does not abort this request: an apply that this runner was given must be reported.
       const answer = await client.next(retryFor(Math.min(maxAskMs, Math.max(0, end - Date.now())))).catch((error) => {
         if (error instanceof TransportError) return { action: 'wait', afterMs: 0 } as const;
         throw error;
@@ -128,7 +127,7 @@ export class Runner {
   }
 }
 
-/** What a phase does that plans nothing; undefined for a plan. */
+/** Work of a phase that does not plan; undefined for a plan. */
 const otherWork = async (phase: Phase): Promise<(() => Promise<void>) | undefined> => {
   const { tests, queries } = phase.job.operation;
   if (tests) {
@@ -150,7 +149,7 @@ const applied = async (
   return exitCode(defect);
 };
 
-/** Roles, audiences and the like of what a phase shows itself as, without the tokens of it. */
+/** Roles, audiences and the like of the run's credentials, without their tokens. */
 const identityOf = ({ identity }: Job): string =>
   JSON.stringify([identity?.credentials.map(({ token: _, ...of }) => of), identity?.backed]);
 

@@ -1,6 +1,6 @@
 import type { PlanJson, PlanValues } from './plan-json.ts';
 
-/** What `terraform providers schema -json` says, and the part of it that a plan needs. */
+/** Output of `terraform providers schema -json`, reduced to what a plan needs. */
 export interface SchemasJson {
   format_version: string;
   provider_schemas?: Record<string, ProviderSchema>;
@@ -20,7 +20,7 @@ export interface Typed {
   provider_name: string;
 }
 
-/** Schemas of the types that occur; those of a large provider are thirty times the size of most plans. */
+/** Schemas of the types that occur: those of a large provider are thirty times the size of most plans. */
 export const usedSchemas = (used: Typed[], schemas: SchemasJson): Record<string, ProviderSchema> => {
   const result: Record<string, ProviderSchema> = {};
   for (const { provider_name, type, mode } of used) {
@@ -35,7 +35,7 @@ export const usedSchemas = (used: Typed[], schemas: SchemasJson): Record<string,
   return result;
 };
 
-/** What a plan says of changes. */
+/** Types that a plan changes. */
 export const changedTypes = (plan: PlanJson): Typed[] => [
   ...(plan.resource_changes ?? []),
   ...(plan.resource_drift ?? []),
@@ -47,7 +47,7 @@ const typesOf = ({ resources = [], child_modules = [] }: PlanValues): Typed[] =>
   ...child_modules.flatMap(typesOf),
 ];
 
-/** In the form of the whole: every type that the plan speaks of, before or after it, and how its provider is set up. */
+/** In the format of the whole: every type in the plan, before or after it, and the configuration of its provider. */
 export const planSchemas = (plan: PlanJson, schemas: SchemasJson): SchemasJson => {
   const modules = [plan.planned_values?.root_module, plan.prior_state?.values?.root_module];
   const used = [...changedTypes(plan), ...modules.flatMap((module) => (module ? typesOf(module) : []))];

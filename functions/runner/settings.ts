@@ -1,25 +1,29 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The runner's environment, read in this file and nowhere else. */
+/** The runner's environment variables, read only in this file. */
 export interface Settings {
   /** Base URL of the control plane, without a slash at the end. */
   url: string;
-  /** Names, with ports, by which Terraform reaches the control plane's public API. */
+  /** Host names, with ports, of the control plane's public API as Terraform reaches it. */
   hosts: string[];
   /** Single use; exchanged for a job at once. */
   claim: string;
-  /** Downloaded binaries, remembered versions, states that could not be uploaded. */
+  /** Folder for downloaded binaries, their versions, and states that could not be uploaded. */
   cacheDirectory: string;
-  /** Unpacked providers that runs on this machine share; absent where the disk does not outlive the runner. */
+  /** Folder of unpacked providers that the machine's runs share; absent where the disk is gone with the runner. */
   providerCache?: string;
-  /** Where Terraform and OpenTofu releases are found; a mirror has the same layout. Signatures are checked all the same. */
+  /**
+   * Base URLs of Terraform and OpenTofu releases; mirrors have the same layout. Signatures are verified in any case.
+   */
   releases: { terraform: string; tofu: string; tofuIndex: string };
-  /** More of its environment that Terraform may see: on machines of agents, whose owners say so. */
+  /** Further environment variables that Terraform may see, as the operator of an agent allows. */
   passOn: string[];
-  /** First of the user ids that Terraform must run as; `none` for the runner's own; empty: others where possible. */
+  /**
+   * First of the user ids that Terraform must run as; `none`: the runner's own; empty: separate ones where possible.
+   */
   terraformUsers: string;
-  /** What the runner was started with, less its own secrets. */
+  /** The environment the runner was started with, without its own secrets. */
   inherited: Record<string, string | undefined>;
 }
 
@@ -30,12 +34,12 @@ const required = (environment: NodeJS.ProcessEnv, name: string): string => {
 };
 
 const usersOf = ({ STEPFORM_TERRAFORM_USERS: value = '' }: NodeJS.ProcessEnv): string => {
-  // Lower ones are people's and systems' (login.defs: UID_MAX), the highest is nobody in particular.
+  // Lower ids are people's and system accounts' (login.defs: UID_MAX); the highest is "nobody".
   if (value === '' || value === 'none' || (/^\d{5,9}$/.test(value) && Number(value) >= 60_000)) return value;
   throw new Error(`STEPFORM_TERRAFORM_USERS is ${value}: it must be "none" or a user id from 60000 on`);
 };
 
-/** Takes the claim out of the environment, so that nothing started later inherits it. */
+/** Removes the claim from the environment, so that no child process inherits it. */
 export const takeSettings = (environment: NodeJS.ProcessEnv = process.env): Settings => {
   const url = required(environment, 'STEPFORM_URL').replace(/\/+$/, '');
   const claim = required(environment, 'STEPFORM_CLAIM');

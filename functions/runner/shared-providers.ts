@@ -10,16 +10,16 @@ import { download, toFile } from './transfer.ts';
 import { giveFolders, type LockedProvider, lockedProviders, packageChecksum } from './workspace/provider-cache.ts';
 import { makeFolder, readOwn } from './workspace/tree.ts';
 
-/** Providers that the platform keeps in its bucket, for runners whose disk ends with them (decisions/0082). */
+/** Providers that the platform keeps in its bucket, for runners whose disk is gone with them (decisions/0082). */
 
-/** Asking must not take longer than it saves. */
+/** Requests must not take longer than they save. */
 const askMs = 5_000;
 const downloadMs = 120_000;
 const limits = { files: 1000, bytes: 2 * 2 ** 30 };
 
 /**
- * Makes a plugin cache of the providers that the lock file names and the platform has. Content that the lock file has no
- * checksum of is not used.
+ * Makes a plugin cache of the providers that the lock file names and the platform has. Content whose checksum is not in
+ * the lock file is rejected.
  * @returns whether there is any
  */
 export const sharedProviders = async (
@@ -52,7 +52,9 @@ export const sharedProviders = async (
 const isSame = (one: SharedProvider, { address, version }: LockedProvider): boolean =>
   one.address === address.toLowerCase() && one.version === version;
 
-/** Its checksum (`h1`); undefined when it cannot be had or is not what the lock file names: Terraform installs it then. */
+/**
+ * Its checksum (`h1`); undefined when it is not available or does not match the lock file: Terraform then installs it.
+ */
 const offer = async (
   { files, control }: Phase,
   { url, sha256 }: SharedProvider,
@@ -79,8 +81,8 @@ const offer = async (
 };
 
 /**
- * Terraform takes from a cache what the lock file has the `h1` of, and one that was written on another platform has the
- * zip's checksum only. It adds the other itself when it installs the zip; so does this.
+ * Terraform uses a cached provider only if the lock file has its `h1`; a lock file written on another platform has only
+ * the zip's checksum. Installing the zip would add the `h1`; so does this.
  */
 const addChecksums = (lockFile: string, used: (LockedProvider & { checksum: string })[]): void => {
   const missing = used.filter(({ checksum, checksums }) => !checksums.includes(checksum));

@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import type { Phase } from './phase.ts';
 import { give } from './workspace/tree.ts';
 
-/** In single quotes, as Git has a shell read it. */
+/** In single quotes: Git passes the command to a shell. */
 const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
 
 /**
- * The workspace's SSH key, while modules are fetched: `init` runs no code of the configuration, and afterwards the key is
- * gone. A variable GIT_SSH_COMMAND of the workspace counts instead.
+ * Provides the workspace's SSH key while modules are fetched: `init` runs no code of the configuration, and afterwards
+ * the key is deleted. A variable GIT_SSH_COMMAND of the workspace takes precedence.
  */
 export const withSshKey = async <T>({ job, files, user, environment }: Phase, fetch: () => Promise<T>): Promise<T> => {
   if (!job.sshKey) return fetch();
   const file = join(files.ssh, 'key');
   await mkdir(files.ssh, { mode: 0o700 });
   try {
-    // OpenSSH reads no key whose last line does not end.
+    // OpenSSH rejects a key whose last line has no line break.
     await writeFile(file, `${job.sshKey.replaceAll('\r\n', '\n').trim()}\n`, { mode: 0o600 });
     give(files.ssh, user.owner);
     const options = [
       'IdentitiesOnly=yes',
       'BatchMode=yes',
-      // Hosts are not known before: the first answer of each counts.
+      // The first key that a host presents is trusted.
       'StrictHostKeyChecking=accept-new',
       `UserKnownHostsFile=${quoted(join(files.ssh, 'known_hosts'))}`,
     ];

@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { retryFor } from '../transport/retry.ts';
 import { askForWork } from './client.ts';
 
-/** A runner that was started before a run needed it. */
+/** A runner that was started before any run needed it. */
 
-/** Without an answer for so long there is no platform any more, or it has started another. */
+/** After this long without an answer the platform is gone, or has started another runner. */
 const silentMs = 60_000;
 
 export const isWarm = (claim: string): boolean => claim.startsWith('warm-');
 
 /**
- * Asks until a run has it.
+ * Polls until it is offered to a run.
  * @param onRegistered called with each answer
- * @returns the claim of the run; undefined when it is to exit
+ * @returns the claim of the run; undefined when the runner should exit
  * @throws {TokenDeadError, TransportError}
  */
 export const awaitOffer = async (
@@ -22,7 +22,7 @@ export const awaitOffer = async (
   signal: AbortSignal,
   onRegistered: () => void,
 ): Promise<string | undefined> => {
-  // Never in the environment, which operators and Terraform's processes may see.
+  // Never in the environment, which operators and Terraform's processes may read.
   const key = randomBytes(32).toString('base64url');
   let registered = false;
   while (!signal.aborted) {

@@ -1,17 +1,17 @@
-/** An answer to a heartbeat brings a new one when the last is so old. */
+/** Heartbeats request a new URL when the last one is this old. */
 const renewAfterMs = 5 * 60_000;
 
 /**
- * Where a state goes that cannot become the workspace's, also while the control plane does not answer. A presigned URL is
- * good no longer than the credentials that signed it, whatever it says of itself (S3: presigned URLs): an apply of
- * hours gets young ones with its heartbeats.
+ * URL for a state that could not be saved to the workspace, valid even while the control plane does not answer. A
+ * presigned URL expires with the credentials that signed it, whatever its own expiry (S3: presigned URLs), so a long
+ * apply gets fresh ones with its heartbeats.
  */
 export class StateBackupUrl {
   #url: string | null;
   #at: number;
   readonly #now: () => number;
 
-  /** @param url given with the job; null for a plan, which has no state to lose */
+  /** @param url from the job; null for a plan, which has no state to lose */
   constructor(url: string | null, now: () => number = () => Date.now()) {
     this.#url = url;
     this.#now = now;

@@ -5,15 +5,15 @@ import type { RetryBound } from '../transport/retry.ts';
 import type { Client } from './client.ts';
 
 /**
- * Snapshots of a large state. Whole ones, of which the workspace's readers have something, would cost the square of what an
- * apply makes; so most tell only what changed, which the control plane applies if the runner ends without a last one.
+ * Snapshots of a large state. Storing each as a whole would cost quadratic time and bytes, so most contain only
+ * changes. The control plane applies them if the runner ends without a last snapshot; other readers see the whole ones.
  */
 
-/** A smaller one is always stored as a whole. */
+/** Smaller states are always stored as a whole. */
 const smallBytes = 16 * 1024;
-/** Changes of so many times its size replace a whole one. */
+/** A whole state replaces changes that add up to this many times its size. */
 const growth = 2;
-/** Readers of the workspace's state get a newer one after so long, and no chain of changes has more than so many seconds. */
+/** Readers of the workspace's state get a newer one after this long, and no chain of changes is longer. */
 const wholeMs = 3 * 60_000;
 
 interface State {
@@ -23,7 +23,7 @@ interface State {
 
 export class StateChanges {
   readonly #client: Client;
-  /** What the control plane has, if anything. */
+  /** The newest state that the control plane has, if any. */
   #base: State | undefined;
   #isFirst = true;
   #wholeBytes = 0;
@@ -35,7 +35,7 @@ export class StateChanges {
     this.#client = client;
   }
 
-  /** The control plane has this one as a whole. */
+  /** The control plane has this state as a whole. */
   startFrom({ content, md5 }: State): void {
     this.#base = { content, md5 };
     this.#isFirst = true;
@@ -44,12 +44,12 @@ export class StateChanges {
     this.#wholeAt = Date.now();
   }
 
-  /** The newest is there only as changes. */
+  /** The newest state is stored only as changes. */
   get isAhead(): boolean {
     return !this.#isFirst;
   }
 
-  /** @returns false when the whole state is to be stored instead */
+  /** @returns false when the whole state must be stored instead */
   async store({ content, md5 }: State, patience: RetryBound): Promise<boolean> {
     const base = this.#base;
     if (!base || this.#refused || content.length <= smallBytes || Date.now() - this.#wholeAt > wholeMs) return false;

@@ -18,8 +18,8 @@ import { upload } from './transfer.ts';
 import { readOwn } from './workspace/tree.ts';
 
 /**
- * Terraform's state while it applies: snapshots go to the control plane as Terraform writes it, the last one when it has
- * ended, however it ended.
+ * Terraform's state during an apply: snapshots are uploaded as Terraform writes them, the last one after it has ended,
+ * however it ended.
  */
 
 export interface Snapshot {
@@ -30,14 +30,14 @@ export interface Snapshot {
 }
 
 /**
- * From a change to its snapshot, and between snapshots: with the upload, what Terraform has written is safe within two
- * seconds, and more often would cost more than it saves.
+ * From a change to its snapshot, and between snapshots: including the upload, written state is safe within two seconds.
+ * More often would cost more than it saves.
  */
 const pauseMs = 1000;
-/** While Terraform has much to write, most looks see half a state; one of many in a row sees a whole one. */
+/** While Terraform writes a lot, most reads see half a state; one of many in a row sees a whole one. */
 const againMs = 10;
 const looks = 50;
-/** A snapshot that takes longer is overtaken by the next one. */
+/** A snapshot that takes longer is superseded by the next one. */
 const intermediateMs = 5000;
 
 const tornText =
@@ -47,8 +47,8 @@ const tornText =
 const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
 
 /**
- * Undefined unless the file is a whole state: Terraform writes it in place, so that one may see half of it. Read at one
- * go: in pieces, between which the process does other things, a large state would hardly ever be whole.
+ * Undefined unless the file is a complete state: Terraform writes it in place, so a read may see half of it. Read
+ * synchronously: read in pieces, a large state would hardly ever be complete.
  */
 const readSnapshot = (path: string): Snapshot | undefined => {
   try {
@@ -65,23 +65,23 @@ const readSnapshot = (path: string): Snapshot | undefined => {
 
 export interface StateOutcome {
   stateVersionId?: string;
-  /** For people: why the newest state is not the workspace's, and where it is. */
+  /** Why the newest state is not the workspace's, and where it is; for people. */
   problem?: string;
   /** That state. */
   unsaved?: PhaseReport['unsavedState'];
 }
 
-/** Where a state goes that cannot become the workspace's. */
+/** Where a state goes that could not be saved to the workspace. */
 export interface StateBackup {
-  /** Presigned PUT: the job's, or what a heartbeat brought since. */
+  /** Presigned PUT: the job's, or a newer one from a heartbeat. */
   readonly address: { readonly url: string | null };
-  /** On the runner's disk: the last resort. */
+  /** On the runner's disk, as a last resort. */
   file: string;
   runId: string;
   key: KeptStateKey | null;
 }
 
-/** Of the time a host leaves, for the refuge. */
+/** Part of the host's grace period that is reserved for saving the state elsewhere. */
 const spareMs = 8000;
 
 export class StateKeeper {
@@ -90,7 +90,7 @@ export class StateKeeper {
   readonly #control: Control;
   readonly #refuge: StateBackup;
   readonly #changes: StateChanges;
-  /** What the control plane has: the serial it knows, and the MD5 of the file as Terraform wrote it. */
+  /** What the control plane has: its serial, and the MD5 of the file as Terraform wrote it. */
   #stored: { serial: number; fileMd5: string } | undefined;
   #whole: Snapshot | undefined;
   #before: string | undefined;
@@ -109,7 +109,7 @@ export class StateKeeper {
     this.#changes = new StateChanges(client);
   }
 
-  /** To be called before Terraform starts: what is there now is what the control plane has. */
+  /** To be called before Terraform starts: the state at that time is the one the control plane has. */
   async watch(): Promise<void> {
     const before = readSnapshot(this.#path);
     if (before) {
@@ -127,12 +127,12 @@ export class StateKeeper {
     }
   }
 
-  /** Where the system has no watch to give (inotify's are few on a shared machine). */
+  /** Where file watches are not available (inotify instances are limited on a shared machine). */
   #ask(): void {
     this.#poll ??= setInterval(() => this.#touched(), pauseMs);
   }
 
-  /** To be called when Terraform has ended. Never throws, unless the token is dead. */
+  /** To be called when Terraform has ended. Never throws unless the token is dead. */
   async finish(): Promise<StateOutcome> {
     this.#ended = true;
     this.#watcher?.close();
@@ -171,7 +171,7 @@ export class StateKeeper {
     );
   }
 
-  /** Puts a state where it survives the runner. Never throws. */
+  /** Saves a state where it survives the runner. Never throws. */
   async #shelter(content: Buffer): Promise<{ place: string; errored: boolean }> {
     try {
       await this.#uploadErrored(content);
@@ -198,7 +198,7 @@ export class StateKeeper {
     const given = this.#refuge.address.url;
     const { until, signal } = this.#control.patience();
     try {
-      // The bucket may be well when the control plane is not, so its address is not asked for first.
+      // The bucket may be reachable when the control plane is not, so use the URL at hand.
       if (given) return await upload(given, content, { until, signal });
     } catch (error) {
       if (!isExpired(error)) throw error;
@@ -230,7 +230,7 @@ export class StateKeeper {
         this.#stored = { serial: numbered.serial, fileMd5: snapshot.md5 };
       } else await this.#upload(snapshot, true);
     } catch (error) {
-      // The next change, or the end, tries again with a newer one.
+      // The next change, or the end, tries again with a newer state.
       console.error(`an intermediate state was not stored: ${messageOf(error)}`);
     }
   }
@@ -248,7 +248,7 @@ export class StateKeeper {
     const { content, serial, lineage, md5 } = this.#numbered(found);
     const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
     const inline = content.length <= maxInlineStateBytes ? content.toString('base64') : undefined;
-    // Of one that comes along, the control plane makes its own.
+    // For an inline state, the control plane computes its own.
     const sha256 = inline === undefined ? createHash('sha256').update(content).digest() : undefined;
     const announced = {
       ...{ serial, lineage, md5, size: content.length, intermediate },
@@ -271,8 +271,8 @@ export class StateKeeper {
   }
 
   /**
-   * Terraform leaves the serial alone when a state has become again what it was at the start; the control plane,
-   * which has seen what was in between, must still be able to tell which one is newer.
+   * Terraform keeps the serial when a state has become again what it was at the start; but the control plane has seen
+   * the states in between and must be able to tell which is newer.
    */
   #numbered(found: Snapshot): Snapshot {
     const stored = this.#stored;

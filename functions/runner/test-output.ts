@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { maxLeft, type TestFacts, testVerdicts } from '../run/module-test-record.ts';
 
-/** Reads what Terraform's tests came to (Terraform: machine-readable UI, messages of `terraform test`). */
+/** Reads the results of Terraform's tests (Terraform: machine-readable UI, messages of `terraform test`). */
 
 const maxLine = 1024 * 1024;
 
@@ -30,7 +30,7 @@ export class TestOutput {
     for (const line of lines) this.#read(line);
   }
 
-  /** Undefined while Terraform has not summed up. */
+  /** Undefined until Terraform has printed its summary. */
   get facts(): TestFacts | undefined {
     const left = [...this.#left].slice(0, maxLeft);
     return this.#summary && { ...this.#summary, ...(left.length ? { left } : {}) };

@@ -8,18 +8,18 @@ import { TestOutput } from './test-output.ts';
 import { isBefore } from './versions.ts';
 import { give } from './workspace/tree.ts';
 
-/** `terraform test` of all releases with tests; `-parallelism` came later. */
+/** First release with `terraform test`; `-parallelism` came later. */
 const firstTests = [1, 6] as const;
 const firstParallelism = [1, 12] as const;
 
-/** Exit codes: all passed or were skipped, or some did not. */
+/** Exit codes: all tests passed or were skipped; some failed. */
 const passed = 0;
 const failed = 1;
 
 /**
- * Runs the tests of a module, which create and destroy resources of their own: from an empty directory to what they came to,
- * in the report. Terraform's JSON lines are the log.
- * @throws {PhaseError} when Terraform did not come to an end of the tests
+ * Runs the tests of a module, which create and destroy resources of their own. Results go into the report; Terraform's
+ * JSON lines are the log.
+ * @throws {PhaseError} when Terraform did not finish the tests
  */
 export const test = async (phase: Phase): Promise<void> => {
   const { tests } = phase.job.operation;
@@ -37,7 +37,7 @@ export const test = async (phase: Phase): Promise<void> => {
     phase.log.write(bytes);
     output.push(bytes);
   });
-  // However it ended: what could not be destroyed has to be said.
+  // However it ended: resources that could not be destroyed must be reported.
   if (output.facts) phase.facts.tests = output.facts;
   if (phase.control.cause) throw new InterruptedError('terraform test was interrupted');
   if (!output.facts) throw new TerraformError(phase.output.failure ?? `terraform test ended with ${code}.`);

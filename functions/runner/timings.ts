@@ -1,4 +1,4 @@
-/** Milliseconds by step; a step that happens again adds up. */
+/** Milliseconds by step; repeated steps add up. */
 export class Timings {
   readonly ms: Record<string, number> = {};
   readonly #started = performance.now();
@@ -12,7 +12,7 @@ export class Timings {
     }
   }
 
-  /** With the time since the phase began. */
+  /** All steps, and the total since the phase began. */
   all(): Record<string, number> {
     return { ...this.ms, total: Math.round(performance.now() - this.#started) };
   }

@@ -7,12 +7,12 @@ import { type FileBody, open, send } from '../transport/http.ts';
 import { type RetryBound, retrying } from '../transport/retry.ts';
 import { PhaseError } from './errors.ts';
 
-/** Objects by presigned URL: no credentials, and errors that name no signature. */
+/** Objects by presigned URL: no credentials, and error messages without signatures. */
 
-/** What did not come through in time or whole, although storage answers 400 (S3: error responses). */
+/** Transfers that broke off, although storage answers 400 (S3: error responses). */
 const passing = ['RequestTimeout', 'IncompleteBody'];
 
-/** Why storage did not do it; a presigned URL that has run out is {@link isExpired}. */
+/** The error for a response of storage; an expired presigned URL is {@link isExpired}. */
 const refusal = (action: 'upload' | 'download', status: number, body: string): Error => {
   const code = /<Code>(\w+)<\/Code>/.exec(body)?.[1];
   const message = `${action}: HTTP ${status} ${body.slice(0, 300)}`.trimEnd();
@@ -20,15 +20,12 @@ const refusal = (action: 'upload' | 'download', status: number, body: string): E
   return again ? new TransportError(message) : new RefusedError(message, status, code);
 };
 
-/** Of an upload that storage takes once (protocol.ts: UploadsAnswer). */
+/** For objects that may be created only once (protocol.ts: UploadsAnswer). */
 export const createOnly = { 'if-none-match': '*' };
-/** There is an object already: this one, whose answer was lost. Should it be another, its checksum tells. */
+/** The object exists already: it is this one, and its response was lost. If it is another, the checksum shows it. */
 const isThere = 412;
 
-/**
- * Stores an object under a presigned URL.
- * @throws {RefusedError} {@link isExpired} when the URL is no longer good
- */
+/** Stores an object under a presigned URL. @throws {RefusedError} {@link isExpired} when the URL has expired */
 export const upload = async (
   url: string,
   body: Uint8Array | FileBody,
@@ -42,9 +39,9 @@ export const upload = async (
   }, patience);
 
 /**
- * Hands the object to `read`, from the start again when the transfer breaks off.
- * @param what  for people: "the configuration"
- * @throws {PhaseError} when storage does not have it or does not give it
+ * Passes the object to `read`, again from its start when the transfer breaks off.
+ * @param what for people: "the configuration"
+ * @throws {PhaseError} when storage does not have the object or does not return it
  */
 export const download = async <T>(
   what: string,
@@ -82,7 +79,7 @@ const attempt = async <T>(url: string, { signal }: RetryBound, read: (body: Read
   try {
     return await read(body);
   } catch (error) {
-    // The reader only saw its input end; what matters is why.
+    // The reader only sees its input end; report the cause.
     if (broken) throw new TransportError(`download: ${broken.message}`, { cause: broken });
     throw error;
   }
@@ -98,12 +95,12 @@ const beginningOf = async (body: Readable): Promise<string> => {
       if (text.length > maxRefusal) break;
     }
   } catch {
-    // The status says enough.
+    // The status is enough.
   }
   return text;
 };
 
-/** Hex SHA-256 of what is uploaded. */
+/** Hex SHA-256 of the upload. */
 export const sha256Of = async (body: Uint8Array | FileBody): Promise<string> => {
   const hash = createHash('sha256');
   if (body instanceof Uint8Array) return hash.update(body).digest('hex');
@@ -112,8 +109,8 @@ export const sha256Of = async (body: Uint8Array | FileBody): Promise<string> => 
 };
 
 /**
- * Writes a download to a file, and refuses another content than was recorded.
- * @param what  for people: "The configuration"
+ * Writes a download to a file, and rejects content that does not match the recorded checksum.
+ * @param what for people: "The configuration"
  * @param checksum `sha256:<hex>` or `md5:<hex>`
  * @throws {PhaseError}
  */

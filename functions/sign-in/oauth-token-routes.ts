@@ -30,7 +30,7 @@ const connectTo = async (request: ApiRequest, principal: Principal, person: Pers
     return failed('invalid_grant', 'Only users can sign in, not team or organization tokens. Sign in as a user first.');
   }
   const { userId } = principal;
-  return withAuditInAllOrganizations({ request, principal, deed: connecting }, async () =>
+  return withAuditInAllOrganizations({ request, principal, auditAction: connecting }, async () =>
     (await connect(person, userId))
       ? done()
       : failed('invalid_grant', 'This identity belongs to another user. Sign out, then sign in with it to see which.'),
@@ -72,9 +72,11 @@ const issue = async (userId: string, isPage: boolean, { description, until = nul
   return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
 };
 
-const deed = auditActionOf('POST', '/authentication-tokens');
+const auditAction = auditActionOf('POST', '/authentication-tokens');
 const tokenFor = (request: ApiRequest, userId: string, isPage: boolean, how: How) =>
-  withAuditInAllOrganizations({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, isPage, how));
+  withAuditInAllOrganizations({ request, principal: { userId, kind: 'user' }, auditAction }, () =>
+    issue(userId, isPage, how),
+  );
 
 const exchangeCode = async (
   request: ApiRequest,

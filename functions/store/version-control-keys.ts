@@ -28,6 +28,9 @@ import { type Key, padded } from './key.ts';
  * | | `RUN#<workspace>` | → newest run of the commit in the workspace |
  * | `VCSEVENT#<organization>#<day>` | `<time>#<id>` | what came of a delivery, for people |
  */
+/** Branches may have the separator of keys in their names; one would be found among the moves of another. */
+const branchPart = (branch: string): string => branch.replaceAll(/[%#]/g, encodeURIComponent);
+
 export const versionControlKeys = {
   oauthClient: (id: string): Key => ({ pk: `OC#${id}`, sk: 'OC' }),
   organizationOauthClient: (organization: string, createdAt: string, id: string): Key => ({
@@ -51,7 +54,12 @@ export const versionControlKeys = {
   follower: (repository: string, id: string): Key => ({ pk: `REPO#${repository}`, sk: `FOLLOWER#${id}` }),
   move: (repository: string, branch: string, n: number): Key => ({
     pk: `REPO#${repository}`,
-    sk: `MOVE#${branch}#${padded(n)}`,
+    sk: `MOVE#${branchPart(branch)}#${padded(n)}`,
+  }),
+  /** How the sort keys of all moves of the branch begin. */
+  movesOf: (repository: string, branch: string): Key => ({
+    pk: `REPO#${repository}`,
+    sk: `MOVE#${branchPart(branch)}#`,
   }),
   pullRequest: (repository: string, number: number): Key => ({
     pk: `REPO#${repository}`,

@@ -1,13 +1,13 @@
-/** The other side did not answer, or answered that it cannot just now. Worth another try. */
+/** There was no answer, or the service is temporarily unavailable. Worth a retry. */
 export class TransportError extends Error {
   override name = 'TransportError';
 }
 
-/** The other side understood and refused. Another try would be refused as well. */
+/** The request was refused. A retry would be refused as well. */
 export class RefusedError extends Error {
   override name = 'RefusedError';
   readonly status: number;
-  /** As storage calls it, e.g. `ExpiredToken`. */
+  /** Storage's error code, e.g. `ExpiredToken`. */
   readonly code: string | undefined;
   constructor(message: string, status: number, code?: string) {
     super(message);
@@ -16,10 +16,10 @@ export class RefusedError extends Error {
   }
 }
 
-/** The credentials that signed a URL have ended before the URL has: answered with 400 (S3: error responses). */
+/** The credentials that signed a URL have expired before the URL: answered with 400 (S3: error responses). */
 const deadCredentials = ['ExpiredToken', 'InvalidToken', 'TokenRefreshRequired'];
 
-/** A presigned URL that was used too late, as storage says it. */
+/** Whether storage refused a presigned URL because it has expired. */
 export const isExpired = (error: unknown): boolean =>
   error instanceof RefusedError && (error.status === 403 || deadCredentials.includes(error.code ?? ''));
 

@@ -3,9 +3,9 @@ import type http from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { TransportError } from './errors.ts';
 
-/*
- * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each one after. An
- * `import` of it would load that too, 40 ms of it: it reads every export, and one of them is the WebSocket.
+/**
+ * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each one after.
+ * Importing `node:http` would load 40 ms of it too: an `import` reads every export, one of which is the WebSocket.
  */
 const { Agent, request: plain } = process.getBuiltinModule('node:http');
 const { Agent: SecureAgent, request: secure } = process.getBuiltinModule('node:https');
@@ -20,12 +20,12 @@ export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Record<string, string>;
   body?: Uint8Array | FileBody;
-  /** Without a byte for so long, the call has failed. */
+  /** The call fails after this long without a byte. */
   idleMs?: number;
   signal?: AbortSignal;
-  /** Once all of it is on its way. */
+  /** Called once the whole request is on its way. */
   onSent?: () => void;
-  /** PEM of authorities to trust instead of the usual ones. */
+  /** PEM certificates to trust instead of the usual authorities. */
   ca?: string[];
 }
 
@@ -40,7 +40,7 @@ const maxAnswer = 32 * 1024 * 1024;
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const agents = new Map<string, http.Agent>();
 
-/** Proxies are used as by Terraform: by environment, never for this machine itself. */
+/** Proxies come from the environment, as for Terraform; never used for this machine itself. */
 const agentFor = ({ protocol, hostname }: URL): http.Agent => {
   const direct = loopback.test(hostname);
   const key = `${protocol}${direct}`;
@@ -53,12 +53,12 @@ const agentFor = ({ protocol, hostname }: URL): http.Agent => {
   return agent;
 };
 
-/** Without the query, where presigned URLs carry their signature. */
+/** Without the query, which holds the signature of presigned URLs. */
 const named = (method: string, { origin, pathname }: URL): string => `${method} ${origin}${pathname}`;
 
 /**
- * Resolves with the answer's head; its body is read by the caller.
- * @throws {TransportError} when no answer comes
+ * Resolves with the head of the response; the caller reads its body.
+ * @throws {TransportError} when there is no response
  */
 export const open = (address: string, call: Call): Promise<http.IncomingMessage> =>
   new Promise((resolve, reject) => {
@@ -89,10 +89,7 @@ export const open = (address: string, call: Call): Promise<http.IncomingMessage>
     else pipeline(createReadStream(body.file, { end: body.size - 1 }), request).catch(fail);
   });
 
-/**
- * The whole answer, whatever its status.
- * @throws {TransportError} when none comes, or not all of it
- */
+/** The whole response, whatever its status. @throws {TransportError} when it is missing or incomplete */
 export const send = async (address: string, call: Call): Promise<Answer> => {
   const answer = await open(address, call);
   return { status: answer.statusCode ?? 0, body: await readAll(answer, named(call.method, new URL(address))) };

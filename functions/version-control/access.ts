@@ -24,16 +24,16 @@ import { botId, installedRepositories } from './github-app/repositories.ts';
 import { RefreshRefusedError, refreshToken } from './refresh.ts';
 import { providerOf } from './service-providers.ts';
 
-/** A connection that can be called: its forge, and its token as it is good now. */
+/** A usable connection: its forge, and its current token. */
 export interface Access extends Connection {
-  /** Of the OAuth token, or of the installation of the GitHub App. */
+  /** Id of the OAuth token, or of the installation of the GitHub App. */
   id: string;
   forge: Forge;
   name: string;
   call: Call;
-  /** An installation has one webhook for all repositories, and an account that cannot be asked who it is. */
+  /** An installation has one webhook for all repositories, and cannot ask GitHub for its account. */
   isInstallation: boolean;
-  /** At the forge, of what writes comments. */
+  /** Id of the account at the forge that writes comments. */
   accountId(): Promise<string>;
 }
 
@@ -44,7 +44,7 @@ const patienceMs = 5_000;
 const isFresh = ({ expiresAt, sealedRefreshToken }: OauthToken): boolean =>
   !expiresAt || !sealedRefreshToken || Date.parse(expiresAt) - Date.now() > refreshBeforeMs;
 
-/** One refreshes, the others wait for what comes of it: refresh tokens are good once. */
+/** One call refreshes the token, the others wait for its result: a refresh token works once. */
 const refreshed = async (client: OauthClient, token: OauthToken): Promise<OauthToken> => {
   const until = Date.now() + patienceMs;
   for (;;) {
@@ -103,8 +103,8 @@ const accessByInstallation = async (id: string, reach: Reach): Promise<Access> =
 /**
  * 2 reads and 1 KMS request; a refresh when the token is about to expire.
  * @param id of an OAuth token, or of an installation of the GitHub App
- * @param reach `ended`: also of a connection that is being deleted, whose webhooks are; `repository` is what an installation's
- * token is for
+ * @param reach `ended`: also for a connection that is being deleted, to delete its webhooks; `repository`: the one that
+ * an installation's token is for
  * @throws {ForgeError} for a connection that cannot be used now
  */
 export const accessBy = async (id: string, reach: Reach = {}): Promise<Access> =>

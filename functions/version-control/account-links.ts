@@ -4,14 +4,14 @@ import { create, get, put, queryAll, remove } from '../store/table.ts';
 import { now } from '../store/time.ts';
 
 /**
- * Which account at a forge is whose here, for each connection. Somebody who is signed in here names their account and gets a
- * code that is good once; a comment with it, by that very account, proves that it is theirs. Whoever reads the comment and
- * repeats it with another account gets nothing by it.
+ * Links a user to their account at a forge, for each connection. A signed-in user names their account and gets a code
+ * that works once; a comment with the code, written by that account, proves ownership. Anybody who reads the code and
+ * posts it from another account gains nothing.
  */
 
 export interface AccountLink {
   clientId: string;
-  /** At the forge: names can be given to somebody else. */
+  /** The account's id at the forge: names can pass to somebody else. */
   accountId: string;
   username: string;
   userId: string;
@@ -43,7 +43,7 @@ export const beginLink = async (
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** Links the account; undefined for a code that is not good for it. May be repeated until the code is spent. */
+/** Links the account; undefined for an invalid code. May be repeated until the code is spent. */
 export const completeLink = async (
   clientId: string,
   account: { id: string; username: string },
@@ -55,7 +55,7 @@ export const completeLink = async (
   return keepLink(clientId, account, challenge.userId);
 };
 
-/** The account was proved to be the user's. 3 writes. */
+/** Stores the proven link. 3 writes. */
 export const keepLink = async (
   clientId: string,
   account: { id: string; username: string },
@@ -68,20 +68,20 @@ export const keepLink = async (
   return link;
 };
 
-/** Last, so that a delivery that was cut off is done again. */
+/** Comes last, so that an interrupted delivery can be repeated. */
 export const spendCode = async (code: string): Promise<void> => {
   await remove(keys.linkCode(hashSecret(code)));
 };
 
-/** Whose account it is. 1 read. */
+/** The user who owns the account. 1 read. */
 export const linkOfAccount = (clientId: string, accountId: string): Promise<AccountLink | undefined> =>
   get<AccountLink>(keys.linkedAccount(clientId, accountId));
 
-/** The user's own. 2 reads. */
+/** The user's own link. 2 reads. */
 export const linkOfUser = async (clientId: string, userId: string): Promise<AccountLink | undefined> => {
   const pointer = await get<{ accountId: string }>(keys.linkOfUser(clientId, userId));
   const link = pointer && (await linkOfAccount(clientId, pointer.accountId));
-  // Somebody else may have proved meanwhile that the account is theirs.
+  // Another user may have proved ownership since.
   return link?.userId === userId ? link : undefined;
 };
 
@@ -96,7 +96,7 @@ export const endLink = async (clientId: string, userId: string): Promise<void> =
   await remove(keys.linkOfUser(clientId, userId));
 };
 
-/** Of a connection that is deleted. */
+/** For a connection that is deleted. */
 export const endLinks = async (clientId: string): Promise<void> => {
   const { pk } = keys.oauthClient(clientId);
   for (const prefix of ['ACCOUNT#', 'LINKED#']) {

@@ -8,11 +8,11 @@ import { type AccountLink, beginLink, endLink, linkOfUser } from './account-link
 import type { OauthClient } from './connections.ts';
 import { oauthClient } from './finder.ts';
 
-/** A person's own account at a connection's forge, which comments on pull requests are acted on by. */
+/** A user's own account at a connection's forge, whose comments on pull requests count as the user's. */
 
 const username = v.pipe(text(100), v.regex(/^[A-Za-z0-9_.-]+$/, 'must be the name of an account'));
 
-/** The code is shown once, to whoever asked for it. */
+/** Shows the code once, to the user who requested it. */
 const begin = async ({ request, subject, principal }: Context<OauthClient>): Promise<Answer> => {
   checkPerson(principal);
   const { attributes } = readData(request, { username }, {}, { shown: '', related: '' });

@@ -8,8 +8,9 @@ import type { VcsRepo } from '../workspaces/records.ts';
 import type { FollowedRepository } from './repositories.ts';
 
 /**
- * Commits as configurations: each is fetched once, for however many workspaces. The record says how that goes; versions
- * that wait for it have a row below it, written before they look at it, so that whoever settles it finds them.
+ * Commits as configurations: each is fetched once, for any number of workspaces. Its record has the progress; each
+ * version that waits for it has a row below, written before the version reads the record, so that whoever settles the
+ * record finds it.
  */
 
 export interface CommitArchive {
@@ -17,13 +18,13 @@ export interface CommitArchive {
   tokenId: string;
   identifier: string;
   sha: string;
-  /** With the files of its submodules. */
+  /** Includes the files of its submodules. */
   submodules?: boolean;
   status: 'fetching' | 'stored' | 'errored';
   archive?: Archive;
   size?: number;
   failure?: string;
-  /** Tries that came to nothing. */
+  /** Failed attempts. */
   attempts: number;
   leaseUntil?: string;
   since: string;
@@ -32,10 +33,10 @@ export interface CommitArchive {
 const archiveId = (repository: string, sha: string, submodules: boolean): string =>
   `${repository}#${sha}${submodules ? '#submodules' : ''}`;
 
-/** Of one commit, with submodules or without them. */
+/** Of one commit, with or without submodules. */
 export type CommitArchives = readonly CommitArchive[];
 
-/** What the follower takes of the commit. */
+/** The archive that the follower uses. */
 export const archiveFor = (archives: CommitArchives, vcsRepo: VcsRepo | null | undefined): CommitArchive => {
   const wanted = vcsRepo?.ingressSubmodules ?? false;
   const archive = archives.find(({ submodules = false }) => submodules === wanted);
@@ -46,7 +47,7 @@ export const archiveFor = (archives: CommitArchives, vcsRepo: VcsRepo | null | u
 export const getArchive = (id: string): Promise<CommitArchive | undefined> =>
   get<CommitArchive>(keys.commitArchive(id));
 
-/** The commit's record; made, or begun anew after a failure, when it has to be fetched. */
+/** The commit's record; created, or reset after a failure, if the commit must be fetched. */
 export const requestArchive = async (
   { id: repository, tokenId, identifier }: Pick<FollowedRepository, 'id' | 'tokenId' | 'identifier'>,
   sha: string,
@@ -68,20 +69,25 @@ export const requestArchive = async (
   return again ?? (await getArchive(id)) ?? wanted;
 };
 
-/** Configurations may expire (infra/settings.ts: configurationRetentionDays), this long after they were stored at the earliest. */
+/**
+ * Configurations may expire (infra/settings.ts: configurationRetentionDays), but not earlier than this after they were
+ * stored.
+ */
 const keptMs = 86_400_000;
 
-/** Whether there is nothing to plan: it could not be fetched, or has expired. 1 request to S3 for an old one. */
+/**
+ * Whether there is nothing to plan: the commit could not be fetched, or has expired. 1 request to S3 for an old one.
+ */
 const isGone = async ({ status, archive, since }: CommitArchive): Promise<boolean> => {
   if (status === 'errored') return true;
   if (!archive || Date.now() - Date.parse(since) < keptMs) return false;
   return (await objectSize(archive.key)) === undefined;
 };
 
-/** A version that waits for the commit: of a workspace's configuration, a policy set, or a module. */
+/** A version that waits for the commit: of a configuration, a policy set, or a module. */
 export interface Waiting extends Key {
   versionId: string;
-  /** Of a module's version, which is found by these. */
+  /** Identify a module's version. */
   moduleId?: string;
   version?: string;
 }
@@ -93,14 +99,14 @@ export const waitForArchive = async (
   await put({ ...keys.waitingForArchive(id, versionId), versionId, ...of });
 };
 
-/** Until {@link settleWaiting} is through, the sweep has it done. */
+/** The sweep repeats the work until {@link settleWaiting} has finished. */
 export const markUnsettled = async (id: string): Promise<void> => {
   await update(keys.commitArchive(id), { set: dueIn(id, 60), condition: 'attribute_exists(pk)' });
 };
 
 const atOnce = 25;
 
-/** The version as its commit's archive says; undefined while that is not settled. May be repeated. */
+/** The version with its commit's archive; undefined while that is not settled. May be repeated. */
 export const settleVersion = async (
   archive: CommitArchive,
   versionId: string,
@@ -125,8 +131,8 @@ export const settleVersion = async (
 };
 
 /**
- * Settles every version that waits for the commit. May be repeated, and cut off: the sweep goes on.
- * @param settle false while the version is not there: a row is written before it, and stays until then
+ * Settles every version that waits for the commit. May be repeated, and continued by the sweep after an interruption.
+ * @param settle false while the version does not exist: its row is written before it, and stays until then
  */
 export const settleWaiting = async (
   archive: CommitArchive,

@@ -8,16 +8,16 @@ import { ForgeError } from './forge-error.ts';
 import type { Call, ForgeRequest } from './forges/forge.ts';
 import { providerOf } from './service-providers.ts';
 
-/** Calls to a forge's API, each with the connection's token and to the connection's origin only. */
+/** Calls to a forge's API, with the connection's token and only to the connection's origin. */
 
 const maxBytes = 10 * 1024 * 1024;
 const answerMs = 10_000;
-/** Before each further try of what another try may help; writes are made once. */
+/** Delays before retries of reads; writes are sent once. */
 const retryMs = [500, 2_000];
 
 const userAgent = 'stepform';
 
-/** Of every request with a token. */
+/** Headers of every request with a token. */
 export const headersFor = (client: Pick<ForgeClient, 'dialect'>, secret: string): Record<string, string> => ({
   authorization: `Bearer ${secret}`,
   'user-agent': userAgent,
@@ -34,7 +34,7 @@ const urlOf = ({ apiUrl }: Pick<ForgeClient, 'apiUrl'>, { path, query = {} }: Fo
 
 const header = (answer: OutboundAnswer, name: string): string | undefined => answer.headers[name]?.toString();
 
-/** When a forge that refuses for the number of requests may be asked again. UTC ISO 8601. */
+/** When a forge with an exhausted rate limit may be called again. UTC ISO 8601. */
 export const pausedUntil = (
   status: number,
   headers: Record<string, string | string[] | undefined>,
@@ -62,7 +62,7 @@ const said = (body: Buffer): string => {
 const refused = [401, 403];
 const passing = [500, 502, 503, 504];
 
-/** What a status that is no answer means. */
+/** The error for a failed status. */
 export const failureOf = (name: string, status: number, body: Buffer): ForgeError => {
   const detail = said(body);
   if (refused.includes(status))
@@ -82,24 +82,24 @@ export const asForgeError = (name: string, error: unknown): ForgeError => {
   return new ForgeError(failure, `${name} could not be called: ${error.message}`);
 };
 
-/** The forge does not accept it any more, and why; or asked to wait until then. */
+/** Why the forge rejects the token, or until when it asks to wait. */
 export type TokenProblem = { broken: string } | { pausedUntil: string };
 
 export interface Connection {
   client: ForgeClient;
   secret: string;
-  /** Told why the token cannot be used now; absent while one is tried that is not kept yet. */
+  /** Receives the reason why the token cannot be used; absent for a token that is not stored yet. */
   onProblem?(problem: TokenProblem): Promise<void>;
 }
 
-/** By whoever reaches the forge. @throws {OutboundError} */
+/** Sends through the platform or an agent, whichever reaches the forge. @throws {OutboundError} */
 const sendFor = (
   { agentPoolId }: Pick<ForgeClient, 'agentPoolId'>,
   request: OutboundRequest,
   limits: Partial<OutboundLimits>,
 ): Promise<OutboundAnswer> => (agentPoolId ? sendThrough(agentPoolId, request, limits) : send(request, limits));
 
-/** As `fetch` of a library. @throws {OutboundError} */
+/** A `fetch` for libraries. @throws {OutboundError} */
 export const fetchFor = (client: Pick<ForgeClient, 'agentPoolId'>) =>
   fetchBy((request, limits) => sendFor(client, request, limits));
 
@@ -138,13 +138,11 @@ const parsed = (name: string, answer: OutboundAnswer): unknown => {
   }
 };
 
-/**
- * @param patient tries reads again; without, while a person waits, each call is made once and for 5 s at most
- */
+/** @param patient retries reads; without it, while a person waits, each call is made once and for 5 s at most */
 export const callerOf =
   (connection: Connection, { patient = false } = {}): Call =>
   async (request) => {
-    // Agents have been waited for already.
+    // Waiting for an agent has taken its time already.
     const waits = patient && request.method === 'GET' && !connection.client.agentPoolId ? retryMs : [];
     for (let tried = 0; ; tried++) {
       try {

@@ -1,4 +1,4 @@
-/** What people may say on a pull request. Pure. */
+/** Commands in comments on pull requests. Pure. */
 
 export interface Command {
   verb: 'plan' | 'apply' | 'unlock' | 'link';
@@ -8,7 +8,7 @@ export interface Command {
 
 const form = /^stepform[ \t]+(plan|apply|unlock|link)(?:[ \t]+([\w-]{1,100}))?$/;
 
-/** The whole comment is the command: a quoted one, or one in a text, is none. */
+/** The whole comment must be the command: a quoted one, or one inside a text, does not count. */
 export const commandOf = (body: string): Command | undefined => {
   const [, verb, argument] = form.exec(body.trim()) ?? [];
   return verb ? { verb: verb as Command['verb'], ...(argument ? { argument } : {}) } : undefined;

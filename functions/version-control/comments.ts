@@ -15,14 +15,14 @@ import { applyPull } from './pull-apply.ts';
 import { planAgain } from './pulls.ts';
 
 /**
- * Comments on pull requests that ask for something. What a delivery says of one is not believed: the forge is asked who wrote
- * it and what it says, so that a forged delivery, or one of a comment that somebody else edited, does nothing. It counts as
- * the user who has proved that the account is theirs, with what they may do now. Strangers get no answer, only an event.
+ * Commands in comments on pull requests. The forge is asked for the comment and its author, so that a forged delivery,
+ * or a comment that somebody else edited, has no effect. The command counts as the user who has linked the account,
+ * with that user's current permissions. Others get no answer, only an event.
  */
 
 type About = Extract<RepositoryTask, { kind: 'comment' }>;
 
-/** In the audit trail: what somebody asked for in a comment, and by which account. */
+/** Records in the audit trail which command which account gave. */
 const keepTrace = ({ repository }: Handling, comment: PullComment, { verb, argument }: Command, userId: string) => {
   const { organization, identifier, clientId } = repository;
   const resource = { type: 'pull_request', id: `${identifier}#${comment.number}` };

@@ -65,6 +65,8 @@ const runsOfCommit =
   async (context: Context<InOrganization>): Promise<Answer> => {
     const { request, subject, principal, granted } = context;
     const page = pageOf(request);
+    // Refused before anything is looked up.
+    runIncludes.of(request);
     const commit = named(context);
     const none = await principal.reachesNothing(subject.organization);
     const records = none ? [] : await recordsOf(subject.organization, commit);
@@ -87,7 +89,7 @@ const runsOfCommit =
 export const commitRoutes = (related: RelatedToRuns): Route[] => [
   route(
     'GET',
-    '/organizations/{organization}/vcs/commits/{commit}/runs',
+    '/organizations/{organization}/commits/{commit}/runs',
     'organization:read',
     organization,
     runsOfCommit(related),

@@ -18,16 +18,16 @@ export interface Followed {
   repository: FollowedRepository;
   commit: Commit;
   archives: CommitArchives;
-  /** Of which move of its branch; absent for pull requests. */
+  /** Number of the branch's move; absent for pull requests. */
   n?: number;
-  /** When the platform learned of it. */
+  /** When the platform received it. */
   at: string;
-  /** With workspace and commit, what makes a version the same: `push main 3`. */
+  /** Identifies the version, together with workspace and commit: `push main 3`. */
   what: string;
   branch: string;
   tag?: string;
   pull?: Pull;
-  /** Nothing of it may be applied. */
+  /** The configuration must never be applied. */
   speculative?: boolean;
   compareUrl?: string | null;
   sender: Sender | null;
@@ -54,14 +54,14 @@ const ingressOf = ({ repository, commit, pull, sender, ...of }: Followed): Ingre
   };
 };
 
-/** What marks a run as one whose status the commit gets. */
+/** Marks a run as one whose status the commit shows. */
 export const commitOf = ({ repository, commit }: Followed): NonNullable<Run['commit']> => ({
   tokenId: repository.tokenId,
   identifier: repository.identifier,
   sha: commit.sha,
 });
 
-/** The same for the same workspace and commit, each time. */
+/** Always the same id for the same workspace and commit. */
 export const idFor = (
   prefix: 'cv' | 'run',
   { id, vcsRepo }: Pick<Workspace, 'id' | 'vcsRepo'>,
@@ -69,7 +69,7 @@ export const idFor = (
 ): string =>
   derivedId(prefix, `${id} ${repository.id} ${what} ${commit.sha}${vcsRepo?.ingressSubmodules ? ' submodules' : ''}`);
 
-/** The workspace as it is then; undefined when it has moved on: a newer commit was pushed, or it follows something else. */
+/** The workspace after the write; undefined when a newer commit was pushed, or it follows something else. */
 export const claimMove = ({ id, vcsRepo }: Workspace, n: number): Promise<Workspace | undefined> => {
   const follows = vcsRepo ? followsOf(vcsRepo) : '';
   return update<Workspace>(keys.workspace(id), {
@@ -79,7 +79,7 @@ export const claimMove = ({ id, vcsRepo }: Workspace, n: number): Promise<Worksp
   });
 };
 
-/** The commit as the workspace's version, however often it is asked for. 3 writes, 2 more while it is fetched. */
+/** The commit as the workspace's version; may be repeated. 3 writes, 2 more while it is fetched. */
 export const versionFor = async (workspace: Workspace, followed: Followed): Promise<ConfigurationVersion> => {
   const { archives, at, access, pull, changedFiles } = followed;
   const archive = archiveFor(archives, workspace.vcsRepo);
@@ -106,7 +106,7 @@ export const versionFor = async (workspace: Workspace, followed: Followed): Prom
     ...(stored ? { archive: archive.archive, size: archive.size } : {}),
     ...(changedFiles ? { changedFiles: changedFiles.slice(0, 300) } : {}),
   });
-  // It may have come since the record was read, and whoever settled it did not find the version yet.
+  // It may have been fetched after the record was read, by a function that did not find this version yet.
   const now = stored ? undefined : await getArchive(archive.id);
   return (now && (await settleVersion(now, id))) ?? version;
 };

@@ -8,9 +8,9 @@ import { getEndedInstallation, removeInstallation } from './github-app/installat
 import { leave, listUses } from './repositories.ts';
 import { settleRepository } from './webhooks.ts';
 
-/** What is left to do for a connection that was deleted. */
+/** Completes the deletion of a connection. */
 
-/** False while a webhook could not be deleted yet: then what names its repository stays. */
+/** False while a webhook could not be deleted yet: the record of its repository then stays. */
 const endUses = async (clientId: string): Promise<boolean> => {
   const uses = await listUses(clientId);
   for (const { follower, repository } of uses) {
@@ -36,7 +36,7 @@ export const completeClientEnd = async (id: string): Promise<void> => {
   await remove(keys.oauthClient(id));
 };
 
-/** Of an installation that was unlinked. May be repeated. */
+/** For an installation that was unlinked. May be repeated. */
 export const completeInstallationEnd = async (id: string): Promise<void> => {
   const installation = await getEndedInstallation(id);
   if (installation?.deletedAt && (await endUses(id))) await removeInstallation(installation);

@@ -9,8 +9,8 @@ import { now } from '../store/time.ts';
 import type { Dialect, ServiceProviderName } from './service-providers.ts';
 
 /**
- * Connections to version control: an OAuth client with at most one token. Secrets are sealed for their record, opened by
- * the functions that call the forge, and never answered.
+ * Connections to version control: an OAuth client with at most one token. Secrets are sealed for their record, opened
+ * only by the functions that call the forge, and never returned.
  */
 
 export interface OauthClient extends Edited {
@@ -19,7 +19,7 @@ export interface OauthClient extends Edited {
   uuid: string;
   name: string | null;
   serviceProvider: ServiceProviderName;
-  /** Which program answers; absent for providers that cannot be connected. */
+  /** The program at the other end; absent for providers that cannot be connected. */
   dialect?: Dialect;
   httpUrl: string;
   apiUrl: string;
@@ -27,15 +27,15 @@ export interface OauthClient extends Edited {
   rsaPublicKey: string | null;
   sealedSecret?: Uint8Array;
   sealedPrivateKey?: Uint8Array;
-  /** Every project may use it; else only those of `projectIds`. */
+  /** True: every project may use it; false: only those in `projectIds`. */
   organizationScoped: boolean;
   projectIds?: Set<string>;
-  /** Whose agents send its requests, because nobody else reaches the forge. */
+  /** The pool whose agents send its requests, for a forge that the platform cannot reach. */
   agentPoolId?: string;
   tokenId?: string;
   createdAt: string;
   updatedAt: string;
-  /** It is being deleted: for everybody else it is gone. */
+  /** It is being deleted: other requests treat it as gone. */
   deletedAt?: string;
 }
 
@@ -48,30 +48,30 @@ export interface OauthToken extends Edited {
   sealedSshKey?: Uint8Array;
   /** UTC ISO 8601; absent for tokens that do not expire. */
   expiresAt?: string;
-  /** Raised by each new token. */
+  /** Incremented by each new token. */
   generation: number;
   /** The forge asked to wait until then. */
   pausedUntil?: string;
-  /** The forge does not accept it any more, and why. */
+  /** Why the forge rejects it. */
   broken?: string;
   account: Account;
   createdAt: string;
   deletedAt?: string;
 }
 
-/** Whose token it is, at the forge. */
+/** The token's account at the forge. */
 export interface Account {
   id: string;
   name: string;
 }
 
-/** What a call goes by: an OAuth client, or an installation of the GitHub App. */
+/** The connection of a call: an OAuth client, or an installation of the GitHub App. */
 export type ForgeClient = Pick<
   OauthClient,
   'id' | 'organization' | 'name' | 'serviceProvider' | 'dialect' | 'httpUrl' | 'apiUrl' | 'agentPoolId'
 >;
 
-/** What the forge issued: a personal access token, or what a code was redeemed for. */
+/** A token from the forge: a personal access token, or one that a code was redeemed for. */
 export interface IssuedToken {
   token: string;
   refreshToken?: string;

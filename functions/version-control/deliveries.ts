@@ -8,66 +8,74 @@ import { now } from '../store/time.ts';
 import type { ForgeEvent } from './forges/events.ts';
 
 /**
- * What there is to do for a repository: a webhook's delivery, a workspace that was connected, somebody who looks for a newer
- * commit. Kept before anything is done, and due until it is done; the sweep has it done when nobody did.
+ * Tasks for a repository: a webhook's delivery, a workspace that was connected, a request to look for a newer commit. Each is
+ * stored before anything is done, and due until it is done; the sweep repeats it after an interruption.
  */
 
 export type RepositoryTask =
   | Exclude<ForgeEvent, { kind: 'ignored' }>
   | { kind: 'connected'; workspaceId: string }
-  /** It was connected or changed; its request may have made a version. */
+  /** The set was connected or changed; its request may have created a version. */
   | { kind: 'policySet'; policySetId: string; versionId?: string }
   | { kind: 'module'; moduleId: string }
   | { kind: 'check'; workspaceId: string };
 
 export interface Delivery {
-  /** Of the webhook that it came to. */
+  /** Of the webhook that received it. */
   uuid: string;
   id: string;
   repository: string;
-  matter: RepositoryTask;
+  task: RepositoryTask;
   receivedAt: string;
-  /** Workspaces that it let go of, to be run anew. */
+  /** Workspaces that it released, which need a run. */
   released?: string[];
-  /** Which move of its branch it decided. */
+  /** Number of the branch's move that it was assigned. */
   n?: number;
   doneAt?: string;
-  /** What came of it, for people. */
+  /** The result, for people. */
   outcome?: string;
   failures?: number;
 }
 
+/** As stored; other versions of the platform read and write it, too. */
+type Stored = Omit<Delivery, 'task'> & { matter: RepositoryTask };
+
 const keptSeconds = 30 * 86_400;
 
-/** Where the events function is told of it. */
+/** Input of the function that handles deliveries. */
 export interface DeliveryEvent {
   delivery: { uuid: string; id: string };
 }
 
-const tell = async ({ uuid, id }: Delivery): Promise<void> => {
+const tell = async ({ uuid, id }: Pick<Delivery, 'uuid' | 'id'>): Promise<void> => {
   const event: DeliveryEvent = { delivery: { uuid, id } };
   try {
     await invokeLater(environment.versionControlEventFunction, event);
   } catch (error) {
-    // It is due: the sweep does it.
+    // It is due: the sweep handles it.
     logWarning('delivery is left to the sweep', { delivery: id, error: (error as Error).name });
   }
 };
 
-/** False when it was kept before. Either way it is being done, unless it is done. 1 write, 1 invocation. */
-export const keepDelivery = async (
-  given: Pick<Delivery, 'uuid' | 'id' | 'repository' | 'matter'>,
-): Promise<boolean> => {
-  const delivery: Delivery = { ...given, receivedAt: now() };
-  const key = keys.delivery(given.uuid, given.id);
+/** False when it was stored before. Either way it is handled now, unless it is done. 1 write, 1 invocation. */
+export const keepDelivery = async ({
+  task,
+  ...origin
+}: Pick<Delivery, 'uuid' | 'id' | 'repository' | 'task'>): Promise<boolean> => {
+  const stored: Stored = { ...origin, matter: task, receivedAt: now() };
+  const key = keys.delivery(origin.uuid, origin.id);
   const expiresAt = Math.floor(Date.now() / 1000) + keptSeconds;
-  const fresh = await create({ ...key, ...delivery, ...dueIn(given.id, 60), expiresAt });
-  if (fresh || !(await get<Delivery>(key))?.doneAt) await tell(delivery);
+  const fresh = await create({ ...key, ...stored, ...dueIn(origin.id, 60), expiresAt });
+  if (fresh || !(await get<Stored>(key))?.doneAt) await tell(origin);
   return fresh;
 };
 
-export const getDelivery = (uuid: string, id: string): Promise<Delivery | undefined> =>
-  get<Delivery>(keys.delivery(uuid, id));
+export const getDelivery = async (uuid: string, id: string): Promise<Delivery | undefined> => {
+  const stored = await get<Stored>(keys.delivery(uuid, id));
+  if (!stored) return undefined;
+  const { matter: task, ...delivery } = stored;
+  return { ...delivery, task };
+};
 
 export const noteMove = async ({ uuid, id }: Delivery, n: number): Promise<void> => {
   await update(keys.delivery(uuid, id), { set: { n }, condition: 'attribute_exists(pk)' });
@@ -85,10 +93,10 @@ export const finishDelivery = async ({ uuid, id }: Delivery, outcome: string): P
   });
 };
 
-/** After that many failures it is given up. */
+/** Given up after this many failures. */
 const maxFailures = 6;
 
-/** It is tried again later, unless it was tried often enough. True then. */
+/** Tries it again later; false when it was tried often enough. */
 export const postponeDelivery = async ({ uuid, id, failures = 0 }: Delivery, why: string): Promise<boolean> => {
   const again = failures + 1 < maxFailures;
   await update(keys.delivery(uuid, id), {

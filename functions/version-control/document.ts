@@ -47,7 +47,7 @@ export const tokenDocument = (token: OauthToken): Resource => ({
     'created-at': token.createdAt,
     'has-ssh-key': token.sealedSshKey !== undefined,
     'service-provider-user': token.account.name,
-    /** Ours: why it cannot be used, and until when the provider asked to wait. */
+    /** Not in HCP's API: why it cannot be used, and until when the provider asked to wait. */
     'error-message': token.broken ?? null,
     'paused-until': token.pausedUntil && token.pausedUntil > new Date().toISOString() ? token.pausedUntil : null,
   },

@@ -6,8 +6,8 @@ import type { OauthClient, OauthToken } from './connections.ts';
 import { isModule, isPolicySet } from './repositories.ts';
 
 /**
- * The end of a connection. One write marks it: from then on nobody can use it. The sweep has the rest done: its followers
- * are disconnected, webhooks deleted with the token while that is still there, then the records.
+ * The end of a connection. One write marks it: from then on it cannot be used. The sweep does the rest: disconnects its
+ * followers, deletes webhooks with the token while that exists, then the records.
  */
 
 export const endClient = async ({ id }: OauthClient): Promise<void> => {
@@ -17,7 +17,7 @@ export const endClient = async ({ id }: OauthClient): Promise<void> => {
   });
 };
 
-/** The client stays, and can be given another token. */
+/** The client stays, and may get another token. */
 export const endToken = async ({ id, clientId }: OauthToken): Promise<void> => {
   await update(keys.oauthToken(id), {
     set: { deletedAt: now(), ...dueIn(id, 0) },
@@ -30,7 +30,7 @@ export const endToken = async ({ id, clientId }: OauthToken): Promise<void> => {
   });
 };
 
-/** Only from that repository: it may be connected to another by now. */
+/** Only from this repository: the follower may be connected to another one by now. */
 export const disconnect = async (follower: string, repository: string): Promise<void> => {
   const key = isPolicySet(follower) ? keys.policySet : isModule(follower) ? keys.module : keys.workspace;
   await update(key(follower), {

@@ -11,7 +11,7 @@ import { isInstallation } from './github-app/installations.ts';
 import { getRepository } from './repositories.ts';
 import { listVcsEvents, type VcsEvent } from './vcs-events.ts';
 
-/** What came of webhooks, and doing it again (HCP API: VCS events). */
+/** Results of webhooks, and redelivery (HCP API: VCS events). */
 
 const dayMs = 86_400_000;
 
@@ -34,13 +34,13 @@ const eventDocument = (event: VcsEvent, externalId: string): Resource => ({
     message: event.message,
     'organization-id': externalId,
     'suggested-action': event.suggestedAction,
-    /** Ours: what can be delivered again. */
+    /** Not in HCP's API: identifies the delivery for a redelivery. */
     'delivery-id': event.delivery ? `${event.delivery.uuid}.${event.delivery.id}` : null,
   },
   relationships: {
     'oauth-client': one('oauth-clients', byToken(event.clientId)),
     'oauth-token': one('oauth-tokens', byToken(event.tokenId)),
-    /** Ours. */
+    /** Not in HCP's API. */
     'github-app-installation': one('github-app-installations', byInstallation(event.tokenId)),
   },
 });
@@ -73,18 +73,18 @@ const redeliver = async ({ request, subject }: Context<InOrganization>): Promise
   const delivery = await getDelivery(uuid, rest.join('.'));
   const repository = delivery && (await getRepository(delivery.repository));
   if (!delivery || repository?.organization !== subject.organization) throw notFound('Delivery not found.');
-  const { matter } = delivery;
-  await keepDelivery({ uuid, id: `again-${randomUUID()}`, repository: repository.id, matter });
+  const { task } = delivery;
+  await keepDelivery({ uuid, id: `again-${randomUUID()}`, repository: repository.id, task });
   return accepted();
 };
 
-/** The newest commit of what the workspace follows, whatever webhooks told. */
+/** Looks for the newest commit of what the workspace follows, independently of webhooks. */
 const check = async ({ subject }: Context<Workspace>): Promise<Answer> => {
   const { vcsRepo, name } = subject;
   const repository = vcsRepo ? await getRepository(vcsRepo.repository) : undefined;
   if (!repository) throw conflict(`Workspace ${name} is not connected to a repository.`);
-  const matter = { kind: 'check', workspaceId: subject.id } as const;
-  await keepDelivery({ uuid: repository.uuid, id: `check-${randomUUID()}`, repository: repository.id, matter });
+  const task = { kind: 'check', workspaceId: subject.id } as const;
+  await keepDelivery({ uuid: repository.uuid, id: `check-${randomUUID()}`, repository: repository.id, task });
   return accepted();
 };
 

@@ -18,17 +18,17 @@ import { ForgeError, mayPass } from './forge-error.ts';
 import { type AddPart, ArchiveError, limits, repack } from './repack.ts';
 import { identifierOf, readGitmodules, type Submodule, takesSsh } from './submodules.ts';
 
-/** Fetches a commit from its forge into the bucket, from stream to stream. */
+/** Fetches a commit from its forge into the bucket, as a stream. */
 
-/** Renewed while the commit is fetched: one that was cut off is fetched again soon after. */
-const leaseSeconds = 90;
-const renewMs = 20_000;
+/** Renewed while the commit is fetched: an interrupted fetch is repeated soon after. */
+const leaseSeconds = 50;
+const renewMs = 15_000;
 
-/** Between tries within one call, and then until the sweep tries again; in seconds. */
+/** Delays between attempts in one call, and then until the sweep tries again; in seconds. */
 const waitsMs = [0, 5_000, 30_000];
 const laterSeconds = [120, 300, 600];
 
-/** By an agent: packed, as whatever packs it does it worse than this. */
+/** Through an agent: packed, since some archives are compressed less than this platform's. */
 const maxDownloaded = 4 * limits.packedBytes;
 
 const downloadHere = async (request: Parameters<typeof download>[0]): Promise<Downloaded> => {
@@ -60,7 +60,7 @@ const maxSubmodules = 50;
 
 interface Fetched {
   access: Access;
-  /** Of the repository that has the submodules. */
+  /** The repository that has the submodules. */
   identifier: string;
   add: AddPart;
   submodules: boolean;
@@ -74,7 +74,7 @@ const reaching = async ({ access, identifier: root }: Fetched, identifier: strin
     ? accessBy(access.id, { patient: true, repository: identifier })
     : access;
 
-/** A commit, and what it has as submodules, one after the other. */
+/** Adds a commit and its submodules, one after the other. */
 const addCommit = async (
   fetched: Fetched,
   commit: Pick<CommitArchive, 'identifier' | 'sha'>,
@@ -89,7 +89,7 @@ const addCommit = async (
   }
 };
 
-/** Only from the forge of the connection: the token goes nowhere else, and nothing is fetched without it. */
+/** Only from the connection's forge: the token is sent nowhere else, and nothing is fetched without it. */
 const addSubmodule = async (
   fetched: Fetched,
   { identifier, sha }: Pick<CommitArchive, 'identifier' | 'sha'>,
@@ -99,7 +99,7 @@ const addSubmodule = async (
 ): Promise<void> => {
   const { client, forge, call, name } = await reaching(fetched, identifier);
   const refuse = (why: string) => new ArchiveError(`The submodule at ${below}${path} cannot be fetched: ${why}`);
-  // Named in .gitmodules, and not there: git passes it over, too.
+  // Listed in .gitmodules but missing in the tree: git skips it too.
   const wanted = await forge.submodule(call, identifier, sha, path);
   if (wanted === undefined) return;
   const repository = identifierOf(url, { httpUrl: client.httpUrl, identifier });
@@ -148,7 +148,7 @@ const fetchOnce = async ({
   }
 };
 
-/** In words; never what a forge or a library says of URLs. */
+/** The error in our words; messages of a forge or a library may contain URLs. */
 const wordsOf = ({ identifier, sha, attempts }: CommitArchive, error: unknown): string => {
   if (error instanceof ArchiveError) return `${identifier} at ${sha.slice(0, 7)}: ${error.message}.`;
   if (!(error instanceof ForgeError)) return `${identifier} at ${sha.slice(0, 7)} could not be fetched.`;
@@ -164,7 +164,7 @@ const triesAgain = (error: unknown): boolean =>
 
 const leaseEnd = (): string => new Date(Date.now() + leaseSeconds * 1000).toISOString();
 
-/** On an archive's record, renewed until it is stopped or somebody else has it. */
+/** A lease on an archive's record, renewed until it is stopped or lost. */
 class Lease {
   until: string | undefined;
   readonly #id: string;
@@ -196,8 +196,8 @@ class Lease {
 }
 
 /**
- * Fetches the commit, unless somebody else does. The record as it is then; undefined when it is not settled.
- * What may pass is tried again, first here and then when the sweep says so.
+ * Fetches the commit unless another call does. Returns its record; undefined when it is not settled. Temporary failures
+ * are retried, here first and later by the sweep.
  */
 export const fetchCommit = async (id: string): Promise<CommitArchive | undefined> => {
   const key = keys.commitArchive(id);

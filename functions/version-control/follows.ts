@@ -1,9 +1,9 @@
 import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
 
-/** What stands for all tags among branches; no branch can be called so. */
+/** Stands for all tags in place of a branch; no branch can have this name. */
 export const tagsBranch = 'refs/tags';
 
-/** What a workspace follows: its runs are in the order of that one's moves. */
+/** What a workspace follows: its runs are ordered by that branch's moves. */
 export const followsOf = ({ repository, branch, tagsRegex }: Pick<VcsRepo, 'repository' | 'branch' | 'tagsRegex'>) =>
   `${repository} ${tagsRegex ? tagsBranch : branch}`;
 

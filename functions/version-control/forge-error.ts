@@ -1,10 +1,10 @@
 /**
- * `refused`: it does not accept the token, or the token may not do that. `missing`: there is nothing of the kind.
- * `limited`: it asks to wait. `unreachable`: another try may help. `forbidden`: this platform may not call the address.
+ * `refused`: the forge rejects the token, or the token lacks the permission. `missing`: not found. `limited`: the forge
+ * asks to wait. `unreachable`: a retry may help. `forbidden`: this platform may not call the address.
  */
 export type ForgeFailure = 'refused' | 'missing' | 'limited' | 'unreachable' | 'forbidden' | 'unexpected';
 
-/** A forge did not do what it was asked; the message is for people, and has no secret in it. */
+/** A request to a forge failed; the message is for people, and contains no secret. */
 export class ForgeError extends Error {
   override name = 'ForgeError';
   readonly failure: ForgeFailure;

@@ -50,13 +50,13 @@ type Pushed = Extract<RepositoryTask, { kind: 'push' | 'tag' }>;
 
 const runMove = async (
   handling: Handling,
-  matter: Pushed,
+  task: Pushed,
   moved: Moved,
   changes: () => Promise<string[] | undefined>,
 ): Promise<string> => {
   const { access, repository, followers } = handling;
   const { identifier } = repository;
-  const [tag, branch] = matter.kind === 'tag' ? [matter.tag, ''] : [undefined, matter.branch];
+  const [tag, branch] = task.kind === 'tag' ? [task.tag, ''] : [undefined, task.branch];
   const running = followers.filter(({ executionMode }) => executionMode !== 'local');
   const changedFiles = tag === undefined && running.some(filters) ? await changes() : undefined;
   const concerned = running.filter((workspace) => tag !== undefined || isTriggeredBy(workspace, changedFiles));
@@ -66,10 +66,10 @@ const runMove = async (
   }
   const archives = await fetchFor(repository, moved.to, concerned);
   const commit = await commitAt(access, repository, moved.to);
-  const compareUrl = matter.kind === 'push' && matter.after === moved.to ? matter.compareUrl : null;
+  const compareUrl = task.kind === 'push' && task.after === moved.to ? task.compareUrl : null;
   const what = `${tag === undefined ? 'push' : 'tag'} ${tag ?? branch} ${moved.n}`;
   const { n, at } = moved;
-  const { sender } = matter;
+  const { sender } = task;
   const of = { access, repository, commit, archives, n, at, what, branch, tag, compareUrl, sender, changedFiles };
   const counts: Record<RunOutcome, number> = { queued: 0, outdated: 0, kept: 0, held: 0 };
   await forEach(concerned, async (workspace) => {
@@ -95,21 +95,21 @@ interface Others {
 }
 
 const othersOf = async (
-  matter: RepositoryTask,
+  task: RepositoryTask,
   followers: string[],
   repository: FollowedRepository,
 ): Promise<Others> => ({
-  sets: matter.kind === 'push' ? await setsOfBranch(followers, repository, matter.branch) : [],
-  modules: matter.kind === 'tag' ? await modulesOf(followers, repository) : [],
+  sets: task.kind === 'push' ? await setsOfBranch(followers, repository, task.branch) : [],
+  modules: task.kind === 'tag' ? await modulesOf(followers, repository) : [],
 });
 
-const handlePush = async (handling: Handling, matter: Pushed, { sets, modules }: Others): Promise<Outcome> => {
+const handlePush = async (handling: Handling, task: Pushed, { sets, modules }: Others): Promise<Outcome> => {
   const { repository, followers } = handling;
-  const published = matter.kind === 'tag' ? await publishTag(handling, matter, modules) : undefined;
+  const published = task.kind === 'tag' ? await publishTag(handling, task, modules) : undefined;
   const words = published ? [published] : [];
   if (followers.length + sets.length > 0) {
-    const moved = await moveBranch(handling, matter);
-    const name = matter.kind === 'tag' ? matter.tag : matter.branch;
+    const moved = await moveBranch(handling, task);
+    const name = task.kind === 'tag' ? task.tag : task.branch;
     if (moved === 'duplicate') {
       words.push(`Processing skipped for duplicate commit SHA of ${name} in ${repository.identifier}`);
     } else if (moved === 'gone') words.push(`Skipped: the branch is gone from ${repository.identifier}`);
@@ -122,10 +122,10 @@ const handlePush = async (handling: Handling, matter: Pushed, { sets, modules }:
         words.push(
           `Skipped: no changed file concerns the ${counted(sets.length, 'policy set')} that follow ${name} (${moved.to.slice(0, 7)}) in ${repository.identifier}`,
         );
-      if (followers.length > 0) words.push(await runMove(handling, matter, moved, changes));
+      if (followers.length > 0) words.push(await runMove(handling, task, moved, changes));
     }
   }
-  return { message: words.join('; ') || nobody(matter, repository) };
+  return { message: words.join('; ') || nobody(task, repository) };
 };
 
 /** Should the delivery that it was merged or closed have been lost. */
@@ -135,44 +135,56 @@ const releaseMerged = async ({ access, repository }: Handling, { id, vcsPull }: 
   if (!pull?.open) await release(id, vcsPull);
 };
 
-const concernedBy = (matter: RepositoryTask, { defaultBranch }: FollowedRepository) => {
+const concernedBy = (task: RepositoryTask, { defaultBranch }: FollowedRepository) => {
   return ({ vcsRepo }: Workspace): boolean => {
     if (!vcsRepo) return false;
-    if (matter.kind === 'tag') return vcsRepo.tagsRegex !== null && matchesTag(vcsRepo.tagsRegex, matter.tag);
-    if (matter.kind === 'push' || matter.kind === 'gone') {
-      return !vcsRepo.tagsRegex && follows(vcsRepo, matter.branch, defaultBranch);
+    if (task.kind === 'tag') return vcsRepo.tagsRegex !== null && matchesTag(vcsRepo.tagsRegex, task.tag);
+    if (task.kind === 'push' || task.kind === 'gone') {
+      return !vcsRepo.tagsRegex && follows(vcsRepo, task.branch, defaultBranch);
     }
     return true;
   };
 };
 
-const nobody = (matter: RepositoryTask, { identifier }: FollowedRepository): string => {
-  const name =
-    matter.kind === 'tag' ? `tag ${matter.tag}` : matter.kind === 'push' ? `branch ${matter.branch}` : 'this';
+const nobody = (task: RepositoryTask, { identifier }: FollowedRepository): string => {
+  const name = task.kind === 'tag' ? `tag ${task.tag}` : task.kind === 'push' ? `branch ${task.branch}` : 'this';
   return `Skipped: no workspace, policy set or module follows ${name} of ${identifier}`;
 };
 
-/** Of one follower alone: it was connected, or somebody looks for a newer commit. Undefined when it is no such matter. */
+/** Of one follower alone: it was connected, or somebody looks for a newer commit. Undefined for other tasks. */
 const decideOne = async (
   delivery: Delivery,
   repository: FollowedRepository,
-  doings: Orchestration,
+  orchestration: Orchestration,
 ): Promise<Outcome | undefined> => {
-  const { matter } = delivery;
-  const isOne = 'workspaceId' in matter || matter.kind === 'policySet' || matter.kind === 'module';
+  const { task } = delivery;
+  const isOne = 'workspaceId' in task || task.kind === 'policySet' || task.kind === 'module';
   if (!isOne) return undefined;
-  const workspace = 'workspaceId' in matter ? await getWorkspace(matter.workspaceId) : undefined;
-  if ('workspaceId' in matter && !workspace) return { message: 'Skipped: the workspace was deleted' };
+  const workspace = 'workspaceId' in task ? await getWorkspace(task.workspaceId) : undefined;
+  if ('workspaceId' in task && !workspace) return { message: 'Skipped: the workspace was deleted' };
   const access = await accessBy(repository.tokenId, { patient: true, repository: repository.identifier });
-  const handling = { delivery, repository, access, followers: workspace ? [workspace] : [], doings };
-  if (matter.kind === 'policySet') return handlePolicySet(handling, matter);
-  if (matter.kind === 'module') return handleModule(handling, matter);
-  return workspace && handleConnected(handling, workspace, matter.kind === 'check');
+  const handling = { delivery, repository, access, followers: workspace ? [workspace] : [], orchestration };
+  if (task.kind === 'policySet') return handlePolicySet(handling, task);
+  if (task.kind === 'module') return handleModule(handling, task);
+  return workspace && handleConnected(handling, workspace, task.kind === 'check');
+};
+
+/** Webhooks come from the repository that was connected; what is asked for by name may be of whoever has the name now. */
+const isAnother = async ({ access, repository }: Handling): Promise<boolean> => {
+  const found = await access.forge.repository(access.call, repository.identifier);
+  return found !== undefined && found.id !== repository.forgeId;
 };
 
 const handleConnected = async (handling: Handling, workspace: Workspace, isCheck: boolean): Promise<Outcome> => {
   const { access, repository } = handling;
   const first = workspace.runCount === 0 && workspace.queueAllRuns;
+  if (isCheck && (await isAnother(handling))) {
+    return {
+      level: 'error',
+      message: `${repository.identifier} is no longer the repository that ${workspace.name} follows: another one has its name`,
+      suggestedAction: 'If that is meant, disconnect what follows it, and connect it again.',
+    };
+  }
   if (isCheck) await releaseMerged(handling, workspace);
   const outcome = await handleWorkspace(handling, workspace, isCheck ? mayStart(workspace) : first);
   // Who checks has missed a delivery: its webhook may have been deleted or changed at the forge.
@@ -180,32 +192,36 @@ const handleConnected = async (handling: Handling, workspace: Workspace, isCheck
   return outcome;
 };
 
-const decide = async (delivery: Delivery, repository: FollowedRepository, doings: Orchestration): Promise<Outcome> => {
-  const { matter } = delivery;
-  const one = await decideOne(delivery, repository, doings);
+const decide = async (
+  delivery: Delivery,
+  repository: FollowedRepository,
+  orchestration: Orchestration,
+): Promise<Outcome> => {
+  const { task } = delivery;
+  const one = await decideOne(delivery, repository, orchestration);
   if (one) return one;
   const ids = await listFollowers(repository.id);
   const all = (await getWorkspaces(ids.filter(isWorkspace))).filter(
     ({ vcsRepo }) => vcsRepo?.repository === repository.id,
   );
-  const followers = all.filter(concernedBy(matter, repository));
-  const others = await othersOf(matter, ids, repository);
+  const followers = all.filter(concernedBy(task, repository));
+  const others = await othersOf(task, ids, repository);
   if (followers.length + others.sets.length + others.modules.length === 0) {
-    return { message: nobody(matter, repository) };
+    return { message: nobody(task, repository) };
   }
-  if (matter.kind === 'gone') {
+  if (task.kind === 'gone') {
     return {
-      message: `Branch ${matter.branch} of ${repository.identifier} was deleted; ${counted(followers.length, 'workspace')} keep the last commit`,
+      message: `Branch ${task.branch} of ${repository.identifier} was deleted; ${counted(followers.length, 'workspace')} keep the last commit`,
     };
   }
   const access = await accessBy(repository.tokenId, { patient: true, repository: repository.identifier });
-  const handling = { delivery, repository, access, followers, doings };
-  if (matter.kind === 'merge') {
-    return handleMergeGroup(handling, matter, await getOrganization(repository.organization));
+  const handling = { delivery, repository, access, followers, orchestration };
+  if (task.kind === 'merge') {
+    return handleMergeGroup(handling, task, await getOrganization(repository.organization));
   }
-  if (matter.kind === 'pull') return handlePull(handling, matter, await getOrganization(repository.organization));
-  if (matter.kind === 'comment') return handleComment(handling, matter);
-  return handlePush(handling, matter as Pushed, others);
+  if (task.kind === 'pull') return handlePull(handling, task, await getOrganization(repository.organization));
+  if (task.kind === 'comment') return handleComment(handling, task);
+  return handlePush(handling, task as Pushed, others);
 };
 
 /**
@@ -213,7 +229,7 @@ const decide = async (delivery: Delivery, repository: FollowedRepository, doings
  */
 export const handleDelivery = async (
   { uuid, id }: { uuid: string; id: string },
-  doings: Orchestration,
+  orchestration: Orchestration,
 ): Promise<void> => {
   const delivery = await getDelivery(uuid, id);
   if (!delivery || delivery.doneAt) return;
@@ -232,7 +248,7 @@ export const handleDelivery = async (
       delivery: { uuid, id },
     });
   try {
-    const outcome = await decide(delivery, repository, doings);
+    const outcome = await decide(delivery, repository, orchestration);
     await tell(outcome);
     await finishDelivery(delivery, outcome.message);
   } catch (error) {

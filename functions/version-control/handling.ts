@@ -10,9 +10,9 @@ import { type CommitArchive, type CommitArchives, requestArchive } from './archi
 import type { Delivery } from './deliveries.ts';
 import type { FollowedRepository } from './repositories.ts';
 
-/** What handling pushes and pull requests has in common. */
+/** Shared by the handling of pushes and pull requests. */
 
-/** What is above this folder. */
+/** Functions of orchestration, which is above this folder. */
 export interface Orchestration {
   /** Queues the run of that id, once. False when a newer commit was faster. */
   queueRun(wanted: {
@@ -21,20 +21,20 @@ export interface Orchestration {
     version: ConfigurationVersion;
     message: string;
     planOnly: boolean;
-    /** Who asked for it; absent: whoever pushed. */
+    /** The user who requested it; absent: whoever pushed. */
     by?: { userId: string; granted: Granted };
     commit: NonNullable<Run['commit']>;
-    /** Its plan can be applied later. */
+    /** The plan can be applied later. */
     savePlan?: boolean;
     move?: { repository: string; follows: string; n: number };
   }): Promise<boolean>;
-  /** Cancels a plan of a pull request that has not ended, or discards one that was saved. */
+  /** Cancels a pull request's plan that has not ended, or discards a saved one. */
   cancelOutdated(runId: string, why: string): Promise<void>;
-  /** Applies a plan that was saved. `stale`: the state has changed since. */
+  /** Applies a saved plan. `stale`: the state has changed since. */
   applyPlan(run: Run, userId: string): Promise<'accepted' | 'conflict' | 'stale'>;
 }
 
-/** What came of it. `level` error: somebody has to do something. */
+/** Result of a delivery. `level` error: it needs somebody's attention. */
 export interface Outcome {
   message: string;
   level?: 'info' | 'error';
@@ -46,12 +46,12 @@ export interface Handling {
   repository: FollowedRepository;
   access: Access;
   followers: Workspace[];
-  doings: Orchestration;
+  orchestration: Orchestration;
 }
 
 const atOnce = 25;
 
-/** Every one is tried, 25 at a time. @throws what the last failed one threw */
+/** Calls `work` for every item, 25 at a time, also after a failure. @throws the last failure */
 export const forEach = async <T>(all: T[], work: (one: T) => Promise<void>): Promise<void> => {
   const failures: unknown[] = [];
   for (let i = 0; i < all.length; i += atOnce) {
@@ -63,7 +63,7 @@ export const forEach = async <T>(all: T[], work: (one: T) => Promise<void>): Pro
 
 export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
-/** One that is lost is made up for by the sweep. */
+/** The sweep repeats a lost call. */
 export const fetchLater = (archive: CommitArchive): Promise<void> =>
   invokeLater(environment.fetchCommitFunction, { archive: archive.id }).catch((error) =>
     logError('fetch is left to the sweep', error, { archive: archive.id }),
@@ -71,7 +71,7 @@ export const fetchLater = (archive: CommitArchive): Promise<void> =>
 
 type Follower = { vcsRepo?: VcsRepo | null };
 
-/** The commit's archives, being fetched: with submodules, without them, or both, as its followers want it. */
+/** Requests the commit's archives, with and without submodules as its followers need. */
 export const fetchFor = async (
   repository: FollowedRepository,
   sha: string,
@@ -83,9 +83,9 @@ export const fetchFor = async (
   return archives;
 };
 
-/** Runs of workspaces wait for the first one that somebody starts, unless queue-all-runs says otherwise. */
+/** A workspace without a run waits for a first run that somebody starts, unless queue-all-runs is on. */
 export const mayStart = ({ runCount, queueAllRuns }: Workspace): boolean => runCount > 0 || queueAllRuns;
 
-/** The commit, as far as the forge knows it. @throws {ForgeError} */
+/** The commit, with the forge's data if available. @throws {ForgeError} */
 export const commitAt = async ({ forge, call }: Access, { identifier }: FollowedRepository, sha: string) =>
   (await forge.commit(call, identifier, sha)) ?? { sha, message: '', url: '', author: null };

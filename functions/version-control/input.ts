@@ -13,7 +13,7 @@ import { forges } from './forges/forges.ts';
 import { type Dialect, providerOf, serviceProviderNames } from './service-providers.ts';
 import { isPrivateKey } from './ssh-key.ts';
 
-/** What creating and changing OAuth clients may say (HCP API: OAuth clients). */
+/** Input of OAuth clients (HCP API: OAuth clients). */
 
 const at = '/data/attributes';
 
@@ -35,7 +35,7 @@ const baseUrl = v.pipe(
   v.transform((given) => given.replace(/\/+$/, '')),
 );
 
-/** An empty string is none: the provider sends one for what is not set. */
+/** An empty string counts as absent: the provider sends one for unset arguments. */
 const secretText = (most: number) => setting(text(most));
 
 const settings = {
@@ -70,7 +70,7 @@ export const checkProjects = async (ids: string[], organization: string): Promis
 
 const refusedPool = (why: string) => unprocessable('/data/relationships/agent-pool', `agent-pool: ${why}`);
 
-/** Whose agents send the requests; undefined: nothing is said of it. @throws {ApiError} 422 */
+/** The agent pool in the request; undefined when it names none. @throws {ApiError} 422 */
 const readPool = async (
   given: { data: { id: string } | null } | undefined,
   organization: string,
@@ -83,7 +83,8 @@ const readPool = async (
 };
 
 /**
- * Whoever has tokens of the pool gets the credentials of its connections: another pool does not get those that are there.
+ * Moving a connection to another pool takes its credentials again: whoever has tokens of a pool can read the
+ * credentials of its connections.
  * @throws {ApiError} 422
  */
 const checkNewPool = (
@@ -94,10 +95,10 @@ const checkNewPool = (
   if (!pool || pool === client.agentPoolId) return;
   const missing =
     client.tokenId && !sent.token ? 'oauth-token-string' : client.sealedSecret && !sent.secret && 'secret';
-  if (missing) throw refusedPool(`agents of another pool are not given what is stored: send ${missing} along`);
+  if (missing) throw refusedPool(`another pool's agents do not get the stored credentials: send ${missing} as well`);
 };
 
-/** http is for what the operator allows inside, or whoever runs the agents. @throws {ApiError} 422 */
+/** http is only for addresses that the operator allows, or behind agents. @throws {ApiError} 422 */
 const checkTransport = async (field: string, given: string, byAgents: boolean): Promise<void> => {
   const url = new URL(given);
   if (byAgents || url.protocol === 'https:' || (await isTrusted(url.hostname))) return;
@@ -109,7 +110,7 @@ const checkTransport = async (field: string, given: string, byAgents: boolean): 
 
 const present = (given: string | null | undefined): string | undefined => given || undefined;
 
-/** Who the token is of. @throws {ApiError} 422 */
+/** Checks the token, and finds its account. @throws {ApiError} 422 */
 const checkToken = async (
   client: Pick<OauthClient, 'serviceProvider' | 'apiUrl' | 'dialect' | 'agentPoolId'>,
   secret: string,
@@ -129,9 +130,7 @@ const checkToken = async (
   }
 };
 
-/**
- * The provider of Terraform knows no Gitea: one that is said to be GitHub Enterprise is known by its address, and asked.
- */
+/** The tfe provider has no Gitea: a GitHub Enterprise server may be one, which its address or a request to it shows. */
 const dialectOf = async ({
   serviceProvider,
   apiUrl,

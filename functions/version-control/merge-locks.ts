@@ -4,8 +4,9 @@ import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
- * A workspace to which a pull request was applied before its merge is that one's until it is merged, closed or given up:
- * others are not applied, and pushes start no run, which would undo what is not on the branch yet.
+ * Locks of pull requests that were applied before their merge: until the pull request is merged, closed or given up,
+ * other pull requests are not applied to its workspaces, and pushes start no run there, which would undo what is not
+ * merged yet.
  */
 
 interface Holder {
@@ -18,7 +19,7 @@ export const isHeldBy = ({ vcsPull }: Pick<Workspace, 'vcsPull'>, { repository, 
 
 const held = 'vcsPull.repository = :repository AND vcsPull.#number = :number';
 
-/** Undefined when another pull request has it, or the workspace follows something else. One that has it, has it again. */
+/** Undefined when another pull request holds the workspace, or it follows something else. The holder may repeat it. */
 export const hold = (id: string, { repository, number }: Holder, by: string): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(id), {
     set: { vcsPull: { repository, number, by, at: now() } },

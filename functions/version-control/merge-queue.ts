@@ -20,7 +20,7 @@ export const handleMergeGroup = async (
   { branch, before, sha, sender }: Group,
   organization: Organization | undefined,
 ): Promise<Outcome> => {
-  const { access, repository, followers, doings } = handling;
+  const { access, repository, followers, orchestration } = handling;
   const { identifier, defaultBranch } = repository;
   const name = `the merge group ${sha.slice(0, 7)} of ${branch} in ${identifier}`;
   const base = followers.filter(plansOf({ base: branch }, defaultBranch));
@@ -43,7 +43,7 @@ export const handleMergeGroup = async (
     const version = await versionFor(workspace, followed);
     await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });
     const message = commit.message || `Commit ${sha.slice(0, 7)}`;
-    await doings.queueRun({ id, workspace, version, message, planOnly: true, commit: commitOf(followed) });
+    await orchestration.queueRun({ id, workspace, version, message, planOnly: true, commit: commitOf(followed) });
   });
   return { message: `Queued ${counted(concerned.length, 'speculative plan')} for ${name}` };
 };

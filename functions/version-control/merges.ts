@@ -5,14 +5,14 @@ import { isHeldBy, release } from './merge-locks.ts';
 import { handleWorkspace } from './newest-commit.ts';
 import { pullRunsOf } from './pull-records.ts';
 
-/** The end of what a pull request applied before its merge: it was merged, closed, or given up. */
+/** Ends the locks of a pull request that was applied before its merge: it was merged, closed, or given up. */
 
-/** Lets go of its workspaces, and runs the newest commit of what they follow. How many; may be repeated. */
+/** Releases its workspaces, and runs the newest commit of what they follow. Returns their number; may be repeated. */
 export const releasePull = async (handling: Handling, number: number): Promise<number> => {
   const { delivery, repository, followers } = handling;
   const holder = { repository: repository.id, number };
   const ids = delivery.released ?? followers.filter((one) => isHeldBy(one, holder)).map(({ id }) => id);
-  // First, so that a delivery that is cut off knows what it let go of.
+  // First, so that a repeated delivery knows what it has released.
   if (ids.length > 0 && !delivery.released) await noteReleased(delivery, ids);
   for (const id of ids) {
     await release(id, holder);
@@ -22,9 +22,9 @@ export const releasePull = async (handling: Handling, number: number): Promise<n
   return ids.length;
 };
 
-/** Saved plans of a pull request that is over can not be applied any more. */
-export const discardPlans = async ({ repository, doings }: Handling, number: number): Promise<void> => {
+/** Discards the saved plans of a closed pull request. */
+export const discardPlans = async ({ repository, orchestration }: Handling, number: number): Promise<void> => {
   await forEach(await pullRunsOf(repository.id, number), async ({ runId, saved }) => {
-    if (saved) await doings.cancelOutdated(runId, `#${number} is closed`);
+    if (saved) await orchestration.cancelOutdated(runId, `#${number} is closed`);
   });
 };

@@ -51,14 +51,14 @@ const attributes = {
 
 const others = {
   lacking: {
-    // Clients say so although it counts for branches alone.
+    // Clients send it although it applies to branches only.
     'initial-version': 'versions are what tags say',
   },
 };
 
 const conventional = /^terraform-([a-z0-9]{1,64})-(.+)$/;
 
-/** `terraform-<provider>-<name>`, unless the request says both. @throws {ApiError} 422 */
+/** `terraform-<provider>-<name>`, unless the request has both. @throws {ApiError} 422 */
 const addressFrom = (identifier: string, given: { name?: string | null; provider?: string | null }) => {
   if (given.name && given.provider) return { name: given.name, provider: given.provider };
   const [, provider = '', name = ''] = conventional.exec(identifier.split('/').at(-1) ?? '') ?? [];
@@ -81,7 +81,7 @@ const creating =
       throw unprocessable('/data', `${of} has ${maxModules} modules, the maximum. Delete one first`);
     }
     await checkOrganizationScoped(connection, of);
-    // As clients expect of modules.
+    // The default that clients expect of modules.
     const ingressSubmodules = repo['ingress-submodules'] ?? true;
     const choice = await chosen({
       identifier: repo.identifier,
@@ -97,8 +97,8 @@ const creating =
       const connected = await connectModule(module, followed, repo['tag-prefix'] || undefined);
       const { repository } = followed;
       const uuid = (await getRepository(repository))?.uuid ?? '';
-      const matter = { kind: 'module', moduleId: module.id } as const;
-      await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, matter });
+      const task = { kind: 'module', moduleId: module.id } as const;
+      await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, task });
       const tests = given['test-config']?.['tests-enabled'];
       const tested = tests ? ((await setTests(connected, true)) ?? connected) : connected;
       const complete = given['no-code'] ? await noCode.enable(tested, true) : tested;
@@ -109,7 +109,7 @@ const creating =
     }
   };
 
-/** Of a module that was deleted. */
+/** For a module that was deleted. */
 export const leaveModuleRepo = async ({ id, vcsRepo: followed }: Module): Promise<void> => {
   if (followed) await unfollow(followed, id);
 };

@@ -15,7 +15,7 @@ import { type FollowedRepository, isModule } from './repositories.ts';
 
 /** Tags as versions of the modules that follow a repository (HCP Terraform: publish modules by tags). */
 
-/** `v1.2.0` or `1.2.0` after the prefix; undefined for what is no version. */
+/** The version in `v1.2.0` or `1.2.0` after the prefix; undefined if it is not a version. */
 export const versionOfTag = (tag: string, prefix: string): string | undefined => {
   if (!tag.startsWith(prefix)) return undefined;
   const text = tag.slice(prefix.length).replace(/^v/, '');
@@ -24,7 +24,7 @@ export const versionOfTag = (tag: string, prefix: string): string | undefined =>
 
 type Published = 'published' | 'there' | 'full';
 
-/** One that was published stays what it is, also if its tag moves. May be repeated. */
+/** A published version stays as it is, even if its tag moves. May be repeated. */
 const publish = async (
   module: Module,
   repository: FollowedRepository,
@@ -32,7 +32,7 @@ const publish = async (
 ): Promise<Published> => {
   const id = derivedId('modver', `${module.id} ${version} ${sha}`);
   const existing = await getModuleVersion(module.id, version);
-  // One of this very commit may be half done.
+  // An earlier attempt for this commit may have been interrupted.
   if (existing && (existing.id !== id || existing.status !== 'cloning')) return 'there';
   if (!existing && (await countVersions(module.id)) >= maxModuleVersions) return 'full';
   const archive = await requestArchive(repository, sha, module.vcsRepo?.ingressSubmodules ?? false);
@@ -45,13 +45,16 @@ const publish = async (
 
 const nameOf = ({ name, provider }: Module): string => `${name}/${provider}`;
 
-/** Those among the repository's followers. */
+/** The modules among the repository's followers. */
 export const modulesOf = async (followers: string[], { id }: FollowedRepository): Promise<Module[]> => {
   const modules = await Promise.all(followers.filter(isModule).map(getModule));
   return modules.filter((module) => module !== undefined).filter(({ vcsRepo }) => vcsRepo?.repository === id);
 };
 
-/** A version for each module that the tag is one of. What came of it; undefined when nothing did. */
+/**
+ * Publishes a version of each module whose tags include this one. Returns the result for people; undefined when there
+ * is none.
+ */
 export const publishTag = async (
   { repository }: Handling,
   { tag, sha }: Extract<RepositoryTask, { kind: 'tag' }>,
@@ -72,7 +75,7 @@ export const publishTag = async (
   return words.length ? words.sort().join('; ') : undefined;
 };
 
-/** The tags that its repository had when it was connected. */
+/** Publishes the tags that the repository had when it was connected. */
 export const handleModule = async (
   { access, repository }: Handling,
   { moduleId }: Extract<RepositoryTask, { kind: 'module' }>,
@@ -85,7 +88,7 @@ export const handleModule = async (
     return version === undefined ? [] : [{ version, sha }];
   });
   let published = 0;
-  // One after the other: their number is limited.
+  // Sequentially, because their number is limited.
   for (const one of wanted) if ((await publish(module, repository, one)) === 'published') published++;
   return { message: `Publishing ${counted(published, 'version')} of ${nameOf(module)} from ${repository.identifier}` };
 };

@@ -2,12 +2,12 @@ import { now } from '../store/time.ts';
 import { noteMove, type RepositoryTask } from './deliveries.ts';
 import { tagsBranch } from './follows.ts';
 import type { Handling } from './handling.ts';
-import { addMove, getMove, latestMove, type Move } from './repositories.ts';
+import { addMove, getMove, type Move, recentMoves } from './repositories.ts';
 
 /**
- * In which order a branch's commits count. A webhook may come twice, late, out of order or never: each move of a branch has
- * a number, which one conditional write gives to one delivery; and what does not continue the last move has the forge say
- * where the branch is.
+ * The order of a branch's commits. A webhook may arrive twice, late, out of order or never: each move of a branch has a
+ * number, which one conditional write assigns to one delivery; if a push does not continue the last move, the forge is
+ * asked for the branch's commit.
  */
 
 export type Moved = Move & { at: string };
@@ -16,48 +16,55 @@ const maxTries = 5;
 
 type Pushed = Extract<RepositoryTask, { kind: 'push' | 'tag' }>;
 
-/** Later than the one before, whatever clocks say: newer versions have later times. */
+/** Always later than the previous one, whatever the clocks say: newer versions must have later times. */
 const timeAfter = (before: Move | undefined): string => {
   const at = (before as Moved | undefined)?.at;
   const present = now();
   return at && at >= present ? new Date(Date.parse(at) + 1).toISOString() : present;
 };
 
-/** What the branch moves to, after the last known move; undefined when it has not moved. */
+/**
+ * The next position of the branch after the known moves, the newest first; undefined when it has not moved. A former
+ * position may come from an old delivery that is repeated under another id: a branch may return to it, a tag is run once.
+ */
 const next = async (
   { access, repository }: Handling,
-  matter: Pushed,
-  last: Move | undefined,
+  task: Pushed,
+  moves: Move[],
 ): Promise<{ to: string; from?: string } | 'gone' | undefined> => {
-  if (matter.kind === 'tag') {
-    return last?.to === matter.sha && last.tag === matter.tag ? undefined : { to: matter.sha };
+  const [last] = moves;
+  if (task.kind === 'tag') {
+    return moves.some(({ to, tag }) => to === task.sha && tag === task.tag) ? undefined : { to: task.sha };
   }
-  if (last?.to === matter.after) return undefined;
-  if (!last) return { to: matter.after };
-  if (last.to === matter.before) return { to: matter.after, from: matter.forced ? undefined : last.to };
-  const head = await access.forge.branch(access.call, repository.identifier, matter.branch);
+  if (last?.to === task.after) return undefined;
+  if (!last) return { to: task.after };
+  const isNew = moves.every(({ to }) => to !== task.after);
+  if (isNew && last.to === task.before) return { to: task.after, from: task.forced ? undefined : last.to };
+  const head = await access.forge.branch(access.call, repository.identifier, task.branch);
   if (!head) return 'gone';
-  return head === last.to ? undefined : { to: head, from: last.to };
+  if (head === last.to) return undefined;
+  return { to: head, from: head === task.after && task.forced ? undefined : last.to };
 };
 
 /**
- * Gives what was pushed its number. The same delivery gets the same one again.
- * @param repeat take the last move for what has not moved
+ * Assigns the next number to a push. The same delivery always gets the same one.
+ * @param repeat returns the last move if the branch has not moved
  */
 export const moveBranch = async (
   handling: Handling,
-  matter: Pushed,
+  task: Pushed,
   { repeat = false } = {},
 ): Promise<Moved | 'duplicate' | 'gone'> => {
   const { delivery, repository } = handling;
-  const branch = matter.kind === 'tag' ? tagsBranch : matter.branch;
+  const branch = task.kind === 'tag' ? tagsBranch : task.branch;
   if (delivery.n !== undefined) {
     const mine = await getMove(repository.id, branch, delivery.n);
     if (mine?.by === delivery.id) return mine as Moved;
   }
   for (let i = 0; i < maxTries; i++) {
-    const last = await latestMove(repository.id, branch);
-    const wanted = await next(handling, matter, last);
+    const moves = await recentMoves(repository.id, branch);
+    const [last] = moves;
+    const wanted = await next(handling, task, moves);
     if (wanted === 'gone') return 'gone';
     if (!wanted) return repeat && last ? (last as Moved) : 'duplicate';
     const move: Moved = {
@@ -66,9 +73,9 @@ export const moveBranch = async (
       branch,
       by: delivery.id,
       at: timeAfter(last),
-      ...(matter.kind === 'tag' ? { tag: matter.tag } : {}),
+      ...(task.kind === 'tag' ? { tag: task.tag } : {}),
     };
-    // First, so that a delivery that was cut off knows its own move when others came after it.
+    // First, so that a repeated delivery finds its own move even after later ones.
     await noteMove(delivery, move.n);
     if (await addMove(repository.id, move)) return move;
   }

@@ -5,13 +5,13 @@ import { followsOf } from './follows.ts';
 import { commitAt, fetchFor, type Handling, type Outcome } from './handling.ts';
 import { moveBranch } from './moves.ts';
 
-/** A commit of a branch as a workspace's configuration, and its run. */
+/** Makes a branch's commit a workspace's configuration, and starts its run. */
 
-/** `held`: a pull request was applied that is not merged yet. */
+/** `held`: an applied pull request is not merged yet. */
 export type RunOutcome = 'queued' | 'outdated' | 'kept' | 'held';
 
 export const runCommit = async (
-  { doings }: Handling,
+  { orchestration }: Handling,
   workspace: Workspace,
   followed: Followed & { n: number },
   starts: boolean,
@@ -21,7 +21,7 @@ export const runCommit = async (
   const version = await versionFor(workspace, followed);
   if (heldBy(claimed) !== undefined) return 'held';
   if (!starts) return 'kept';
-  const queued = await doings.queueRun({
+  const queued = await orchestration.queueRun({
     id: idFor('run', workspace, followed),
     workspace,
     version,
@@ -39,7 +39,10 @@ export const runCommit = async (
   return current && heldBy(current) !== undefined ? 'held' : 'outdated';
 };
 
-/** The newest commit of what a workspace follows becomes its configuration, and its first run where that may start by itself. */
+/**
+ * The newest commit of what a workspace follows becomes its configuration, and its first run if that may start
+ * automatically.
+ */
 export const handleWorkspace = async (handling: Handling, workspace: Workspace, starts: boolean): Promise<Outcome> => {
   const { access, repository } = handling;
   const { identifier, defaultBranch } = repository;
@@ -49,17 +52,17 @@ export const handleWorkspace = async (handling: Handling, workspace: Workspace, 
   const branch = vcsRepo.branch || defaultBranch;
   const sha = await access.forge.branch(access.call, identifier, branch);
   if (!sha) return { level: 'error', message: `Branch ${branch} no longer exists in ${identifier}` };
-  const matter = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null } as const;
-  const about = { ...matter, repositoryId: repository.forgeId, defaultBranch, sender: null };
+  const task = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null } as const;
+  const about = { ...task, repositoryId: repository.forgeId, defaultBranch, sender: null };
   const moved = await moveBranch(handling, about, { repeat: true });
   if (moved === 'duplicate' || moved === 'gone')
     return { message: `Skipped: ${branch} of ${identifier} has not moved` };
   const archives = await fetchFor(repository, moved.to, [workspace]);
   const commit = await commitAt(access, repository, moved.to);
-  // Of the tags that it follows none is pushed yet: the branch's commit is what it has meanwhile.
+  // No tag that it follows is pushed yet: it gets the branch's commit meanwhile.
   const n = vcsRepo.tagsRegex ? 0 : moved.n;
   const what = `push ${branch} ${moved.n}`;
-  // A commit that it had before, now with submodules, is its newest configuration all the same.
+  // A commit that it had before, but now with submodules, is a new configuration.
   const { receivedAt } = handling.delivery;
   const at = receivedAt > moved.at ? receivedAt : moved.at;
   const followed = { access, repository, commit, archives, n, at, what, branch, sender: null };

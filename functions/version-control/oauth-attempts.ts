@@ -7,21 +7,21 @@ import { keys } from '../store/keys.ts';
 import { create, get, remove } from '../store/table.ts';
 
 /**
- * Authorizations by a person at a forge that are under way (OAuth 2.0 with PKCE: RFC 6749 §4.1, RFC 7636). The browser that
- * began one keeps a cookie, so that nobody can be led to finish what somebody else began; an attempt is taken once.
+ * Pending authorizations at a forge (OAuth 2.0 with PKCE: RFC 6749 §4.1, RFC 7636). The browser that started one keeps
+ * a cookie, so that nobody can be tricked into completing somebody else's; an attempt works once.
  */
 
 const goodForSeconds = 600;
 
 export interface Attempt {
-  /** What is authorized: an OAuth client, or the GitHub App. */
+  /** The OAuth client to authorize, or the GitHub App. */
   clientId: string;
   userId: string;
-  /** Whose page it goes on at. */
+  /** The organization whose page the browser returns to. */
   organization: string;
   verifier: string;
   redirectUri: string;
-  /** SHA-256 of what the browser keeps. */
+  /** SHA-256 of the browser's cookie. */
   browser: string;
   /** Seconds since 1970. */
   expiresAt: number;
@@ -32,20 +32,20 @@ const cookieName = (request: ApiRequest): string => (secure(request) ? '__Host-c
 const cookie = (request: ApiRequest, value: string, seconds: number): string =>
   `${cookieName(request)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure(request) ? '; Secure' : ''}`;
 
-/** What takes the cookie away. */
+/** Removes the cookie. */
 export const endedCookie = (request: ApiRequest): string => cookie(request, '', 0);
 
 const random = (): string => randomBytes(32).toString('base64url');
 
 interface Beginning extends Pick<Attempt, 'clientId' | 'userId' | 'organization' | 'redirectUri'> {
-  /** Where people authorize. */
+  /** The forge's authorization page. */
   url: string;
   /** The client's id at the forge. */
   key: string;
   scope?: string;
 }
 
-/** 1 write. Where to send the browser, and what it keeps. */
+/** Returns the URL for the browser, and its cookie. 1 write. */
 export const beginAttempt = async (
   request: ApiRequest,
   { url: at, key, scope, ...about }: Beginning,
@@ -78,8 +78,8 @@ const notBegun = () =>
   );
 
 /**
- * Good once, and in the browser that began it.
- * @param find what is authorized; undefined when the address is another's
+ * Works once, and only in the browser that started it.
+ * @param find the client to authorize; undefined when the callback address is another one's
  * @throws {ApiError} 400
  */
 export const takeAttempt = async <T>(

@@ -11,7 +11,7 @@ import { forges } from './forges/forges.ts';
 import { redeemCode } from './oauth.ts';
 import { type Attempt, beginAttempt, endedCookie, takeAttempt } from './oauth-attempts.ts';
 
-/** A connection is authorized by a person at the forge, whose account its token is of. */
+/** A user authorizes a connection at the forge; its token is of the user's account there. */
 
 const connect = async ({ request, subject, principal }: Context<OauthClient>): Promise<Answer> => {
   const { id, organization, key, sealedSecret, dialect } = subject;
@@ -56,14 +56,14 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
     ...redirect(303, `${page}?${outcome}=${client.id}`),
     cookies: [endedCookie(request)],
   });
-  // The browser of whoever began it, on the page.
+  // The browser of the user who started it, on the page.
   const caller = { kind: 'session', address: request.address } as const;
   const granted = await grantsOfUser(attempt.userId, caller).on({ organization: client.organization });
   if (!granted.has('connection:write')) return done('denied');
   try {
     await redeem(request, attempt, client);
   } catch {
-    // What the forge says could have the code in it.
+    // The forge's message could contain the code.
     return done('failed');
   }
   return done('connected');
@@ -73,5 +73,5 @@ export const oauthFlowRoutes: Route[] = [
   route('POST', '/oauth-clients/{oauthClient}/actions/connect', 'connection:write', oauthClient, connect),
 ];
 
-/** Not below the API's prefix: the forge sends browsers here. */
+/** Not below the API's prefix: the forge redirects browsers here. */
 export const callbackRoutes: Route[] = [openRoute('GET', '/auth/{uuid}/callback', 'anyone', callback)];

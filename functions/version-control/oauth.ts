@@ -6,9 +6,9 @@ import type { Forge } from './forges/forge.ts';
 import type { Attempt } from './oauth-attempts.ts';
 import { expiryOf } from './refresh.ts';
 
-/** A forge as an authorization server, for the authorizations that people give in a browser. */
+/** A forge as an OAuth authorization server, for authorizations in a browser. */
 
-/** Metadata by hand: nothing is discovered at an address that somebody has given. */
+/** Metadata is written here: nothing is discovered at a user-supplied address. */
 const serverOf = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>, forge: Forge): oauth.AuthorizationServer => ({
   issuer: httpUrl,
   authorization_endpoint: `${httpUrl}${forge.oauth.authorize}`,
@@ -34,7 +34,7 @@ interface Application extends Pick<OauthClient, 'httpUrl' | 'agentPoolId'> {
   secret: string;
 }
 
-/** What the forge gives for the code that the request brings. @throws {Error} whose text may have the code in it */
+/** Redeems the code in the request for a token. @throws {Error} whose text may contain the code */
 export const redeemCode = async (
   { query }: ApiRequest,
   { verifier, redirectUri }: Pick<Attempt, 'verifier' | 'redirectUri'>,
@@ -42,7 +42,7 @@ export const redeemCode = async (
 ): Promise<IssuedToken> => {
   const application = { client_id: key };
   const server = serverOf({ httpUrl }, forge);
-  // The state is in what is checked: the attempt was found by it.
+  // The state was verified: the attempt was found by it.
   const checked = oauth.validateAuthResponse(server, application, query, query.get('state') ?? '');
   const answer = await oauth.authorizationCodeGrantRequest(
     server,

@@ -21,16 +21,16 @@ import {
   wantedFrom,
 } from './repository-choice.ts';
 
-/** Connecting policy sets to repositories (HCP API: policy sets, `vcs-repo`). */
+/** Connects policy sets to repositories (HCP API: policy sets, `vcs-repo`). */
 
-/** What was checked, and not written yet. */
+/** A validated request, not written yet. */
 export type PreparedSet =
   | { kind: 'disconnect' }
   /** The repository stays; its other settings change. */
   | { kind: 'change'; vcsRepo: VcsRepo }
   | ({ kind: 'connect' } & Choice);
 
-/** What a request says of `vcs-repo`, checked. Undefined when nothing changes. @throws {ApiError} 422 */
+/** Validates `vcs-repo` of a request. Undefined when nothing changes. @throws {ApiError} 422 */
 export const preparePolicySetRepo = async (
   request: ApiRequest,
   organization: string,
@@ -47,19 +47,21 @@ export const preparePolicySetRepo = async (
   return { kind: 'connect', ...(await chosen(wanted)) };
 };
 
-/** Follows what was prepared. @throws {ApiError} 422 */
+/** Writes the validated connection. @throws {ApiError} 422 */
 export const connectPolicySet = async (prepared: PreparedSet, setId: string): Promise<VcsRepo | null> => {
   if (prepared.kind === 'disconnect') return null;
   return prepared.kind === 'change' ? prepared.vcsRepo : followChoice(prepared, setId);
 };
 
-/** The branch's commit as the set's version, for whoever reads the set next. Undefined when the forge does not answer. */
+/**
+ * The branch's commit as the set's version, for the next reader of the set. Undefined when the forge does not answer.
+ */
 const versionNow = async (
   set: PolicySet,
   repository: FollowedRepository,
   look: string,
 ): Promise<string | undefined> => {
-  // Before the branch is looked at: a push that is handled meanwhile makes a later version.
+  // Before the branch is read: a push that is handled meanwhile makes a later version.
   const at = now();
   try {
     const access = await accessBy(repository.tokenId, { repository: repository.identifier });
@@ -74,7 +76,7 @@ const versionNow = async (
   }
 };
 
-/** After the set's record: what it followed is left, and what it follows now is fetched. */
+/** Runs after the write of the set's record: leaves the former repository, and fetches from the new one. */
 export const settlePolicySet = async (before: PolicySet | undefined, after: PolicySet): Promise<void> => {
   const [from, to] = [before?.vcsRepo, after.vcsRepo];
   if (from && from.repository !== to?.repository) await unfollow(from, after.id);
@@ -88,18 +90,18 @@ export const settlePolicySet = async (before: PolicySet | undefined, after: Poli
   if (!repository) return;
   const id = `connected-${randomUUID()}`;
   const versionId = await versionNow(after, repository, id);
-  const matter = { kind: 'policySet', policySetId: after.id, ...(versionId ? { versionId } : {}) } as const;
-  await keepDelivery({ uuid: repository.uuid, id, repository: repository.id, matter });
+  const task = { kind: 'policySet', policySetId: after.id, ...(versionId ? { versionId } : {}) } as const;
+  await keepDelivery({ uuid: repository.uuid, id, repository: repository.id, task });
 };
 
-/** Of a change that came to nothing. */
+/** Undoes a connection whose change failed. */
 export const abandonPolicySetRepo = async (set: PolicySet, given: VcsRepo | null | undefined): Promise<void> => {
   if (given && given.repository !== set.vcsRepo?.repository) {
     await unfollow(given, set.id);
   }
 };
 
-/** Of a set that was deleted. */
+/** For a set that was deleted. */
 export const leavePolicySetRepo = async ({ id, vcsRepo }: PolicySet): Promise<void> => {
   if (vcsRepo) await unfollow(vcsRepo, id);
 };

@@ -19,13 +19,13 @@ interface Wanted {
   access: Access;
   repository: FollowedRepository;
   commit: Commit;
-  /** With set and commit, what makes a version the same: `push main 3`. */
+  /** Identifies the version, together with set and commit: `push main 3`. */
   what: string;
-  /** When the platform learned of it: the set goes by the version with the latest time. */
+  /** When the platform received it: the set uses the version with the latest time. */
   at: string;
 }
 
-/** The commit as the set's version, however often it is asked for; it is fetched then. */
+/** The commit as the set's version, which is then fetched. May be repeated. */
 export const policyVersionFor = async (
   set: Pick<PolicySet, 'id' | 'organization' | 'vcsRepo'>,
   { access, repository, commit, what, at }: Wanted,
@@ -48,18 +48,18 @@ const bare = (path: string): string => path.replace(/^(\.?\/)+|\/+$/g, '');
 
 type Settings = Pick<PolicySet, 'policiesPath' | 'policyUpdatePatterns'>;
 
-/** Whether it matters which files changed. */
+/** Whether changed files decide about a new version. */
 export const setFilters = ({ policiesPath, policyUpdatePatterns }: Settings): boolean =>
   bare(policiesPath ?? '') !== '' || Boolean(policyUpdatePatterns?.length);
 
-/** @param paths that changed; undefined when nobody knows, which concerns everybody */
+/** @param paths that changed; undefined when unknown, which concerns every set */
 const concernsSet = (set: Settings, paths: string[] | undefined): boolean => {
   if (!paths || !setFilters(set)) return true;
   if (set.policyUpdatePatterns?.length) return matchesPatterns(set.policyUpdatePatterns, paths);
   return paths.some((path) => path.startsWith(`${bare(set.policiesPath ?? '')}/`));
 };
 
-/** Those among the repository's followers that take the branch. */
+/** The sets among the repository's followers that use the branch. */
 export const setsOfBranch = async (
   followers: string[],
   { id, defaultBranch }: FollowedRepository,
@@ -69,7 +69,7 @@ export const setsOfBranch = async (
   return sets.filter(({ vcsRepo }) => vcsRepo?.repository === id && follows(vcsRepo, branch, defaultBranch));
 };
 
-/** Versions of the sets that a push concerns. What came of it; undefined when nothing did. */
+/** Versions of the sets that a push concerns. Returns the result for people; undefined when there is none. */
 export const renewPolicySets = async (
   { access, repository }: Handling,
   sets: PolicySet[],
@@ -90,15 +90,15 @@ const after = (at: string, before: string): string =>
   at > before ? at : new Date(Date.parse(before) + 1).toISOString();
 
 /**
- * The newest commit for a set that was connected or changed. Its request has made a version already, unless the branch moved
- * since it looked, or it could not look.
+ * The newest commit for a set that was connected or changed. The request has usually created its version already,
+ * unless the branch has moved since, or the forge could not be reached.
  */
 export const handlePolicySet = async (
   handling: Handling,
-  matter: Extract<RepositoryTask, { kind: 'policySet' }>,
+  task: Extract<RepositoryTask, { kind: 'policySet' }>,
 ): Promise<Outcome> => {
   const { access, repository } = handling;
-  const [set] = await getPolicySets([matter.policySetId]);
+  const [set] = await getPolicySets([task.policySetId]);
   const vcsRepo = set?.vcsRepo;
   if (!set || vcsRepo?.repository !== repository.id)
     return { message: 'Skipped: the policy set follows something else' };
@@ -106,7 +106,7 @@ export const handlePolicySet = async (
   const branch = vcsRepo.branch || defaultBranch;
   const sha = await access.forge.branch(access.call, identifier, branch);
   if (!sha) return { level: 'error', message: `Branch ${branch} no longer exists in ${identifier}` };
-  const early = matter.versionId ? await getPolicySetVersion(matter.versionId) : undefined;
+  const early = task.versionId ? await getPolicySetVersion(task.versionId) : undefined;
   const words = `for ${branch} ${sha.slice(0, 7)} of ${identifier} in policy set ${set.name}`;
   const about = { repositoryId: repository.forgeId, defaultBranch, sender: null };
   const push = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null, ...about } as const;
@@ -115,7 +115,7 @@ export const handlePolicySet = async (
   if (early?.ingress?.commitSha === moved.to) return { message: `Fetching the policies ${words}` };
   const commit = await commitAt(access, repository, moved.to);
   const at = after(moved.at, early?.createdAt ?? set.newestVersionAt ?? '');
-  // Another version for each look: the set's folder may have changed, and not its commit.
+  // A new version for each request: the set's folder may have changed while its commit has not.
   await policyVersionFor(set, { access, repository, commit, what: `look ${handling.delivery.id}`, at });
   return { message: `Fetching the policies ${words}` };
 };

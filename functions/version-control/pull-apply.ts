@@ -9,13 +9,13 @@ import { hold, release } from './merge-locks.ts';
 import { getPullRun } from './pull-records.ts';
 
 /**
- * Applies the plans of a pull request before its merge. What is applied is the plan that was there to be read before somebody
- * asked for it: of the commit that is the newest still, saved before the comment was written.
+ * Applies the plans of a pull request before its merge: only the plan that was there to be reviewed when the comment
+ * was written, of the commit that is still the newest.
  */
 
 interface ApplyRequest {
   userId: string;
-  /** The name of one; absent: all that have a plan. */
+  /** Name of one workspace; absent: all with a plan. */
   workspace: string | undefined;
   granted(workspaceId: string): Granted;
 }
@@ -34,7 +34,7 @@ const holdFor = async (workspace: Workspace, { handling, comment, request }: App
   return `#${(current && heldBy(current)) ?? '?'} was applied to it and is not merged yet`;
 };
 
-/** What the workspace asks of the pull request that it does not have; undefined when it has all. */
+/** The workspace's requirement that the pull request does not meet; undefined when it meets all. */
 const lacks = async (
   { applyBeforeMergeRequirements = [] }: Workspace,
   { handling, pull }: Applying,
@@ -50,11 +50,11 @@ const lacks = async (
   return approved ? undefined : 'the newest commit of the pull request is not approved';
 };
 
-/** Undefined when its plan is applied; why not otherwise. */
+/** Undefined when its plan is being applied, else the reason why not. */
 const applyIn = async (workspace: Workspace, applying: Applying): Promise<string | undefined> => {
   const { handling, comment, pull, request } = applying;
   const { headSha } = pull;
-  const { repository, doings } = handling;
+  const { repository, orchestration } = handling;
   if (!request.granted(workspace.id).has('run:apply')) return `${comment.author} may not apply there`;
   const lacking = await lacks(workspace, applying);
   if (lacking) return lacking;
@@ -64,14 +64,14 @@ const applyIn = async (workspace: Workspace, applying: Applying): Promise<string
   if (run.decision?.action === 'apply' && run.decision.by === request.userId) return undefined;
   if (run.status !== 'planned_and_saved') return `its run is ${run.status.replaceAll('_', ' ')}`;
   const savedAt = run.statusTimestamps['planned-and-saved-at'] ?? '';
-  // To the second: forges do not say more.
+  // Forges report times in seconds.
   if (!savedAt || Date.parse(savedAt) > Date.parse(comment.createdAt) + 999) {
     return 'its plan was saved after the comment; read it, then comment again';
   }
   const before = heldBy(workspace);
   const refused = await holdFor(workspace, applying);
   if (refused) return refused;
-  const result = await doings.applyPlan(run, request.userId);
+  const result = await orchestration.applyPlan(run, request.userId);
   if (result === 'accepted') return undefined;
   if (before === undefined) await release(workspace.id, { repository: repository.id, number: comment.number });
   return result === 'stale' ? 'its state has changed since; comment "stepform plan"' : 'its run was decided meanwhile';

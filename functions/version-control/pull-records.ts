@@ -2,17 +2,17 @@ import { type Key, keys } from '../store/keys.ts';
 import { get, put, queryAll, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 
-/** Pull requests that somebody plans: which commit counts, the runs of it, and the comment that says how they go. */
+/** Pull requests with plans: the current commit, its runs, and the comment with their results. */
 
 export interface PullRequest {
   headSha: string;
   base: string;
-  /** Raised whenever another commit or base counts. */
+  /** Incremented by each new commit or base. */
   n: number;
   commentId?: string;
-  /** What the comment says. */
+  /** The comment's text. */
   comment?: string;
-  /** The forge does not let the connection's account comment. */
+  /** The connection's account may not comment. */
   commentRefused?: boolean;
   leaseUntil?: string;
 }
@@ -21,9 +21,9 @@ export interface PullRequest {
 export interface PullRun extends Key {
   workspaceId: string;
   runId: string;
-  /** Of which commit, by the pull request's number for it; absent in what was stored before there was this. */
+  /** Number of the commit in the pull request; absent in records from before it existed. */
   n?: number;
-  /** Its plan is saved. */
+  /** The plan is saved. */
   saved?: boolean;
 }
 
@@ -34,8 +34,8 @@ export const getPullRequest = (repository: string, number: number): Promise<Pull
   get<PullRequest>(keys.pullRequest(repository, number));
 
 /**
- * Makes a commit the one that counts, as the forge said it after `seen` was read. Undefined when somebody else looked
- * meanwhile: then the forge may say something else by now.
+ * Makes a commit the current one, as read from the forge after `seen` was read. Undefined when another delivery was
+ * handled meanwhile: ask the forge again.
  */
 export const claimPull = async (
   repository: string,
@@ -61,8 +61,8 @@ export const pullRunsOf = (repository: string, number: number): Promise<PullRun[
 };
 
 /**
- * Makes a run the pull request's newest in its workspace, after `outdate` was called with the one that it replaces. False
- * when that is of a newer commit. May be repeated.
+ * Makes a run the pull request's newest in its workspace, and calls `outdate` with the one that it replaces. False when
+ * that one is of a newer commit. May be repeated.
  */
 export const keepPullRun = async (
   repository: string,
@@ -88,7 +88,7 @@ export const keepPullRun = async (
 
 const leaseMs = 15_000;
 
-/** The comment is one writer's for a while, of the commit that counts. Undefined for anybody else. */
+/** Reserves the comment for one writer for a while, for the current commit. Undefined for other writers. */
 export const leaseComment = (repository: string, number: number, sha: string): Promise<PullRequest | undefined> =>
   update<PullRequest>(keys.pullRequest(repository, number), {
     set: { leaseUntil: new Date(Date.now() + leaseMs).toISOString() },

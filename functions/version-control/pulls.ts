@@ -75,7 +75,7 @@ const planIn = async (
   workspace: Workspace,
   { handling, request, followed, n, earlier, outdate }: Planning,
 ): Promise<boolean> => {
-  const { repository, doings } = handling;
+  const { repository, orchestration } = handling;
   const { pull, commit, at } = followed;
   const id = idFor('run', workspace, followed);
   const before = earlier.get(workspace.id);
@@ -87,7 +87,7 @@ const planIn = async (
   // As its version: the setting may be another by now.
   const savePlan = version.provisional;
   const planOnly = !savePlan;
-  await doings.queueRun({ id, workspace, version, message, planOnly, savePlan, commit: commitOf(followed), by });
+  await orchestration.queueRun({ id, workspace, version, message, planOnly, savePlan, commit: commitOf(followed), by });
   const newer = request ? 'planned again' : `a newer commit was pushed to #${pull.number}`;
   const run = { workspaceId: workspace.id, runId: id, n, saved: savePlan };
   if (await keepPullRun(repository.id, pull.number, run, ({ runId }) => outdate(runId, newer))) return true;
@@ -101,7 +101,7 @@ const planPull = async (
   { pull, n, sender: by, request }: { pull: Pull; n: number; sender: Sender | null; request?: PlanRequest },
   organization: Organization | undefined,
 ): Promise<Outcome> => {
-  const { access, repository, followers, doings } = handling;
+  const { access, repository, followers, orchestration } = handling;
   const { identifier } = repository;
   const name = `pull request #${pull.number} of ${identifier}`;
   const base = followers.filter(plansOf(pull, repository.defaultBranch));
@@ -112,7 +112,7 @@ const planPull = async (
   const earlier = new Map((await pullRunsOf(repository.id, pull.number)).map((row) => [row.workspaceId, row]));
   const managed = organization?.speculativePlanManagementEnabled ?? true;
   const outdate = async (runId: string, why: string): Promise<void> => {
-    if (managed) await doings.cancelOutdated(runId, why);
+    if (managed) await orchestration.cancelOutdated(runId, why);
   };
   const stays = new Set(concerned.map(({ id }) => id));
   await forEach(

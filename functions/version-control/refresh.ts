@@ -3,8 +3,8 @@ import type { fetchBy } from '../outbound/fetch.ts';
 import type { IssuedToken } from './connections.ts';
 
 /**
- * A new token for a refresh token (RFC 6749 §6). Without oauth4webapi, which only an authorization in a browser needs: it
- * would be 14 KB of every function that calls a forge.
+ * Exchanges a refresh token (RFC 6749 §6). Without oauth4webapi, which only browser authorizations need: it would add
+ * 14 KB to every function that calls a forge.
  */
 
 const issued = v.object({
@@ -31,14 +31,11 @@ interface Refreshing {
   refreshToken: string;
 }
 
-/** When a token that lives so many seconds expires; undefined for one that does not. */
+/** When a token with this lifetime expires; undefined for one that does not. */
 export const expiryOf = (seconds: number | undefined): string | undefined =>
   seconds ? new Date(Date.now() + seconds * 1000).toISOString() : undefined;
 
-/**
- * @throws {RefreshRefusedError} with the forge's error code
- * @throws {Error} for no answer, or one that is none of OAuth 2.0
- */
+/** @throws {RefreshRefusedError} with the forge's error code @throws {Error} without a valid OAuth 2.0 response */
 export const refreshToken = async (request: Refreshing): Promise<IssuedToken> => {
   const answer = await request.fetch(request.tokenEndpoint, {
     method: 'POST',

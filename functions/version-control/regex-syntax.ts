@@ -1,9 +1,9 @@
 /**
- * Regular expressions of other people, in time linear in the text: JavaScript's own backtrack. The syntax is a part of
- * RE2's; what is not in it is refused by name. Pure.
+ * Regular expressions from users, matched in time linear in the text: JavaScript's own can backtrack. The syntax is a
+ * subset of RE2's; other constructs are refused by name. Pure.
  */
 
-/** What is wrong with an expression, for whoever wrote it. */
+/** The error in an expression, for its author. */
 export class RegexError extends Error {
   override name = 'RegexError';
 }
@@ -94,7 +94,7 @@ export class Parser {
   #repeated(part: Node): Node {
     const counts = this.#counts();
     if (!counts) return part;
-    // Whether as few as possible are taken makes no difference to whether there is a match.
+    // Lazy or greedy makes no difference to whether there is a match.
     this.#take('?');
     if (this.#counts()) throw new RegexError('a repetition is repeated; put it in parentheses');
     return { kind: 'repeat', part, ...counts };

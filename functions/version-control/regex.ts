@@ -2,7 +2,10 @@ import { codeOf, type Node, Parser, type Range, RegexError } from './regex-synta
 
 /** Matches expressions (regex-syntax.ts) in time linear in the text. */
 
-/** Instructions: `one` eats a character, `split` goes on at two places, the others go on where their condition holds. */
+/**
+ * Instructions: `one` consumes a character, `split` continues at two places, the others continue if their condition
+ * holds.
+ */
 type Step =
   | { kind: 'one'; ranges: readonly Range[] }
   | { kind: 'split'; to: number[] }
@@ -58,7 +61,7 @@ interface Edges {
   end: boolean;
 }
 
-/** Where the program is, after what eats nothing. */
+/** States of the program that are reached without consuming a character. */
 const reach = (steps: readonly Step[], from: readonly number[], edges: Edges): Set<number> => {
   const reached = new Set<number>();
   const left = [...from];
@@ -75,7 +78,7 @@ const reach = (steps: readonly Step[], from: readonly number[], edges: Edges): S
 const eats = (step: Step | undefined, code: number): boolean =>
   step?.kind === 'one' && step.ranges.some(([from, to]) => from <= code && code <= to);
 
-/** Where the program is between two characters, and where it is after the next one; true: it matches. */
+/** States of the program between two characters, and after the next one; true: it matches. */
 interface Place {
   at: readonly number[];
   after: Map<number, Place | true>;
@@ -83,7 +86,7 @@ interface Place {
 
 const maxKept = 10_000;
 
-/** Whether it matches somewhere in the text. */
+/** Whether the expression matches anywhere in the text. */
 export type Regex = (text: string) => boolean;
 
 /** @throws {RegexError} */

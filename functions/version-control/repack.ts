@@ -7,8 +7,8 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 
 /**
- * A forge's archive of a commit as a configuration: without the folder that everything is in, and without what no
- * configuration has. It goes from stream to stream into a file, so that its size takes no memory.
+ * Converts a forge's archive of a commit to a configuration: without the folder around it, and without entries that no
+ * configuration has. Streams into a file, so that its size takes no memory.
  */
 
 /** The content cannot be a configuration; the message is for people. */
@@ -19,7 +19,7 @@ export class ArchiveError extends Error {
 export const limits = { packedBytes: 100 * 1024 * 1024, unpackedBytes: 1024 ** 3, files: 50_000 };
 export type Limits = typeof limits;
 
-/** Bytes that went through, of everything that shares it. */
+/** Bytes so far, shared by all parts. */
 interface Count {
   bytes: number;
 }
@@ -36,7 +36,7 @@ const mebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)}
 
 const inside = (path: string): boolean => !path.startsWith('/') && !path.split('/').includes('..');
 
-/** Where a link leads, from the archive's root; it may not leave it. */
+/** Whether a link's target stays inside the archive. */
 const linksInside = (name: string, target: string): boolean => {
   if (target.startsWith('/')) return false;
   const parts = name.split('/').slice(0, -1);
@@ -47,7 +47,7 @@ const linksInside = (name: string, target: string): boolean => {
   return true;
 };
 
-/** The entry as it is kept; undefined for one that is not. @throws {ArchiveError} */
+/** The entry as stored; undefined for one that is left out. @throws {ArchiveError} */
 const keptAs = (
   { name, type, mode, linkname }: Header,
   below: string,
@@ -70,13 +70,13 @@ const keptAs = (
 /** Part of a configuration: a commit's archive. */
 export interface Part {
   source: AsyncIterable<Uint8Array>;
-  /** Where its files go: empty, or a folder with a slash at its end. */
+  /** Folder of its files: empty, or with a slash at its end. */
   below?: string;
-  /** Name of a file that is wanted as text. */
+  /** Name of a file to return as text. */
   read?: string;
 }
 
-/** Of a file that is wanted as text. */
+/** Maximum size of that file. */
 const maxText = 64 * 1024;
 
 const collecting = (name: string, take: (text: string) => void): Transform => {
@@ -95,10 +95,10 @@ const collecting = (name: string, take: (text: string) => void): Transform => {
   });
 };
 
-/** Its file that is wanted as text, if it has that. */
+/** Returns the requested file's text, if the part has it. */
 export type AddPart = (part: Part) => Promise<string | undefined>;
 
-/** Adds parts to what is packed; the limits are of all of them together. */
+/** Adds parts to the archive; the limits apply to all of them together. */
 const adderTo = (packing: Pack, { packedBytes, unpackedBytes, files }: Limits): AddPart => {
   const [packed, unpacked] = [{ bytes: 0 }, { bytes: 0 }];
   let count = 0;
@@ -118,7 +118,7 @@ const adderTo = (packing: Pack, { packedBytes, unpackedBytes, files }: Limits): 
           return;
         }
         const entry = packing.entry({ ...kept, size: header.size }, end);
-        // Its callback is told, too; without a listener an archive that breaks off would end the process.
+        // The callback receives the error too; without a listener a truncated archive would end the process.
         entry.on('error', () => {});
         if (read === undefined || kept.name !== `${below}${read}`) stream.pipe(entry);
         else {
@@ -144,8 +144,8 @@ const adderTo = (packing: Pack, { packedBytes, unpackedBytes, files }: Limits): 
 };
 
 /**
- * Writes the configuration that is put together to a file.
- * @throws {ArchiveError} what the sources throw, and what is wrong with an archive
+ * Writes the combined configuration to a file.
+ * @throws {ArchiveError} for an invalid archive; also errors of the sources
  */
 export const repack = async (
   compose: (add: AddPart) => Promise<unknown>,
@@ -169,7 +169,7 @@ export const repack = async (
   return { size: (await stat(file)).size, sha256: hash.digest('hex') };
 };
 
-/** Errors of zlib and of tar, in words; what the network says stays. */
+/** Translates errors of zlib and tar; network errors stay as they are. */
 const readable = (error: Error & { code?: string }): Error => {
   if (error instanceof ArchiveError) return error;
   const broken = error.code?.startsWith('Z_') || /tar|header|Unexpected end of data/i.test(error.message);

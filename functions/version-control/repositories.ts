@@ -7,23 +7,25 @@ import { create, get, put, query, queryAll, remove, update } from '../store/tabl
 import { now } from '../store/time.ts';
 import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
 import type { Access } from './access.ts';
+import { ForgeError } from './forge-error.ts';
 import type { Repository } from './forges/forge.ts';
 import type { Dialect } from './service-providers.ts';
 
 /**
- * Repositories that something follows: one record for each connection and identifier, with one webhook. Rows of followers
- * are written before a workspace says that it follows, and removed after; one that does not fit its workspace says nothing.
+ * Repositories that something follows: one record for each connection and identifier, with one webhook. The row of a
+ * follower is written before its workspace refers to the repository and removed after, so a row without such a
+ * workspace counts for nothing.
  */
 
 export interface FollowedRepository {
   id: string;
   organization: string;
-  /** OAuth client and token; of an installation of the GitHub App, its id in both places. */
+  /** OAuth client and token; for an installation of the GitHub App, its id in both fields. */
   clientId: string;
   tokenId: string;
   dialect: Dialect;
   identifier: string;
-  /** At the forge: what a webhook must name. */
+  /** Id at the forge, which a webhook must name. */
   forgeId: string;
   defaultBranch: string;
   httpUrl: string;
@@ -31,21 +33,21 @@ export interface FollowedRepository {
   /** Last part of the webhook's address. */
   uuid: string;
   sealedSecret: Uint8Array;
-  /** On its way to the forge, which may have it already. */
+  /** Being sent to the forge, which may have it already. */
   sealedNextSecret?: Uint8Array;
-  /** What the forge had before, and until when it is accepted: deliveries are on their way. */
+  /** The previous secret, and until when it is accepted: deliveries may be under way. */
   sealedPreviousSecret?: Uint8Array;
   previousUntil?: string;
-  /** At the forge; absent until it is created. */
+  /** Id at the forge; absent until it is created. */
   hookId?: string;
-  /** Nobody follows it any more, since then. */
+  /** When it lost its last follower. */
   unusedAt?: string;
-  /** Its webhook is being deleted: whoever follows it now gets another record. */
+  /** Its webhook is being deleted: a new follower gets another record. */
   endedAt?: string;
   createdAt: string;
 }
 
-/** What follows a repository, by its id: a workspace, a policy set or a module of the registry. */
+/** Followers of a repository are identified by their id: a workspace, a policy set or a module of the registry. */
 export const isWorkspace = (follower: string): boolean => follower.startsWith('ws-');
 export const isPolicySet = (follower: string): boolean => follower.startsWith('polset-');
 export const isModule = (follower: string): boolean => follower.startsWith('mod-');
@@ -66,7 +68,7 @@ export const hookPath = ({ uuid }: Pick<FollowedRepository, 'uuid'>): string => 
 
 const secretContext = (uuid: string) => ({ hook: uuid });
 
-/** Those that the forge may sign with now, sealed; the one that it has, or gets, first. */
+/** Secrets that the forge may sign with now, sealed; the current one first. */
 export const hookSecrets = (repository: FollowedRepository): Uint8Array[] => {
   const { sealedSecret, sealedNextSecret, sealedPreviousSecret, previousUntil = '' } = repository;
   const previous = previousUntil > now() ? sealedPreviousSecret : undefined;
@@ -77,7 +79,7 @@ export const hookSecrets = (repository: FollowedRepository): Uint8Array[] => {
 export const openHookSecret = ({ uuid }: Pick<FollowedRepository, 'uuid'>, sealed: Uint8Array): Promise<string> =>
   open(sealed, secretContext(uuid));
 
-/** The same again while the forge may not have it yet. Undefined when the repository is gone. */
+/** Returns the same secret until the forge has it. Undefined when the repository is gone. */
 export const beginRotation = async (repository: FollowedRepository): Promise<FollowedRepository | undefined> => {
   if (repository.sealedNextSecret) return repository;
   return update<FollowedRepository>(keys.repository(repository.id), {
@@ -89,7 +91,7 @@ export const beginRotation = async (repository: FollowedRepository): Promise<Fol
 
 const previousGoodMs = 10 * 60_000;
 
-/** The forge has it: what it had before is accepted for a while. */
+/** The forge has the secret: the previous one is accepted for a while. */
 export const completeRotation = async ({ id, uuid, sealedSecret, sealedNextSecret }: FollowedRepository) => {
   await update(keys.repository(id), {
     set: {
@@ -103,7 +105,22 @@ export const completeRotation = async ({ id, uuid, sealedSecret, sealedNextSecre
   });
 };
 
-/** The record, made when there is none; with the webhook's secret, but without a webhook. */
+/**
+ * Refuses a repository that has taken over the name of a followed one: its owner must not run code in those workspaces.
+ * @throws {ForgeError} while something follows the former one
+ */
+const checkSame = async ({ id, identifier, forgeId }: FollowedRepository, found: Repository): Promise<void> => {
+  if (forgeId === found.id || !(await hasFollowers(id))) return;
+  throw new ForgeError(
+    'missing',
+    `${identifier} is no longer the repository that is followed here: another one has its name. Disconnect its followers first`,
+  );
+};
+
+/**
+ * Returns the record, creating it if necessary, with the webhook's secret but without a webhook.
+ * @throws {ForgeError}
+ */
 export const keepRepository = async (
   { client, id: connectionId, isInstallation: hasAppWebhook }: Pick<Access, 'client' | 'id' | 'isInstallation'>,
   found: Repository,
@@ -116,11 +133,15 @@ export const keepRepository = async (
     forgeId: found.id,
     identifier: found.identifier,
   };
-  const renewed = await update<FollowedRepository>(keys.repository(id), {
-    set: { ...facts, ...dueIn(id, 600) },
-    remove: ['unusedAt'],
-    condition: 'attribute_exists(pk) AND attribute_not_exists(endedAt)',
-  });
+  const before = await getRepository(id);
+  if (before && !before.endedAt) await checkSame(before, found);
+  const renewed =
+    before &&
+    (await update<FollowedRepository>(keys.repository(id), {
+      set: { ...facts, ...dueIn(id, 600) },
+      remove: ['unusedAt'],
+      condition: 'attribute_exists(pk) AND attribute_not_exists(endedAt)',
+    }));
   if (renewed) return renewed;
   const uuid = randomUUID();
   const repository: FollowedRepository = {
@@ -134,9 +155,9 @@ export const keepRepository = async (
     sealedSecret: await seal(newSecret(), secretContext(uuid)),
     createdAt: now(),
   };
-  // An installation's repositories have no webhook of their own: nothing is taken at such an address.
+  // An installation's repositories have no webhook of their own: deliveries to such an address are rejected.
   if (!hasAppWebhook) await put({ ...keys.hook(uuid), repository: id });
-  // Until its webhook and follower are there, the sweep looks whether anybody needs it.
+  // Until its webhook and follower exist, the sweep checks whether anybody needs it.
   const made = await put(
     { ...keys.repository(id), ...repository, ...dueIn(id, 600) },
     { condition: 'attribute_not_exists(pk) OR attribute_exists(endedAt)' },
@@ -153,7 +174,7 @@ export const listFollowers = async (id: string): Promise<string[]> => {
 export const hasFollowers = async (id: string): Promise<boolean> =>
   (await query({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#', limit: 1 })).length > 0;
 
-/** Takes a follower away. The sweep sees to the webhook of a repository that nobody follows any more. */
+/** Removes a follower. The sweep deletes the webhook of a repository without followers. */
 export const leave = async (repository: string, follower: string): Promise<void> => {
   await remove(keys.follower(repository, follower));
   if (await hasFollowers(repository)) return;
@@ -163,7 +184,7 @@ export const leave = async (repository: string, follower: string): Promise<void>
   });
 };
 
-/** What it followed is left. */
+/** Leaves the repository that it followed. */
 export const unfollow = async (
   { repository, clientId }: Pick<VcsRepo, 'repository' | 'clientId'>,
   follower: string,
@@ -177,35 +198,36 @@ interface Use extends Key {
   repository: string;
 }
 
-/** Every follower of a connection, with its repository. */
+/** All followers of a connection, with their repositories. */
 export const listUses = async (clientId: string): Promise<Use[]> => {
   const rows = await queryAll<Use>({ pk: keys.oauthClient(clientId).pk, prefix: 'USE#' });
   return rows.map((row) => ({ ...row, follower: row.sk.slice('USE#'.length) }));
 };
 
-/** A branch from one commit to another, in the order in which this platform learned of it. */
+/** A branch's move from one commit to another, in the order in which this platform received them. */
 export interface Move {
   n: number;
   branch: string;
-  /** Absent for the first one, and where the commits between are unknown. */
+  /** Absent for the first move, and if the commits between are unknown. */
   from?: string;
   to: string;
-  /** The delivery, or whoever looked. */
+  /** The delivery or the request that found it. */
   by: string;
   tag?: string;
 }
 
-export const latestMove = async (repository: string, branch: string): Promise<Move | undefined> => {
-  const prefix = `MOVE#${branch}#`;
-  return (await query<Move>({ pk: keys.repository(repository).pk, prefix, reverse: true, limit: 1 }))[0];
-};
-
 const keptMoves = 50;
 
-/** False when there is one of that number: somebody else was faster. */
+/** All stored moves, the newest first. 1 query. */
+export const recentMoves = (repository: string, branch: string): Promise<Move[]> => {
+  const { pk, sk } = keys.movesOf(repository, branch);
+  return query<Move>({ pk, prefix: sk, reverse: true, limit: keptMoves });
+};
+
+/** False when the number is taken: another delivery was faster. */
 export const addMove = async (repository: string, move: Move): Promise<boolean> => {
   if (!(await create({ ...keys.move(repository, move.branch, move.n), ...move }))) {
-    // The SDK's second try of a write whose answer was lost.
+    // The SDK has repeated a write whose response was lost.
     const there = await get<Move>(keys.move(repository, move.branch, move.n));
     return there?.by === move.by && there.to === move.to;
   }

@@ -12,17 +12,20 @@ import { hookPath } from './repositories.ts';
 import { providerOf } from './service-providers.ts';
 import { follow } from './webhooks.ts';
 
-/** Which repository a `vcs-repo` names, for whatever follows one (HCP API: workspaces, policy sets, registry modules). */
+/**
+ * The repository that a `vcs-repo` names, for all kinds of followers (HCP API: workspaces, policy sets, registry
+ * modules).
+ */
 
 export const at = '/data/attributes/vcs-repo';
 
-/** What `vcs-repo` says, before anything is looked up. */
+/** The fields of `vcs-repo`, before anything is looked up. */
 export type RequestedRepo = Pick<
   VcsRepo,
   'identifier' | 'branch' | 'ingressSubmodules' | 'tagsRegex' | 'oauthTokenId' | 'installationId'
 >;
 
-/** A repository that was looked up at its forge. */
+/** A repository that was found at its forge. */
 export interface Choice {
   wanted: RequestedRepo;
   access: Access;
@@ -33,7 +36,7 @@ export const refused = (field: string, detail: string) => unprocessable(`${at}/$
 
 type GivenConnection = Pick<VcsRepoInput, 'oauth-token-id' | 'github-app-installation-id'>;
 
-/** An empty text is none: the provider of Terraform sends one. @throws {ApiError} 422 for both */
+/** An empty text counts as absent: the tfe provider sends one. @throws {ApiError} 422 for both or none */
 export const connectionIn = (
   given: GivenConnection,
   before?: VcsRepo | null,
@@ -71,7 +74,7 @@ export const checkTags = (tagsRegex: string | null): void => {
   }
 };
 
-/** It serves the whole organization that linked it. @throws {ApiError} 422 */
+/** An installation serves the whole organization that linked it. @throws {ApiError} 422 */
 const checkInstallation = async (id: string, organization: string): Promise<void> => {
   const installation = isInstallation(id) ? await getInstallation(id) : undefined;
   if (installation?.organization === organization) return;
@@ -79,9 +82,9 @@ const checkInstallation = async (id: string, organization: string): Promise<void
 };
 
 /**
- * The connection is one that can be used.
- * @param serves whether it may be used for this follower
- * @param whom in whose name it is refused
+ * Checks that the connection can be used.
+ * @param serves whether the follower may use it
+ * @param whom names the follower in the error
  * @throws {ApiError} 422
  */
 export const checkConnection = async (
@@ -100,7 +103,7 @@ export const checkConnection = async (
   throw refused('oauth-token-id', `${name} is not supported here yet: use github, gitlab or gitea`);
 };
 
-/** For what the whole organization uses. @throws {ApiError} 422 */
+/** For followers that belong to the whole organization. @throws {ApiError} 422 */
 export const checkOrganizationScoped = (
   wanted: Pick<VcsRepo, 'oauthTokenId' | 'installationId'>,
   organization: string,
@@ -114,7 +117,7 @@ export const checkOrganizationScoped = (
 
 const notAccessible = "Repository doesn't exist or isn't accessible.";
 
-/** Asks the forge. @throws {ApiError} 422 */
+/** Looks the repository up at the forge. @throws {ApiError} 422 */
 export const chosen = async (wanted: RequestedRepo): Promise<Choice> => {
   const { identifier, branch } = wanted;
   let name = 'Version control';
@@ -144,7 +147,7 @@ export const isSame = (before: VcsRepo, wanted: RequestedRepo): boolean =>
   connectionOf(before) === connectionOf(wanted) &&
   before.branch === wanted.branch;
 
-/** Has the forge deliver here. @throws {ApiError} 422 */
+/** Creates the follower and the webhook. @throws {ApiError} 422 */
 export const followChoice = async ({ wanted, access, found }: Choice, follower: string): Promise<VcsRepo> => {
   try {
     const { publicUrl } = environment;

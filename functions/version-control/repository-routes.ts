@@ -5,16 +5,16 @@ import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import { organization } from '../people/organizations/finder.ts';
 import { eachProject } from '../projects/records.ts';
-import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
+import { isBranch, isIdentifier } from '../workspaces/vcs-repo-input.ts';
 import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { getToken, type OauthToken } from './connections.ts';
 import { oauthToken } from './finder.ts';
 import { getInstallation, isInstallation } from './github-app/installations.ts';
 
-/** What a connection reaches: for whoever connects something (HCP API: OAuth tokens, authorized repositories). */
+/** Repositories that a connection reaches, to choose one from (HCP API: OAuth tokens, authorized repositories). */
 
-/** Who may connect a workspace somewhere may look for a repository. @throws {ApiError} 403 */
+/** A caller who may connect a workspace somewhere may list repositories. @throws {ApiError} 403 */
 export const checkConnects = async ({ principal, granted, subject }: Context<Subject>): Promise<void> => {
   if (granted.has('connection:write') || granted.has('workspace:create') || granted.has('policy:write')) return;
   for await (const projects of eachProject(subject.organization)) {
@@ -26,7 +26,7 @@ export const checkConnects = async ({ principal, granted, subject }: Context<Sub
   );
 };
 
-/** @throws {ApiError} 422 with the forge's words, 503 while it asks to wait */
+/** @throws {ApiError} 422 with the forge's message, 503 while it asks to wait */
 const whileAsking = async <T>(
   tokenId: string,
   ask: (access: Access) => Promise<T>,
@@ -56,7 +56,7 @@ const authorized = async (context: Context<OauthToken>): Promise<Answer> => {
   return json(200, { data, meta: { 'next-page': next } });
 };
 
-/** A token of this very organization. @throws {ApiError} */
+/** A token of this organization. @throws {ApiError} */
 const named = async ({
   request,
   subject,
@@ -89,11 +89,12 @@ const branches = async (context: Context<InOrganization>): Promise<Answer> => {
   return json(200, { data: names.map((name) => ({ id: name, type: 'vcs-branches', attributes: { name } })) });
 };
 
-/** Folders only: for whoever picks a working directory. */
+/** Only folders, to choose a working directory from. */
 const tree = async (context: Context<InOrganization>): Promise<Answer> => {
   await checkConnects(context);
   const { tokenId, identifier } = await named(context);
   const branch = context.request.query.get('branch') ?? '';
+  if (branch && !isBranch(branch)) throw badRequest('branch is not the name of a branch.', 'branch');
   const paths = await whileAsking(
     tokenId,
     async ({ forge, call }) => {

@@ -78,7 +78,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
   return created(data[0] as Resource);
 };
 
-/** Clients of HCP Terraform take the list without a page for all of it. */
+/** Clients of HCP Terraform expect the whole list if they ask for no page. */
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const all = await listClients(subject.organization);
@@ -88,7 +88,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   return paged ? list(request, page, all.length, data, included) : wholeList(request, data, included);
 };
 
-/** Followers that could use it no longer. @throws {ApiError} 422 that names some of them */
+/** Followers that could no longer use the client. @throws {ApiError} 422 which names some of them */
 const checkUsers = async (client: OauthClient, after: OauthClient): Promise<void> => {
   const followers = (await listUses(client.id)).map(({ follower }) => follower);
   const left = (await getWorkspaces(followers.filter(isWorkspace))).filter(

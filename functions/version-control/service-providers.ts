@@ -1,6 +1,9 @@
-/** Version control providers by the API's names for them (HCP API: OAuth clients), and what this platform does with each. */
+/**
+ * Version control providers by their names in the API (HCP API: OAuth clients), and how far this platform supports
+ * each.
+ */
 
-/** Which program answers: it decides paths, payloads and signatures. */
+/** The program at the other end: determines paths, payloads and signatures. */
 export type Dialect = 'github' | 'gitlab' | 'gitea';
 
 interface ServiceProvider {
@@ -8,14 +11,14 @@ interface ServiceProvider {
   name: string;
   /** `source` of configuration versions. */
   source: 'github' | 'gitlab' | 'gitea' | 'bitbucket' | 'ado';
-  /** Absent: connections are stored, and nothing can be connected with them. */
+  /** Absent: connections are stored, but nothing can be connected with them. */
   dialect?: Dialect;
 }
 
 export const serviceProviders = {
   github: { name: 'GitHub', source: 'github', dialect: 'github' },
   github_enterprise: { name: 'GitHub Enterprise', source: 'github', dialect: 'github' },
-  /** Not of OAuth clients: the platform has the app, and organizations link installations. */
+  /** Not for OAuth clients: the app belongs to the platform, and organizations link installations. */
   github_app: { name: 'GitHub', source: 'github', dialect: 'github' },
   gitlab_hosted: { name: 'GitLab.com', source: 'gitlab', dialect: 'gitlab' },
   gitlab_community_edition: { name: 'GitLab Community Edition', source: 'gitlab', dialect: 'gitlab' },
@@ -30,7 +33,7 @@ export const serviceProviders = {
 } as const satisfies Record<string, ServiceProvider>;
 
 export type ServiceProviderName = keyof typeof serviceProviders;
-/** Those that OAuth clients are for. */
+/** Providers of OAuth clients. */
 export const serviceProviderNames = Object.keys(serviceProviders).filter(
   (name) => name !== 'github_app',
 ) as ServiceProviderName[];

@@ -15,7 +15,7 @@ const isPath = (path: string): boolean =>
   !/[\p{Cc}\\]/u.test(path) &&
   path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 
-/** Without the quotes and the comment that git-config(5) allows. */
+/** Without the quotes and comments that git-config(5) allows. */
 const settingOf = (text: string): string => {
   const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(text);
   return quoted ? (quoted[1] ?? '').replaceAll(/\\(.)/g, '$1') : text.replace(/\s*[#;].*$/, '').trim();
@@ -40,7 +40,7 @@ export const readGitmodules = (text: string): Submodule[] => {
   return [...byPath.values()];
 };
 
-/** Whether git would fetch it with a key: `ssh://host/…`, `user@host:path`. */
+/** Whether git would need a key for it: `ssh://host/…`, `user@host:path`. */
 export const takesSsh = (url: string): boolean => /^ssh:/i.test(url) || /^(?:[\w.-]+@)?[\w.-]+:(?!\/)/.test(url);
 
 const bareIdentifier = (path: string): string | undefined => {
@@ -48,7 +48,7 @@ const bareIdentifier = (path: string): string | undefined => {
   return isIdentifier(identifier) ? identifier : undefined;
 };
 
-/** Beside the repository that it is a submodule of. */
+/** A path relative to the repository that it is a submodule of. */
 const relative = (url: string, identifier: string): string | undefined => {
   const parts = identifier.split('/');
   for (const part of url.split('/')) {
@@ -59,8 +59,8 @@ const relative = (url: string, identifier: string): string | undefined => {
 };
 
 /**
- * What the forge calls the submodule's repository; undefined for one that is not at the connection's forge. Users, passwords
- * and ports of ssh in the URL count for nothing: it is fetched as everything of the connection is.
+ * The submodule's repository at the connection's forge; undefined for one elsewhere. Users, passwords and ssh ports in
+ * the URL are ignored: it is fetched like everything of the connection.
  */
 export const identifierOf = (
   url: string,

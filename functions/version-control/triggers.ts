@@ -1,14 +1,14 @@
 import type { Workspace } from '../workspaces/records.ts';
 import { type Regex, regexOf } from './regex.ts';
 
-/** Which change of a repository starts a run (HCP Terraform: automatic run triggering). Pure. */
+/** Which changes of a repository start a run (HCP Terraform: automatic run triggering). Pure. */
 
 /** @throws {RegexError} */
 export const matchesTag = (regex: string, tag: string): boolean => regexOf(regex)(tag);
 
 const special = /[\\^$.|?*+()[\]{}]/g;
 
-/** A glob as an expression (regex.ts). */
+/** Translates a glob to an expression (regex.ts). */
 const expressionOf = (pattern: string): string => {
   const text = pattern.replace(/^\/+/, '');
   let expression = '';
@@ -40,13 +40,30 @@ const regexOfPatterns = (patterns: string[]): Regex => {
   return made;
 };
 
+/** What a path has in it that the pattern matches: most patterns are of folders in which nothing changed. */
+const literalOf = (pattern: string): string =>
+  pattern
+    .replace(/^\/+/, '')
+    .split(/\*\*\/|[*?]/)
+    .reduce((longest, part) => (part.length > longest.length ? part : longest), '');
+
+const joined = new WeakMap<string[], string>();
+
+const textOf = (paths: string[]): string => {
+  const text = joined.get(paths) ?? paths.join('\n');
+  joined.set(paths, text);
+  return text;
+};
+
 export const matchesPatterns = (patterns: string[], paths: string[]): boolean => {
-  return paths.some(regexOfPatterns(patterns));
+  const text = textOf(paths);
+  const possible = patterns.filter((pattern) => text.includes(literalOf(pattern)));
+  return possible.length > 0 && paths.some(regexOfPatterns(possible));
 };
 
 const bare = (directory: string): string => directory.replace(/^(\.?\/)+|\/+$/g, '');
 
-/** By whole segments: `mod` does not contain `modules/a.tf`. */
+/** Compares whole segments: `mod` does not contain `modules/a.tf`. */
 const contains = (directory: string, path: string): boolean => {
   const name = bare(directory);
   return name === '' || name === '.' || path === name || path.startsWith(`${name}/`);
@@ -54,12 +71,12 @@ const contains = (directory: string, path: string): boolean => {
 
 type Settings = Pick<Workspace, 'fileTriggersEnabled' | 'triggerPatterns' | 'triggerPrefixes' | 'workingDirectory'>;
 
-/** Whether it matters which files changed. */
+/** Whether changed files decide about a run. */
 export const filters = (workspace: Settings): boolean =>
   workspace.fileTriggersEnabled &&
   (workspace.triggerPatterns.length > 0 || workspace.triggerPrefixes.length > 0 || Boolean(workspace.workingDirectory));
 
-/** @param paths that changed; undefined when nobody knows, which concerns everybody */
+/** @param paths that changed; undefined when unknown, which concerns every workspace */
 export const isTriggeredBy = (workspace: Settings, paths: string[] | undefined): boolean => {
   if (!filters(workspace) || paths === undefined) return true;
   if (workspace.triggerPatterns.length > 0) return matchesPatterns(workspace.triggerPatterns, paths);

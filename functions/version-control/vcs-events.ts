@@ -3,7 +3,7 @@ import { keys } from '../store/keys.ts';
 import { put, query } from '../store/table.ts';
 import { now } from '../store/time.ts';
 
-/** What came of what happened at version control, for people who wonder why there is no run (HCP API: VCS events). */
+/** Results of webhooks and requests, for people who miss a run (HCP API: VCS events). */
 
 export interface VcsEvent {
   id: string;
@@ -14,7 +14,7 @@ export interface VcsEvent {
   message: string;
   suggestedAction: string | null;
   createdAt: string;
-  /** Of a webhook's delivery, which can be looked at again. */
+  /** The webhook's delivery, which can be repeated. */
   delivery?: { uuid: string; id: string };
 }
 

@@ -19,9 +19,9 @@ import {
   wantedFrom,
 } from './repository-choice.ts';
 
-/** Connecting workspaces to repositories (HCP API: workspaces, `vcs-repo`). */
+/** Connects workspaces to repositories (HCP API: workspaces, `vcs-repo`). */
 
-/** What was checked, and not written yet. */
+/** A validated request, not written yet. */
 export type Prepared =
   | { kind: 'disconnect' }
   /** The repository stays; its other settings change. */
@@ -29,8 +29,8 @@ export type Prepared =
   | ({ kind: 'connect' } & Choice);
 
 /**
- * What a request says of `vcs-repo` and of what starts runs, checked; the forge is asked when the repository is another.
- * Nothing is written. Undefined when nothing changes.
+ * Validates `vcs-repo` and the settings of triggers in a request; asks the forge if the repository changes. Writes
+ * nothing. Undefined when nothing changes.
  * @throws {ApiError} 422
  */
 export const prepareVcsRepo = async (
@@ -60,7 +60,7 @@ export const prepareVcsRepo = async (
   return { kind: 'connect', ...(await chosen(wanted)) };
 };
 
-/** Follows what was prepared: what the workspace's record says of it. @throws {ApiError} 422 */
+/** Writes the validated connection, and returns its part of the workspace's record. @throws {ApiError} 422 */
 export const connectVcsRepo = async (
   prepared: Prepared,
   workspaceId: string,
@@ -75,7 +75,7 @@ export const connectVcsRepo = async (
   return { vcsRepo, vcsFollows: followsOf(vcsRepo), vcsMoves: 0 };
 };
 
-/** After the workspace's record: what it followed is left, and what it follows now is fetched. */
+/** Runs after the write of the workspace's record: leaves the former repository, and fetches from the new one. */
 export const settleVcsRepo = async (before: Workspace | undefined, after: Workspace): Promise<void> => {
   const [from, to] = [before?.vcsRepo, after.vcsRepo];
   if (from && from.repository !== to?.repository) await unfollow(from, after.id);
@@ -83,11 +83,11 @@ export const settleVcsRepo = async (before: Workspace | undefined, after: Worksp
   if (!to || same) return;
   const repository = await getRepository(to.repository);
   if (!repository) return;
-  const matter = { kind: 'connected', workspaceId: after.id } as const;
-  await keepDelivery({ uuid: repository.uuid, id: `connected-${randomUUID()}`, repository: to.repository, matter });
+  const task = { kind: 'connected', workspaceId: after.id } as const;
+  await keepDelivery({ uuid: repository.uuid, id: `connected-${randomUUID()}`, repository: to.repository, task });
 };
 
-/** Of a change that came to nothing. */
+/** Undoes a connection whose change failed. */
 export const abandonVcsRepo = async (prepared: Prepared, workspace: Workspace, given: VcsRepo | null | undefined) => {
   if (prepared.kind !== 'connect' || !given || workspace.vcsRepo?.repository === given.repository) return;
   await unfollow(given, workspace.id);

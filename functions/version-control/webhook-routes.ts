@@ -13,15 +13,15 @@ import { type FollowedRepository, hookSecrets, openHookSecret, repositoryOfHook 
 import { recordVcsEvent } from './vcs-events.ts';
 
 /**
- * Webhooks. Which forge one is of is known from its address. Its signature is checked before anything of it is read; what it
- * says is kept, handled later, and answered at once: forges wait a few seconds.
+ * Webhooks. The address determines the forge. The signature is verified before the content is read; the delivery is
+ * stored, answered at once and handled later: forges wait only a few seconds.
  */
 
-/** As much as gets through to a function. */
+/** The maximum that reaches a function. */
 export const maxBytes = 4_500_000;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Secrets of hooks that were asked for lately, by their sealed form, so that a push costs no call of KMS each time. */
+/** Recently used webhook secrets by their sealed form, so that not every push calls KMS. */
 const secrets = new Map<string, { secret: string; until: number }>();
 const keptMs = 5 * 60_000;
 
@@ -35,7 +35,7 @@ const opened = async (repository: FollowedRepository, sealed: Uint8Array): Promi
   return secret;
 };
 
-/** By one of the secrets that are good now: there are several while one is rotated. */
+/** Signed with one of the valid secrets: there are two during a rotation. */
 const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string, repository: FollowedRepository) => {
   for (const sealed of hookSecrets(repository)) {
     if (forge.isSigned(request.header, text, await opened(repository, sealed))) return true;
@@ -46,7 +46,7 @@ const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string,
 export const unsigned = () =>
   new ApiError(401, [{ title: 'unauthorized', detail: "The signature is missing, or not of this webhook's secret." }]);
 
-/** When a wrong signature was last told to people, by hook: a flood of them is one line a minute. */
+/** When a wrong signature was last reported, by hook: at most one event a minute. */
 const told = new Map<string, number>();
 
 const tellUnsigned = async ({
@@ -84,8 +84,8 @@ const read = (forge: WebhookReader, request: ApiRequest, text: string): ForgeEve
 };
 
 /**
- * Deliveries of one repository a second: what comes of them is as much work. A lost one costs nothing but time, because the
- * next one has the forge say where the branch is.
+ * Deliveries of one repository a second, because each causes work. A lost one only costs time: the next one makes the
+ * platform ask the forge for the branch's commit.
  */
 const perSecond = 20;
 const bound = new RateLimit(perSecond, countRequests);
@@ -114,11 +114,11 @@ const receive = async (request: ApiRequest): Promise<Answer> => {
   if (!/^application\/json\b/.test(type)) throw unsupported('The body must be JSON: "Content-Type: application/json".');
   const event = read(forge, request, text);
   if (event.kind === 'ignored') return json(200, { ignored: event.why }, 'application/json');
-  // Another repository's delivery that was sent here with this one's secret.
+  // A delivery of another repository that was sent here with this one's secret.
   if (event.repositoryId !== repository.forgeId) throw unsigned();
   await checkFlood(repository);
   const id = (forge.deliveryId(request.header) ?? hashSecret(text)).slice(0, 100);
-  await keepDelivery({ uuid, id, repository: repository.id, matter: event });
+  await keepDelivery({ uuid, id, repository: repository.id, task: event });
   return json(202, { delivery: id }, 'application/json');
 };
 

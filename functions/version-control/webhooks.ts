@@ -20,7 +20,7 @@ import {
 /** Webhooks at forges: one for each repository that something follows. */
 
 /**
- * Enters a follower, and has the repository's webhook lead here. 3 writes and 3 calls for the first one.
+ * Adds a follower, and creates the repository's webhook. 3 writes and 3 calls for the first follower.
  * @param publicUrl where the forge reaches the platform
  * @throws {ForgeError}
  */
@@ -38,7 +38,7 @@ export const follow = async (
   return repository;
 };
 
-/** Has the forge deliver here, whatever became of the webhook that it had. 2 calls. @throws {ForgeError} */
+/** Ensures that the forge delivers here, even if its webhook was deleted or changed. 2 calls. @throws {ForgeError} */
 export const ensureWebhook = async (
   { forge, call, isInstallation }: Access,
   repository: FollowedRepository,
@@ -57,8 +57,8 @@ export const ensureWebhook = async (
 };
 
 /**
- * Gives the webhook another secret. It is accepted from before the forge has it, and what the forge had, for ten minutes
- * after; one that was cut off goes on with the same secret.
+ * Gives the webhook a new secret. The new one is accepted before the forge has it, the old one for ten minutes after;
+ * an interrupted rotation continues with the same secret.
  * @throws {ForgeError}
  */
 export const rotateSecret = async (
@@ -72,12 +72,12 @@ export const rotateSecret = async (
   await completeRotation(rotating);
 };
 
-/** How long a forge may refuse to delete a webhook until it is given up. */
+/** After this long, a forge that refuses to delete a webhook is no longer asked. */
 const triedMs = 3 * 24 * 3600_000;
 
 /**
- * What becomes of a repository that is due: one that is used stays; any other goes, and its webhook with it. The webhook
- * leads nowhere from the moment when the record is gone. True when it is done with.
+ * Handles a repository that is due: deletes it with its webhook unless it has followers. The webhook's address is
+ * invalid from the moment the record is gone. True when there is nothing left to do.
  */
 export const settleRepository = async (id: string): Promise<boolean> => {
   const repository = await getRepository(id);
@@ -88,7 +88,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   }
   const { hookId, identifier, tokenId, uuid } = repository;
   if (!repository.unusedAt && !repository.endedAt) {
-    // Whoever made it was cut off, or is at it: the next look decides.
+    // The request that created it is under way or was interrupted: decide at the next look.
     await update(keys.repository(id), {
       set: { unusedAt: now(), ...dueIn(id, 600) },
       condition: 'uuid = :uuid',
@@ -101,7 +101,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
     condition: 'uuid = :uuid AND (attribute_exists(unusedAt) OR attribute_exists(endedAt))',
     values: { ':uuid': uuid },
   });
-  // Somebody follows it after all.
+  // It has a follower after all.
   if (!ended) return true;
   await remove(keys.hook(uuid));
   try {

@@ -24,9 +24,9 @@ export type ManagedAction = keyof typeof refusals;
 /** @throws {ApiError} 409 */
 export const checkUnmanaged = (
   { name, managedBy }: Pick<Workspace, 'name' | 'managedBy'>,
-  deed: ManagedAction,
+  action: ManagedAction,
 ): void => {
-  if (managedBy) throw conflict(`Workspace ${name} belongs to ${managedBy}. ${refusals[deed]}.`);
+  if (managedBy) throw conflict(`Workspace ${name} belongs to ${managedBy}. ${refusals[action]}.`);
 };
 
 const changeable = new Set<keyof WorkspaceChange>([

@@ -20,7 +20,7 @@ export const isIdentifier = (identifier: string): boolean => {
 };
 
 /** git-check-ref-format(1), as far as it keeps a name a name. */
-const isBranch = (branch: string): boolean =>
+export const isBranch = (branch: string): boolean =>
   branch.length <= 250 &&
   !/[\0-\x20~^:?*[\\\x7f]|\.\.|@\{|\/\/|^[/-]|\/$|\.$/.test(branch) &&
   branch.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));

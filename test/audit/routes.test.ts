@@ -274,6 +274,37 @@ describe('the trail', () => {
     expect(pagination).not.toHaveProperty('searched_until');
   });
 
+  it('names what still exists on request, and nothing of another organization', async () => {
+    const { id, attributes } = await api.workspace();
+    const { events } = await during(async () => {
+      await api.post(`workspaces/${id}/vars`, { key: 'region', value: 'v', category: 'env' });
+      const gone = await api.post('organizations/acme/projects', { name: 'short-lived' });
+      await api.call('DELETE', `projects/${gone.body.data.id}`);
+      await api.post('organizations/acme/projects', { name: 'lasting' });
+    });
+    await api.post('organizations', { name: 'apart', email: 'a@b.example' });
+    const foreign = await api.post('organizations/apart/projects', { name: 'not-yours' });
+    const at = new Date().toISOString();
+    await trail.keepEvent({
+      ...{ id: 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb', at, organization: 'acme', actor: api.userId, by: 'user' },
+      ...{ resource: { type: 'project', id: foreign.body.data.id }, action: 'update', allowed: true },
+    });
+    const since = new Date(Date.parse(events[0]?.timestamp ?? '') - 1).toISOString();
+    const names = async (query: string) =>
+      ((await api.get(`${path}?filter[organization][name]=acme&since=${since}${query}`)).body.data as Event[]).map(
+        ({ resource: { type, action, meta } }) => [`${type} ${action}`, meta.name, meta.workspace],
+      );
+    expect(await names('&include=names')).toEqual([
+      ['var create', 'region', attributes.name],
+      ['project create', undefined, undefined],
+      ['project destroy', undefined, undefined],
+      ['project create', 'lasting', undefined],
+      ['project update', undefined, undefined],
+    ]);
+    expect((await names('')).map(([, name]) => name)).toEqual(Array(5).fill(undefined));
+    expect((await api.get(`${path}?include=actors`)).status).toBe(400);
+  });
+
   it('is for owners alone', async () => {
     for (const token of [reader, stranger]) expect((await api.get(path, { token })).status).toBe(403);
     const elsewhere = await api.get(`${path}?filter[organization][name]=elsewhere`);

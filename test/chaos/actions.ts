@@ -9,7 +9,7 @@ import type { Chance } from './seeded-random.ts';
 
 /** What may be done in a campaign, and how often. Each makes its choices before it looks at how things are. */
 
-type Doing = (campaign: Campaign, chance: Chance) => Promise<void>;
+type Performer = (campaign: Campaign, chance: Chance) => Promise<void>;
 
 const kinds: Record<RunKind, number> = { apply: 10, confirm: 4, destroy: 2, planOnly: 2, savePlan: 1 };
 
@@ -36,7 +36,7 @@ const hurt = (campaign: Campaign, chance: Chance, what: Violence['what'] | 'stop
   return () => send(runner, 'SIGCONT');
 };
 
-const doings = {
+const performers = {
   create: async (campaign, chance) => {
     const [place, kind, choice] = [chance.one(campaign.places), chance.weighted(kinds), chance.fork()];
     if (!place || (await campaign.isFull())) return;
@@ -71,7 +71,7 @@ const doings = {
         await new SFNClient({ endpoint })
           .send(new StopExecutionCommand({ executionArn, cause: 'chaos' }))
           .catch((error: Error) => campaign.tally.note('execution not stopped', error.message));
-        campaign.model.did(run.id, 'stop', 'accepted');
+        campaign.model.noteAction(run.id, 'stop', 'accepted');
         campaign.tally.note('execution stopped', run.id);
       },
     ),
@@ -109,11 +109,11 @@ const doings = {
   },
   killPlatform: (campaign, chance) => campaign.restart('SIGKILL', chance.between(0, 2000), chance.fork()),
   stopPlatform: (campaign, chance) => campaign.restart('SIGTERM', chance.between(0, 2000), chance.fork()),
-} satisfies Record<string, Doing>;
+} satisfies Record<string, Performer>;
 
-export const deeds: Record<keyof typeof doings, Doing> = doings;
+export const actions: Record<keyof typeof performers, Performer> = performers;
 
-export const likelihoods: Record<keyof typeof doings, number> = {
+export const likelihoods: Record<keyof typeof performers, number> = {
   create: 30,
   confirm: 15,
   override: 8,

@@ -10,7 +10,7 @@ import { operate } from '../e2e/support/operator.ts';
 import { PlatformProcess } from '../e2e/support/platform.ts';
 import { runners, send } from '../e2e/support/runners.ts';
 import type { TaskServer } from '../support/task-server.ts';
-import { deeds, likelihoods } from './actions.ts';
+import { actions, likelihoods } from './actions.ts';
 import { Audit } from './audit.ts';
 import { Environments } from './environments.ts';
 import { weather } from './fault-rules.ts';
@@ -111,7 +111,7 @@ export class Campaign {
         changesAt = Date.now() + weatherMs;
       }
       try {
-        await deeds[what](this, turn);
+        await actions[what](this, turn);
       } catch (error) {
         // What a client is told while everything fails; that it was told is enough.
         if (!(error instanceof ApiError) && !(error instanceof TypeError)) throw error;

@@ -15,7 +15,7 @@ export const runKinds = {
 } as const;
 export type RunKind = keyof typeof runKinds;
 
-export type AuditAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'override' | 'stop';
+export type ChaosAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'override' | 'stop';
 
 interface Verdict {
   runId: string;
@@ -31,7 +31,7 @@ interface Known {
   kind: RunKind;
   flavor: Flavor;
   number: number;
-  deeds: { deed: AuditAction; outcome: Outcome; at: number }[];
+  actions: { action: ChaosAction; outcome: Outcome; at: number }[];
 }
 
 /** What was done to a run that excuses what Terraform could not say any more. */
@@ -49,7 +49,7 @@ export class Model {
 
   /** Whose creation was answered: they must exist. */
   created(id: string, place: Place, kind: RunKind, flavor: Flavor): void {
-    this.#runs.set(id, { place, kind, flavor, number: this.#runs.size + 1, deeds: [] });
+    this.#runs.set(id, { place, kind, flavor, number: this.#runs.size + 1, actions: [] });
   }
 
   get acknowledged(): string[] {
@@ -61,12 +61,12 @@ export class Model {
     return this.#runs.get(id)?.number ?? 0;
   }
 
-  did(id: string, deed: AuditAction, outcome: Outcome): void {
-    this.#runs.get(id)?.deeds.push({ deed, outcome, at: Date.now() });
+  noteAction(id: string, action: ChaosAction, outcome: Outcome): void {
+    this.#runs.get(id)?.actions.push({ action, outcome, at: Date.now() });
   }
 
   wasStopped(id: string): boolean {
-    return !!this.#runs.get(id)?.deeds.some(({ deed }) => deed === 'stop');
+    return !!this.#runs.get(id)?.actions.some(({ action }) => action === 'stop');
   }
 
   verdict(payload: TaskPayload, verdictStatus: Verdict['said']): Verdict {
@@ -81,11 +81,12 @@ export class Model {
     const planned = this.#runs.get(run.id);
     if (!planned) return [];
     const { status, 'status-timestamps': stamps } = run.attributes;
-    const { deeds, kind, flavor, place } = planned;
+    const { actions, kind, flavor, place } = planned;
     const applying = Date.parse(stamps['applying-at'] ?? '');
     const applied = status === 'applied' || changed || !Number.isNaN(applying);
-    const may = (deed: AuditAction) => deeds.some((one) => one.deed === deed && one.outcome !== 'refused');
-    const accepted = (deed: AuditAction) => deeds.find((one) => one.deed === deed && one.outcome === 'accepted');
+    const may = (action: ChaosAction) => actions.some((one) => one.action === action && one.outcome !== 'refused');
+    const accepted = (action: ChaosAction) =>
+      actions.find((one) => one.action === action && one.outcome === 'accepted');
     const fails = (name: string) => place.judged && kind !== 'destroy' && flavor.names.includes(name);
     const needs = (name: string) => fails(name) && !may('override');
     const cancel = accepted('cancel');

@@ -1,35 +1,35 @@
 import { SendTaskFailureCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { ApiError, type Resource, type RunAction } from '../../functions/client/client.ts';
 import type { Campaign } from './campaign.ts';
-import type { AuditAction } from './model.ts';
+import type { ChaosAction } from './model.ts';
 
-/** What people do to runs, as the model is told of it. */
+/** Actions of users on runs, which the model records. */
 
-const told = async (
+const perform = async (
   campaign: Campaign,
   runId: string,
-  deed: AuditAction,
+  action: ChaosAction,
   ask: () => Promise<unknown>,
 ): Promise<void> => {
   try {
     await ask();
-    campaign.model.did(runId, deed, 'accepted');
-    campaign.tally.note(deed, runId);
+    campaign.model.noteAction(runId, action, 'accepted');
+    campaign.tally.note(action, runId);
   } catch (error) {
     const refused = error instanceof ApiError && error.status < 500;
-    campaign.model.did(runId, deed, refused ? 'refused' : 'unknown');
+    campaign.model.noteAction(runId, action, refused ? 'refused' : 'unknown');
     throw error;
   }
 };
 
 export const act = (campaign: Campaign, runId: string, action: Exclude<RunAction, 'force-execute'>): Promise<void> =>
-  told(campaign, runId, action, () => campaign.client.act(runId, action));
+  perform(campaign, runId, action, () => campaign.client.act(runId, action));
 
 export const overridable = ({ attributes: { status } }: Resource): boolean =>
   status === 'policy_override' || status === 'post_plan_awaiting_decision';
 
 export const override = (campaign: Campaign, { id, attributes }: Resource): Promise<void> =>
-  told(campaign, id, 'override', async () => {
+  perform(campaign, id, 'override', async () => {
     const { client } = campaign;
     if (attributes.status === 'policy_override') {
       await client.call('POST', `/policy-checks/${id.replace('run-', 'polchk-')}/actions/override`, {});
@@ -53,10 +53,10 @@ export const bringOn = async (campaign: Campaign): Promise<void> => {
   for (const run of await campaign.openRuns()) {
     const { 'is-confirmable': waits, 'is-discardable': open } = run.attributes.actions;
     // Somebody else may have been faster.
-    const deed = overridable(run)
+    const decision = overridable(run)
       ? override(campaign, run)
       : waits && open && act(campaign, run.id, run.attributes['save-plan'] ? 'discard' : 'apply');
-    await Promise.resolve(deed).catch(() => {});
+    await Promise.resolve(decision).catch(() => {});
     await endSilence(campaign, run.id);
     if (campaign.model.wasStopped(run.id)) await letHourPass(run.id);
   }

@@ -112,7 +112,7 @@ it('says so when GitHub does not hand over the secrets', async () => {
   const { registered, base, action } = await begin();
   conversion = { status: 404, body: {} };
   await fetch(`${base}/created?code=used&state=${action.searchParams.get('state')}`);
-  await expect(registered).rejects.toThrow('did not hand over');
+  await expect(registered).rejects.toThrow('did not return the app');
 });
 
 it('keeps the secrets in files for their owner alone, in a form that the local platform reads', async () => {
@@ -132,7 +132,7 @@ it('keeps the secrets in files for their owner alone, in a form that the local p
     await fetch(`${base}/created?code=c&state=${action.searchParams.get('state')}`);
     await done;
     const again = command.run(new Call(command, values, ['stepform.example']), session as never);
-    await expect(again).rejects.toThrow('is there already');
+    await expect(again).rejects.toThrow('exists already');
   } finally {
     stdout.mockRestore();
     stderr.mockRestore();

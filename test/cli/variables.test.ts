@@ -45,6 +45,7 @@ describe('a file of variables', () => {
 
   it.each([
     ['broken.tfvars', 'a = 1\n= 2\n', 'line 2: give each variable as name = value'],
+    ['empty.tfvars', 'a = 1\nb =\nc = 2\n', 'line 2: give each variable as name = value'],
     ['block.tfvars', 'a = 1\nb {\n}\n', 'line 2: give each variable as name = value'],
     ['twice.tfvars', 'a = 1\nb = 2\na = 3\n', 'line 3: give each variable once'],
     ['list.json', '[1]', 'is not a JSON object of variables'],

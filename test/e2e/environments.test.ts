@@ -106,9 +106,7 @@ describe.skipIf(!coder)('the coder command line', () => {
   it('deletes an orphan without Terraform, and then its template', async () => {
     const parameters = ['--preset', 'none', '--parameter', 'size=1', '--parameter', 'region=eu'];
     await succeeds(['create', 'broken', '--template', demo, '-y', ...parameters]);
-    expect((await succeeds(['delete', 'broken', '--orphan', '-y'])).text).toContain(
-      'Resources are left alone: 2 resources',
-    );
+    expect((await succeeds(['delete', 'broken', '--orphan', '-y'])).text).toContain('Resources are kept: 2 resources');
     await succeeds(['templates', 'delete', demo, '-y']);
   });
 });

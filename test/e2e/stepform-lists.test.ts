@@ -55,6 +55,20 @@ it('lists are a table with headings, JSON, or CSV that no spreadsheet takes for 
   expect((await list('--json', '--output', 'csv')).out).toContain('cannot be combined');
 });
 
+it('lists every workspace, however many pages there are, in natural order', async () => {
+  const common = newName('many');
+  const numbers = Array.from({ length: 103 }, (_, i) => i);
+  for (let i = 0; i < numbers.length; i += 20) {
+    await Promise.all(numbers.slice(i, i + 20).map((n) => client.createWorkspace(organization, `${common}-node${n}`)));
+  }
+  const listed = async (...format: string[]) =>
+    (await stepform('workspaces', 'list', '--search', common, ...format)).out.trim().split('\n');
+  const [, ...rows] = await listed('--output', 'csv');
+  expect(rows.map((row) => Number(/-node(\d+),/.exec(row)?.[1]))).toEqual(numbers);
+  const some = await stepform('workspaces', 'list', '--search', common, '--limit', '5');
+  expect([some.out.trim().split('\n').length, some.err]).toEqual([5, expect.stringContaining('There are more')]);
+});
+
 it('a workspace is set, moved and deleted; one with resources is not by mistake', async () => {
   const [name, project] = [newName('settings'), newName('project')];
   await stepform('workspaces', 'create', name);

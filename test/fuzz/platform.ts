@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Route } from '../../functions/api/route.ts';
 import { serve } from '../../functions/web-server/serve.ts';
-import { deriveApiRoutes } from '../../infra/api-routes.ts';
 import type { HttpFunction } from '../../infra/functions.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { uniqueName } from '../support/api.ts';
+import { knownApiRoutes } from '../support/api-routes.ts';
 import { handlerOf } from '../support/handlers.ts';
 import { memberHelpers } from '../support/members.ts';
 import { startRunnerApi } from '../support/runner-api.ts';
@@ -44,7 +44,7 @@ export const startPlatform = async (): Promise<Platform> => {
   const runner = await startRunnerApi();
   const { api } = runner;
   const { routes } = await import('../../functions/public-api/all-routes.ts');
-  const apiRoutes = await deriveApiRoutes();
+  const apiRoutes = await knownApiRoutes();
   const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
   const { getRun } = await import('../../functions/runs/records.ts');
   const { stateTokenOf } = await import('../../functions/runs/state-tokens.ts');

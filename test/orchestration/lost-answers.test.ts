@@ -18,8 +18,7 @@ const load = async () => ({
 });
 
 beforeAll(async () => {
-  aws = await startAws();
-  process.env.AWS_MAX_ATTEMPTS = '2';
+  aws = await startAws({ attempts: 2 });
   store = await load();
 });
 afterAll(() => aws.close());

@@ -4,10 +4,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { type Header, pack } from 'tar-stream';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { Job, JobVariable, PhaseName } from '../../functions/protocols/runner.ts';
+import { synthesize } from '../../infra/synth.ts';
 import { ControlPlane, type PhaseRecord } from './control-plane.ts';
 
 /** Drives the real runner program with the real terraform against the control plane's test double. */
@@ -110,43 +110,19 @@ export interface RunningRunner {
   ended: Promise<number | null>;
 }
 
-/** The program as it is shipped: bundled like infra/bundle.ts does, which also starts in half the time. */
-const program = {
-  directory: '',
-  get file() {
-    return join(program.directory, 'main.mjs');
-  },
-  async build() {
-    program.directory = mkdtempSync(join(tmpdir(), 'runner-program-'));
-    await build({
-      entryPoints: [{ in: 'functions/runner/main.ts', out: 'main' }],
-      outdir: program.directory,
-      outExtension: { '.js': '.mjs' },
-      bundle: true,
-      minify: true,
-      splitting: true,
-      platform: 'node',
-      target: 'node24',
-      format: 'esm',
-      mainFields: ['module', 'main'],
-      banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-    });
-  },
-  remove() {
-    rmSync(program.directory, { recursive: true, force: true });
-  },
-};
-
 /** Everything a test needs, cleaned up after it. */
 export class Bench {
   plane!: ControlPlane;
   directory!: string;
   readonly #runners: RunningRunner[] = [];
+  /** The one that is shipped. */
+  #program = '';
 
   static use(): Bench {
     const bench = new Bench();
-    beforeAll(program.build);
-    afterAll(program.remove);
+    beforeAll(async () => {
+      bench.#program = (await synthesize()).bundles.runner;
+    });
     beforeEach(async () => {
       bench.plane = await ControlPlane.start();
       bench.directory = mkdtempSync(join(tmpdir(), 'runner-test-'));
@@ -172,13 +148,15 @@ export class Bench {
   }
 
   start(claim: string, environment: Record<string, string> = {}): RunningRunner {
-    const child = spawn(process.execPath, [program.file], {
+    const child = spawn(process.execPath, [this.#program], {
       env: {
         PATH: process.env.PATH,
         HOME: this.directory,
         TMPDIR: join(this.directory, 'tmp'),
         STEPFORM_URL: this.plane.url,
         STEPFORM_CLAIM: claim,
+        // As the local platform has it.
+        ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}),
         STEPFORM_CACHE: join(this.directory, 'cache'),
         SECRET_OF_THE_HOST: 'not-for-terraform',
         ...environment,

@@ -1,9 +1,9 @@
 /** The public API's handlers, called as API Gateway calls them, on the local DynamoDB, S3 and KMS. */
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { deriveApiRoutes } from '../../infra/api-routes.ts';
 import type { HttpFunction } from '../../infra/functions.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { record } from '../conformance/record.ts';
+import { knownApiRoutes } from './api-routes.ts';
 import { type Aws, startAws } from './aws.ts';
 import { handlerOf } from './handlers.ts';
 import { type Storage, startStorage } from './storage.ts';
@@ -85,7 +85,7 @@ export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Pr
   const aws = await startAws(options);
   const storage = await startStorage();
   // By name in place of ARN.
-  const apiRoutes = await deriveApiRoutes();
+  const apiRoutes = await knownApiRoutes();
   const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
   const { handler: bootstrap } = await import('../../functions/organizations/bootstrap.ts');
   bucket = await import('../../functions/store/bucket.ts');

@@ -10,6 +10,8 @@ import { DynamoDb } from '../../infra/local/dynamodb.ts';
 import { AwsError } from '../../infra/local/errors.ts';
 import { FormerItems } from './former-items.ts';
 import { Objects } from './objects.ts';
+import { handOver, sendAgain } from './plain-commands.ts';
+import { storageCall } from './storage.ts';
 import { productTable } from './table.ts';
 
 export interface SentTask {
@@ -158,10 +160,13 @@ const targetIn = (headers: Record<string, string>): string | undefined =>
 const connectionLost = (): Error =>
   Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
-/** S3 and KMS: with the signature that the function would have made. */
-const overHttp: DirectCall = async ({ service, method, path, headers, body, timeoutMs = 20_000 }) => {
+/** S3 and KMS: in memory too where this process has them, else with the signature that the function would have made. */
+const elsewhere: DirectCall = async (request) => {
+  const { service, method, path, headers, body, timeoutMs = 20_000 } = request;
   const { AWS_ENDPOINT_URL = '', AWS_REGION: region, AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env;
   const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? AWS_ENDPOINT_URL;
+  const inMemory = storageCall(endpoint);
+  if (inMemory) return inMemory(request);
   const signed = await new AwsV4Signer({
     url: endpoint + path,
     method,
@@ -187,9 +192,10 @@ const overHttp: DirectCall = async ({ service, method, path, headers, body, time
 
 /**
  * @param options.signed that calls are signed and sent over HTTP, as on AWS, instead of being made in memory
+ * @param options.sdk that DynamoDB's commands go through the SDK, as they do when a call is tried again
  * @param options.attempts how often a call is tried
  */
-export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<Aws> => {
+export const startAws = async ({ signed = false, sdk = false, attempts = 1 } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
   database.ensureTable(productTable('stepform-test'));
   let fault: { n: number; when: Failing } | undefined;
@@ -258,7 +264,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
   };
   // Modules of the store that are loaded from now on call without HTTP, at a third of its cost.
   const direct: DirectCall = async (request) => {
-    if (!inMemory.has(request.service)) return overHttp(request);
+    if (!inMemory.has(request.service)) return elsewhere(request);
     const { path, headers, body = '' } = request;
     const fails = await begin();
     const target = request.service === 'lambda' ? functionIn(path) : targetIn(headers);
@@ -274,6 +280,8 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     };
   };
   Object.assign(process, { [Symbol.for('stepform.direct-calls')]: signed ? undefined : direct });
+  if (signed || sdk || attempts > 1) sendAgain();
+  else handOver(direct);
   const server = createServer((incoming, outgoing) => {
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part));

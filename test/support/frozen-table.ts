@@ -18,12 +18,14 @@ export const freeze = (): Frozen => {
   const client = DynamoDBClient.prototype as { send(this: unknown, command: any): Promise<any> };
   const { send } = client;
   const { error } = console;
+  const { stackTraceLimit } = Error;
   const answers = new Map<string, Promise<unknown>>();
   const frozen: Frozen = {
     reads: 0,
     thaw: () => {
       client.send = send;
       console.error = error;
+      Error.stackTraceLimit = stackTraceLimit;
     },
   };
   client.send = async function (this: unknown, command) {
@@ -37,7 +39,8 @@ export const freeze = (): Frozen => {
     answers.set(key, answer);
     return answer;
   };
-  // Those failures are logged.
+  // Those failures are logged, and each refusal is an error: where it was made takes as long as to come there.
   console.error = () => {};
+  Error.stackTraceLimit = 0;
   return frozen;
 };

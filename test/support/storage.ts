@@ -4,8 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DirectCall } from '../../functions/store/direct-calls.ts';
 import { AwsError } from '../../infra/local/errors.ts';
 import { Kms } from '../../infra/local/kms.ts';
+import { MemoryResponse, memoryRequest } from '../../infra/local/memory-http.ts';
 import { S3 } from '../../infra/local/s3.ts';
 import { readSignature, sha256, verify } from '../../infra/local/signature.ts';
 
@@ -30,18 +32,38 @@ const read = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(parts);
 };
 
+let atEndpoint: { url: string; call: DirectCall } | undefined;
+
+/** Calls what answers at the endpoint without HTTP; undefined when that is no storage of this process. */
+export const storageCall = (endpoint: string): DirectCall | undefined =>
+  atEndpoint?.url === endpoint ? atEndpoint.call : undefined;
+
 /** Sets the endpoints and names of bucket and key in the environment. */
 export const startStorage = async (): Promise<Storage> => {
   const folder = mkdtempSync(join(tmpdir(), 'storage-'));
-  const s3 = new S3(join(folder, 's3'), () => {});
+  // Most tests store no object, and loading what answers takes longer than all their calls of the table.
+  let opened: Promise<S3> | undefined;
+  const openBucket = async (): Promise<S3> => {
+    const s3 = new S3(join(folder, 's3'), () => {});
+    await s3.ensureBucket('stepform-test');
+    return s3;
+  };
+  const bucket = (): Promise<S3> => {
+    opened ??= openBucket();
+    return opened;
+  };
   const kms = new Kms(join(folder, 'kms'), [
     { arn: keyArn, properties: {} },
     ...identityKeyArns.map((arn) => ({ arn, properties: { KeyUsage: 'SIGN_VERIFY' } })),
   ]);
-  await s3.ensureBucket('stepform-test');
   let refusals = 0;
   let refusal = 'SlowDown';
   const calls: string[] = [];
+  const refusalStatus = () => (refusal === 'SlowDown' ? 503 : 400);
+  const answerKms = async (action: string, body: Buffer): Promise<string> => {
+    calls.push(`kms ${action}`);
+    return JSON.stringify(await kms.handle(action, JSON.parse(body.toString())));
+  };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const signature = readSignature(request);
@@ -55,21 +77,54 @@ export const startStorage = async (): Promise<Storage> => {
         presigned ? 'UNSIGNED-PAYLOAD' : String(request.headers['x-amz-content-sha256']),
       );
       calls.push(`s3 ${request.method} ${request.url?.split('?')[0]}`);
-      return s3.handle(request, response);
+      return (await bucket()).handle(request, response);
     }
     const body = await read(request);
     verify(request, signature, secret, sha256(body));
     const action = String(request.headers['x-amz-target']).split('.')[1] ?? '';
-    calls.push(`kms ${action}`);
-    const answer = await kms.handle(action, JSON.parse(body.toString()));
-    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(answer));
+    const answer = await answerKms(action, body);
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(answer);
+  };
+
+  const answer: DirectCall = async ({ service, method, path, headers, body = '' }) => {
+    const bytes =
+      typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    if (refusals > 0) {
+      refusals--;
+      return { status: refusalStatus(), headers: {}, body: Buffer.from(`<Error><Code>${refusal}</Code></Error>`) };
+    }
+    const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    try {
+      if (service === 'kms') {
+        const answer = await answerKms(String(named['x-amz-target']).split('.')[1] ?? '', bytes);
+        return { status: 200, headers: { 'content-type': 'application/x-amz-json-1.1' }, body: Buffer.from(answer) };
+      }
+      const request = memoryRequest({ method, url: path, headers: named, body: bytes });
+      const response = new MemoryResponse(request);
+      calls.push(`s3 ${method} ${path.split('?')[0]}`);
+      await (await bucket()).handle(request, response);
+      return { status: response.statusCode, headers: response.kept, body: await response.whole };
+    } catch (error) {
+      const { name, message, statusCode } = error as AwsError;
+      const status = error instanceof AwsError ? (statusCode ?? 400) : 500;
+      return { status, headers: {}, body: Buffer.from(JSON.stringify({ __type: name, message })) };
+    }
+  };
+  /** Nobody may wait for one whose function has failed meanwhile. */
+  const open = new Set<Promise<unknown>>();
+  /** The same for a function that signs nothing. */
+  const direct: DirectCall = (request) => {
+    const answered = answer(request);
+    open.add(answered);
+    answered.finally(() => open.delete(answered)).catch(() => {});
+    return answered;
   };
 
   const server = createServer((request, response) => {
     if (refusals > 0) {
       refusals--;
       request.resume();
-      response.writeHead(refusal === 'SlowDown' ? 503 : 400).end(`<Error><Code>${refusal}</Code></Error>`);
+      response.writeHead(refusalStatus()).end(`<Error><Code>${refusal}</Code></Error>`);
       return;
     }
     handle(request, response).catch((error: Error) => {
@@ -82,9 +137,11 @@ export const startStorage = async (): Promise<Storage> => {
   const port = await new Promise<number>((resolve) =>
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
   );
+  const url = `http://127.0.0.1:${port}`;
+  atEndpoint = { url, call: direct };
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}`,
-    AWS_ENDPOINT_URL_KMS: `http://127.0.0.1:${port}`,
+    AWS_ENDPOINT_URL_S3: url,
+    AWS_ENDPOINT_URL_KMS: url,
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: secret,
@@ -99,9 +156,10 @@ export const startStorage = async (): Promise<Storage> => {
       refusal = code;
     },
     close: async () => {
+      await Promise.allSettled(open);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      s3.close();
+      (await opened)?.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -121,7 +121,11 @@ describe('a variable', () => {
 
 it('lists all in the order they were made, in one page', async () => {
   const own = `workspaces/${(await api.workspace()).id}/vars`;
-  for (let i = 0; i < 25; i++) await api.post(own, { key: `v${i}`, category: 'terraform' });
+  for (let i = 0; i < 25; i++) {
+    await api.post(own, { key: `v${i}`, category: 'terraform' });
+    // Of those made in the same millisecond none is first.
+    for (const made = Date.now(); Date.now() === made; ) await new Promise(setImmediate);
+  }
   const { body } = await api.get(own);
   expect(body.data.map((one: { attributes: { key: string } }) => one.attributes.key)).toEqual(
     Array.from({ length: 25 }, (_, i) => `v${i}`),

@@ -14,7 +14,8 @@ import { type Storage, startStorage } from '../support/storage.ts';
 let aws: Aws;
 let storage: Storage;
 beforeAll(async () => {
-  aws = await startAws();
+  // A name that was claimed can be taken over until its set exists, so this depends on how long calls take.
+  aws = await startAws({ sdk: true });
   storage = await startStorage();
 });
 afterAll(async () => {

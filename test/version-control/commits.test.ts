@@ -13,7 +13,7 @@ afterAll(() => followed.close());
 beforeEach(() => followed.reset());
 
 const runsAt = (n: number, query = '', sent = {}): Promise<Answered> =>
-  followed.api.get(`organizations/acme/vcs/commits/${sha(n)}/runs?identifier=${followed.identifier}${query}`, sent);
+  followed.api.get(`organizations/acme/commits/${sha(n)}/runs?identifier=${followed.identifier}${query}`, sent);
 const namesIn = ({ body }: Answered): string[] =>
   body.data.map(({ relationships }: Json) => relationships.workspace.data.id);
 
@@ -110,7 +110,7 @@ describe('shows nothing', () => {
     ['no repository', 'a'.repeat(40), '../etc', 'owner/name'],
   ])('for %s', async (_, commit, identifier, words) => {
     const { status, body } = await followed.api.get(
-      `organizations/acme/vcs/commits/${commit}/runs?identifier=${identifier}`,
+      `organizations/acme/commits/${commit}/runs?identifier=${identifier}`,
     );
     expect([status, body.errors[0].detail]).toEqual([400, expect.stringContaining(words)]);
   });

@@ -1,7 +1,9 @@
 import recorded from '@octokit/webhooks-examples' with { type: 'json' };
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Dialect } from '../../functions/version-control/service-providers.ts';
 import { hostileTexts, Random } from '../fuzz/random.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
+import { signature } from './support/signature.ts';
 
 /** A push that many follow, deliveries that get lost, and payloads that no forge sends. */
 
@@ -12,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => followed.close());
 beforeEach(() => followed.reset());
 
-const followers = 30;
+const followers = 40;
 
 const followMany = async () => {
   const first = await followed.connect({ 'working-directory': 'a' });
@@ -47,20 +49,36 @@ describe('one push to many followers', () => {
     expect(each).toBeLessThan(40);
   });
 
-  it('reaches every one of them, once, although it is cut off again and again', async () => {
+  it('is fetched once and runs once in every one of them, wherever it is cut off', async () => {
     const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const fetching = await import('../../functions/orchestration/fetch-commit.ts');
     const { hook, workspaces } = await followMany();
+    await followed.has({ 'a/main.tf': '# 1' });
     const { aws } = followed.api;
-    await followed.deliver(hook, 'push', push(0, 1));
-    const event = nextEvent();
-    for (const n of [3, 20, 75, 140, 260, 400]) {
-      aws.failCall(n, n % 2 ? 'before' : 'after');
+    const commits = [sha(0)];
+    // Every further push is cut off later, until one is not cut off any more.
+    let wasCutOff = true;
+    for (let n = 1; wasCutOff; n += 83) {
+      const to = commits.length;
+      followed.toNextSecond();
+      await followed.deliver(hook, 'push', push(to - 1, to));
+      commits.push(sha(to));
+      const event = nextEvent();
+      aws.failCall(n, to % 2 ? 'before' : 'after');
       await handler(event).catch(() => {});
+      wasCutOff = !aws.pendingFault;
+      aws.failCall(0, 'before');
+      await handler(event);
+      const fetches = aws.invoked.splice(0).filter(({ name }) => name === 'FetchCommitFunction');
+      await Promise.all([...fetches, ...fetches].map(({ event: one }) => fetching.handler(one as never)));
+      expect(followed.forge.asked('GET', /\/tarball\//)).toHaveLength(to);
     }
-    aws.failCall(0, 'before');
-    await handler(event);
+    expect(commits.length).toBeGreaterThan(10);
     for (const workspace of workspaces) {
-      expect(await followed.commitsOf(workspace)).toEqual([sha(0), sha(1)]);
+      const run = (await followed.runsOf(workspace)).at(-1);
+      expect(await followed.commitsOf(workspace)).toEqual(commits);
+      const version = await followed.api.get(`configuration-versions/${run.configurationVersionId}`);
+      expect(version.body.data.attributes.status).toBe('uploaded');
     }
   });
 });
@@ -106,7 +124,81 @@ const spoiled = (payload: Json, random: Random): Json => {
   return copy;
 };
 
-it('answers no signed payload with 5xx, and handles what it takes', async () => {
+/** What forges send, by the kind that their headers say. GitLab documents its payloads; the others are recorded ones. */
+const payloadsOf = (dialect: Dialect): { name: string; payload: Json }[] => {
+  if (dialect === 'gitlab') {
+    const project = { id: 1, default_branch: 'main', path_with_namespace: 'acme/infra' };
+    const user = { username: 'octocat', user_username: 'octocat', user_avatar: 'https://x/a.png' };
+    const about = { ...user, project, project_id: 1, user };
+    const push = {
+      ref: 'refs/heads/main',
+      before: sha(0),
+      after: sha(1),
+      checkout_sha: sha(1),
+      commits: [{ id: sha(1) }],
+    };
+    const request = { iid: 7, action: 'update', oldrev: sha(0), source_project_id: 1, target_project_id: 1 };
+    const last = { target_branch: 'main', source_branch: 'f', last_commit: { id: sha(1) }, state: 'opened' };
+    const note = { id: 5, note: 'stepform plan', noteable_type: 'MergeRequest', action: 'create' };
+    return [
+      { name: 'Push Hook', payload: { object_kind: 'push', ...about, ...push } },
+      { name: 'Tag Push Hook', payload: { object_kind: 'tag_push', ...about, ...push, ref: 'refs/tags/v1' } },
+      {
+        name: 'Merge Request Hook',
+        payload: { object_kind: 'merge_request', ...about, object_attributes: { ...request, ...last } },
+      },
+      {
+        name: 'Note Hook',
+        payload: { object_kind: 'note', ...about, object_attributes: note, merge_request: { ...request, ...last } },
+      },
+    ];
+  }
+  const kinds = ['push', 'pull_request', 'issue_comment', 'merge_group', 'installation'];
+  return (recorded as unknown as { name: string; examples: Json[] }[])
+    .filter(({ name }) => kinds.includes(name))
+    .flatMap(({ name, examples }) => examples.map((payload) => ({ name, payload })));
+};
+
+/** The headers of one delivery, with what the forge proves itself by. */
+const headersOf = (dialect: Dialect, name: string, body: string, secret: string): Record<string, string> => {
+  const signed = { 'x-hub-signature-256': signature(body, secret) };
+  if (dialect === 'gitlab') return { 'x-gitlab-event': name, 'x-gitlab-token': secret };
+  return dialect === 'gitea' ? { 'x-gitea-event': name, ...signed } : { 'x-github-event': name, ...signed };
+};
+
+/** A followed repository at a forge of the kind: its webhook's path and secret. */
+const hookAt = async (dialect: Dialect): Promise<{ hook: string; secret: string }> => {
+  const { hookPath, keepRepository, openHookSecret } = await import('../../functions/version-control/repositories.ts');
+  const client = { id: `oc-${dialect}`, organization: 'acme', dialect } as Json;
+  const found = { id: '1', identifier: followed.identifier, defaultBranch: 'main', httpUrl: '', cloneUrl: '' };
+  const access = { client, id: `ot-${dialect}`, isInstallation: false };
+  const repository = await keepRepository(access, { ...found, mayAdminister: true });
+  return { hook: hookPath(repository), secret: await openHookSecret(repository, repository.sealedSecret) };
+};
+
+it.each(['github', 'gitlab', 'gitea'] as const)('answers no signed payload of %s with 5xx', async (dialect) => {
+  const { hook, secret } = await hookAt(dialect);
+  const random = new Random(15);
+  const payloads = payloadsOf(dialect);
+  const statuses = new Set<number>();
+  for (let i = 0; i < 400; i++) {
+    // Deliveries are limited by the second.
+    if (i % 15 === 0) followed.toNextSecond();
+    const { name, payload } = random.of(payloads);
+    const about = dialect === 'gitlab' ? {} : { repository: { id: 1, full_name: 'a/b', default_branch: 'main' } };
+    const body = JSON.stringify(spoiled({ ...payload, ...about }, random));
+    const headers = { 'content-type': 'application/json', ...headersOf(dialect, name, body, secret) };
+    statuses.add((await followed.api.call('POST', hook, { token: null, body, headers })).status);
+    const wrong = { ...headers, ...headersOf(dialect, name, body, 'other') };
+    if (i % 10 === 0)
+      expect((await followed.api.call('POST', hook, { token: null, body, headers: wrong })).status).toBe(401);
+  }
+  await followed.settle();
+  expect([...statuses].filter((status) => ![200, 202, 400, 401].includes(status))).toEqual([]);
+  expect([200, 202, 400].filter((status) => !statuses.has(status))).toEqual([]);
+});
+
+it('handles whatever it takes of signed payloads', async () => {
   const { hook } = await followed.connect();
   const random = new Random(7);
   const kinds = ['push', 'pull_request', 'issue_comment', 'merge_group', 'installation'];

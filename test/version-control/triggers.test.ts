@@ -14,6 +14,18 @@ describe('trigger patterns', () => {
     expect(others.filter((path) => matchesPatterns([pattern], [path]))).toEqual([]);
   });
 
+  it('of 500 workspaces, 100 each, are matched against 300 files in a second', () => {
+    const files = Array.from({ length: 300 }, (_, i) => `modules/${i}/network/main-${i}.tf`);
+    const started = Date.now();
+    for (let i = 0; i < 500; i++) {
+      const patterns = Array.from({ length: 100 }, (_, n) => `/**/team-${i}-${n}/**/*.tf`);
+      expect(matchesPatterns(patterns, files)).toBe(false);
+    }
+    console.log(`500 × 100 patterns × 300 files: ${Date.now() - started} ms`);
+    // A second is wanted; a machine that is busy with other tests is slower.
+    expect(Date.now() - started).toBeLessThan(5_000);
+  });
+
   it('take linear time, however they are made', () => {
     const started = Date.now();
     matchesPatterns([`${'**/'.repeat(100)}x`], [`${'a/'.repeat(2000)}y`]);

@@ -10,14 +10,14 @@ import { ask, isAttended, print, printJson } from '../terminal.ts';
 import { changesInWords } from '../watch-text.ts';
 import { statusOf, summary } from './runs.ts';
 
-/** Decisions on a run. Which are possible is the API's own word, so is who may. */
+/** Decisions on a run. The API decides which are possible, and for whom. */
 
 const shared = {
   comment: { about: 'comment for the run’s timeline', value: 'text', short: 'm' },
   ...ofWorkspace,
 };
 
-/** One that is not named is shown first: what is decided on is never guessed. */
+/** Shows a run that was not named, and asks before deciding on it. */
 const chosen = async (call: Call, session: Session, verb: string): Promise<Resource> => {
   const named = call.word(0);
   if (!named && !isAttended()) {
@@ -52,7 +52,7 @@ const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, do
     if (!json) print(done);
     return followRun(client, run.id, { json, wait: false, onlyNew: true, started: false });
   }
-  // The decision takes effect a moment later; the former status would be misleading.
+  // The decision takes effect a moment later; the previous status would be misleading.
   const now = await client.waitForRun(run.id, hasMoved(run), movesWithinMs).catch(() => client.run(run.id));
   if (json) return printJson({ data: now });
   const watching = isFinalRun(now) ? '' : ` Status: ${statusOf(now)}. Watch it: ${program} runs watch ${run.id}`;

@@ -59,13 +59,13 @@ export const agent: Command = {
     single: { about: 'exit after one plan or apply' },
     'pass-env': { about: 'environment variable to pass to Terraform; repeatable', value: 'name', multiple: true },
     'forward-to': {
-      about: 'run nothing, and send requests of the platform to this origin (private version control); repeatable',
+      about: 'forward requests to this origin (private version control) instead of running Terraform; repeatable',
       value: 'origin',
       multiple: true,
     },
   },
   more: `It polls for jobs and runs Terraform for each in a temporary folder. It needs no inbound connections. One plan or
-apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after the current run; press again to interrupt it too.
+apply at a time: start several for more. Ctrl-C (or SIGTERM) stops it after the current run; a second one interrupts the run.
 
 With --forward-to it runs no Terraform. It sends requests to version control that only this machine reaches, with the tokens of the pool's
 connections: give it a token of the pool that no other agent uses, and a user of its own.`,
@@ -86,7 +86,7 @@ connections: give it a token of the pool that no other agent uses, and a user of
           passOn: call.texts('pass-env'),
           say: stamped,
         });
-    // Else any process of the same user, Terraform's among them, opens Node's inspector with it and reads the token.
+    // Otherwise any process of the same user, including Terraform, could open Node's inspector and read the token.
     process.on('SIGUSR1', () => {});
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.stop());
     try {
@@ -102,7 +102,7 @@ connections: give it a token of the pool that no other agent uses, and a user of
       );
     }
     stamped('Stopped.');
-    // What is kept open for the next question would keep it from ending.
+    // A connection that is kept alive for the next poll would keep the process from exiting.
     process.exit(exit.done);
   },
 };

@@ -10,9 +10,9 @@ import { plain } from '../paint.ts';
 import { program } from '../program.ts';
 import { print, printJson, say } from '../terminal.ts';
 
-/** Writes an organization as configuration for the `tfe` provider, to be managed by Terraform, here or elsewhere. */
+/** Writes an organization as configuration of the `tfe` provider, to be managed by Terraform, here or elsewhere. */
 
-/** @throws {CommandError} when something is there already */
+/** @throws {CommandError} when the folder is not empty */
 const prepare = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length === 0) return;

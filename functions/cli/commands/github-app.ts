@@ -16,7 +16,7 @@ const parameterOf = (secret: Secret): string =>
   `/stepform/github-app-${secret.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 const settingOf = (secret: Secret): string => `githubApp${secret.charAt(0).toUpperCase()}${secret.slice(1)}Parameter`;
 
-/** Only for who runs this; none that is there is overwritten. @throws {CommandError} */
+/** Readable only for the current user; never overwrites a file. @throws {CommandError} */
 const store = (folder: string, app: RegisteredApp, urls: { url: string; apiUrl: string }): void => {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' });
   for (const secret of secrets) write(secretFiles[secret], app[secret]);
@@ -28,7 +28,7 @@ const prepare = (folder: string): void => {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     const there = (error as NodeJS.ErrnoException).code === 'EEXIST';
-    throw new CommandError(`${folder} ${there ? 'is there already' : 'cannot be created'}. Name another folder: --out`);
+    throw new CommandError(`${folder} ${there ? 'exists already' : 'cannot be created'}. Name another folder: --out`);
   }
 };
 
@@ -64,16 +64,16 @@ const trimmed = (text: string | undefined): string | undefined => text?.replace(
 
 const create: Command = {
   name: 'github-app',
-  about: 'Create the GitHub App of a platform that you operate, and say how to set it up',
+  about: 'Create the GitHub App of a platform that you operate, and print how to set it up',
   takes: '[platform]',
   options: {
     owner: { about: 'organization at GitHub that owns the app (default: you)', value: 'name' },
-    name: { about: 'name of the app, which GitHub lets you change (default: by the host)', value: 'name' },
+    name: { about: 'name of the app; can be changed at GitHub (default: from the host)', value: 'name' },
     url: { about: 'GitHub Enterprise Server (default: https://github.com)', value: 'url' },
     'api-url': { about: 'its API (default: by url)', value: 'url' },
     out: { about: 'new folder for its secrets (default: github-app)', value: 'folder' },
   },
-  more: `The platform is where GitHub reaches it, e.g. stepform.example.com (default: the one that is signed in at).
+  more: `Give the host at which GitHub reaches the platform, e.g. stepform.example.com (default: the one you are signed in to).
 
   ${program} github-app stepform.example.com --owner acme`,
   run: async (call, session) => {
@@ -84,7 +84,7 @@ const create: Command = {
     for (const one of [url, apiUrl]) if (!URL.canParse(one)) throw wrongUsage(`Not a URL: ${one}`);
     const folder = resolve(call.text('out') ?? 'github-app');
     prepare(folder);
-    // GitHub takes 34 characters.
+    // GitHub accepts 34 characters.
     const name = call.text('name') ?? `stepform ${host}`.slice(0, 34);
     const wanted = { name, publicUrl, url, apiUrl, owner: call.text('owner') };
     const app = await registerApp(wanted, say).catch((error) => {

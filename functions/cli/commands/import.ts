@@ -14,9 +14,9 @@ import { program } from '../program.ts';
 import type { Session } from '../session.ts';
 import { print, printJson, say } from '../terminal.ts';
 
-/** Copies an organization from any host that speaks HCP Terraform's API. */
+/** Copies an organization from any host with HCP Terraform's API. */
 
-/** The environment's token is for the platform that is imported into. */
+/** The token in the environment is for the target platform. */
 const sourceOf = (session: Session, host: string): Source => {
   const address = { ...session.at(host), from: '--from' };
   return new Source(address.url, findToken(address, session.local).token);
@@ -79,13 +79,13 @@ export const importCommand: Command = {
     organization: { about: 'organization there', value: 'name', short: 'o' },
     into: { about: 'organization here (default: the same name)', value: 'name' },
     workspace: { about: 'copy only this workspace', value: 'name', short: 'w', multiple: true },
-    'dry-run': { about: 'list what would be done, and write nothing' },
-    secrets: { about: 'JSON file with sensitive values, by the names that are listed', value: 'file' },
+    'dry-run': { about: 'list the changes without making them' },
+    secrets: { about: 'JSON file with sensitive values, by the names that the import lists', value: 'file' },
     ask: { about: 'ask for sensitive values' },
   },
   more: `Copies projects, workspaces with settings, tags, variables and current states, variable sets, teams and their access, run
-tasks, notifications (off) and policies. Existing ones of the same name are brought up to date; nothing is deleted. May be
-repeated: a second time changes nothing. Lines begin with + created, ~ changed, * for you to do, ! failed.
+tasks, notifications (off) and policies. Existing items of the same name are updated, nothing is deleted. It
+may be repeated. Lines begin with + created, ~ changed, * for you to do, ! failed.
 
   ${program} login app.terraform.io
   ${program} import --from app.terraform.io --organization acme --dry-run

@@ -9,11 +9,11 @@ import { preflight } from '../preflight.ts';
 import { program } from '../program.ts';
 import { print, say } from '../terminal.ts';
 
-/** The platform itself: tried, run on this machine, or deployed. The programs are those of the checkout, or of the package. */
+/** Tries, runs or deploys the platform, from a checkout or from the package. */
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** In the foreground, where it takes Ctrl-C itself. */
+/** In the foreground, where the program handles Ctrl-C itself. */
 const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCode> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
@@ -41,8 +41,8 @@ const demo: Command = {
 const start: Command = {
   name: 'start',
   about: 'Run the platform on this machine',
-  more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT and HTTPS_PORT. Ctrl-C stops it; a run that is under way goes on
-with the next start.`,
+  more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT and HTTPS_PORT. Ctrl-C stops it; unfinished runs continue at
+the next start.`,
   run: () => runProgram([join(root, 'infra/local/start.ts')]),
 };
 
@@ -54,7 +54,7 @@ Create the first organization, with the BootstrapFunctionName above:
 
 It prints a one-time secret, and where to sign in with it. Deploy again to upgrade, or with other settings.`;
 
-/** Whether runners get an image that is there already (infra/settings.ts: runnerImage). */
+/** Whether the settings name an existing runner image (infra/settings.ts: runnerImage). */
 const namesImage = (settings: string[]): boolean => {
   const { context } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { context?: object };
   return settings.some((setting) => setting.startsWith('runnerImage=')) || 'runnerImage' in { ...context };
@@ -70,11 +70,11 @@ const deploy: Command = {
       short: 'c',
       multiple: true,
     },
-    check: { about: 'only check that everything is there' },
-    yes: { about: 'do not ask before changes of permissions', short: 'y' },
+    check: { about: 'only check the prerequisites' },
+    yes: { about: 'do not ask before permission changes', short: 'y' },
   },
-  more: `Checks region, credentials, CDK bootstrap and Docker (not needed with -c runnerImage=…) first, and names all that is missing, and quotas that are low. Credentials and region come from where the AWS CLI
-has them: the environment, or the profile in AWS_PROFILE. Settings that were given before must be given again.
+  more: `First checks region, credentials, CDK bootstrap and Docker (not needed with -c runnerImage=…), and lists everything missing and low quotas.
+Credentials and region come from the environment, or from the profile in AWS_PROFILE, as for the AWS CLI. Give all settings again each time.
 
   ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com`,
   run: async (call) => {

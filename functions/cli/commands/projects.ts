@@ -33,10 +33,10 @@ const find = async (session: Session, kind: Kind, name: string): Promise<Resourc
   );
 };
 
-/** By its name or id. @throws {CommandError} when there is none */
+/** By name or id. @throws {CommandError} when it does not exist */
 export const findProject = (session: Session, name: string): Promise<Resource> => find(session, 'projects', name);
 
-/** By its name or id. @throws {CommandError} when there is none */
+/** By name or id. @throws {CommandError} when it does not exist */
 export const findVariableSet = (session: Session, name: string): Promise<Resource> => find(session, 'varsets', name);
 
 const commandsOf = (kind: Kind): Command[] => {

@@ -91,13 +91,14 @@ const show: Command = {
   run: async (call, session) => {
     const { client } = session;
     const { id } = await session.run(call.word(0));
-    const snapshot = await fetchSnapshot(client, id);
-    const { run, plan, apply, costEstimate, stages } = snapshot;
+    const snapshot = await fetchSnapshot(client, id, { commit: true });
+    const { run, plan, apply, costEstimate, stages, commit } = snapshot;
     if (call.flag('json')) {
-      const included = [plan, apply, costEstimate, ...stages].filter((one) => one !== undefined);
+      const included = [plan, apply, costEstimate, commit, ...stages].filter((one) => one !== undefined);
       return printJson({ data: run, included });
     }
     print(summary(snapshot.run, client.url).join('\n'));
+    if (commit) print(commitLine(commit));
     print(
       ['', ...columns(stagesOf(factsOf(run)).map(({ name, state, from, to }) => stageRow(name, state, from, to)))].join(
         '\n',
@@ -114,6 +115,19 @@ const show: Command = {
     if (run.attributes['end-reason']) print(`\n${plain(run.attributes['end-reason'])}`);
     for (const line of await adviceOn(client, snapshot)) print(line);
   },
+};
+
+const commitLine = ({ attributes }: Resource<'ingress-attributes'>): string => {
+  const { 'commit-sha': sha, branch, tag, identifier, 'sender-username': sender } = attributes;
+  const number = attributes['pull-request-number'];
+  const parts = [
+    `Commit ${sha.slice(0, 8)}`,
+    ...(tag ? [`tag ${tag}`] : branch ? [`on ${branch}`] : []),
+    ...(identifier ? [`of ${identifier}`] : []),
+    ...(sender ? [`by ${sender}`] : []),
+    ...(number ? [`(#${number} ${attributes['pull-request-title'] ?? ''})`] : []),
+  ];
+  return dim(plain(parts.join(' ')));
 };
 
 const stageRow = (name: string, state: string, from: string | undefined, to: string | undefined): string[] => {

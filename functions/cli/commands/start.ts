@@ -95,7 +95,7 @@ export const start: Command = {
     ...ofWorkspace,
   },
   more: `Default folder: the current one. Its cloud block selects the workspace. Files in .terraformignore are not uploaded. In a git
-checkout without changes, the run records the commit. With --watch, the exit code tells the result (${program} help exit-codes).
+checkout without changes, the run records the commit. With --watch, the exit code is the result (${program} help exit-codes).
 
   ${program} runs start --watch -m "More memory"
   ${program} runs start ./network --workspace network --plan-only --var size=3 --watch
@@ -130,8 +130,8 @@ export const watch: Command = {
     wait: { about: 'keep watching while the run needs a decision' },
     ...ofWorkspace,
   },
-  more: `Default: the current run of the workspace. Of several runs it prints each change of status and how each stage ended, and exits with
-the code of the first that did not succeed. The exit code tells the result (${program} help exit-codes). Ctrl-C stops watching;
+  more: `Default: the current run of the workspace. With several runs, prints status changes and the result of each stage, and exits with
+the code of the first run that fails. The exit code is the result (${program} help exit-codes). Ctrl-C stops watching;
 the run continues. With --json, prints one object per line, each with "event":
 
   run            id, message, run (the API document)

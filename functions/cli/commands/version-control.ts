@@ -107,13 +107,13 @@ const urlsOf = (call: Call, provider: string): readonly [string, string] => {
 
 const connect: Command = {
   name: 'vcs connect',
-  about: 'Connect a forge with an access token, which is typed unseen or piped in',
+  about: 'Connect a forge with an access token, which is typed without echo or piped in',
   takes: '<provider>',
   options: {
     ...ofOrganization,
-    url: { about: 'where the forge is (not needed for github, gitlab_hosted)', value: 'url' },
-    'api-url': { about: 'where its API is (default: by provider)', value: 'url' },
-    name: { about: 'what to call the connection', value: 'name' },
+    url: { about: 'URL of the forge (not needed for github, gitlab_hosted)', value: 'url' },
+    'api-url': { about: 'URL of its API (default: by provider)', value: 'url' },
+    name: { about: 'name of the connection', value: 'name' },
   },
   more: 'Providers: github, github_enterprise, gitlab_hosted, gitlab_community_edition, gitlab_enterprise_edition, gitea',
   run: async (call, session) => {
@@ -136,7 +136,7 @@ const connect: Command = {
 
 const follow: Command = {
   name: 'vcs follow',
-  about: 'Have a workspace take its configuration from a repository',
+  about: 'Connect a workspace to a repository',
   takes: '<owner/name>',
   options: {
     ...ofWorkspace,
@@ -145,8 +145,8 @@ const follow: Command = {
       value: 'connection',
     },
     branch: { about: 'branch (default: the default branch)', value: 'name' },
-    tags: { about: 'run created tags that the expression matches, and no pushes', value: 'expression' },
-    submodules: { about: 'with the files of submodules' },
+    tags: { about: 'start runs for new tags that match, instead of pushes', value: 'expression' },
+    submodules: { about: 'include the files of submodules' },
   },
   run: async (call, session) => {
     const [workspace, by] = [await session.workspace(), await reach(session, call.text('connection'))];
@@ -182,8 +182,8 @@ const check: Command = {
 
 const events: Command = {
   name: 'vcs events',
-  about: 'Show what came of pushes, pull requests and comments',
-  options: { ...ofOrganization, ...ofList, errors: { about: 'only what went wrong' } },
+  about: 'Show the results of pushes, pull requests and comments',
+  options: { ...ofOrganization, ...ofList, errors: { about: 'only errors' } },
   run: async (call, session) => {
     const organization = await session.organization();
     const levels = call.flag('errors') ? '?filter[levels]=error' : '';
@@ -208,7 +208,7 @@ const events: Command = {
 
 const link: Command = {
   name: 'vcs link',
-  about: 'Prove which account at the forge is yours, so that its comments on pull requests count as yours',
+  about: 'Link your account at the forge, so that its comments on pull requests count as yours',
   takes: '<username>',
   options: {
     ...ofOrganization,

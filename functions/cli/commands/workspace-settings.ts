@@ -64,7 +64,7 @@ const show = (call: Call, workspace: Resource<'workspaces'>): undefined =>
 
 const set: Command = {
   name: 'workspaces settings',
-  about: 'Show the settings of a workspace, or change those that are given',
+  about: 'Show or change the settings of a workspace',
   options: {
     ...ofWorkspace,
     ...ofList,
@@ -76,16 +76,16 @@ const set: Command = {
       value: 'on|off',
       choices: switchWords,
     },
-    'apply-requires': { about: 'what that asks of the pull request: approved, mergeable, or none', value: 'words' },
+    'apply-requires': { about: 'conditions for that: approved, mergeable, or none', value: 'words' },
     'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
-    'working-directory': { about: 'folder of the configuration to run Terraform in', value: 'path' },
+    'working-directory': { about: 'folder in the configuration where Terraform runs', value: 'path' },
     'execution-mode': {
       about: 'where Terraform runs: remote, local or agent',
       value: 'mode',
       choices: ['remote', 'local', 'agent'],
     },
     'structured-output': {
-      about: 'applies log JSON lines, which the page draws',
+      about: 'log applies as JSON lines, which the page displays',
       value: 'on|off',
       choices: switchWords,
     },
@@ -110,7 +110,7 @@ const remove: Command = {
   about: 'Delete a workspace with its states, variables and runs',
   options: {
     ...ofWorkspace,
-    force: { about: 'delete it although it still manages resources, which stay where they are' },
+    force: { about: 'delete even if it still manages resources, which are not destroyed' },
     yes: { about: 'do not ask', short: 'y' },
   },
   run: async (call, session) => {

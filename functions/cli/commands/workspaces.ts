@@ -25,6 +25,8 @@ const organizations: Command = {
   },
 };
 
+const natural = new Intl.Collator('en', { numeric: true });
+
 const row = (workspace: Resource<'workspaces'>, runs: Resource<'runs'>[]): string[] => {
   const { name, locked, 'resource-count': resources } = workspace.attributes;
   const run = runs.find(({ id }) => id === related(workspace, 'current-run'));
@@ -64,7 +66,8 @@ const list: Command = {
     const { data, included, more } = listed;
     printList(call, {
       headings: ['name', 'status', 'since', 'resources', 'locked'],
-      entries: data,
+      // node-9 stands before node-10, as on the page.
+      entries: data.toSorted((a, b) => natural.compare(a.attributes.name, b.attributes.name)),
       row: (workspace) => row(workspace, included),
       values: (workspace) => values(workspace, included),
       json: { data, included, meta: { more } },
@@ -82,7 +85,7 @@ const create: Command = {
     ...ofOrganization,
     'auto-apply': { about: 'apply runs without confirmation' },
     'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
-    'working-directory': { about: 'folder of the configuration to run Terraform in', value: 'path' },
+    'working-directory': { about: 'folder in the configuration where Terraform runs', value: 'path' },
     description: { about: 'description of the workspace', value: 'text' },
   },
   run: async (call, session) => {

@@ -4,8 +4,9 @@ import { uuidOf } from '../host/uuid.ts';
 import type { Environment } from '../workspaces/records.ts';
 
 /**
- * That a build has ended, and how: of those that nobody asked for, such as starts on schedule, nothing else is in the trail.
- * Values of parameters and states are not. The same however often it is kept. 1 write, 2 of one that failed.
+ * Records the end of a build and its outcome: a build that nobody requested, such as a start on schedule, has no other
+ * record in the audit trail. Leaves out values of parameters and states. May be repeated. 1 write, 2 for a failed
+ * build.
  */
 export const recordEnd = async (build: Build, { name, ownerName, id }: Environment): Promise<void> => {
   const event: AuditEvent = {

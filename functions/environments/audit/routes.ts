@@ -7,9 +7,9 @@ import { type Call, type Route, route } from '../host/route.ts';
 import { isUuid, prebuildsUser, uuidOf } from '../host/uuid.ts';
 import { minimalUser, organizationDocument, organizationsOf } from '../people/users.ts';
 
-/** What of the audit trail is about environments, as clients of Coder's API read it: newest first. */
+/** The part of the audit trail that is about environments, in the form of Coder's API: newest first. */
 
-/** Types of the trail, as those clients call them. */
+/** Names of the trail's types in Coder's API. */
 const types: Record<string, string> = {
   workspace: 'workspace',
   workspace_build: 'workspace_build',
@@ -74,7 +74,7 @@ const searchKeys = [
 ];
 
 const usualMs = 14 * 86_400_000;
-/** More than anybody pages through; the date narrows it. */
+/** More than anybody reads page by page; a date narrows the list. */
 const maxEvents = 5000;
 
 const timeOf = (search: Map<string, string>, key: string): string | undefined => {
@@ -104,7 +104,7 @@ const fits =
     );
   };
 
-/** Organizations whose trail the caller may read. @throws {CoderError} 403 */
+/** Organizations whose audit trail the caller may read. @throws {CoderError} 403 */
 export const readableAudits = async ({ principal }: Call): Promise<Organization[]> => {
   const organizations: Organization[] = [];
   for (const one of await organizationsOf(principal)) {

@@ -11,9 +11,9 @@ import { settleBuild } from './settle.ts';
 
 /** Starting and canceling builds. */
 
-const deedOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
+const auditedActionOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
 
-/** Whoever may not interrupt a build may still take back one that has not begun. */
+/** A caller who may not interrupt a build may still cancel one that has not started. */
 const mayCancel = async (call: Call, { environment, rights }: Found, status: string): Promise<boolean> => {
   if (status === 'pending' || rights.manage) return true;
   if ((await templateOf(environment)).allowUserCancelWorkspaceJobs) return true;
@@ -26,15 +26,15 @@ const cancel = async (call: Call) => {
   const { build, run } = await settleBuild(found.build);
   const runs = run ? [run] : [];
   const status = jobStatus(build, runs);
-  if (!found.mayChange) throw await refused(call, organization, deedOf('cancel', build), forbidden());
+  if (!found.mayChange) throw await refused(call, organization, auditedActionOf('cancel', build), forbidden());
   if (!(await mayCancel(call, found, status))) {
     const error = forbidden('User is not allowed to cancel workspace builds. Owner role is required.');
-    throw await refused(call, organization, deedOf('cancel', build), error);
+    throw await refused(call, organization, auditedActionOf('cancel', build), error);
   }
   checkCancelable(status);
   checkExpected(call, status);
-  if (!run) throw new CoderError(409, 'The build is just being started. Try again.');
-  return audited(call, organization, deedOf('cancel', build), async () => {
+  if (!run) throw new CoderError(409, 'The build is being started. Try again.');
+  return audited(call, organization, auditedActionOf('cancel', build), async () => {
     await cancelRuns(runs, call.principal.userId);
     return ok(canceled);
   });

@@ -27,7 +27,7 @@ import {
 import { completeWithoutRun } from './settle.ts';
 import { lockedBy, putState } from './state.ts';
 
-/** Building: one conditional write of the environment decides who builds, then the run starts. */
+/** Creates builds: one conditional write of the environment decides which build comes next, then its run starts. */
 
 export interface NewBuild {
   transition: Transition;
@@ -38,22 +38,22 @@ export interface NewBuild {
   reason: string;
   initiator: { id: string; username: string };
   withoutRun?: 'orphan' | undefined;
-  /** Given in place of the one that the environment has. */
+  /** Replaces the environment's state. */
   state?: Buffer | undefined;
-  /** Terraform says all it knows in the log. */
+  /** Terraform's debug log is part of the log. */
   isDebugged?: boolean;
-  /** Nobody's activity. */
+  /** Started on schedule: does not count as use. */
   isScheduled?: boolean;
   prebuild?: Build['prebuild'];
-  /** Whose environment it is from the build on, where that is somebody else. */
+  /** The environment's new owner from this build on, if it changes. */
   newOwnerId?: string;
-  /** What else becomes of the environment in the write that decides who builds. */
+  /** Further changes in the write that claims the environment. */
   change?: Change;
 }
 
 const alreadyActive = () => new CoderError(409, 'A workspace build is already active.');
 
-/** Another build of it may begin as long as nobody else's has. */
+/** The same build may be started again as long as no other one has the environment. */
 const claimEnvironment = (
   environment: Environment,
   build: Build,
@@ -61,7 +61,7 @@ const claimEnvironment = (
 ): Promise<Environment | undefined> => {
   const free = 'attribute_not_exists(activeBuildId) AND buildNumber = :before AND attribute_not_exists(deletedAt)';
   const first = change?.condition ? `${free} AND ${change.condition}` : free;
-  // Whoever starts it has woken it.
+  // A start ends dormancy.
   const wakes = !isScheduled && build.transition === 'start';
   return update<Environment>(keys.environment(environment.id), {
     set: {
@@ -74,7 +74,7 @@ const claimEnvironment = (
       ...change?.set,
     },
     remove: [...(wakes ? ['dormantAt'] : []), ...(change?.remove ?? [])],
-    // The SDK repeats a write whose answer was lost: it has claimed it for this build already.
+    // The SDK repeats a write whose response was lost: the environment may already be claimed for this build.
     condition: `(${first}) OR activeBuildId = :build`,
     values: { ':before': environment.buildNumber, ':build': build.id, ...change?.values },
   });
@@ -110,9 +110,7 @@ const newBuild = (environment: Environment, given: NewBuild, source: string | un
   };
 };
 
-/**
- * @throws {CoderError} 409 when a build goes on, or somebody has locked the workspace
- */
+/** @throws {CoderError} 409 while another build goes on, or somebody has locked the workspace */
 export const build = async (environment: Environment, given: NewBuild): Promise<Build> => {
   if (environment.activeBuildId) throw alreadyActive();
   const workspace = await getWorkspace(environment.workspaceId);
@@ -143,7 +141,7 @@ const putGivenState = async (made: Build, environment: Environment, state: Buffe
   }
 };
 
-/** It has its number, and fails: nothing of it has happened. */
+/** The build has its number, and fails without having changed anything. */
 const giveUp = async (made: Build, environment: Environment, error: string): Promise<void> => {
   const at = new Date().toISOString();
   await numberBuild(made);
@@ -198,7 +196,7 @@ const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> =>
   return (await findBuild(environmentId, number - 1))?.parameters ?? [];
 };
 
-/** Of an environment whose build did not begin, because whoever was to begin it is gone. */
+/** Starts a build that was claimed but not started, because the function that claimed it was interrupted. */
 export const beginAgain = async (environmentId: string): Promise<void> => {
   const environment = await getAnyEnvironment(environmentId);
   const made = environment?.activeBuildId ? await getBuild(environment.activeBuildId) : undefined;

@@ -8,7 +8,7 @@ import { type Build, costOf } from './records.ts';
 const whileRunning = { start: 'starting', stop: 'stopping', delete: 'deleting' } as const;
 const whenDone = { start: 'running', stop: 'stopped', delete: 'deleted' } as const;
 
-/** Of the environment, as its latest build makes it. */
+/** The environment's status, as its latest build determines it. */
 export const workspaceStatus = (build: Build, runs: Run[]): string => {
   const status = jobStatus(build, runs);
   if (status === 'running') return whileRunning[build.transition];
@@ -53,7 +53,7 @@ export const buildDocument = (build: Build, run: Run | undefined, environment: E
     matched_provisioners: matchedProvisioners(),
     has_ai_task: false,
     has_external_agent: false,
-    // Ours.
+    // Not in Coder's API.
     run_id: build.runIds[0] ?? null,
   };
 };

@@ -10,7 +10,7 @@ import type { Environment } from '../workspaces/records.ts';
 import type { Value } from './parameters.ts';
 import type { Build, Transition } from './records.ts';
 
-/** What the provider coder/coder reads of its process's environment (terraform-provider-coder: provider/). */
+/** Environment variables that the provider coder/coder reads (terraform-provider-coder: provider/). */
 
 const transitions: Record<Transition, string> = { start: 'start', stop: 'stop', delete: 'destroy' };
 
@@ -19,7 +19,7 @@ const architectures = ['amd64', 'arm64', 'armv7'];
 
 const hash = (name: string): string => createHash('sha256').update(name).digest('hex');
 
-/** By the names' hashes: names may be anything. */
+/** Named by hashes of the parameters' names, which may contain anything. */
 export const parameterVariables = (values: readonly Value[], previous: readonly Value[] = []): FrozenVariable[] => [
   ...values.map(({ name, value }) => environmentVariable(`CODER_PARAMETER_${hash(name)}`, value)),
   ...previous.map(({ name, value }) => environmentVariable(`CODER_PARAMETER_PREVIOUS_${hash(name)}`, value)),
@@ -31,7 +31,7 @@ export interface Owner {
   email: string;
 }
 
-/** Of an import, a dry run or a build. No token of the owner's is among them: it would be in the state. */
+/** For an import, a dry run or a build. Without a token of the owner: it would end up in the state. */
 export const ownerVariables = (transition: Transition, owner: Owner, workspaceName: string): FrozenVariable[] => {
   const all: Record<string, string> = {
     CODER_AGENT_URL: environment.environmentsUrl,

@@ -3,5 +3,5 @@ import { createEnvironmentRoutes } from '../workspaces/create.ts';
 import { startBuildRoutes } from './build-routes.ts';
 import { buildStateRoutes } from './state-routes.ts';
 
-/** What starts or cancels runs, or touches states, on the environments' host. */
+/** The routes of the environments' host that start or cancel runs, or read or replace states. */
 export const handler = serve([...createEnvironmentRoutes, ...startBuildRoutes, ...buildStateRoutes]);

@@ -19,7 +19,7 @@ import { resolved } from './resolved.ts';
 import { settleBuild } from './settle.ts';
 import { checkState } from './state.ts';
 
-/** Asking for a build: what is checked, in the order in which Coder's own host does. */
+/** Checks of a requested build, in the same order as Coder's own server. */
 
 const reasons = ['dashboard', 'cli', 'ssh_connection', 'vscode_connection', 'jetbrains_connection', ''] as const;
 
@@ -40,7 +40,7 @@ const body = v.object({
 
 type Body = v.InferOutput<typeof body>;
 
-/** As much as gets to a function (api/limits.ts). */
+/** The maximum that reaches a function (api/limits.ts). */
 export const maxBuildBytes = 4_500_000;
 
 const versionFor = async (wanted: Body, template: Template, latest: Build): Promise<Version> => {
@@ -49,7 +49,7 @@ const versionFor = async (wanted: Body, template: Template, latest: Build): Prom
   if (version?.templateId !== template.id) {
     throw new CoderError(400, "template version doesn't match template");
   }
-  // What is deleted without a plan needs no version that works.
+  // A deletion without a plan does not need a working version.
   return wanted.transition === 'delete' && id === latest.versionId ? version : checkImported(version);
 };
 
@@ -82,9 +82,9 @@ const stateIn = (wanted: Body): Buffer | undefined => {
   return state;
 };
 
-const deedOf = (transition: Transition, id: string) => ({ type: 'workspace_build', action: transition, id });
+const auditedActionOf = (transition: Transition, id: string) => ({ type: 'workspace_build', action: transition, id });
 
-/** Its log has what providers send and get: owners may see that of any run. @throws {CoderError} */
+/** The debug log contains what providers send and receive: only owners may request it. @throws {CoderError} */
 const checkLogLevel = async ({ principal }: Call, organization: string): Promise<void> => {
   if (!(await isOwner(principal, organization)))
     throw new CoderError(
@@ -105,7 +105,7 @@ export const postBuild = async (call: Call) => {
   const wanted = readBody(call.request, body);
   const { transition } = wanted;
   const refuse = (error: CoderError) =>
-    refused(call, environment.organization, deedOf(transition, environment.id), error);
+    refused(call, environment.organization, auditedActionOf(transition, environment.id), error);
   if (environment.deletedAt) throw new CoderError(409, `Cannot ${transition} a deleted workspace!`);
   checkBody(wanted);
   const word = transition === 'delete' ? 'delete' : 'update';
@@ -122,8 +122,8 @@ export const postBuild = async (call: Call) => {
   if (needsActive && version.id !== template.activeVersionId) throw await refuse(forbidden('insert workspace build'));
   const state = stateIn(wanted);
   const user = await getUser(call.principal.userId);
-  return audited(call, environment.organization, deedOf(transition, environment.id), async () => {
-    // Settling the build before may have changed it.
+  return audited(call, environment.organization, auditedActionOf(transition, environment.id), async () => {
+    // Settling the previous build may have changed it.
     const current = (await byId(call)).environment;
     const made = await build(current, {
       transition,

@@ -1,14 +1,14 @@
 import { runInNewContext } from 'node:vm';
 import type { Parameter, Preset } from '../templates/plan.ts';
 
-/** Values of parameters for a build, and what is wrong with them (Coder: richparameters.go). */
+/** Values of parameters for a build, and their validation (Coder: richparameters.go). */
 
 export interface Value {
   name: string;
   value: string;
 }
 
-/** A value that cannot be. */
+/** An invalid value. */
 export class ParameterError extends Error {
   override name = 'ParameterError';
   readonly parameter: string;
@@ -24,7 +24,7 @@ const listIn = (parameter: Parameter, value: string): string[] => {
     const parsed = JSON.parse(value) as unknown;
     if (Array.isArray(parsed) && parsed.every((one) => typeof one === 'string')) return parsed;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new ParameterError(parameter.name, `value "${value.slice(0, 200)}" is not a JSON list of strings`);
 };
@@ -40,7 +40,7 @@ const checkOptions = (parameter: Parameter, value: string): void => {
   }
 };
 
-/** With the numbers in place of what a template's own message leaves open. */
+/** Fills the numbers into a template's own message. */
 const said = ({ error, min, max }: Parameter, value: string, otherwise: string): string =>
   error
     ? error
@@ -72,8 +72,8 @@ const checkNumber = (parameter: Parameter, value: string, previous: string | und
 const patternMs = 100;
 
 /**
- * A template's pattern may take for ever on some values, and be in Go's syntax, which knows more than this one: then the
- * provider, which checks all of this again while planning, has the last word.
+ * A template's pattern may take forever on some values, and be in Go's syntax, which is larger than this one. The
+ * provider checks all of this again while planning, so it decides then.
  */
 const matches = (regex: string, value: string): boolean => {
   try {
@@ -114,13 +114,14 @@ const of = (values: readonly Value[], name: string): string | undefined =>
 export interface ParameterInput {
   parameters: readonly Parameter[];
   requested: readonly Value[];
-  /** Of the build before; undefined for a first one. */
+  /** Values of the previous build; undefined for a first one. */
   previous?: readonly Value[] | undefined;
   preset?: Preset | undefined;
 }
 
 /**
- * A value for every parameter: the preset's, the request's, the former one unless it is ephemeral, the default.
+ * A value for every parameter: from the preset, the request, the previous build unless the parameter is ephemeral, or
+ * its default.
  * @throws {ParameterError}
  */
 export const resolveParameters = ({ parameters, requested, previous, preset }: ParameterInput): Value[] =>
@@ -140,7 +141,7 @@ export const resolveParameters = ({ parameters, requested, previous, preset }: P
     return { name, value };
   });
 
-/** The preset of whose values all are given; of several the one with the most, then by name. */
+/** The preset whose values all match; of several, the one with the most values, then by name. */
 export const matchingPreset = (presets: readonly Preset[], requested: readonly Value[]): Preset | undefined => {
   const entries = (preset: Preset) => Object.entries(preset.parameters);
   return presets

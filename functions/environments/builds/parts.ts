@@ -2,7 +2,7 @@ import type { Run } from '../../run/run.ts';
 import type { Part } from '../logs/entries.ts';
 import type { Build, Transition } from './records.ts';
 
-/** Stages of a build, in the order and by the names that its clients know. */
+/** Stages of a build, in the order and with the names that clients expect. */
 
 const doing: Record<Transition, string> = {
   start: 'Starting workspace',

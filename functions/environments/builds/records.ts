@@ -20,20 +20,20 @@ export interface Build extends Job {
   updatedAt: string;
   parameters: { name: string; value: string }[];
   presetId?: string;
-  /** It goes by without Terraform, and why. */
+  /** Why the build needs no run. */
   withoutRun?: 'orphan' | 'no state';
-  /** Asked for with `log_level: debug`. */
+  /** Requested with `log_level: debug`. */
   isDebugged?: true;
-  /** The state version that it has, once it is complete; until then the one it began with. Absent: none. */
+  /** The state version after the build, once it is complete; until then the one it started with. Absent: none. */
   stateVersionId?: string;
   resources?: TemplateResource[];
-  /** Of what it has left, by what the template says or else by the cost estimate. */
+  /** Cost of its resources, from the template or else from the cost estimate. */
   dailyCost?: number;
   deadline?: string;
   maxDeadline?: string;
-  /** Made or deleted for a pool, or handed over from one. */
+  /** Creates or deletes a prebuild, or hands one over. */
   prebuild?: 'pool' | 'claim';
-  /** For people, at the end of the log. */
+  /** A message at the end of the log; for people. */
   note?: { level: 'info' | 'warn'; text: string };
 }
 
@@ -69,17 +69,17 @@ export const createBuild = async (build: Build): Promise<void> => {
   await create({ ...keys.build(build.id), ...build });
 };
 
-/** Of one that is its environment's. May be repeated. */
+/** Enters a build that has claimed its environment. May be repeated. */
 export const numberBuild = async ({ id, environmentId, number }: Build): Promise<void> => {
   await put({ ...keys.buildNumber(environmentId, number), buildId: id });
 };
 
-/** One that lost the race for its environment. */
+/** Removes a build that lost the race for its environment. */
 export const forgetBuild = async ({ id }: Build): Promise<void> => {
   await remove(keys.build(id));
 };
 
-/** Records how it ended, once. */
+/** Records its end, once. */
 export const completeBuild = async (id: string, set: Partial<Build>): Promise<Build | undefined> =>
   (await update<Build>(keys.build(id), {
     set: { ...set, updatedAt: new Date().toISOString() },

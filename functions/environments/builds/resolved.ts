@@ -1,7 +1,7 @@
 import { CoderError } from '../host/errors.ts';
 import { ParameterError, type Value } from './parameters.ts';
 
-/** @throws {CoderError} 400 for a value that cannot be */
+/** @throws {CoderError} 400 for an invalid value */
 export const resolved = (resolve: () => Value[]): Value[] => {
   try {
     return resolve();

@@ -18,14 +18,14 @@ import { type Environment, forgetEnvironment, getAnyEnvironment } from '../works
 import { deadlinesAfter } from '../workspaces/schedule.ts';
 import { type Build, completeBuild } from './records.ts';
 
-/** What becomes of a build whose run has ended. Whoever looks at the build does this, however often. */
+/** Completes builds whose run has ended. Every reader of a build does this, and it may be repeated. */
 
 const wasDone = ({ error, canceledAt }: Outcome, run: Run | undefined): boolean =>
   !error && (!canceledAt || run?.status === 'applied' || run?.status === 'planned_and_finished');
 
 const named = ({ type, name }: Pick<StateInstance, 'type' | 'name'>): string => `${type}.${name}`;
 
-/** What the state has, with what the plan says about it. */
+/** Resources in the state, with their attributes from the plan. */
 const resourcesOf = async (run: Run, stateVersionId: string | undefined): Promise<TemplateResource[]> => {
   const [planned, version] = await Promise.all([
     readPlan(run)
@@ -45,7 +45,7 @@ const resourcesOf = async (run: Run, stateVersionId: string | undefined): Promis
 
 const daysOfMonth = 30;
 
-/** Undefined where the organization has no estimates, or the template says itself what its resources cost. */
+/** Undefined where the organization has no estimates, or the template declares the costs itself. */
 const estimatedCost = ({ costEstimate }: Run, resources: TemplateResource[]): number | undefined => {
   if (costEstimate?.status !== 'finished' || resources.some(({ dailyCost }) => dailyCost)) return undefined;
   return Math.ceil(Number(costEstimate.proposedMonthlyCost ?? 0) / daysOfMonth);
@@ -63,7 +63,7 @@ const interruptedNote = (run: Run, workspace: Workspace | undefined): Build['not
   };
 };
 
-/** A prebuild whose resources are made anew when somebody gets it has been built for nothing. */
+/** A prebuild whose resources are replaced when it is claimed was built in vain. */
 const replacementNote = async ({ prebuild }: Build, run: Run): Promise<Build['note']> => {
   if (prebuild !== 'claim') return undefined;
   const { resource_changes: changes = [] } = await readPlan(run).catch(() => ({ resource_changes: [] }));
@@ -76,7 +76,7 @@ const replacementNote = async ({ prebuild }: Build, run: Run): Promise<Build['no
   return { level: 'warn', text };
 };
 
-/** Its environment is free for another build from here on; before the build is seen as complete. May be repeated. */
+/** From here on the environment accepts another build; the build is not complete until later. May be repeated. */
 const freeEnvironment = async (build: Build, isDeleted: boolean, due?: number): Promise<Environment | undefined> => {
   const { set, remove } = dueChange(build.environmentId, isDeleted ? undefined : due);
   const at = new Date().toISOString();
@@ -88,13 +88,13 @@ const freeEnvironment = async (build: Build, isDeleted: boolean, due?: number): 
   });
 };
 
-/** Its workspace goes with it; states stay readable through its builds. May be repeated. */
+/** Deletes the workspace; states stay readable through the builds. May be repeated. */
 const endEnvironment = async (environment: Environment, workspace: Workspace | undefined, by: string) => {
   if (workspace) await deleteWorkspace(workspace, { by, force: true });
   await forgetEnvironment(environment);
 };
 
-/** Seen as complete from here on. May be repeated. */
+/** From here on the build is complete. May be repeated. */
 const end = async (
   environment: Environment,
   build: Build,
@@ -103,7 +103,7 @@ const end = async (
 ): Promise<Build> => {
   const ended = (await completeBuild(build.id, set)) ?? build;
   await recordEnd(ended, environment);
-  // Somebody else was first, and counts it.
+  // Another reader was first, and counts it.
   if (template && ended.completedAt === set.completedAt) await countBuild(ended, environment, template);
   return ended;
 };
@@ -137,7 +137,7 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
   return end(environment, build, set, template);
 };
 
-/** As it is now. 1 read of the run while it goes on, none of it once it is complete. */
+/** The build as it is now. 1 read of its run until it is complete. */
 export const settleBuild = async (build: Build): Promise<{ build: Build; run: Run | undefined }> => {
   const [runId] = build.runIds;
   const run = runId ? await getRun(runId) : undefined;
@@ -146,14 +146,14 @@ export const settleBuild = async (build: Build): Promise<{ build: Build; run: Ru
   return outcome ? { build: await complete(build, run, outcome), run } : { build, run };
 };
 
-/** One that needs no run: an orphaned environment, or one without a state. */
+/** For a build without a run: an orphaned environment, or one without a state. */
 export const completeWithoutRun = async (build: Build, environment: Environment): Promise<Build> => {
   const at = new Date().toISOString();
   const workspace = await getWorkspace(environment.workspaceId);
   const left = workspace?.state?.resources ?? 0;
   const text =
     build.withoutRun === 'orphan'
-      ? `Resources are left alone: ${left} resources of the last state are no longer managed.`
+      ? `Resources are kept: ${left} resources of the last state are no longer managed.`
       : 'The terraform state does not exist, there is nothing to do';
   await freeEnvironment(build, true);
   await endEnvironment(environment, workspace, build.initiatorId);

@@ -16,18 +16,19 @@ import { checkState, putState, readBuildState } from './state.ts';
 
 /** States of builds: `coder state pull` and `coder state push`. */
 
-const deedOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
+const auditedActionOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
 
 const isLatest = ({ environment, build }: Found & { build: Build }): boolean => environment.latestBuildId === build.id;
 
-/** States have secrets: they are for whoever manages templates. Reading one is recorded. */
+/** States contain secrets: reading one takes the right to manage templates, and is recorded. */
 const state = async (call: Call) => {
   const found = await buildById(call);
   const { environment, rights, build } = found;
-  if (!rights.manage) throw await refused(call, environment.organization, deedOf('pull_state', build), notFound());
+  if (!rights.manage)
+    throw await refused(call, environment.organization, auditedActionOf('pull_state', build), notFound());
   const { build: settled } = await settleBuild(build);
   const current = isLatest(found) && settled.completedAt ? await getWorkspace(environment.workspaceId) : undefined;
-  return audited(call, environment.organization, deedOf('pull_state', build), async () =>
+  return audited(call, environment.organization, auditedActionOf('pull_state', build), async () =>
     bytes(await readBuildState(settled, current), 'application/json'),
   );
 };
@@ -35,8 +36,8 @@ const state = async (call: Call) => {
 const replaceState = async (call: Call) => {
   const found = await buildById(call);
   const { environment, rights } = found;
-  const deed = deedOf('put_state', found.build);
-  if (!rights.manage) throw await refused(call, environment.organization, deed, notFound());
+  const auditAction = auditedActionOf('put_state', found.build);
+  if (!rights.manage) throw await refused(call, environment.organization, auditAction, notFound());
   const { state: text } = readBody(call.request, v.object({ state: v.pipe(v.string(), v.base64()) }));
   const given = Buffer.from(text, 'base64');
   checkState(given);
@@ -44,7 +45,7 @@ const replaceState = async (call: Call) => {
   if (!build.completedAt) throw new CoderError(409, 'A workspace build is already active.');
   if (!isLatest(found)) throw new CoderError(409, 'Only the state of the latest build can be replaced.');
   if (environment.deletedAt) throw new CoderError(409, 'The workspace was deleted.');
-  return audited(call, environment.organization, deed, async () => {
+  return audited(call, environment.organization, auditAction, async () => {
     const holder = `state ${newUuid()}`;
     if (!(await holdForState(environment.id, build.id, holder)))
       throw new CoderError(409, 'A workspace build is already active.');
@@ -58,7 +59,9 @@ const replaceState = async (call: Call) => {
   });
 };
 
-/** As if a build went on: none can begin in between. Repeated by the SDK when the answer is lost. */
+/**
+ * Holds the environment like a build, so that none can start in between. The SDK repeats it when the response is lost.
+ */
 const holdForState = (environmentId: string, buildId: string, holder: string) => {
   const isFree = 'attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt) AND latestBuildId = :build';
   return update(keys.environment(environmentId), {

@@ -8,9 +8,9 @@ import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import type { Build } from './records.ts';
 
-/** States that people read and give. */
+/** States that users read and replace. */
 
-/** @throws {CoderError} 400 for what is no state */
+/** @throws {CoderError} 400 for an invalid state */
 export const checkState = (bytes: Buffer): void => {
   try {
     parseState(bytes);
@@ -20,7 +20,7 @@ export const checkState = (bytes: Buffer): void => {
   }
 };
 
-/** Of one build; of the latest, what its workspace has: the two never differ. Empty when there is none. */
+/** The state of a build; for the latest build the workspace's, which is always the same. Empty when there is none. */
 export const readBuildState = async (build: Build, workspace: Workspace | undefined): Promise<Buffer> => {
   const id = workspace ? workspace.state?.id : build.stateVersionId;
   const version = id === undefined ? undefined : await getStateVersion(id);
@@ -28,8 +28,8 @@ export const readBuildState = async (build: Build, workspace: Workspace | undefi
 };
 
 /**
- * Makes it the workspace's, whatever its serial and lineage: as a new version under the next serial.
- * @throws {CoderError} 409 when somebody holds the workspace
+ * Makes it the workspace's state, whatever its serial and lineage: as a new version under the next serial.
+ * @throws {CoderError} 409 when the workspace is locked
  */
 export const putState = async (workspaceId: string, userId: string, given: Buffer): Promise<string> => {
   const held = await lockWorkspace(workspaceId, userId, 'A state is pushed');

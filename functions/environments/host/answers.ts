@@ -1,10 +1,10 @@
 import type { Answer } from '../../api/answer.ts';
 
-/** The release whose API this is; its clients compare major and minor version with their own. */
+/** The version of Coder's API; clients compare its major and minor version with their own. */
 export const coderVersion = 'v2.29.1';
 export const buildVersion = `${coderVersion}+stepform`;
 
-/** Browsers make nothing of an answer but what it says it is. */
+/** Browsers must not guess the content type. */
 const standard = {
   'x-coder-build-version': buildVersion,
   'x-content-type-options': 'nosniff',

@@ -21,7 +21,7 @@ const tag = (name: string) => (issue: { input: unknown }) =>
 
 const reserved = new Set(['new', 'create']);
 
-/** Of environments and templates. */
+/** Names of environments and templates. */
 export const nameField = (kind: 'username' | 'template_name' | 'workspace_name') =>
   v.pipe(
     v.string(tag(kind)),
@@ -40,7 +40,7 @@ export const idField = v.nullish(v.pipe(v.string(), v.uuid(tag('uuid'))));
 
 export const text = (max: number) => v.pipe(v.string(), v.maxLength(max));
 
-/** Go says null for a list without entries. */
+/** Go clients send null for an empty list. */
 export const listOf = <S extends v.GenericSchema>(schema: S) =>
   v.pipe(
     v.nullish(v.array(schema)),
@@ -49,7 +49,7 @@ export const listOf = <S extends v.GenericSchema>(schema: S) =>
 
 export const nameValue = v.object({ name: text(200), value: text(64 * 1024) });
 
-/** @throws {CoderError} 400 for a number that is none */
+/** @throws {CoderError} 400 for an invalid number */
 export const numberIn = ({ query }: ApiRequest, name: string): number | undefined => {
   const value = query.get(name);
   if (!value) return undefined;
@@ -59,7 +59,7 @@ export const numberIn = ({ query }: ApiRequest, name: string): number | undefine
   ]);
 };
 
-/** True also for a parameter without a value, as clients write it. */
+/** True also for a parameter without a value, which clients send. */
 export const flagIn = ({ query }: ApiRequest, name: string): boolean =>
   query.has(name) && query.get(name) !== 'false' && query.get(name) !== '0';
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/errors.ts';
 
-/** Errors as Coder's API says them: message, detail, and what is wrong with which field. */
+/** Errors in the form of Coder's API: message, detail, and the invalid fields. */
 
 export interface Validation {
   field: string;

@@ -65,8 +65,11 @@ export const audited = (
   { type, action, id }: AuditedAction,
   handle: () => Promise<Answer>,
 ): Promise<Answer> => {
-  const deed = { type, action, parameter: undefined, creates: id === undefined };
-  return authority.withAudit({ request, principal, deed, organization, ...(id === undefined ? {} : { id }) }, handle);
+  const auditAction = { type, action, parameter: undefined, creates: id === undefined };
+  return authority.withAudit(
+    { request, principal, auditAction, organization, ...(id === undefined ? {} : { id }) },
+    handle,
+  );
 };
 
 /** Records that somebody was turned away, and answers what to throw. 1 write. */
@@ -76,7 +79,13 @@ export const refused = async <E extends Error>(
   { type, action, id }: AuditedAction,
   error: E,
 ): Promise<E> => {
-  const deed = { type, action, parameter: undefined, creates: false };
-  await authority.recordRefusal({ request, principal, deed, organization, ...(id === undefined ? {} : { id }) });
+  const auditAction = { type, action, parameter: undefined, creates: false };
+  await authority.recordRefusal({
+    request,
+    principal,
+    auditAction,
+    organization,
+    ...(id === undefined ? {} : { id }),
+  });
   return error;
 };

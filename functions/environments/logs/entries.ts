@@ -5,8 +5,8 @@ import { isPhaseFinal } from '../../run/status.ts';
 import { ETX, readLog, STX } from '../../runs/logs.ts';
 
 /**
- * Logs of jobs: stages, each with a marker, and what Terraform said in them. An entry's id says where it stands in which
- * part, so that the same entry has the same id whoever reads it, and ids rise.
+ * Logs of jobs: stages, each with a marker and Terraform's output. An entry's id is derived from its position, so it is
+ * the same for every reader, and ids rise.
  */
 
 export interface Entry {
@@ -18,26 +18,26 @@ export interface Entry {
   output: string;
 }
 
-/** A part of a log: a stage's marker and lines of the platform's own, or a phase of a run. */
+/** A part of a log: a stage's marker with lines of the platform, or a phase of a run. */
 export type Part =
   | { stage: string; at: string; lines?: { level: Entry['log_level']; text: string }[] }
   | { stage: string; run: Run; phase: PhaseName };
 
 export interface Cursor {
   part: number;
-  /** Into the phase's log, in bytes. */
+  /** Position in the phase's log, in bytes. */
   offset: number;
 }
 
 export const start: Cursor = { part: 0, offset: 0 };
 
-/** More than a log can have bytes (runner-api/job.ts). */
+/** More than the maximum size of a log in bytes (runner-api/job.ts). */
 const partSize = 1e9;
 const pieceBytes = 256 * 1024;
-/** Clients read at most 32 KB at once, in JSON. */
+/** Clients read at most 32 KB at once, as JSON. */
 const maxOutput = 8000;
 
-/** In which part the entry of an id is, without those before it being read. */
+/** The part that contains the entry of an id, found without reading the parts before it. */
 export const partOf = (id: number): number => Math.max(0, Math.floor(id / partSize) - 1);
 
 const entryAt = (part: number, n: number, entry: Omit<Entry, 'id'>): Entry => ({
@@ -54,7 +54,7 @@ const chunks = (text: string): string[] => {
 const levels: Record<string, Entry['log_level']> = { warn: 'warn', error: 'error', debug: 'debug', trace: 'trace' };
 
 interface Message {
-  /** Of what Terraform says to people; its debug log has none. */
+  /** Present in Terraform's output for people; absent in its debug log. */
   type?: string;
   '@level'?: string;
   '@timestamp'?: string;
@@ -70,7 +70,7 @@ const messageIn = (line: string): Message => {
   }
 };
 
-/** Of a line of the debug log; undefined: it is left out. */
+/** Level of a line of the debug log; undefined: it is left out. */
 const debugLevel = (level: string | undefined): Entry['log_level'] | undefined => {
   if (level === 'trace') return undefined;
   return level === 'warn' || level === 'error' ? level : 'debug';
@@ -78,7 +78,7 @@ const debugLevel = (level: string | undefined): Entry['log_level'] | undefined =
 
 const isDebugLog = ({ type, '@level': level }: Message): boolean => level !== undefined && type === undefined;
 
-/** A line of a phase's log, as one entry or several. */
+/** A line of a phase's log as one or more entries. */
 const entriesOf = (
   line: string,
   phase: PhaseName,
@@ -109,7 +109,7 @@ const unframed = (line: string): string => line.replaceAll(framing, '');
 interface Read {
   entries: Entry[];
   cursor: Cursor;
-  /** Nothing more will come of this part. */
+  /** The part is complete. */
   isOver: boolean;
 }
 
@@ -137,7 +137,7 @@ const readPhase = async (
     return { entries: [], cursor: { part: index, offset }, isOver: false };
   const bytes = await readLog(run, phase, offset, pieceBytes);
   const ended = bytes.at(-1) === ETX || (isFinal && bytes.length === 0);
-  // A line that is not whole is read again.
+  // An incomplete line is read again.
   const whole = ended ? bytes.length : bytes.lastIndexOf(0x0a) + 1;
   const isStuck = whole === 0 && bytes.length === pieceBytes;
   const used = isStuck ? bytes.length : whole;
@@ -150,7 +150,7 @@ const readPhase = async (
     log_level: 'info' as const,
     output: '',
   };
-  // With the first whole line, or at the end: else it would come again with the next look.
+  // With the first complete line, or at the end: otherwise it would be sent again at the next look.
   if (offset === 0 && (used > 0 || ended)) entries.push(entryAt(index, 0, marker));
   for (let from = 0; from < used; ) {
     const newline = bytes.indexOf(0x0a, from);
@@ -163,10 +163,7 @@ const readPhase = async (
   return { entries, cursor: ended ? next : { part: index, offset: offset + used }, isOver: ended };
 };
 
-/**
- * What there is from the cursor on, up to the first part that goes on.
- * @returns `isOver`: all parts have ended
- */
+/** Entries from the cursor on, up to the first part that is not complete. @returns `isOver`: all parts are complete */
 export const readEntries = async (parts: Part[], from: Cursor): Promise<Read> => {
   const entries: Entry[] = [];
   let cursor = from;

@@ -8,8 +8,8 @@ import { jobLog } from './jobs.ts';
 import { type JobKind, redeemTicket } from './tickets.ts';
 
 /**
- * Logs as they are written, to whoever follows them through the WebSocket API: `$connect` is answered at once, and then
- * the function goes on by itself, because nothing can be sent to a connection that is still being made.
+ * Sends logs as they are written through the WebSocket API. `$connect` is answered at once, and an asynchronous call
+ * continues: nothing can be sent to a connection that is still being opened.
  */
 
 interface Connect {
@@ -23,20 +23,20 @@ interface Delivery {
   jobId: string;
   cursor: Cursor;
   after: number;
-  /** When something was sent last, in ms since 1970. */
+  /** When a message was last sent, in ms since 1970. */
   sentAt: number;
 }
 
-/** Whoever is still there once the function's time is over is served by another. */
+/** When the function's time is over, another call continues. */
 const enoughMs = 20_000;
 const shortestPauseMs = 100;
 const longestPauseMs = 1000;
-/** Most builds end soon, and whoever has asked for one waits for just that: at first the log is looked at more often. */
+/** Most builds end soon, and the client waits for that, so the log is read more often at first. */
 const eagerPauseMs = 200;
 const eagerForMs = 30_000;
-/** API Gateway ends connections on which nothing is sent for ten minutes. */
+/** API Gateway closes connections on which nothing is sent for ten minutes. */
 const keepAliveMs = 4 * 60_000;
-/** The connection is there a moment after `$connect` was answered. */
+/** The connection opens a moment after `$connect` was answered. */
 const connectingMs = 5000;
 
 const nothing = { id: 0, log_source: 'provisioner_daemon', log_level: 'trace', stage: '', output: '' };
@@ -59,7 +59,7 @@ const connect = async ({ requestContext, queryStringParameters }: Connect, self:
   return { statusCode: 200 };
 };
 
-/** False when the client has not come. */
+/** False when the client did not connect. */
 const postFirst = async (connectionId: string, message: object): Promise<boolean> => {
   const end = Date.now() + connectingMs;
   for (let pause = 10; Date.now() < end; pause *= 2) {
@@ -69,11 +69,11 @@ const postFirst = async (connectionId: string, message: object): Promise<boolean
   return false;
 };
 
-/** Sends what there is; undefined when the client is gone or has everything. */
+/** Sends new entries; undefined when the client is gone or has everything. */
 const deliverOnce = async (delivery: Delivery): Promise<Delivery | undefined> => {
   const { connectionId, kind, jobId, after } = delivery;
   const log = await jobLog(kind, jobId);
-  // What is complete is read after it is: nothing can come any more.
+  // Completion is read before the log, so a complete log is read to its end.
   const { entries, cursor, isOver } = log
     ? await readEntries(log.parts, delivery.cursor)
     : { entries: [], cursor: delivery.cursor, isOver: true };
@@ -114,7 +114,7 @@ export const handler = async (event: Connect | Delivery, context: Context): Prom
   try {
     return await deliver(event, context);
   } catch (error) {
-    // The client would wait for ever for the end of a log that nobody sends.
+    // Otherwise the client would wait forever for the end of the log.
     logError('log not delivered', error, { job: event.jobId });
     await hang(event.connectionId).catch(() => {});
     return undefined;

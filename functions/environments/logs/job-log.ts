@@ -2,14 +2,14 @@ import type { Run } from '../../run/run.ts';
 import type { Version } from '../templates/versions.ts';
 import type { Part } from './entries.ts';
 
-/** The log of a job, as it is now. */
+/** The log of a job at this moment. */
 export interface JobLog {
   parts: Part[];
-  /** The job is complete, for everybody who asks. */
+  /** The job's end is recorded. */
   isComplete: boolean;
 }
 
-/** By the id of the job; undefined when there is no such job. */
+/** By the job's id; undefined when there is no such job. */
 export type ReadJobLog = (id: string) => Promise<JobLog | undefined>;
 
 export const setUp = (at: string): Part => ({ stage: 'Setting up', at });

@@ -7,10 +7,10 @@ import { type Entry, partOf, readEntries } from './entries.ts';
 import type { ReadJobLog } from './job-log.ts';
 import { issueTicket, type JobKind } from './tickets.ts';
 
-/** So much fits an answer of a function. */
+/** Maximum response of a function. */
 const maxAnswerBytes = 4_500_000;
 
-/** The end of a log that is larger than an answer can be. */
+/** The end of a log that is larger than a response can be. */
 const fitting = (entries: Entry[]): Entry[] => {
   let bytes = 0;
   let first = entries.length;
@@ -35,8 +35,8 @@ const read = async (readLog: ReadJobLog, id: string, after: number, before: numb
 };
 
 /**
- * A log as a list; to who follows it, the address of the WebSocket API with a right to this one log.
- * @param call of somebody who may read it
+ * A log as a list; for a client that follows it, the URL of the WebSocket API with a ticket for this log.
+ * @param call of a user who may read it
  */
 export const answerLog = async (call: Call, { kind, jobId }: { kind: JobKind; jobId: string }, readLog: ReadJobLog) => {
   const { request } = call;

@@ -2,14 +2,14 @@ import { hashSecret, newSecret } from '../../store/id.ts';
 import { create, get, remove } from '../../store/table.ts';
 import { keys } from '../keys.ts';
 
-/** The right to follow the log of one job: for one connection, which has to be made at once. */
+/** A ticket lets one connection follow the log of one job; it must be used at once. */
 
 export type JobKind = 'version' | 'dry-run' | 'build';
 
 export interface Ticket {
   kind: JobKind;
   jobId: string;
-  /** Only what comes after the entry of this id. */
+  /** Only entries after this id. */
   after: number;
 }
 
@@ -23,7 +23,7 @@ export const issueTicket = async (ticket: Ticket): Promise<string> => {
   return secret;
 };
 
-/** Undefined for one that is not good, or was good already. 1 read, 1 write. */
+/** Undefined for an invalid or used ticket. 1 read, 1 write. */
 export const redeemTicket = async (secret: string): Promise<Ticket | undefined> => {
   const key = keys.ticket(hashSecret(secret));
   const ticket = await get<Ticket & { until: number }>(key);

@@ -2,7 +2,7 @@ import { runsOf, settleVersion } from '../templates/import.ts';
 import { getVersion } from '../templates/versions.ts';
 import { ending, planning, type ReadJobLog, setUp } from './job-log.ts';
 
-/** Of the import of a template version. */
+/** The log of a template version's import. */
 export const logOfVersion: ReadJobLog = async (id) => {
   const known = await getVersion(id);
   if (!known) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Builds as CloudWatch metrics, in the Embedded Metric Format: a line of the function's own log, of which CloudWatch makes
- * the metrics by itself. Nothing is written for who builds nothing.
+ * CloudWatch metrics of builds in the Embedded Metric Format: CloudWatch extracts them from lines of the function's
+ * log. Without builds nothing is written.
  */
 
 const namespace = 'Stepform/Environments';
@@ -9,11 +9,11 @@ interface Metric {
   name: string;
   unit: 'Count' | 'Seconds';
   value: number;
-  /** Labels by which CloudWatch tells series apart: each combination of values is a metric of its own, and costs. */
+  /** Labels that identify a metric: CloudWatch bills each combination of values as one. */
   dimensions: string[];
 }
 
-/** @param labels all of them are in the line, for Logs Insights */
+/** @param labels all of them appear in the line, for Logs Insights */
 export const emit = (metrics: Metric[], labels: Record<string, string>): void => {
   const line = {
     _aws: {
@@ -27,6 +27,6 @@ export const emit = (metrics: Metric[], labels: Record<string, string>): void =>
     ...labels,
     ...Object.fromEntries(metrics.map(({ name, value }) => [name, value])),
   };
-  // Not by the console: Lambda puts what that writes into a line of its own, where CloudWatch finds no metrics.
+  // Not with console.log: Lambda wraps its output, and CloudWatch then finds no metrics.
   process.stdout.write(`${JSON.stringify(line)}\n`);
 };

@@ -6,11 +6,11 @@ import type { Template } from '../templates/records.ts';
 import type { Environment } from '../workspaces/records.ts';
 import { emit } from './embedded.ts';
 
-/** Counts of builds: in CloudWatch, and for whoever scrapes them, kept for templates that a scrape has seen. */
+/** Counts of builds: in CloudWatch, and stored for Prometheus once a scrape has read the template. */
 
 export type Labels = Record<string, string>;
 
-/** One line of labels; of a histogram with its sum and how many were at most each bound, by `le1`, `le10`, … */
+/** One combination of labels; for a histogram with its sum and the counts up to each bound, `le1`, `le10`, … */
 export interface Series {
   metric: string;
   labels: Labels;
@@ -36,7 +36,7 @@ export interface Metered {
   metered?: true;
 }
 
-/** From now on its builds are counted. 1 write, once. */
+/** Counts the template's builds from now on. 1 write, once. */
 export const meter = async (template: Template): Promise<void> => {
   if ((template as Metered).metered) return;
   await update(keys.template(template.id), { set: { metered: true }, condition: 'attribute_exists(pk)' });
@@ -55,7 +55,7 @@ export const metricNames = {
 
 const provisioner = 'terraform';
 
-/** As it changes: CloudWatch adds up what is current (RUNNING_SUM). */
+/** Written as changes: CloudWatch adds them up (RUNNING_SUM). */
 const jobsChange = (value: 1 | -1) => ({
   name: metricNames.jobs,
   unit: 'Count' as const,
@@ -63,7 +63,7 @@ const jobsChange = (value: 1 | -1) => ({
   dimensions: ['organization_name', 'provisioner'],
 });
 
-/** Of one that has just begun. */
+/** For a build that has just started. */
 export const emitBegun = ({ organization }: Build): void =>
   emit([jobsChange(1)], { organization_name: organization, provisioner });
 
@@ -87,7 +87,7 @@ const emitEnded = (organization: string, labels: Labels, seconds: number): void 
     { organization_name: organization, provisioner, ...labels },
   );
 
-/** A build that has just been completed. 2 writes where somebody scrapes, else none. */
+/** For a build that has just been completed. 2 writes if its template is scraped, else none. */
 export const countBuild = async (build: Build, environment: Environment, template: Template): Promise<void> => {
   const status = build.error || build.canceledAt ? 'failed' : 'success';
   const seconds = secondsOf(build);

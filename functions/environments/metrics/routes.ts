@@ -6,7 +6,10 @@ import { listTemplates } from '../templates/records.ts';
 import { listOfOrganization } from '../workspaces/records.ts';
 import { bounds, type Labels, listSeries, meter, metricNames, type Series } from './records.ts';
 
-/** `/metrics` for Prometheus (text format 0.0.4), for whoever may read the audit trail: an organization's token is good for it. */
+/**
+ * `/metrics` for Prometheus (text format 0.0.4), for callers who may read the audit trail, such as an organization's
+ * token.
+ */
 
 const escaped = (value: string): string =>
   value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
@@ -44,7 +47,7 @@ const metricsOf = async (organization: string) => {
 const read = async (call: Call): Promise<Answer> => {
   const all = await Promise.all((await readableAudits(call)).map(({ name }) => metricsOf(name)));
   const text = [
-    `# HELP ${jobs} Builds that go on.`,
+    `# HELP ${jobs} Builds in progress.`,
     `# TYPE ${jobs} gauge`,
     ...all.flatMap((one) => one.jobs),
     `# HELP ${builds} Builds that have ended.`,

@@ -7,7 +7,7 @@ import type { Call } from '../host/route.ts';
 import { uuidOf } from '../host/uuid.ts';
 import { findOrganization } from './users.ts';
 
-/** What the caller may do, for clients that show nobody what is refused. */
+/** The caller's rights, for clients that hide what would be refused. */
 
 const maxChecks = 50;
 

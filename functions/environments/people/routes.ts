@@ -22,14 +22,14 @@ const person = async (call: Call) => {
   return found;
 };
 
-/** With the address, which is not for everybody. */
+/** Includes the e-mail address, which not everybody may see. */
 const visiblePerson = async (call: Call) => {
   const found = await person(call);
   if (!(await listPeople(call.principal)).some(({ id }) => id === found.id)) throw notFound();
   return found;
 };
 
-/** Tokens are their user's own business. */
+/** Only users themselves may manage their tokens. */
 const self = async (call: Call) => {
   const found = await person(call);
   if (found.id !== call.principal.userId || call.principal.kind !== 'user') throw notFound();
@@ -68,16 +68,16 @@ const tokenDeed = (action: string) => ({
 
 const newKey = async (call: Call, wanted: { name: string; lifetimeMs: number }) => {
   const user = await self(call);
-  return withAuditInAllOrganizations({ ...call, deed: tokenDeed('create') }, async () =>
+  return withAuditInAllOrganizations({ ...call, auditAction: tokenDeed('create') }, async () =>
     json(201, { key: await issueKey(call, user.id, wanted) }),
   );
 };
 
-/** What a session of the command line is good for. */
+/** Lifetime of a command line session. */
 const sessionMs = 7 * 24 * 3_600_000;
 
 const logout = (call: Call) =>
-  withAuditInAllOrganizations({ ...call, deed: tokenDeed('logout') }, async () => {
+  withAuditInAllOrganizations({ ...call, auditAction: tokenDeed('logout') }, async () => {
     const { principal, request } = call;
     if (principal.kind === 'user' && !(await removeSession(secretOf(request)))) {
       await forget(principal.userId, principal.tokenId, { sessionsOnly: true });
@@ -88,7 +88,7 @@ const logout = (call: Call) =>
 const removeKey = async (call: Call) => {
   const user = await self(call);
   const id = call.request.params.key ?? '';
-  return withAuditInAllOrganizations({ ...call, deed: tokenDeed('destroy') }, async () => {
+  return withAuditInAllOrganizations({ ...call, auditAction: tokenDeed('destroy') }, async () => {
     if (!(await forget(user.id, id))) throw notFound();
     return noContent();
   });
@@ -117,7 +117,7 @@ const newToken = async (call: Call) => {
   return newKey(call, wanted);
 };
 
-/** Of two years, in nanoseconds. */
+/** Two years; requests give it in nanoseconds. */
 const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
 
 export const peopleRoutes: Route[] = [

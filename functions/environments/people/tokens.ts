@@ -6,9 +6,9 @@ import { CoderError } from '../host/errors.ts';
 import type { Call } from '../host/route.ts';
 import { uuidOf } from '../host/uuid.ts';
 
-/** Tokens of the platform, as Coder's API shows them. They are good for both. */
+/** The platform's API tokens in the form of Coder's API. They work for both APIs. */
 
-/** Most that one user has (people/accounts/token-routes.ts). */
+/** Maximum for one user (people/accounts/token-routes.ts). */
 const maxTokens = 100;
 const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
 const standardLifetimeMs = 30 * 24 * 3_600_000;
@@ -21,7 +21,7 @@ const newToken = v.object({
   allow_list: v.nullish(v.array(v.unknown())),
 });
 
-/** @throws {CoderError} 400; scopes that are less than everything are refused, lest a token be able to do more than it says */
+/** @throws {CoderError} 400; also for a limited scope: the token would allow more than it says */
 export const readNewToken = (request: ApiRequest): { name: string; lifetimeMs: number } => {
   const body = readBody(request, newToken);
   const scopes = [body.scope, ...(body.scopes ?? [])].filter((scope) => scope && !/^(all|coder:all)$/.test(scope));
@@ -35,7 +35,7 @@ export const readNewToken = (request: ApiRequest): { name: string; lifetimeMs: n
   return { name: body.token_name || `token-${Date.now().toString(36)}`, lifetimeMs };
 };
 
-/** What it is made with limits it, as everywhere. @throws {CoderError} 400 */
+/** The new token has the limits of the token that creates it, as everywhere. @throws {CoderError} 400 */
 export const issueKey = async (
   { principal }: Call,
   userId: string,
@@ -60,7 +60,7 @@ export const findOwn = async (userId: string, named: string): Promise<Token | un
 
 const sessionName = /^coder login /;
 
-/** @param sessionsOnly a token that somebody made for something else stays */
+/** @param sessionsOnly keeps a token that is not a session */
 export const forget = async (
   userId: string,
   id: string,

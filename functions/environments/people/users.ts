@@ -7,9 +7,9 @@ import { listOrganizations, type Organization } from '../../people/organizations
 import type { Call } from '../host/route.ts';
 import { isUuid, uuidOf } from '../host/uuid.ts';
 
-/** People and organizations as Coder's API knows them: by UUIDs, made from our ids. */
+/** Users and organizations in Coder's API, identified by UUIDs that are derived from our ids. */
 
-/** Those that let the caller in from where the request comes. No read more where none has IP allowlists. */
+/** Organizations that admit the caller from the request's address. No further read without IP allowlists. */
 export const organizationsOf = async (principal: Principal): Promise<Organization[]> => {
   const all = await listOrganizations(principal.userId);
   const refused = await Promise.all(
@@ -21,7 +21,7 @@ export const organizationsOf = async (principal: Principal): Promise<Organizatio
   return all.filter((_, i) => !refused[i]);
 };
 
-/** By UUID, by name, or `default`: the caller's first. Undefined for one that the caller is not in. */
+/** By UUID, by name, or `default`: the caller's first. Undefined for one that the caller does not belong to. */
 export const findOrganization = async (call: Call, named: string): Promise<Organization | undefined> => {
   const all = await organizationsOf(call.principal);
   const text = named.toLowerCase();
@@ -31,7 +31,10 @@ export const findOrganization = async (call: Call, named: string): Promise<Organ
   );
 };
 
-/** Of the caller's organizations those whose members the caller may see; and the caller. A read for each, and for 100 people. */
+/**
+ * The caller, and the members of organizations whose members the caller may see. A read for each organization, and for
+ * 100 users.
+ */
 const peopleAround = async (principal: Principal): Promise<User[]> => {
   const organizations: Organization[] = [];
   for (const one of await organizationsOf(principal)) {
@@ -44,7 +47,7 @@ const peopleAround = async (principal: Principal): Promise<User[]> => {
 
 export const listPeople = peopleAround;
 
-/** `me`, a username or a UUID. Undefined for somebody whom the caller has nothing to do with. */
+/** `me`, a username or a UUID. Undefined for a user who is in none of the caller's organizations. */
 export const findPerson = async ({ principal }: Call, named: string): Promise<User | undefined> => {
   if (named === 'me') return getUser(principal.userId);
   if (isUuid(named)) {
@@ -85,7 +88,7 @@ export const userDocument = async (user: User) => {
   };
 };
 
-/** Who made something, in what was made. */
+/** The creator, inside another document. */
 export const minimalUser = (id: string, username: string) => ({ id: uuidOf(id), username, avatar_url: '' });
 
 export const organizationDocument = ({ name, createdAt }: Organization, isDefault: boolean) => ({

@@ -11,7 +11,7 @@ import type { Version } from '../templates/versions.ts';
 import { claimName, type Environment, releaseName } from '../workspaces/records.ts';
 import { leavePool, listPool, wakePool } from './pool.ts';
 
-/** Handing an environment of a pool to somebody: one write gives it its owner, its name and the build that makes it theirs. */
+/** Hands over a prebuild: one write gives it its owner, its name and the build that makes it the owner's. */
 
 export interface Claim {
   template: Template;
@@ -38,7 +38,7 @@ const ready = async ({ template, version, preset }: Claim): Promise<Environment[
 
 const isLost = (error: unknown): boolean => error instanceof CoderError && error.status === 409;
 
-/** @returns whether it is theirs now; else somebody else was faster, or holds its workspace */
+/** @returns false when another claim was faster, or the workspace is locked */
 const take = async (candidate: Environment, claim: Claim): Promise<boolean> => {
   const { owner, name, settings, template, version, parameters, preset, initiator } = claim;
   const at = new Date().toISOString();
@@ -67,7 +67,10 @@ const take = async (candidate: Environment, claim: Claim): Promise<boolean> => {
   }
 };
 
-/** Oldest first; undefined when the pool has none. @throws {CoderError} 409 `taken` when the owner has one of the name */
+/**
+ * Claims the oldest prebuild; undefined when the pool has none.
+ * @throws {CoderError} 409 `taken` when the owner has an environment of that name
+ */
 export const claimPrebuild = async (claim: Claim, taken: () => CoderError): Promise<string | undefined> => {
   const { owner, name, template } = claim;
   for (const candidate of await ready(claim)) {

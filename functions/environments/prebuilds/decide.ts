@@ -2,7 +2,7 @@ import type { Preset } from '../templates/plan.ts';
 import { isWithin, parseSchedule } from '../workspaces/cron.ts';
 import type { PresetRecord } from './pool.ts';
 
-/** What to do about the pool of one preset (Coder: enterprise/coderd/prebuilds). Pure. */
+/** Decides what to change in the pool of one preset (Coder: enterprise/coderd/prebuilds). Pure. */
 
 export type MemberState = 'pending' | 'starting' | 'running' | 'failed' | 'deleting';
 
@@ -15,9 +15,9 @@ export interface Member {
 export interface Decision {
   create: number;
   remove: string[];
-  /** Not begun, so that nothing of them is there. */
+  /** Builds that have not started, so they have no resources. */
   cancel: string[];
-  /** It has failed too often: nothing is made until there is another version. */
+  /** Too many failures: nothing is built until there is another version. */
   isLimited: boolean;
 }
 
@@ -25,7 +25,7 @@ const maxFailures = 3;
 const backoffMs = 60_000;
 const lookbackMs = 3_600_000;
 
-/** How many there are to be now: what a schedule says, else what the preset says. */
+/** Number of instances now: from a schedule, else from the preset. */
 export const desiredInstances = ({ instances = 0, scheduled }: Preset, now: number): number => {
   const entry = scheduled?.find(({ cron, zone }) => {
     const schedule = parseSchedule(`CRON_TZ=${zone} ${cron}`);
@@ -40,14 +40,14 @@ const isExpired = ({ ttlMs }: Preset, { lastInvalidatedAt }: PresetRecord, now: 
     (lastInvalidatedAt !== undefined && createdAt < lastInvalidatedAt);
 };
 
-/** Until when nothing is made after failures, in ms since 1970. */
+/** Time until which nothing is built after failures, in ms since 1970. */
 export const backoffUntil = ({ failures }: PresetRecord, now: number): number => {
   const recent = failures.filter(({ at }) => at > now - lookbackMs);
   const last = recent.at(-1);
   return last ? last.at + recent.length * backoffMs : 0;
 };
 
-/** Of members whose version or preset is not the one that counts any more. */
+/** Removes members of an outdated version or preset. */
 export const retire = (members: readonly Member[]): Decision => ({
   create: 0,
   remove: members.filter(({ state }) => state === 'running' || state === 'failed').map(({ id }) => id),

@@ -7,13 +7,13 @@ import type { Template } from '../templates/records.ts';
 import { getFound } from '../templates/versions.ts';
 import { type Environment, getEnvironments } from '../workspaces/records.ts';
 
-/** Records of pools: the unclaimed environments of a template, and what is known of each preset. */
+/** Records of pools: a template's unclaimed environments, and the state of each preset. */
 
-/** A template whose pools are looked at: one pass at a time. */
+/** A template with pools: one pass at a time works on them. */
 export interface Pooled {
-  /** Until when a pass has the pools, in ms since 1970. */
+  /** Until when a pass holds the pools, in ms since 1970. */
   poolLease?: number;
-  /** When it was to be looked at last; absent: it has never had a pool. UTC ISO 8601. */
+  /** When a pass was last requested; absent: the template has never had a pool. UTC ISO 8601. */
   wokenAt?: string;
 }
 
@@ -29,7 +29,7 @@ export const leavePool = async (environment: Environment): Promise<void> => {
   await remove(pointer(environment));
 };
 
-/** Oldest first. 1 query, 1 read for 100. @param tidy clears away what a claim or a delete left behind */
+/** Oldest first. 1 query, 1 read for 100. @param tidy removes entries that a claim or a deletion left behind */
 export const listPool = async (templateId: string, { tidy = false } = {}): Promise<Environment[]> => {
   const { pk } = keys.template(templateId);
   const entries = await query<Key & { environmentId: string }>({ pk, prefix: 'PREBUILD#' });
@@ -41,7 +41,7 @@ export const listPool = async (templateId: string, { tidy = false } = {}): Promi
 };
 
 export interface PresetRecord {
-  /** Builds that failed since the last one that did not, oldest first; in ms since 1970. */
+  /** Builds that failed since the last success, oldest first; in ms since 1970. */
   failures: { id: string; at: number }[];
   lastInvalidatedAt?: string;
 }
@@ -59,7 +59,7 @@ export const setFailures = async (
   await update(keys.pool(templateId, presetId), { set: { failures } });
 };
 
-/** Its environments of before are replaced. */
+/** Its existing environments are replaced. */
 export const invalidatePreset = async (templateId: string, presetId: string, at: string): Promise<void> => {
   await update(keys.pool(templateId, presetId), {
     set: { lastInvalidatedAt: at, ...((await get(keys.pool(templateId, presetId))) ? {} : nothing) },
@@ -69,7 +69,7 @@ export const invalidatePreset = async (templateId: string, presetId: string, at:
 export const hasPool = ({ instances, scheduled }: Preset): boolean =>
   instances !== undefined || scheduled !== undefined;
 
-/** Has the pools of a template looked at by the next sweep. 1 write. */
+/** Requests a pass by the next sweep. 1 write. */
 export const wakePool = async (templateId: string): Promise<void> => {
   await update(keys.template(templateId), {
     set: { ...dueIn(templateId, 0), wokenAt: new Date().toISOString() },
@@ -77,7 +77,7 @@ export const wakePool = async (templateId: string): Promise<void> => {
   });
 };
 
-/** After its versions or its settings have changed. What never had a pool costs a read. */
+/** After a change of versions or settings. 1 read for a template that never had a pool. */
 export const wakeIfPooled = async (template: Template): Promise<void> => {
   if ((template as Pooled).wokenAt || (await getFound(template.activeVersionId)).presets.some(hasPool)) {
     await wakePool(template.id);
@@ -86,7 +86,7 @@ export const wakeIfPooled = async (template: Template): Promise<void> => {
 
 const leaseMs = 5 * 60_000;
 
-/** The template, for whoever alone may act on its pools now; undefined while somebody else does. */
+/** The template, if no other pass holds its pools; undefined otherwise. */
 export const takeLease = (templateId: string): Promise<(Template & Pooled) | undefined> =>
   update<Template & Pooled>(keys.template(templateId), {
     set: { poolLease: Date.now() + leaseMs, ...dueIn(templateId, leaseMs / 1000) },
@@ -95,8 +95,8 @@ export const takeLease = (templateId: string): Promise<(Template & Pooled) | und
   });
 
 /**
- * Whoever has woken it meanwhile has it looked at again at once.
- * @param seconds until the next pass; undefined when there is nothing left to look at
+ * Ends a pass. A pass that was requested meanwhile follows at once.
+ * @param seconds until the next pass; undefined when there is none to do
  */
 export const endLease = async ({ id, wokenAt }: Template & Pooled, seconds: number | undefined): Promise<void> => {
   const ended = await update(keys.template(id), {

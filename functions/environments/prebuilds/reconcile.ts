@@ -29,7 +29,7 @@ import {
   takeLease,
 } from './pool.ts';
 
-/** Pools as their presets want them: looked at when something of them has changed, and every few minutes. */
+/** Brings pools to what their presets require: after each change, and every few minutes. */
 
 interface Pooled extends Member {
   environment: Environment;
@@ -43,7 +43,7 @@ const stateOf = (latest: Build, status: ReturnType<typeof jobStatus>): MemberSta
   return status === 'succeeded' && !ends ? 'running' : 'failed';
 };
 
-/** Whoever made it was cut off before its first build. */
+/** Removes an environment whose creation was interrupted before its first build. */
 const abandon = async (environment: Environment): Promise<void> => {
   const workspace = await getWorkspace(environment.workspaceId);
   if (workspace) await deleteWorkspace(workspace, { by: prebuildsUser.id, force: true });
@@ -61,7 +61,7 @@ const memberOf = async (environment: Environment): Promise<Pooled[]> => {
   return [{ id: environment.id, createdAt: environment.createdAt, state, environment, build: settled }];
 };
 
-/** Builds that failed since the newest one that runs; the same however often it is looked at. */
+/** Builds that failed since the newest successful one; may be repeated. */
 const failuresOf = ({ failures }: PresetRecord, members: readonly Pooled[]): PresetRecord['failures'] => {
   const best = Math.max(
     0,
@@ -117,7 +117,7 @@ const cancel = async ({ build: latest }: Pooled, by: string): Promise<void> => {
   if (run && isAccepted('cancel', run)) await cancelRun(run, by, 'The template has another active version');
 };
 
-/** Whatever goes wrong with one is tried again by the next pass. */
+/** Errors are logged; the next pass tries again. */
 const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
   try {
     await work();
@@ -144,7 +144,7 @@ const activeVersion = async (template: Template): Promise<Version | undefined> =
 const busySeconds = 60;
 const restSeconds = 600;
 
-/** @returns seconds until the next pass; undefined when there is nothing left */
+/** @returns seconds until the next pass; undefined when there is none to do */
 const pass = async (template: Template): Promise<number | undefined> => {
   const version = await activeVersion(template);
   const presets = version ? (await getFound(version.id)).presets.filter(hasPool) : [];

@@ -8,7 +8,9 @@ import { organizationsOf } from '../people/users.ts';
 import { listTemplates } from '../templates/records.ts';
 import { isPaused, type Pooled, setPaused, wakePool } from './pool.ts';
 
-/** Pausing all pools. The contract knows one setting for all organizations: here it is that of those which the caller owns. */
+/**
+ * Pauses all pools. Coder's API has one setting for all organizations: here it applies to those that the caller owns.
+ */
 
 const owned = async ({ principal }: Call): Promise<string[]> => {
   const names: string[] = [];

@@ -7,9 +7,9 @@ import { getFound } from '../templates/versions.ts';
 import { type Environment, listOfOwner } from '../workspaces/records.ts';
 import { getLedger, getQuotas, type Ledger, putLedger, type Quotas } from './records.ts';
 
-/** Whether somebody may spend as much more, decided by one conditional write of what they spend. */
+/** Checks a user's quota and reserves the cost, with one conditional write of the user's ledger. */
 
-/** Their own, else all of their teams' together; undefined: as much as they like. */
+/** The user's own quota, else the sum of their teams'; undefined: unlimited. */
 const budgetIn = (quotas: Quotas, userId: string, teamIds: Iterable<string>): number | undefined => {
   if (quotas.users[userId] !== undefined) return quotas.users[userId];
   const allowances = [...teamIds].flatMap((id) => quotas.teams[id] ?? []);
@@ -21,13 +21,13 @@ export const budgetOf = async (organization: string, userId: string): Promise<nu
   return budgetIn(quotas, userId, membership?.teams ?? []);
 };
 
-/** An environment that its hold is older than will not come any more. */
+/** A hold that is older belongs to a build that never started. */
 const holdMs = 5 * 60_000;
 
 interface Spent {
-  /** By environment. */
+  /** Daily cost by environment. */
   costs: Map<string, number>;
-  /** Of the ledger, those that still count. */
+  /** The ledger's holds that still count. */
   holds: Ledger['holds'];
 }
 
@@ -41,7 +41,7 @@ const isAhead = (
   return number === environment.buildNumber && latest?.completedAt === undefined;
 };
 
-/** What the person's environments cost in a day; of builds that go on, what they are to cost. */
+/** Daily cost of the user's environments; for builds that go on, the expected cost. */
 const spentBy = async (userId: string, organization: string, ledger: Ledger): Promise<Spent> => {
   const own = (await listOfOwner(userId)).filter((one) => one.organization === organization);
   const latest = await getBuilds(own.flatMap(({ latestBuildId }) => latestBuildId || []));
@@ -63,7 +63,7 @@ export const spending = async (organization: string, userId: string): Promise<nu
 
 const maxTries = 10;
 
-/** There is no room for the start. */
+/** The quota does not allow the start. */
 export class QuotaError extends CoderError {
   override name = 'QuotaError';
 }
@@ -79,14 +79,14 @@ export interface QuotaRequest {
   environment: Environment;
   template: Template;
   versionId: string;
-  /** Of the environment from this build on. */
+  /** Owner of the environment from this build on. */
   ownerId: string;
 }
 
 /**
- * For a start: nothing is read where no quota was ever set. What it costs is what the version's import found, or what the
- * last build was found to cost, whichever is more.
- * @throws {CoderError} 409 when the owner has too little left; nothing has changed then
+ * For a start: reads nothing where no quota was ever set. The expected cost is the import's or the last build's,
+ * whichever is higher.
+ * @throws {CoderError} 409 when the owner's quota does not suffice; nothing has changed then
  */
 export const holdQuota = async ({ environment, template, versionId, ownerId }: QuotaRequest): Promise<void> => {
   if (!template.hasQuotas || ownerId === prebuildsUser.id) return;
@@ -101,11 +101,11 @@ export const holdQuota = async ({ environment, template, versionId, ownerId }: Q
     const { costs, holds } = await spentBy(ownerId, organization, ledger);
     const former = costs.get(environment.id) ?? 0;
     const others = sum(costs.values()) - former;
-    // What costs no more than before may go on, whatever has become of the budget.
+    // A start that costs no more than before is always allowed, whatever the quota is now.
     if (cost > former && others + cost > budget) throw exceeded(cost, others, budget);
     const hold = { cost, number: environment.buildNumber + 1, at: new Date().toISOString() };
     const next = { holds: { ...holds, [environment.id]: hold }, version: ledger.version };
     if (await putLedger(ownerId, organization, next)) return;
   }
-  throw new CoderError(409, 'Too many builds of yours begin at once. Try again.');
+  throw new CoderError(409, 'Too many of your builds are starting at once. Try again.');
 };

@@ -3,10 +3,10 @@ import { get, put, update } from '../../store/table.ts';
 import { keys } from '../keys.ts';
 import { listTemplates, type Template } from '../templates/records.ts';
 
-/** How much people may spend on environments in a day, by team and by person. */
+/** Quotas: how much teams and users may spend on environments in a day. */
 
 export interface Quotas {
-  /** By id. */
+  /** By team id. */
   teams: Record<string, number>;
   users: Record<string, number>;
   version: number;
@@ -15,11 +15,11 @@ export interface Quotas {
 export const getQuotas = async (organization: string): Promise<Quotas> =>
   (await get<Quotas>(keys.quotas(organization))) ?? { teams: {}, users: {}, version: 0 };
 
-/** Whoever builds reads quotas only where the template says that there are some. */
+/** Builds read quotas only where the template is marked. */
 export const markTemplate = ({ id }: Pick<Template, 'id'>): Promise<unknown> =>
   update(keys.template(id), { set: { hasQuotas: true }, condition: 'attribute_exists(pk)' });
 
-/** First the organization, for templates to come; then those that are there. May be repeated. */
+/** Marks the organization first, for future templates; then the existing ones. May be repeated. */
 const mark = async (organization: string): Promise<void> => {
   await update(shared.organization(organization), {
     set: { hasQuotas: true },
@@ -30,7 +30,7 @@ const mark = async (organization: string): Promise<void> => {
 
 const maxTries = 10;
 
-/** @param allowance undefined takes it away */
+/** @param allowance undefined removes it */
 export const setQuota = async (
   organization: string,
   of: 'teams' | 'users',
@@ -54,7 +54,7 @@ export const setQuota = async (
   throw new Error('quotas: too many changes at once');
 };
 
-/** What one person's builds that have begun are to cost. */
+/** Expected costs of a user's builds that have started. */
 export interface Ledger {
   holds: Record<string, { cost: number; number: number; at: string }>;
   version: number;
@@ -63,7 +63,7 @@ export interface Ledger {
 export const getLedger = async (userId: string, organization: string): Promise<Ledger> =>
   (await get<Ledger>(keys.quotaLedger(userId, organization))) ?? { holds: {}, version: 0 };
 
-/** False when somebody else was first. */
+/** False when another request was first. */
 export const putLedger = (userId: string, organization: string, { holds, version }: Ledger): Promise<boolean> =>
   put(
     { ...keys.quotaLedger(userId, organization), holds, version: version + 1 },

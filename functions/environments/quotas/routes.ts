@@ -14,7 +14,7 @@ import { findOrganization, findPerson, minimalUser, organizationsOf } from '../p
 import { budgetOf, spending } from './check.ts';
 import { getQuotas, setQuota } from './records.ts';
 
-/** Quotas: of teams, which Coder calls groups, and of people. */
+/** Quotas of teams, which Coder calls groups, and of users. */
 
 const none = -1;
 
@@ -27,7 +27,7 @@ const allowance = v.pipe(
 
 const given = (value: number): number | undefined => (value === none ? undefined : value);
 
-/** Only its owners know who is in which team, and set quotas. @throws {CoderError} 404 */
+/** Only owners may see all teams' members and set quotas. @throws {CoderError} 404 */
 const owned = async (call: Call): Promise<Organization> => {
   const organization = await findOrganization(call, call.request.params.organization ?? '');
   if (!organization || !(await isOwner(call.principal, organization.name))) throw notFound();
@@ -46,7 +46,7 @@ const groupDocument = async ({ id, name, organization }: Team, quota: number | u
     members: members.map((user) => minimalUser(user.id, user.username)),
     total_member_count: members.length,
     avatar_url: '',
-    // Coder knows no group without one: there, nothing is what nobody has set.
+    // Coder has no groups without an allowance: 0 means that none is set.
     quota_allowance: quota ?? none,
     source: 'user',
   };
@@ -68,7 +68,7 @@ const byName = async (call: Call) => {
   return ok(await groupDocument(team, (await getQuotas(name)).teams[team.id]));
 };
 
-/** Of those organizations that the caller owns. @throws {CoderError} 404 */
+/** A team of an organization that the caller owns. @throws {CoderError} 404 */
 const teamById = async (call: Call): Promise<Team> => {
   const id = uuidIn(call.request.params.group ?? '');
   for (const { name } of await organizationsOf(call.principal)) {
@@ -120,10 +120,10 @@ const read = async (call: Call) => {
 
 const changePersons = async (call: Call) => {
   const { organization, person } = await personIn(call);
-  const deed = { type: 'workspace_quota', action: 'update', id: person.id };
-  if (!(await isOwner(call.principal, organization))) throw await refused(call, organization, deed, forbidden());
+  const auditAction = { type: 'workspace_quota', action: 'update', id: person.id };
+  if (!(await isOwner(call.principal, organization))) throw await refused(call, organization, auditAction, forbidden());
   const { budget } = readBody(call.request, v.object({ budget: allowance }));
-  return audited(call, organization, deed, async () => {
+  return audited(call, organization, auditAction, async () => {
     await setQuota(organization, 'users', person.id, given(budget));
     return ok(await quotaDocument(organization, person.id));
   });

@@ -4,14 +4,14 @@ import { TarError, tarEntries } from '../../tar.ts';
 import { tarBlocks } from '../../tar-writer.ts';
 import { CoderError } from '../host/errors.ts';
 
-/** Archives of templates: tar as it came, or made of a zip (zip.ts). What could leave its folder is not taken. */
+/** Archives of templates: tar files, or made from a zip (zip.ts). Entries that could leave the folder are refused. */
 
 export interface ArchiveFile {
   name: string;
   content: Buffer;
 }
 
-/** As the runner takes at most (runner-api/job.ts), far above what a template is. */
+/** The runner's maximum (runner-api/job.ts), far above the size of a template. */
 export const maxUnpackedBytes = 64 * 1024 * 1024;
 export const maxFiles = 10_000;
 
@@ -26,11 +26,11 @@ export const checkName = (name: string): void => {
 
 export const tidy = (name: string): string => name.replace(/^(\.\/)+/, '');
 
-/** Type of the entry at a header: links are told from files by it (POSIX.1-2024 pax: ustar). */
+/** Types of links in a header (POSIX.1-2024 pax: ustar). */
 const linkTypes = new Set(['1', '2']);
 const block = 512;
 
-/** Links are refused here, since what reads entries tells only files from the rest. */
+/** Links are refused here: the reader of entries does not distinguish them from other non-files. */
 const checkLinks = (tar: Buffer): void => {
   for (let at = 0; at + block <= tar.length; ) {
     const header = tar.subarray(at, at + block);

@@ -60,8 +60,8 @@ const create = async (call: Call) => {
     initiatorId: call.principal.userId,
     runIds: [newId('run')],
   };
-  const deed = { type: 'template_version_dry_run', action: 'create', id: version.id };
-  return audited(call, version.organization, deed, async () => {
+  const auditAction = { type: 'template_version_dry_run', action: 'create', id: version.id };
+  return audited(call, version.organization, auditAction, async () => {
     await createDryRun(dryRun);
     const workspace = (await getWorkspace(version.workspaceId)) ?? (await importWorkspace(version));
     const run = await startRun({
@@ -88,7 +88,7 @@ const create = async (call: Call) => {
 const find = async (call: Call) => {
   const { version, rights } = await versionById(call);
   const known = await dryRunById(version.id, uuidIn(call.request.params.job ?? ''));
-  // Values of parameters are their giver's business.
+  // Only the author of a dry run may see its values.
   if (!known || (known.initiatorId !== call.principal.userId && !rights.manage)) throw notFound();
   return settleDryRun(known);
 };
@@ -113,8 +113,8 @@ const cancel = async (call: Call) => {
   const status = jobStatus(dryRun, runs);
   checkCancelable(status);
   checkExpected(call, status);
-  const deed = { type: 'template_version_dry_run', action: 'cancel', id: dryRun.jobId };
-  return audited(call, dryRun.organization, deed, async () => {
+  const auditAction = { type: 'template_version_dry_run', action: 'cancel', id: dryRun.jobId };
+  return audited(call, dryRun.organization, auditAction, async () => {
     await cancelRuns(runs, call.principal.userId);
     return ok(canceled);
   });

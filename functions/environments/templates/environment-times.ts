@@ -4,15 +4,15 @@ import { update } from '../../store/table.ts';
 import { keys } from '../keys.ts';
 import { environmentsOf } from './records.ts';
 
-/** Environments of a template whose rules change. */
+/** Environments of a template whose schedule rules change. */
 
 const atOnce = 25;
-/** The template has its new settings by then. */
+/** By then the template has its new settings. */
 const soonSeconds = 10;
 
 /**
- * Has the sweep look at each of them by the new rules. A write each.
- * @param times what counts as now: their last use, and since when dormant ones are dormant
+ * Makes the sweep apply the new rules to each of them. A write each.
+ * @param times set to now: the last use, and the start of dormancy of dormant ones
  */
 export const lookSoon = async (
   templateId: string,

@@ -4,9 +4,9 @@ import type { Call } from '../host/route.ts';
 import { keys } from '../keys.ts';
 import { type File, getFile } from './files.ts';
 
-/** Who may read a file: whoever uploaded it, and whoever sees a template that was made of it. */
+/** A file can be read by its uploader, and by those who see a template made from it. */
 
-/** Where versions have been made of it, as `organization project`. */
+/** Homes of the versions made from it, as `organization project`. */
 type Used = File & { homes?: Set<string> };
 
 export const noteUse = async (file: File, { organization, projectId }: { organization: string; projectId: string }) => {

@@ -9,12 +9,12 @@ import { readableFile } from './file-access.ts';
 import { readFileContent, storeFile } from './files.ts';
 import { filesInZip, zipOf } from './zip.ts';
 
-/** As much as gets to a function (api/limits.ts). */
+/** The maximum that reaches a function (api/limits.ts). */
 const maxBytes = 4_500_000;
 
 const zipTypes = ['application/zip', 'application/x-zip-compressed'];
 
-/** Somebody who may make a version of a template somewhere. */
+/** The caller must be allowed to make template versions somewhere. */
 const homeOf = async ({ principal }: Call): Promise<string> => {
   for (const { name, defaultProjectId } of await organizationsOf(principal)) {
     if ((await rightsIn(principal, { organization: name, projectId: defaultProjectId })).manage) return name;

@@ -6,7 +6,7 @@ import { newUuid } from '../host/uuid.ts';
 import { keys } from '../keys.ts';
 import { compress, decompress } from './archive.ts';
 
-/** Archives as people upload them; each once for each person. */
+/** Uploaded archives; each is stored once for each user. */
 
 export interface File {
   id: string;
@@ -14,7 +14,7 @@ export interface File {
   createdAt: string;
   /** Hex, of the tar. */
   sha256: string;
-  /** The gzip of it, which runs take. */
+  /** The tar, gzipped, as runs use it. */
   archive: { key: string; sha256: string };
 }
 
@@ -25,7 +25,7 @@ const known = async (userId: string, sha256: string): Promise<File | undefined> 
   return pointer && getFile(pointer.fileId);
 };
 
-/** 2 reads, and for a new one 1 object and 2 writes. */
+/** 2 reads, and for a new file 1 object and 2 writes. */
 export const storeFile = async (userId: string, tar: Buffer): Promise<{ file: File; isNew: boolean }> => {
   const sha256 = sha256Of(tar);
   const before = await known(userId, sha256);

@@ -4,5 +4,5 @@ import { templateRoutes } from './template-routes.ts';
 import { templateVersionRoutes } from './template-version-routes.ts';
 import { versionRoutes } from './version-routes.ts';
 
-/** Templates on the environments' host, apart from what is built of them (decisions/0041). */
+/** Templates on the environments' host, without their builds (decisions/0041). */
 export const handler = serve([...templateVersionRoutes, ...versionRoutes, ...dryRunRoutes, ...templateRoutes]);

@@ -15,11 +15,11 @@ import { readPlan } from './read-plan.ts';
 import { frozenVariables, startCount } from './variables.ts';
 import { completeVersion, type Found, putFound, type Version } from './versions.ts';
 
-/** Imports of versions: two plans without a state, as it starts and as it stops. */
+/** Imports of versions: two plans without a state, one for a start and one for a stop. */
 
 const importsName = 'template-imports';
 
-/** Where versions are imported that belong to no template yet. */
+/** The workspace for imports of versions that have no template yet. */
 export const importWorkspace = async (home: Home): Promise<Workspace> => {
   const known = await get<{ workspaceId: string }>(keys.imports(home.organization));
   const workspace = known && (await getWorkspace(known.workspaceId));
@@ -31,7 +31,7 @@ export const importWorkspace = async (home: Home): Promise<Workspace> => {
   return isFirst ? made : importWorkspace(home);
 };
 
-/** What the provider reads of plans that are for no environment. */
+/** Variables that the provider reads in plans without an environment. */
 const importVariables = (transition: 'start' | 'stop'): FrozenVariable[] => [
   environmentVariable('CODER_AGENT_URL', environment.environmentsUrl),
   environmentVariable('CODER_WORKSPACE_TRANSITION', transition),
@@ -65,7 +65,7 @@ export const startImport = async (version: Version, workspace: Workspace): Promi
   );
 };
 
-/** Fits the 400 KB of an item. */
+/** Fits into the 400 KB of an item. */
 const maxFoundBytes = 350_000;
 
 const findAll = async (version: Version, [start, stop]: Run[]): Promise<Found> => {
@@ -99,10 +99,10 @@ const warningsOf = ({ parameters, presets }: Found): string[] => {
 export const runsOf = async ({ runIds }: Pick<Version, 'runIds'>): Promise<Run[]> =>
   (await Promise.all(runIds.map(getRun))).filter((run) => run !== undefined);
 
-/** Whoever was to start its runs is gone. */
+/** The function that should have started its runs was interrupted. */
 const isOld = ({ createdAt }: Version): boolean => Date.now() - Date.parse(createdAt) > 120_000;
 
-/** As it is now: records the end of an import whose runs have ended. */
+/** The version as it is now; records the end of an import whose runs have ended. */
 export const settleVersion = async (version: Version): Promise<{ version: Version; runs: Run[] }> => {
   if (version.completedAt) return { version, runs: [] };
   const runs = await runsOf(version);

@@ -2,7 +2,7 @@ import { CoderError } from '../host/errors.ts';
 import { settleVersion } from './import.ts';
 import type { Version } from './versions.ts';
 
-/** @throws {CoderError} 400 or 406 for one that cannot be built with */
+/** @throws {CoderError} 400 or 406 for a version that cannot be used */
 export const checkImported = async (imported: Version): Promise<Version> => {
   const { version } = await settleVersion(imported);
   if (!version.completedAt) {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** Names for what people leave without one. */
+/** Generated names. */
 
 const adjectives =
   'amber brave calm clever eager fair gentle happy keen lively mellow noble quick quiet sharp sunny'.split(' ');

@@ -20,7 +20,7 @@ import { declaredVariables, openValue, type Variable, withValue } from './variab
 import { versionDocument } from './version-document.ts';
 import { createVersion, findVersion, getVersion, type Version } from './versions.ts';
 
-/** Creating versions: files and values in, an import started. */
+/** Creates versions from files and values, and starts their import. */
 
 const body = v.object({
   name: v.nullish(v.union([v.literal(''), versionName])),
@@ -34,16 +34,16 @@ const body = v.object({
   user_variable_values: listOf(nameValue),
 });
 
-const deed = { type: 'template_version', action: 'create' };
+const auditAction = { type: 'template_version', action: 'create' };
 
-/** The README at the root, as the page shows it. */
+/** The README in the root folder, which the page shows. */
 const readmeIn = (files: ArchiveFile[]): string =>
   files
     .find(({ name }) => /^readme\.md$/i.test(name))
     ?.content.toString('utf8')
     .slice(0, 64 * 1024) ?? '';
 
-/** Values that are given count, then those of the template's active version. */
+/** Values from the request, then from the template's active version. */
 const valuesFor = async (
   versionId: string,
   declared: Variable[],
@@ -94,7 +94,7 @@ const read = async (call: Call): Promise<Wanted> => {
   const home = { organization: organization.name, projectId: organization.defaultProjectId };
   const rights = await rightsIn(call.principal, home);
   if (!rights.read) throw notFound();
-  if (!rights.manage) throw await refused(call, organization.name, deed, forbidden());
+  if (!rights.manage) throw await refused(call, organization.name, auditAction, forbidden());
   const wanted = readBody(call.request, body);
   const template = await templateOf(organization, given(wanted.template_id));
   const fileId = given(wanted.file_id);
@@ -116,7 +116,7 @@ export const postVersion = async (call: Call) => {
   const id = newUuid();
   const variables = await valuesFor(id, declaredVariables(files), wanted.values, active);
   const user = await getUser(call.principal.userId);
-  return audited(call, organization.name, { ...deed, id }, async () => {
+  return audited(call, organization.name, { ...auditAction, id }, async () => {
     const workspace = await workspaceFor(home, template);
     const version = versionOf(id, call, wanted, { workspace, variables, username: user?.username ?? '' });
     if (!(await createVersion(version))) throw conflict(name);

@@ -1,4 +1,4 @@
-/** What an import finds in a plan (Terraform's JSON output format 1.x). Pure. */
+/** Reads parameters, presets and resources from the plan of an import (Terraform's JSON output format 1.x). Pure. */
 
 interface Resource {
   address: string;
@@ -66,11 +66,11 @@ export interface Preset {
   icon: string;
   isDefault: boolean;
   parameters: Record<string, string>;
-  /** How many environments its pool has; absent: it has no pool. */
+  /** Size of its pool; absent: no pool. */
   instances?: number;
-  /** How many instead, at times (cron, in a time zone). */
+  /** Other sizes at scheduled times (cron, in a time zone). */
   scheduled?: { cron: string; zone: string; instances: number }[];
-  /** How old an environment of the pool gets. */
+  /** Maximum age of an environment in the pool. */
   ttlMs?: number;
 }
 
@@ -93,7 +93,7 @@ const all = (module: Module | undefined): Resource[] => [
   ...(module?.child_modules ?? []).flatMap(all),
 ];
 
-/** Those that were read while planning lie in the prior state, those that wait for an apply among the planned values. */
+/** Data sources read during the plan are in the prior state, those read during the apply among the planned values. */
 const dataSources = (plan: Plan, type: string): Record<string, unknown>[] => {
   const found = [plan.prior_state?.values?.root_module, plan.planned_values?.root_module]
     .flatMap(all)
@@ -175,7 +175,7 @@ const presetOf = (values: Record<string, unknown>, id: string): Preset => {
   };
 };
 
-/** @param idOf the same for the same name @throws {ImportError} */
+/** @param idOf must return the same id for the same name @throws {ImportError} */
 export const presetsIn = (plan: Plan, idOf: (name: string) => string): Preset[] => {
   const found = dataSources(plan, 'coder_workspace_preset').map((values) => presetOf(values, idOf(text(values.name))));
   const twice = repeated(found.map(({ name }) => name));
@@ -189,7 +189,7 @@ export const presetsIn = (plan: Plan, idOf: (name: string) => string): Preset[] 
   return found;
 };
 
-/** What needs somebody to sign in elsewhere, which nobody here is asked to. @throws {ImportError} */
+/** Refuses templates that require external sign-in, which this platform does not offer. @throws {ImportError} */
 export const checkExternalAuth = (plan: Plan): void => {
   const needed = dataSources(plan, 'coder_external_auth').find(({ optional }) => optional !== true);
   if (needed)
@@ -198,7 +198,7 @@ export const checkExternalAuth = (plan: Plan): void => {
     );
 };
 
-/** Agents and what belongs to them: none ever connects here, and clients would wait for it. */
+/** Agents and their parts: none ever connects here, and clients would wait for it. */
 const hidden = new Set([
   'coder_script',
   'coder_agent',
@@ -210,12 +210,12 @@ const hidden = new Set([
 
 const withoutIndex = (address: string): string => address.replace(/\[[^\]]*\]/g, '');
 
-/** `module.a` → the resource that its metadata's resource_id refers to. */
+/** `module.a` → the resource that the metadata's resource_id refers to. */
 const metadataTargets = (module: ConfigurationModule | undefined, prefix = ''): Map<string, string> => {
   const targets = new Map<string, string>();
   for (const { address, type, expressions } of module?.resources ?? []) {
     if (type !== 'coder_metadata') continue;
-    // Of one with a count, Terraform names the instance first: `terraform_data.compute[0]`.
+    // For a resource with a count, Terraform lists the instance first: `terraform_data.compute[0]`.
     const reference = expressions?.resource_id?.references
       ?.map(withoutIndex)
       .find((one) => one.split('.').length === 2);
@@ -248,7 +248,7 @@ const itemsOf = (metadata: Record<string, unknown>) =>
       sensitive: sensitive === true,
     }));
 
-/** Managed resources as they will be, without what belongs to agents. */
+/** Planned managed resources, without agents and their parts. */
 export const resourcesIn = (plan: Plan): TemplateResource[] => {
   const managed = all(plan.planned_values?.root_module).filter(({ mode }) => mode === 'managed');
   const metadata = metadataOf(plan, managed);

@@ -3,7 +3,7 @@ import { batchGet, create, get, query, queryAll, update } from '../../store/tabl
 import { claimUnique, releaseUnique, reserveUnique } from '../../store/unique-names.ts';
 import { keys } from '../keys.ts';
 
-/** Templates: names for versions, with rules about environments made of them. */
+/** Templates: named versions, with rules for their environments. */
 
 export interface TemplateSettings {
   displayName: string;
@@ -54,9 +54,9 @@ export interface Template extends TemplateSettings {
   projectId: string;
   name: string;
   activeVersionId: string;
-  /** Starts of its environments ask whether their owner has a quota. */
+  /** Starts of its environments check the owner's quota. */
   hasQuotas?: true;
-  /** In which its versions are imported. */
+  /** The workspace of its imports. */
   workspaceId: string;
   createdBy: string;
   createdByName: string;
@@ -70,10 +70,10 @@ const living = (template: Template | undefined): Template | undefined => (templa
 export const getTemplate = async (id: string): Promise<Template | undefined> =>
   living(await get<Template>(keys.template(id)));
 
-/** Also one that was deleted: environments may still be made of it. */
+/** Including deleted templates: environments may still use one. */
 export const getAnyTemplate = (id: string): Promise<Template | undefined> => get<Template>(keys.template(id));
 
-/** By id; those that are there. 1 read for 100. */
+/** By id, without missing ones. 1 read for 100. */
 export const getTemplates = async (ids: string[]): Promise<Map<string, Template>> => {
   const found = await batchGet<Template & Key>([...new Set(ids)].map(keys.template));
   return new Map(found.map((template) => [template.id, template]));
@@ -139,7 +139,7 @@ export const updateTemplate = async (
   return updated;
 };
 
-/** Environments that are made of it and not deleted. 1 read. */
+/** Whether it has environments that are not deleted. 1 read. */
 export const hasEnvironments = async (id: string): Promise<boolean> =>
   (await query({ pk: keys.template(id).pk, prefix: 'ENV#', limit: 1 })).length > 0;
 
@@ -149,7 +149,7 @@ export const environmentsOf = async (id: string): Promise<string[]> =>
     ({ environmentId }) => environmentId,
   );
 
-/** From then on no environment can be made of it. May be repeated. */
+/** From then on no environment can be made from it. May be repeated. */
 export const markDeleted = async ({ id, organization, name }: Template): Promise<void> => {
   await update(keys.template(id), {
     set: { deletedAt: new Date().toISOString() },
@@ -158,7 +158,7 @@ export const markDeleted = async ({ id, organization, name }: Template): Promise
   await releaseUnique(keys.templateName(organization, name), id);
 };
 
-/** Takes back {@link markDeleted}: an environment came in between. */
+/** Undoes {@link markDeleted}: an environment was created in between. */
 export const unmarkDeleted = async ({ id, organization, name }: Template): Promise<void> => {
   await update(keys.template(id), { remove: ['deletedAt'], condition: 'attribute_exists(pk)' });
   await claimUnique(keys.templateName(organization, name), id, bears(organization, name));

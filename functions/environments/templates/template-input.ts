@@ -3,7 +3,7 @@ import { idField, nameField, text } from '../host/body.ts';
 import { CoderError, type Validation } from '../host/errors.ts';
 import { type Template, type TemplateChange, weekdays } from './records.ts';
 
-/** What creating and changing templates may say. What this platform does not do is refused by name. */
+/** Input of templates. Unsupported settings are refused by name. */
 
 const ms = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const flag = v.nullish(v.boolean());
@@ -100,7 +100,7 @@ export const settingsIn = (given: Common, message: string): TemplateChange => {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));
 };
 
-/** Encoders leave false out, where a document is sent back as it was read. */
+/** Go clients leave out false when they send a document back. */
 export const withAbsentFlags = <T extends Common>(given: T): T => ({
   ...given,
   allow_user_cancel_workspace_jobs: given.allow_user_cancel_workspace_jobs ?? false,
@@ -122,7 +122,7 @@ const scheduleSettings: (keyof TemplateChange)[] = [
   'timeTilDormantAutodeleteMs',
 ];
 
-/** Whether what is due next in environments may be something else. */
+/** Whether the change may move the next scheduled action of environments. */
 export const changesSchedules = (template: Template, change: TemplateChange): boolean =>
   scheduleSettings.some(
     (key) => change[key] !== undefined && JSON.stringify(template[key]) !== JSON.stringify(change[key]),

@@ -37,7 +37,7 @@ import {
 } from './template-input.ts';
 import { adoptVersion, getVersion, type Version } from './versions.ts';
 
-/** Templates as they come, change and go; their versions are in template-version-routes.ts. */
+/** Creates, changes and deletes templates; template-version-routes.ts has their versions. */
 
 export interface SeenTemplate {
   template: Template;
@@ -65,7 +65,7 @@ export const templateByName = async (call: Call): Promise<SeenTemplate> => {
   return seenTemplate(call, await findTemplate(name, call.request.params.name ?? ''));
 };
 
-const deedOf = (action: string, id?: string): AuditedAction => ({
+const auditedActionOf = (action: string, id?: string): AuditedAction => ({
   type: 'template',
   action,
   ...(id === undefined ? {} : { id }),
@@ -74,7 +74,8 @@ const deedOf = (action: string, id?: string): AuditedAction => ({
 /** @throws {CoderError} 403 */
 export const managedTemplate = async (call: Call, action: string): Promise<Template> => {
   const { template, rights } = await templateById(call);
-  if (!rights.manage) throw await refused(call, template.organization, deedOf(action, template.id), forbidden());
+  if (!rights.manage)
+    throw await refused(call, template.organization, auditedActionOf(action, template.id), forbidden());
   return template;
 };
 
@@ -83,7 +84,7 @@ const nameTaken = (name: string) =>
     { field: 'name', detail: 'This value is already in use and should be unique.' },
   ]);
 
-/** Of which a template can be made. @throws {CoderError} */
+/** A version that can become a template's. @throws {CoderError} */
 const freeVersion = async (id: string | undefined, organization: string): Promise<Version> => {
   const known = id === undefined ? undefined : await getVersion(id);
   if (known?.organization !== organization) throw new CoderError(404, `Template version "${id}" does not exist.`);
@@ -101,7 +102,7 @@ const create = async (call: Call) => {
   const home = { organization: organization.name, projectId: organization.defaultProjectId };
   const rights = await rightsIn(call.principal, home);
   if (!rights.read) throw notFound();
-  if (!rights.manage) throw await refused(call, organization.name, deedOf('create'), forbidden());
+  if (!rights.manage) throw await refused(call, organization.name, auditedActionOf('create'), forbidden());
   const wanted = readBody(call.request, newTemplate);
   if (wanted.disable_everyone_group_access) {
     throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
@@ -111,7 +112,7 @@ const create = async (call: Call) => {
   const version = await freeVersion(given(wanted.template_version_id), home.organization);
   const user = await getUser(call.principal.userId);
   const id = newUuid();
-  return audited(call, home.organization, deedOf('create', id), async () => {
+  return audited(call, home.organization, auditedActionOf('create', id), async () => {
     const at = new Date().toISOString();
     const workspace = await createManagedWorkspace(
       home,
@@ -137,7 +138,7 @@ const create = async (call: Call) => {
       throw nameTaken(wanted.name);
     }
     await Promise.all([noteTemplates(organization), wakeIfPooled(template)]);
-    // Whoever sets the first quota marks the organization, then looks for templates.
+    // Setting the first quota marks the organization, then its templates.
     if ((await getOrganization(organization.name))?.hasQuotas) await markTemplate(template);
     return created(templateDocument(template));
   });
@@ -167,7 +168,7 @@ const list = async (call: Call, organizations: Organization[]) => {
   return ok(all.filter(fits).map(templateDocument));
 };
 
-/** What is to become of the times of environments that are there. */
+/** Times of existing environments that the request resets. */
 const timesIn = (wanted: { update_workspace_last_used_at?: unknown; update_workspace_dormant_at?: unknown }) => {
   const { update_workspace_last_used_at: used, update_workspace_dormant_at: dormant } = wanted;
   return used || dormant ? { used: Boolean(used), dormant: Boolean(dormant) } : undefined;
@@ -186,8 +187,8 @@ const change = async (call: Call) => {
   };
   const times = timesIn(wanted);
   if (!differs(template, settings) && !times) return notModified();
-  return audited(call, template.organization, deedOf('update', template.id), async () => {
-    // First: should this end here, the sweep looks at them once for nothing.
+  return audited(call, template.organization, auditedActionOf('update', template.id), async () => {
+    // Before the write: if this is interrupted, the sweep looks at them once in vain.
     if (times || changesSchedules(template, settings)) await lookSoon(template.id, times ?? {});
     const updated = await updateTemplate(template, settings);
     if (updated === 'name taken') throw nameTaken(wanted.name ?? '');
@@ -202,9 +203,9 @@ const inUse = () => new CoderError(400, 'All workspaces must be deleted before a
 const remove = async (call: Call) => {
   const template = await managedTemplate(call, 'delete');
   if (await hasEnvironments(template.id)) throw inUse();
-  return audited(call, template.organization, deedOf('delete', template.id), async () => {
+  return audited(call, template.organization, auditedActionOf('delete', template.id), async () => {
     await markDeleted(template);
-    // Whoever makes an environment enters it first and then looks whether the template is still there.
+    // A new environment is entered first and then checks that the template still exists.
     if (await hasEnvironments(template.id)) {
       await unmarkDeleted(template);
       throw inUse();

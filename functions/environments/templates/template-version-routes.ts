@@ -51,7 +51,7 @@ const previous = async (call: Call) => {
   return ok(await document(before));
 };
 
-const deed = (action: string, { id }: Template) => ({ type: 'template', action, id });
+const auditAction = (action: string, { id }: Template) => ({ type: 'template', action, id });
 
 const promote = async (call: Call) => {
   const template = await managedTemplate(call, 'promote');
@@ -66,14 +66,14 @@ const promote = async (call: Call) => {
     throw new CoderError(403, 'Only versions that have been built successfully can be promoted.', version.error);
   }
   if (version.archived) throw new CoderError(400, 'The provided template version is archived.');
-  return audited(call, template.organization, deed('promote', template), async () => {
+  return audited(call, template.organization, auditAction('promote', template), async () => {
     const updated = await updateTemplate(template, { activeVersionId: version.id });
     if (typeof updated === 'object') await wakeIfPooled(updated);
     return ok({ message: 'Updated the active template version!' });
   });
 };
 
-/** Failed ones that nothing is built with; with `all`, good ones too. */
+/** Archives failed versions that no environment uses; with `all`, working ones too. */
 const archiveUnused = async (call: Call) => {
   const template = await managedTemplate(call, 'archive_versions');
   const { all } = readBody(call.request, v.object({ all: v.nullish(v.boolean()) }));
@@ -85,13 +85,13 @@ const archiveUnused = async (call: Call) => {
       const isFree = !archived && completedAt !== undefined && id !== template.activeVersionId && !used.has(id);
       return isFree && (all || error !== undefined);
     });
-  return audited(call, template.organization, deed('archive_versions', template), async () => {
+  return audited(call, template.organization, auditAction('archive_versions', template), async () => {
     for (const { id } of unused) await setArchived(id, true);
     return ok({ template_id: template.id, archived_ids: unused.map(({ id }) => id) });
   });
 };
 
-/** Environments of the active version's pools are replaced. */
+/** Replaces the environments in the active version's pools. */
 const invalidate = async (call: Call) => {
   const template = await managedTemplate(call, 'invalidate_prebuilds');
   const [version, { presets }] = await Promise.all([
@@ -99,7 +99,7 @@ const invalidate = async (call: Call) => {
     getFound(template.activeVersionId),
   ]);
   const pooled = presets.filter(hasPool);
-  return audited(call, template.organization, deed('invalidate_prebuilds', template), async () => {
+  return audited(call, template.organization, auditAction('invalidate_prebuilds', template), async () => {
     const at = new Date().toISOString();
     for (const { id } of pooled) await invalidatePreset(template.id, id, at);
     if (pooled.length) await wakePool(template.id);

@@ -3,9 +3,9 @@ import { getAnyEnvironment } from '../workspaces/records.ts';
 import { environmentsOf } from './records.ts';
 import type { Version } from './versions.ts';
 
-/** Versions that environments were last built with. */
+/** Versions of the environments' latest builds. */
 
-/** Of a template. A read for each environment. */
+/** Version ids in use. A read for each environment of the template. */
 export const usedVersions = async (templateId: string): Promise<Set<string>> => {
   const environments = await Promise.all((await environmentsOf(templateId)).map(getAnyEnvironment));
   const builds = await getBuilds(environments.flatMap((one) => (one && !one.deletedAt ? [one.latestBuildId] : [])));

@@ -3,25 +3,25 @@ import type { FrozenVariable } from '../../runs/inputs.ts';
 import { open, type SecretContext, seal } from '../../store/secrets.ts';
 import type { ArchiveFile } from './archive.ts';
 
-/** Terraform variables of a template: what its files declare, and the values a version is imported with. */
+/** Terraform variables of a template: declarations in its files, and the values for a version's import. */
 
 export interface Variable {
   name: string;
   description: string;
-  /** As the files say it: `string`, `list(string)`; empty for any. */
+  /** As declared: `string`, `list(string)`; empty for any. */
   type: string;
-  /** As an expression of HCL; absent when there is none. */
+  /** An HCL expression; absent when there is none. */
   defaultValue?: string;
   sensitive: boolean;
   required: boolean;
-  /** Given when the version was pushed; sealed when sensitive. */
+  /** From the push of the version; sealed when sensitive. */
   value?: string;
   sealed?: Uint8Array;
 }
 
 const quoted = /^"((?:[^"\\$%]|\\.)*)"$/s;
 
-/** The text of a literal string; any other expression as it is. */
+/** The text of a literal string; other expressions unchanged. */
 const plain = (expression: string): string => {
   const [, inner] = quoted.exec(expression) ?? [];
   if (inner === undefined) return expression;
@@ -32,7 +32,7 @@ const plain = (expression: string): string => {
   }
 };
 
-/** Of the root module only, as Terraform reads it. */
+/** Only of the root module, like Terraform. */
 export const declaredVariables = (files: ArchiveFile[]): Variable[] => {
   const declared = new Map<string, Variable>();
   for (const { content } of files.filter(({ name }) => !name.includes('/') && name.endsWith('.tf'))) {
@@ -60,14 +60,14 @@ export const withValue = async (versionId: string, variable: Variable, value: st
     ? { ...variable, sealed: await seal(value, contextOf(versionId, variable.name)) }
     : { ...variable, value };
 
-/** What another version was given, for this one. 1 KMS request for each sensitive one. */
+/** The value in another version, for use in this one. 1 KMS request for each sensitive one. */
 export const openValue = async (versionId: string, { name, value, sealed }: Variable): Promise<string | undefined> =>
   sealed ? open(sealed, contextOf(versionId, name)) : value;
 
-/** Terraform reads a text for these as it is; for any other it takes an expression. */
+/** For these types Terraform reads a value as text, for all others as an expression. */
 const isPlain = (type: string): boolean => /^(|string|number|bool)$/.test(type);
 
-/** As a run keeps them. Sealed values stay sealed. */
+/** In the form that a run stores. Sealed values stay sealed. */
 export const frozenVariables = (versionId: string, variables: Variable[]): FrozenVariable[] =>
   variables.flatMap(({ name, type, sensitive, value, sealed }): FrozenVariable[] => {
     const common = { key: name, category: 'terraform' as const, hcl: !isPlain(type), sensitive };
@@ -77,7 +77,7 @@ export const frozenVariables = (versionId: string, variables: Variable[]): Froze
     return value === undefined ? [] : [{ ...common, value }];
   });
 
-/** What the provider's `start_count` is, for templates that declare a variable of the name. */
+/** The value of the provider's `start_count`, for templates that declare such a variable. */
 export const startCount = (variables: Variable[], starts: boolean): FrozenVariable[] =>
   variables.some(({ name }) => name === 'start_count')
     ? [{ key: 'start_count', value: starts ? '1' : '0', category: 'terraform', hcl: false, sensitive: false }]

@@ -26,7 +26,7 @@ export interface SeenVersion {
   rights: Rights;
 }
 
-/** For callers who see its template, or may make one. */
+/** For callers who may see its template or make one. */
 const seenVersion = async (call: Call, known: Version | undefined): Promise<SeenVersion> => {
   if (!known) throw notFound();
   const rights = await rightsIn(call.principal, known);
@@ -37,12 +37,12 @@ const seenVersion = async (call: Call, known: Version | undefined): Promise<Seen
 export const versionById = async (call: Call): Promise<SeenVersion> =>
   seenVersion(call, await getVersion(uuidIn(call.request.params.version ?? '')));
 
-const deedOf = (action: string, { id }: Version): AuditedAction => ({ type: 'template_version', action, id });
+const auditedActionOf = (action: string, { id }: Version): AuditedAction => ({ type: 'template_version', action, id });
 
 /** @throws {CoderError} 403 */
 const managed = async (call: Call, action: string): Promise<Version> => {
   const { version, rights } = await versionById(call);
-  if (!rights.manage) throw await refused(call, version.organization, deedOf(action, version), forbidden());
+  if (!rights.manage) throw await refused(call, version.organization, auditedActionOf(action, version), forbidden());
   return version;
 };
 
@@ -58,7 +58,7 @@ const rename = async (call: Call) => {
     v.object({ name: v.optional(versionName), message: v.optional(text(1 << 20)) }),
   );
   const change = { ...(name === undefined ? {} : { name }), ...(message === undefined ? {} : { message }) };
-  return audited(call, version.organization, deedOf('update', version), async () => {
+  return audited(call, version.organization, auditedActionOf('update', version), async () => {
     const updated = await updateVersion(version, change);
     if (updated === 'name taken') {
       throw new CoderError(409, `A template version with name "${name}" already exists for this template.`);
@@ -72,13 +72,13 @@ const cancel = async (call: Call) => {
   const status = jobStatus(version, runs);
   checkCancelable(status);
   checkExpected(call, status);
-  return audited(call, version.organization, deedOf('cancel', version), async () => {
+  return audited(call, version.organization, auditedActionOf('cancel', version), async () => {
     await cancelRuns(runs, call.principal.userId);
     return ok(canceled);
   });
 };
 
-/** @throws {CoderError} while the import goes on, and when it has failed */
+/** @throws {CoderError} while the import goes on, and after a failed one */
 const imported = async (call: Call, status: number, message: string): Promise<Version> => {
   const { version } = await settleVersion((await versionById(call)).version);
   if (!version.completedAt) throw new CoderError(status, message);
@@ -121,7 +121,7 @@ const archive = (archived: boolean) => async (call: Call) => {
   if (archived && (await isVersionUsed(version))) {
     throw new CoderError(400, 'Cannot archive a template version that is in use');
   }
-  return audited(call, version.organization, deedOf(action, version), async () => {
+  return audited(call, version.organization, auditedActionOf(action, version), async () => {
     const changed = await setArchived(version.id, archived);
     return ok(versionDocument(changed ?? version, await runsOf(version)));
   });

@@ -7,12 +7,12 @@ import type { Archive } from '../runs.ts';
 import type { Parameter, Preset, TemplateResource } from './plan.ts';
 import type { Variable } from './variables.ts';
 
-/** Versions of templates: files that never change, and what their import found. */
+/** Versions of templates: immutable files, and the results of their import. */
 
 export interface Version extends Job {
   id: string;
   projectId: string;
-  /** Absent until a template is made of it. */
+  /** Absent until a template is made from it. */
   templateId?: string;
   name: string;
   message: string;
@@ -21,13 +21,13 @@ export interface Version extends Job {
   updatedAt: string;
   archived: boolean;
   archive: Archive;
-  /** In which its import runs. */
+  /** The workspace of its import. */
   workspaceId: string;
   variables: Variable[];
   warnings?: string[];
 }
 
-/** What the import found, in an item of its own: versions are read far more often. */
+/** Results of the import, in a separate item: versions are read far more often. */
 export interface Found {
   parameters: Parameter[];
   presets: Preset[];
@@ -66,7 +66,7 @@ const list = async ({ id, templateId, createdAt }: Version): Promise<void> => {
   if (templateId) await put({ ...keys.versionOfTemplate(templateId, createdAt, id), versionId: id });
 };
 
-/** False when its template has another one of the name. */
+/** False when its template has another version of that name. */
 export const createVersion = async (version: Version): Promise<boolean> => {
   const { id, templateId, name } = version;
   if (templateId && !(await claim(templateId, name, id))) return false;
@@ -75,7 +75,7 @@ export const createVersion = async (version: Version): Promise<boolean> => {
   return true;
 };
 
-/** Makes it a template's; undefined when it is another's already. */
+/** Assigns it to a template; undefined when it belongs to another one. */
 export const adoptVersion = async (version: Version, templateId: string): Promise<Version | undefined> => {
   const adopted = await update<Version>(keys.version(version.id), {
     set: { templateId },
@@ -124,7 +124,7 @@ export const setArchived = (id: string, archived: boolean): Promise<Version | un
     condition: 'attribute_exists(pk)',
   });
 
-/** Records how its import ended, once. */
+/** Records the end of its import, once. */
 export const completeVersion = async (id: string, set: Partial<Version>): Promise<Version | undefined> =>
   (await update<Version>(keys.version(id), {
     set: { ...set, updatedAt: new Date().toISOString() },

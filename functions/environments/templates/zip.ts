@@ -4,7 +4,7 @@ import { fromBufferPromise } from 'yauzl';
 import { CoderError } from '../host/errors.ts';
 import { type ArchiveFile, checkName, maxFiles, maxUnpackedBytes, refuse, tidy } from './archive.ts';
 
-/** Zip archives of templates, as browsers make and take them. */
+/** Zip archives of templates, as browsers upload and download them. */
 
 const unixTypes = 0o170000;
 const unixSymlink = 0o120000;
@@ -19,7 +19,7 @@ export const filesInZip = async (zip: Buffer): Promise<ArchiveFile[]> => {
   }
 };
 
-/** Sizes in the directory hold: an entry that unpacks to anything else is an error of the reader's. */
+/** The sizes in the directory are reliable: the reader fails on an entry that unpacks to another size. */
 const readZip = async (zip: Buffer): Promise<ArchiveFile[]> => {
   const archive = await fromBufferPromise(zip, { lazyEntries: true });
   const files: ArchiveFile[] = [];
@@ -52,7 +52,7 @@ export const zipOf = (files: ArchiveFile[]): Buffer => {
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(0x0800, 2);
     common.writeUInt16LE(8, 4);
-    // 1980-01-01, the first day there is.
+    // 1980-01-01, the earliest date in a zip file.
     common.writeUInt16LE(0x21, 8);
     common.writeUInt32LE(crc32(content), 10);
     common.writeUInt32LE(packed.length, 14);

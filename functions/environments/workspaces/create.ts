@@ -22,7 +22,7 @@ import { checkSchedule, checkTtl } from './input.ts';
 import { firstBuild, insertEnvironment } from './insert.ts';
 import { type Environment, findEnvironment, getEnvironment } from './records.ts';
 
-/** Making environments. */
+/** Creates environments. */
 
 const body = v.object({
   template_id: idField,
@@ -74,12 +74,12 @@ const choose = async (call: Call, wanted: Body): Promise<Chosen> => {
   return { template, version, rights };
 };
 
-const deed = { type: 'workspace', action: 'create' };
+const auditAction = { type: 'workspace', action: 'create' };
 
 const checkMay = async (call: Call, { template, version, rights }: Chosen, owner: User): Promise<void> => {
   const isOwn = owner.id === call.principal.userId;
   if (!rights.create || !(isOwn || rights.manage)) {
-    throw await refused(call, template.organization, deed, forbidden('Unauthorized to create workspace.'));
+    throw await refused(call, template.organization, auditAction, forbidden('Unauthorized to create workspace.'));
   }
   if (!isOwn && !(await rightsIn(grantsOfUser(owner.id), template)).create) {
     throw new CoderError(
@@ -96,7 +96,7 @@ const checkMay = async (call: Call, { template, version, rights }: Chosen, owner
     );
   }
   if (template.requireActiveVersion && version.id !== template.activeVersionId && !rights.manage) {
-    throw await refused(call, template.organization, deed, forbidden('insert workspace build'));
+    throw await refused(call, template.organization, auditAction, forbidden('insert workspace build'));
   }
   if (version.archived) throw new CoderError(400, 'Archived template versions cannot be used to make a workspace.');
 };
@@ -141,7 +141,7 @@ const post = async (call: Call) => {
   const { parameters, preset } = await chooseParameters(wanted, version);
   const user = await getUser(call.principal.userId);
   const initiator = { id: call.principal.userId, username: user?.username ?? '' };
-  return audited(call, template.organization, deed, async () => {
+  return audited(call, template.organization, auditAction, async () => {
     const claim = { template, version, parameters, owner, name: wanted.name, settings, initiator };
     const fromPool = version.id === template.activeVersionId && preset && hasPool(preset);
     const claimed = fromPool ? await claimPrebuild({ ...claim, preset }, () => taken(wanted.name)) : undefined;

@@ -16,7 +16,7 @@ const numberOf = (text: string, names: string[]): number => {
   return /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
 };
 
-/** Values of a field; undefined for what is none. */
+/** Values of a field; undefined if it is invalid. */
 const valuesOf = (field: string, [least, most]: [number, number], names: string[] = []): number[] | undefined => {
   const values = new Set<number>();
   for (const part of field.split(',')) {
@@ -40,7 +40,7 @@ const isZone = (zone: string): boolean => {
   }
 };
 
-/** Undefined for what is no weekly schedule. */
+/** Undefined for an invalid weekly schedule. */
 export const parseSchedule = (text: string): Schedule | undefined => {
   const fields = text.trim().split(/\s+/);
   const zone = /^CRON_TZ=(.+)$/.exec(fields[0] ?? '')?.[1];
@@ -53,7 +53,7 @@ export const parseSchedule = (text: string): Schedule | undefined => {
   return minutes && hours && days ? { zone: zone ?? 'UTC', minutes, hours, days } : undefined;
 };
 
-/** Difference of the zone to UTC at a time, in ms. */
+/** The zone's offset from UTC at a time, in ms. */
 const offsetAt = (zone: string, at: number): number => {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -70,7 +70,7 @@ const offsetAt = (zone: string, at: number): number => {
   return local - Math.floor(at / 1000) * 1000;
 };
 
-/** The time at which clocks in the zone show this; one that they skip is the time after the gap. */
+/** The time at which clocks in the zone show this local time; if they skip it, the time after the gap. */
 const toUtc = (zone: string, local: number): number => {
   const first = local - offsetAt(zone, local);
   return local - offsetAt(zone, first);
@@ -79,8 +79,8 @@ const toUtc = (zone: string, local: number): number => {
 const dayMs = 86_400_000;
 
 /**
- * The first time after another one, in ms since 1970.
- * @param allowed days on which it counts, 0 is Sunday; undefined where there is none
+ * The first occurrence after a time, in ms since 1970.
+ * @param allowed days on which it counts, 0 is Sunday; undefined when there is none
  */
 export const nextOccurrence = (
   { zone, minutes, hours, days }: Schedule,
@@ -102,7 +102,7 @@ export const nextOccurrence = (
   return undefined;
 };
 
-/** Whether the clock in the zone shows one of its minutes. */
+/** Whether the current minute in the zone is one of the schedule's. */
 export const isWithin = ({ zone, minutes, hours, days }: Schedule, at: number): boolean => {
   const local = new Date(at + offsetAt(zone, at));
   return (

@@ -6,7 +6,7 @@ import type { Template } from '../templates/records.ts';
 import type { Environment } from './records.ts';
 import { deletingAt, nextStart } from './schedule.ts';
 
-/** What the platform does by itself with an environment, and when the sweep has to look at it. */
+/** Scheduled actions on an environment, and when the sweep has to look at it. */
 
 export type Action = 'autostop' | 'autostart' | 'stop after failure' | 'dormancy' | 'delete';
 
@@ -22,14 +22,17 @@ const hasFailed = ({ error }: Build): boolean => error !== undefined && error !=
 
 const when = (action: Action, at: number | undefined): Due[] => (at === undefined ? [] : [{ action, at }]);
 
-/** After a delete that came to nothing, not before another day. */
+/** A failed deletion is tried again a day later. */
 const deletion = (environment: Environment, template: Template, latest: Build): number | undefined => {
   const at = deletingAt(environment, template);
   if (at === undefined || latest.transition !== 'delete') return at;
   return Math.max(at, Date.parse(latest.completedAt ?? latest.createdAt) + dayMs);
 };
 
-/** Everything that will be due unless something changes; of several that are due at once the first counts. Pure. */
+/**
+ * All actions that are due, now or later, unless something changes; of several at the same time the first is taken.
+ * Pure.
+ */
 export const dueActions = (environment: Environment, template: Template, latest: Build): Due[] => {
   if (environment.deletedAt || environment.prebuild) return [];
   if (environment.dormantAt) return when('delete', deletion(environment, template, latest));
@@ -37,7 +40,7 @@ export const dueActions = (environment: Environment, template: Template, latest:
   const failed = hasFailed(latest);
   const { failureTtlMs, timeTilDormantMs } = template;
   const stop = !failed && transition === 'start' && deadline ? Date.parse(deadline) : undefined;
-  // From the last build on, so that one that was missed is made up for.
+  // Counted from the last build, so that a missed start is made up for.
   const start = !failed && transition === 'stop' ? nextStart(environment, template, Date.parse(createdAt)) : undefined;
   const mend =
     failed && transition === 'start' && failureTtlMs > 0 ? Date.parse(completedAt) + failureTtlMs : undefined;
@@ -50,13 +53,13 @@ export const dueActions = (environment: Environment, template: Template, latest:
   ];
 };
 
-/** In ms since 1970; undefined while nothing is scheduled. */
+/** In ms since 1970; undefined when nothing is scheduled. */
 export const nextDue = (environment: Environment, template: Template, latest: Build): number | undefined => {
   const times = dueActions(environment, template, latest).map(({ at }) => at);
   return times.length ? Math.min(...times) : undefined;
 };
 
-/** What a write of the environment sets and removes for it. */
+/** The part of a write that sets or removes the due time. */
 export const dueChange = (id: string, at: number | undefined): { set: Record<string, unknown>; remove: string[] } =>
   at === undefined
     ? { set: {}, remove: dueAttributes }
@@ -64,7 +67,7 @@ export const dueChange = (id: string, at: number | undefined): { set: Record<str
 
 const isFree = 'attribute_exists(pk) AND attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt)';
 
-/** After something that the next action depends on has changed. While a build goes on, its end does the same. 1 write. */
+/** After a change that the next action depends on. The end of a build does the same. 1 write. */
 export const reschedule = async (
   environment: Environment,
   template: Template,
@@ -79,7 +82,7 @@ export const reschedule = async (
   });
 };
 
-/** Of one that could not be built now: others come first meanwhile. 1 write. */
+/** For an environment that cannot be built now: others come first. 1 write. */
 export const postpone = async (id: string, seconds: number): Promise<void> => {
   await update(keys.environment(id), { set: dueIn(id, seconds), condition: isFree });
 };

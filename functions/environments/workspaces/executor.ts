@@ -14,9 +14,9 @@ import { type Action, dueActions, postpone, reschedule } from './due.ts';
 import { type Environment, getEnvironment, updateEnvironment } from './records.ts';
 import { nextStart } from './schedule.ts';
 
-/** What the platform does by itself with an environment whose time has come. Each look may be repeated. */
+/** Carries out the scheduled actions on environments. Each may be repeated. */
 
-/** Whether its owner may still have environments where it is. */
+/** Whether its owner may still have environments in its project. */
 const isOwnerActive = async ({ ownerId, organization, projectId }: Environment): Promise<boolean> => {
   const granted = await grantsOfUser(ownerId).on({ organization, project: projectId, isDefaultProject: true });
   return granted.has('project:read') && granted.has('run:plan');
@@ -31,7 +31,7 @@ const startVersion = async (
   return getVersion(follows ? template.activeVersionId : latest.versionId);
 };
 
-/** Values that a new version does not take are for Terraform to refuse: the owner sees a failed build. */
+/** Values that a new version does not accept are left for Terraform to reject: the owner sees a failed build. */
 const parametersFor = async (version: Version, latest: Build): Promise<Value[]> => {
   const { parameters } = await getFound(version.id);
   try {
@@ -69,17 +69,17 @@ const act = async (environment: Environment, template: Template, latest: Build, 
     parameters: starts ? await parametersFor(version, latest) : latest.parameters,
     initiator: { id: environment.ownerId, username: environment.ownerName },
     isScheduled: true,
-    // In the same write as the build: one that is dormant has been stopped.
+    // In the same write as the build: a dormant environment is a stopped one.
     ...(action === 'dormancy' ? { change: { set: { dormantAt } } } : {}),
   });
 };
 
-/** A build that goes on, or seems to. */
+/** Settles a build that goes on, or seems to. */
 const lookAtBuild = async (environment: Environment): Promise<void> => {
   const { id, activeBuildId = '' } = environment;
   const active = await getBuild(activeBuildId);
   if (!active) {
-    // Whoever held it for a moment is gone.
+    // The request that held it for a moment was interrupted.
     await update(keys.environment(id), {
       remove: ['activeBuildId', 'dueShard', 'dueAt'],
       condition: 'activeBuildId = :held',
@@ -103,7 +103,7 @@ const lookAtBuild = async (environment: Environment): Promise<void> => {
 const soonSeconds = 60;
 const laterSeconds = 600;
 
-/** Whatever goes wrong with one, others have their turn before it comes again. */
+/** Errors postpone the environment, so that others come first. */
 export const lookAt = async (environmentId: string): Promise<void> => {
   const environment = await getEnvironment(environmentId);
   if (!environment) return;
@@ -124,7 +124,7 @@ export const lookAt = async (environmentId: string): Promise<void> => {
       logWarning('start on schedule refused', { environment: environmentId, reason: error.message });
       return reschedule(environment, template, settled, nextStart(environment, template, now));
     }
-    // Somebody else builds, or holds the workspace.
+    // Another build, or a lock of the workspace, is in the way.
     const isBusy = error instanceof CoderError && error.status === 409;
     if (!isBusy) logError('scheduled build failed', error, { environment: environmentId, action: due.action });
     await postpone(environmentId, isBusy ? soonSeconds : laterSeconds);

@@ -10,12 +10,12 @@ import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { environmentDocument, type Latest } from './document.ts';
 import { type Environment, favoritesOf, findEnvironment, getAnyEnvironment } from './records.ts';
 
-/** Environments as callers find them: whoever may not see one learns as much as if there were none. */
+/** Finds environments for a caller: one that the caller may not see is reported as missing. */
 
 export interface Found {
   environment: Environment;
   rights: Rights;
-  /** Its owner, or who may change those of others. */
+  /** The caller is its owner, or may change those of others. */
   mayChange: boolean;
 }
 
@@ -64,7 +64,7 @@ export const templateOf = async ({ id, templateId }: Environment): Promise<Templ
   return template;
 };
 
-/** With its latest build settled, which may change the environment: it is read again then. */
+/** Settles the latest build first; if that changes the environment, it is read again. */
 export const describe = async (call: Call, known: Environment) => {
   const [latest, template, favorites] = await Promise.all([
     latestOf(known),

@@ -2,7 +2,7 @@ import { CoderError } from '../host/errors.ts';
 import type { Template } from '../templates/records.ts';
 import { parseSchedule } from './cron.ts';
 
-/** Schedules as people give them. */
+/** Schedules in requests. */
 
 const minuteMs = 60_000;
 const maxTtlMs = 30 * 24 * 60 * minuteMs;

@@ -6,18 +6,18 @@ import { createManagedWorkspace } from '../runs.ts';
 import { getTemplate, type Template } from '../templates/records.ts';
 import { claimName, createEnvironment, type Environment, forgetEnvironment, getEnvironment } from './records.ts';
 
-/** Environments as they come to be: with their workspace and their first build, or not at all. */
+/** Creates environments with their workspace and their first build, or not at all. */
 
 export interface NewEnvironment {
   template: Template;
   name: string;
   owner: { id: string; username: string };
   settings?: Partial<Environment>;
-  /** Whoever makes it. */
+  /** The user who creates it. */
   by: string;
 }
 
-/** @returns undefined when the owner has another one of the name, or the template was deleted meanwhile */
+/** @returns undefined when the owner has another one of that name, or the template was deleted meanwhile */
 export const insertEnvironment = async (
   { template, name, owner, settings, by }: NewEnvironment,
   enter: (environment: Environment) => Promise<void> = async () => {},
@@ -47,14 +47,14 @@ export const insertEnvironment = async (
   };
   await enter(environment);
   await createEnvironment(environment);
-  // Whoever deletes the template looks for environments after it has marked it.
+  // Deleting a template marks it first and then looks for environments.
   if (await getTemplate(template.id)) return environment;
   await forgetEnvironment(environment);
   await deleteWorkspace(workspace, { by, force: true });
   return 'no template';
 };
 
-/** An environment without a build is none: nothing of it is left. */
+/** If the first build fails to start, the environment is removed. */
 export const firstBuild = async (environment: Environment, by: string, first: NewBuild): Promise<void> => {
   try {
     await build(environment, first);

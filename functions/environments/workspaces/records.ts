@@ -4,7 +4,7 @@ import { batchGet, create, get, put, queryAll, remove, update } from '../../stor
 import { releaseUnique, reserveUnique } from '../../store/unique-names.ts';
 import { keys } from '../keys.ts';
 
-/** Environments: what people have that is made of a template, and built over and over. */
+/** Environments: made from a template for a user, and built again and again. */
 
 export interface Environment extends Due {
   id: string;
@@ -14,22 +14,22 @@ export interface Environment extends Due {
   ownerId: string;
   ownerName: string;
   templateId: string;
-  /** Of ours: its states, its lock, its runs. */
+  /** The platform's workspace with its states, its lock and its runs. */
   workspaceId: string;
   createdAt: string;
   updatedAt: string;
   lastUsedAt: string;
-  /** How many builds it has had. */
+  /** Number of its builds so far. */
   buildNumber: number;
   latestBuildId: string;
-  /** The build that goes on; absent while none does. */
+  /** The build in progress, if any. */
   activeBuildId?: string;
   autostartSchedule?: string;
   ttlMs?: number;
   automaticUpdates: 'always' | 'never';
   dormantAt?: string;
   deletedAt?: string;
-  /** Of the pool of a preset; absent once somebody has claimed it (prebuilds/). */
+  /** Its pool; absent once it is claimed (prebuilds/). */
   prebuild?: { presetId: string; versionId: string };
 }
 
@@ -46,7 +46,7 @@ interface Pointer {
   environmentId: string;
 }
 
-/** Those that are not deleted. 1 read for 100. */
+/** Without deleted ones. 1 read for 100. */
 export const getEnvironments = async (ids: string[]): Promise<Environment[]> =>
   (await batchGet<Environment & Key>(ids.map(keys.environment))).filter(living);
 
@@ -59,7 +59,7 @@ export const findEnvironment = async (ownerId: string, name: string): Promise<En
 const bearsName = (environment: Environment, ownerId: string, name: string): boolean =>
   environment.ownerId === ownerId && environment.name.toLowerCase() === name.toLowerCase();
 
-/** Those of one person, by name. */
+/** A user's environments, by name. */
 export const listOfOwner = async (ownerId: string): Promise<Environment[]> => {
   const { pk } = keys.environmentName(ownerId, '');
   const pointers = await queryAll<{ holder: string }>({ pk, prefix: 'NAME#' });
@@ -81,14 +81,14 @@ const bears =
 /** Longer than any function runs that claims one. */
 const reservationMs = 5 * 60_000;
 
-/** One conditional write: of several who want it at once, one has it. */
+/** One conditional write: only one of several concurrent claims succeeds. */
 export const claimName = (ownerId: string, name: string, id: string): Promise<boolean> =>
   reserveUnique(keys.environmentName(ownerId, name), id, bears(ownerId, name), reservationMs);
 
 export const releaseName = (ownerId: string, name: string, id: string): Promise<boolean> =>
   releaseUnique(keys.environmentName(ownerId, name), id);
 
-/** Its name is claimed. Pointers first: one that leads nowhere is passed over. */
+/** Its name must be claimed. Pointers first: readers skip a dangling one. */
 export const createEnvironment = async (environment: Environment): Promise<void> => {
   const { id, organization, templateId } = environment;
   await Promise.all([
@@ -102,7 +102,7 @@ export type EnvironmentChange = Partial<
   Pick<Environment, 'name' | 'autostartSchedule' | 'ttlMs' | 'automaticUpdates' | 'lastUsedAt' | 'dormantAt'>
 >;
 
-/** Undefined values are taken away. */
+/** Undefined values are removed. */
 export const updateEnvironment = (id: string, change: EnvironmentChange): Promise<Environment | undefined> => {
   const remove = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
   return update<Environment>(keys.environment(id), {
@@ -112,7 +112,7 @@ export const updateEnvironment = (id: string, change: EnvironmentChange): Promis
   });
 };
 
-/** Takes what leads to one that is deleted. May be repeated. */
+/** Removes the pointers to a deleted environment. May be repeated. */
 export const forgetEnvironment = async (environment: Environment): Promise<void> => {
   const { id, organization, templateId, ownerId, name, createdAt } = environment;
   await Promise.all([
@@ -129,7 +129,7 @@ export const setFavorite = async (ownerId: string, id: string, favorite: boolean
   else await remove(keys.favorite(ownerId, id));
 };
 
-/** Ids of a person's favorites. 1 read. */
+/** Ids of a user's favorites. 1 read. */
 export const favoritesOf = async (ownerId: string): Promise<Set<string>> => {
   const { pk } = keys.environmentName(ownerId, '');
   const found = await queryAll<Pointer>({ pk, prefix: 'FAVORITE#' });

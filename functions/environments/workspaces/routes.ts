@@ -12,11 +12,11 @@ import { byName, describe, latestOf, livingById } from './finder.ts';
 import { type Environment, favoritesOf, listOfOrganization, listOfOwner } from './records.ts';
 import { environmentSettingRoutes } from './setting-routes.ts';
 
-/** Finding and changing environments; create.ts makes them. */
+/** Finds and changes environments; create.ts makes them. */
 
 const searchKeys = ['', 'owner', 'name', 'template', 'status', 'outdated', 'dormant', 'organization', 'id'];
 
-/** Of one owner by that person's index, else of all of the caller's organizations. */
+/** By the owner's index if one is given, else all of the caller's organizations. */
 const candidates = async (call: Call, search: Map<string, string>): Promise<Environment[]> => {
   const owner = search.get('owner');
   if (owner !== undefined && owner !== prebuildsUser.username) {
@@ -31,7 +31,7 @@ const candidates = async (call: Call, search: Map<string, string>): Promise<Envi
   return owner === undefined ? all.flat() : all.flat().filter(({ prebuild }) => prebuild);
 };
 
-/** Rights once for each project. */
+/** Determines the rights once for each project. */
 const visible = async ({ principal }: Call, environments: Environment[]): Promise<Environment[]> => {
   const known = new Map<string, Rights>();
   const shown: Environment[] = [];

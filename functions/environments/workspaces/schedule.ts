@@ -2,7 +2,7 @@ import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { nextOccurrence, parseSchedule } from './cron.ts';
 import type { Environment } from './records.ts';
 
-/** When environments stop and start by their own settings and their template's. */
+/** When environments stop and start, by their own settings and their template's. */
 
 const weekdayNumbers = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
@@ -17,20 +17,20 @@ export const nextStart = (environment: Pick<Environment, 'autostartSchedule'>, t
   return nextOccurrence(schedule, after, allowed);
 };
 
-/** Of a dormant one; undefined where it stays. In ms since 1970. */
+/** When a dormant environment is deleted, in ms since 1970; undefined if it stays. */
 export const deletingAt = (
   { dormantAt }: Pick<Environment, 'dormantAt'>,
   { timeTilDormantAutodeleteMs }: Template,
 ): number | undefined =>
   dormantAt && timeTilDormantAutodeleteMs > 0 ? Date.parse(dormantAt) + timeTilDormantAutodeleteMs : undefined;
 
-/** In ms; 0 where it is stopped by hand. */
+/** In ms; 0 if it is only stopped by hand. */
 const ttlOf = ({ ttlMs }: Pick<Environment, 'ttlMs'>, template: Template): number =>
   template.allowUserAutostop ? (ttlMs ?? 0) : template.defaultTtlMs;
 
-/** Weeks are counted from it. */
+/** Weeks are counted from this date. */
 const firstMonday = Date.UTC(2023, 0, 2);
-/** Less than this before a required stop, the next one counts. */
+/** A required stop that is closer than this is skipped. */
 const leewayMs = 2 * hourMs;
 
 /** The next midnight (UTC) at which the template requires a stop; undefined where it requires none. */
@@ -49,13 +49,16 @@ export const requiredStop = ({ autostopDays, autostopWeeks }: Template, from: nu
 
 export interface Deadlines {
   deadline?: string;
-  /** Past which nobody can extend. */
+  /** The latest possible deadline. */
   maxDeadline?: string;
 }
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** When one that has just been started is due to stop. One that would stop after its next start is due that much after it. */
+/**
+ * Deadlines of an environment that has just started. If it would stop after its next start, it stops that long after
+ * that start.
+ */
 export const deadlinesFrom = (
   environment: Pick<Environment, 'ttlMs' | 'autostartSchedule'>,
   template: Template,
@@ -76,10 +79,10 @@ export const deadlinesAfter = async (environment: Environment, completedAt: stri
   return template ? deadlinesFrom(environment, template, Date.parse(completedAt)) : {};
 };
 
-/** Less than this part of a bump is not worth a write. */
+/** A bump by less than this part of its length is not worth a write. */
 const leastPart = 0.05;
 
-/** The deadline of one that is used now; undefined while the present one is late enough. */
+/** The deadline after use; undefined while the current one is late enough. */
 export const bumpedDeadline = (
   environment: Pick<Environment, 'ttlMs' | 'autostartSchedule'>,
   template: Template,

@@ -20,30 +20,31 @@ import { bumpedDeadline } from './schedule.ts';
 
 /** Names, schedules and other settings of environments. */
 
-const deedOf = (action: string, { id }: Environment): AuditedAction => ({ type: 'workspace', action, id });
+const auditedActionOf = (action: string, { id }: Environment): AuditedAction => ({ type: 'workspace', action, id });
 
-/** @throws {CoderError} 403, or 404 for one that was deleted */
+/** @throws {CoderError} 403, or 404 for a deleted one */
 const changeable = async (call: Call, action: string): Promise<Environment> => {
   const { environment, mayChange } = await byId(call);
-  if (!mayChange) throw await refused(call, environment.organization, deedOf(action, environment), forbidden());
+  if (!mayChange)
+    throw await refused(call, environment.organization, auditedActionOf(action, environment), forbidden());
   if (environment.deletedAt) throw notFound();
   return environment;
 };
 
-/** What only an environment with an owner has. @throws {CoderError} 409 */
+/** Refused for prebuilds, which have no owner. @throws {CoderError} 409 */
 const checkOwned = ({ prebuild }: Environment, what: string): void => {
   if (prebuild) throw new CoderError(409, `${what} not supported for prebuilt workspaces`);
 };
 
 const apply = (call: Call, environment: Environment, action: string, change: EnvironmentChange) =>
-  audited(call, environment.organization, deedOf(action, environment), async () => {
+  audited(call, environment.organization, auditedActionOf(action, environment), async () => {
     const updated = await updateEnvironment(environment.id, change);
     if (!updated) throw notFound();
     if ('autostartSchedule' in change) await plan(updated);
     return noContent();
   });
 
-/** Its next start or stop may be another one now. */
+/** Its next start or stop may have moved. */
 const plan = async (environment: Environment): Promise<void> => {
   const [template, { build }] = await Promise.all([templateOf(environment), latestOf(environment)]);
   await reschedule(environment, template, build);
@@ -66,7 +67,7 @@ const rename = async (call: Call) => {
   const isSame = name.toLowerCase() === environment.name.toLowerCase();
   const holder = isSame ? undefined : await findEnvironment(ownerId, name);
   if (holder && holder.id !== id) throw inUse(name);
-  return audited(call, environment.organization, deedOf('rename', environment), async () => {
+  return audited(call, environment.organization, auditedActionOf('rename', environment), async () => {
     if (!isSame && !(await claimName(ownerId, name, id))) throw inUse(name);
     const updated = await updateEnvironment(id, { name });
     if (!isSame) await releaseName(ownerId, updated ? environment.name : name, id);
@@ -89,10 +90,10 @@ const ttl = async (call: Call) => {
   const { ttl_ms: given } = readBody(call.request, v.object({ ttl_ms: v.nullish(v.number()) }));
   if (given) checkTtl(given, await templateOf(environment), 'Error updating workspace time until shutdown.');
   const { build } = await latestOf(environment);
-  return audited(call, environment.organization, deedOf('update_ttl', environment), async () => {
+  return audited(call, environment.organization, auditedActionOf('update_ttl', environment), async () => {
     const ttlMs = given ? given - (given % 60_000) : undefined;
     if (!(await updateEnvironment(environment.id, { ttlMs }))) throw notFound();
-    // What runs keeps its deadline, unless there is to be none.
+    // A running environment keeps its deadline, unless the change removes deadlines.
     if (!given && build.deadline) {
       await setBuild(build.id, { deadline: build.maxDeadline });
       await plan(environment);
@@ -101,7 +102,7 @@ const ttl = async (call: Call) => {
   });
 };
 
-/** A minute less than what people are told: requests take a while. */
+/** A minute less than the documented minimum: requests take a while. */
 const leastExtensionMs = 29 * 60_000;
 
 const extend = async (call: Call) => {
@@ -124,7 +125,7 @@ const extend = async (call: Call) => {
     throw new CoderError(400, 'Cannot extend workspace beyond max deadline.', `It is ${build.maxDeadline}.`);
   }
   if (wanted === build.deadline) return notModified();
-  return audited(call, environment.organization, deedOf('extend', environment), async () => {
+  return audited(call, environment.organization, auditedActionOf('extend', environment), async () => {
     await setBuild(build.id, { deadline: wanted });
     await plan(environment);
     return ok({ message: `Deadline updated to ${wanted}` });
@@ -146,7 +147,7 @@ const dormant = async (call: Call) => {
   const { dormant: wanted } = readBody(call.request, v.object({ dormant: v.boolean() }));
   if (wanted === (environment.dormantAt !== undefined)) return notModified();
   const at = new Date().toISOString();
-  return audited(call, environment.organization, deedOf('update_dormancy', environment), async () => {
+  return audited(call, environment.organization, auditedActionOf('update_dormancy', environment), async () => {
     const change = wanted ? { dormantAt: at } : { dormantAt: undefined, lastUsedAt: at };
     const updated = await updateEnvironment(environment.id, change);
     if (!updated) throw notFound();
@@ -162,13 +163,13 @@ const favorite = (isFavorite: boolean) => async (call: Call) => {
   }
   if (environment.deletedAt) throw notFound();
   const action = isFavorite ? 'favorite' : 'unfavorite';
-  return audited(call, environment.organization, deedOf(action, environment), async () => {
+  return audited(call, environment.organization, auditedActionOf(action, environment), async () => {
     await setFavorite(environment.ownerId, environment.id, isFavorite);
     return noContent();
   });
 };
 
-/** What is used runs on, and does not become dormant. */
+/** Records use, which extends the deadline and prevents dormancy. */
 const use = async (call: Call) => {
   const environment = await changeable(call, 'use');
   checkOwned(environment, 'Usage is');
@@ -177,7 +178,7 @@ const use = async (call: Call) => {
     build.transition === 'start' && build.completedAt
       ? bumpedDeadline(environment, template, build, Date.now())
       : undefined;
-  return audited(call, environment.organization, deedOf('use', environment), async () => {
+  return audited(call, environment.organization, auditedActionOf('use', environment), async () => {
     const updated = await updateEnvironment(environment.id, { lastUsedAt: new Date().toISOString() });
     if (!updated) throw notFound();
     if (deadline) await setBuild(build.id, { deadline });

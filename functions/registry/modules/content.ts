@@ -1,6 +1,6 @@
 import { type Body, parseHcl } from '../../hcl.ts';
 
-/** What the Terraform files of one folder declare (Terraform: module registry protocol, details of a module). */
+/** The declarations in the Terraform files of one folder (Terraform: module registry protocol, details of a module). */
 
 export interface Input {
   name: string;
@@ -9,7 +9,7 @@ export interface Input {
   /** HCL text; empty when the input is required. */
   default: string;
   required: boolean;
-  /** Absent in what was read before there were these. */
+  /** Absent in details that were stored before this field existed. */
   sensitive?: boolean;
   ephemeral?: boolean;
 }
@@ -39,7 +39,7 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** What a `.tf.json` file says, as far as blocks and attributes go; labels are levels of objects there. */
+/** Blocks and attributes of a `.tf.json` file, where labels are levels of objects. */
 const bodyOfJson = (text: string): Body => {
   const parsed: unknown = JSON.parse(text);
   const blocks: Body['blocks'] = [];
@@ -76,7 +76,7 @@ const bodyOfJson = (text: string): Body => {
   return { attributes: {}, lines: {}, blocks };
 };
 
-/** A file that cannot be parsed is left out: Terraform reports its errors when the module is used. */
+/** Undefined for a file that cannot be parsed: Terraform reports its errors when the module is used. */
 const bodyOf = (name: string, text: string): Body | undefined => {
   try {
     return name.endsWith('.json') ? bodyOfJson(text) : parseHcl(text);

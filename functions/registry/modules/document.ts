@@ -64,7 +64,7 @@ export const moduleDocument = ({ module, versions }: Published, granted: Granted
   };
 };
 
-/** @param upload missing once nothing is awaited */
+/** @param upload absent once no upload is awaited */
 export const moduleVersionDocument = (version: ModuleVersion, upload?: string) => ({
   id: version.id,
   type: 'registry-module-versions',

@@ -4,16 +4,16 @@ import { type Exceeded, gunzip, isArchiveFault, type TarEntry, tarEntries } from
 import { contentOfFolder, type ModuleContent } from './content.ts';
 
 /**
- * Reads what is in a module's archive, once, when it is accepted: inputs, outputs, resources and providers of the module
- * and of what lies in `modules/` and `examples/`. Whoever uploads decides what is in there, so everything has bounds.
+ * Reads a module's archive once, when it is accepted: inputs, outputs, resources and providers of the module and of
+ * those in `modules/` and `examples/`. The uploader is not trusted, so everything has a limit.
  */
 const bounds = {
   packedBytes: 100 * 1024 * 1024,
   unpackedBytes: 1024 * 1024 * 1024,
   entries: 50_000,
-  /** Of one file that is read. */
+  /** Of one file. */
   fileBytes: 1024 * 1024,
-  /** Of all files that are read. */
+  /** Of all files together. */
   readBytes: 16 * 1024 * 1024,
   milliseconds: 15_000,
 };
@@ -24,14 +24,14 @@ export interface Details {
   examples: ModuleContent[];
 }
 
-/** What the archive is refused for; for people. */
+/** Why the archive is refused; for people. */
 class ArchiveError extends Error {
   override name = 'ArchiveError';
 }
 
 const tooMuch = (what: Exceeded): never => {
   if (what === 'bytes') throw new ArchiveError('The archive has more than 1 GiB unpacked.');
-  throw new ArchiveError('The archive takes too long to unpack. Leave out what is no module.');
+  throw new ArchiveError('The archive takes too long to unpack. Leave out files that do not belong to the module.');
 };
 
 /** @throws {ArchiveError} for a path that leads out of the archive */
@@ -44,7 +44,7 @@ const pathOf = (name: string): string => {
   return path;
 };
 
-/** Of the root, `modules/x` or `examples/x`; undefined for what lies deeper or elsewhere. */
+/** Of the root, `modules/x` or `examples/x`; undefined for deeper and other folders. */
 const folderOf = (path: string): string | undefined => {
   const folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
   return folder === '' || /^(modules|examples)\/[^/]+$/.test(folder) ? folder : undefined;
@@ -96,8 +96,8 @@ const detailsOf = (name: string, folders: Map<string, Map<string, string>>): Det
 const isOfArchive = (error: unknown): boolean => error instanceof ArchiveError || isArchiveFault(error);
 
 /**
- * Keeps what is in the archive beside it, or says what is wrong with it. 1 read and 1 write of S3.
- * @param digest of the archive, of the version `id` of the module `name`
+ * Stores the details of the archive, or says what is wrong with it. 1 read and 1 write of S3.
+ * @param digest of the archive; `id` is the version's, `name` the module's
  */
 export const ingest = async (
   archiveKey: string,

@@ -6,7 +6,7 @@ import { readData, setting } from '../../api/validation.ts';
 import { moduleName, namespaceName, providerName, type RegistryName, registryName } from '../names.ts';
 import type { Module, ModuleAddress } from './records.ts';
 
-/** What creating and changing modules may say (HCP API: registry modules). */
+/** Input of modules (HCP API: registry modules). */
 
 const at = '/data/attributes';
 
@@ -66,7 +66,7 @@ export const readNewModule = (
   return { address: { organization, name, provider, registry, namespace: namespace ?? organization }, noCode };
 };
 
-/** What is said of its tests, and of no-code provisioning where that changes. @throws {ApiError} 400 or 422 */
+/** Changes of its tests, and of no-code provisioning if that changes. @throws {ApiError} 400 or 422 */
 export const readModuleChange = (
   request: ApiRequest,
   { registry, noCode }: Module,
@@ -81,7 +81,7 @@ export const readModuleChange = (
   }
   const enabled = attributes['no-code'] ?? undefined;
   refusePublicNoCode(registry, enabled ?? false);
-  // Documents are sent back whole.
+  // Clients send whole documents back.
   const isSame = enabled === undefined || enabled === (noCode?.enabled ?? false);
   return { ...(tests === undefined ? {} : { tests }), ...(isSame ? {} : { noCode: enabled }) };
 };

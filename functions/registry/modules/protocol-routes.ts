@@ -9,9 +9,9 @@ import type { Details } from './ingest.ts';
 import { findModule, type Module, type ModuleVersion } from './records.ts';
 import { getSettledVersion, published } from './uploads.ts';
 
-/** Terraform's module registry protocol (Terraform: module registry protocol). */
+/** Terraform's module registry protocol. */
 
-/** How long the URL of an archive is good for, in seconds: Terraform takes it at once. */
+/** How long the URL of an archive is valid, in seconds: Terraform uses it at once. */
 const downloadSeconds = 900;
 
 const inNamespace: Finder<Module> = {

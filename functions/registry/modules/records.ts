@@ -12,28 +12,28 @@ import type { RegistryName } from '../names.ts';
 export interface Module {
   id: string;
   organization: string;
-  /** The organization for those it publishes itself; for others, who published them in the public registry. */
+  /** The organization for its own modules; for public ones, the publisher in the public registry. */
   namespace: string;
   registry: RegistryName;
   name: string;
   provider: string;
   createdAt: string;
   updatedAt: string;
-  /** Whose tags are its versions; absent where they are uploaded. */
+  /** The repository whose tags are its versions; absent if versions are uploaded. */
   vcsRepo?: VcsRepo;
-  /** Before the version in the names of tags. */
+  /** Precedes the version in the names of tags. */
   tagPrefix?: string;
-  /** There once its tests were enabled (functions/module-tests/). */
+  /** Present once its tests were enabled (functions/module-tests/). */
   tests?: { enabled: boolean };
-  /** How workspaces are made from it, if they are (functions/no-code/). */
+  /** Present if workspaces can be made from it (functions/no-code/). */
   noCode?: { id: string; enabled: boolean };
 }
 
-/** No-code provisioning of modules, which is above this (functions/no-code/). */
+/** No-code provisioning of modules, a subject above this one (functions/no-code/). */
 export interface NoCodeProvisioning {
-  /** Switches it on or off; nothing is made of a module that never had it to switch it off. The module as it is then. */
+  /** Switches it on or off; switching it off creates nothing. Returns the changed module. */
   enable(module: Module, enabled: boolean): Promise<Module>;
-  /** Documents of what the modules have of it, for `include=no-code-modules`. */
+  /** No-code documents of the modules, for `include=no-code-modules`. */
   documents(modules: Module[]): Promise<Resource[]>;
 }
 
@@ -45,12 +45,12 @@ export interface ModuleVersion {
   version: string;
   /** `cloning`: its commit is being fetched. */
   status: 'pending' | 'cloning' | 'clone_failed' | 'ok' | 'reg_ingress_failed';
-  /** For people, when nothing could be made of the upload. */
+  /** Why the upload was refused; for people. */
   error?: string;
   commitSha?: string;
   createdAt: string;
   updatedAt: string;
-  /** Of the archive and of what is in it, once it was accepted. */
+  /** Keys of the archive and its details, once it was accepted. */
   archiveKey?: string;
   detailsKey?: string;
   deprecation?: { reason: string; link: string };
@@ -102,7 +102,7 @@ export const createModule = async (address: ModuleAddress): Promise<Module | und
   return module;
 };
 
-/** Its versions are its repository's tags from now on. @throws {Error} when it is gone */
+/** From now on its versions are its repository's tags. @throws {Error} when the module is gone */
 export const connectModule = async (module: Module, vcsRepo: VcsRepo, tagPrefix?: string): Promise<Module> => {
   const connected = await update<Module>(keys.module(module.id), {
     set: { vcsRepo, tagPrefix },
@@ -128,7 +128,7 @@ export const countVersions = async (moduleId: string): Promise<number> => (await
 export const getModuleVersion = (moduleId: string, version: string): Promise<ModuleVersion | undefined> =>
   get<ModuleVersion>(keys.moduleVersion(moduleId, version));
 
-/** Undefined when there is one. 1 write. */
+/** Undefined when the version exists. 1 write. */
 export const createModuleVersion = async (
   { id: moduleId }: Module,
   version: string,

@@ -9,8 +9,8 @@ import { type Module, nameKey } from './records.ts';
 const removal = 'module-deleted';
 
 /**
- * Versions, and the variables of its tests, are gone with it. Tests that go on are interrupted, so that they destroy what they
- * created. May be repeated.
+ * Deletes the module with its versions and the variables of its tests. Running tests are interrupted, so that they
+ * destroy what they created. May be repeated.
  */
 export const deleteModule = async (module: Module): Promise<void> => {
   const key = keys.module(module.id);
@@ -24,7 +24,7 @@ export const deleteModule = async (module: Module): Promise<void> => {
   await releaseUnique(nameKey(module), module.id);
 };
 
-/** What its tests were started with. */
+/** Configurations of its test runs. */
 const removeConfigurations = async (moduleId: string): Promise<void> => {
   const { pk } = keys.workspace(moduleId);
   for (const one of await queryAll<Key & { configurationVersionId: string }>({ pk, prefix: 'CV#' })) {

@@ -33,7 +33,7 @@ import { readDeprecation, readNewVersion } from './version-input.ts';
 
 /** Modules of the private registry (HCP API: registry modules). */
 
-/** As paths from before there were public modules name it. */
+/** In paths of the API from before it had public modules. */
 const byOldAddress: Finder<Module> = {
   ...common,
   find: async (request) => {
@@ -43,7 +43,7 @@ const byOldAddress: Finder<Module> = {
   },
 };
 
-/** All modules of that name: one for each provider. */
+/** All modules of a name: one for each provider. */
 interface Named {
   organization: string;
   modules: Module[];
@@ -61,7 +61,7 @@ const byName = (read: (request: ApiRequest) => { registry: string; namespace: st
   },
 });
 
-/** As paths from before there were public modules name them: those of the organization itself, else listed public ones. */
+/** In paths of the API from before it had public modules: the organization's own modules, else listed public ones. */
 const inOldPath: Finder<Named> = {
   ...common,
   find: async (request) => {
@@ -74,7 +74,7 @@ const inOldPath: Finder<Named> = {
 
 const include = includable('no_code_modules');
 
-/** Nothing unless it is asked for. */
+/** Empty unless the request includes it. */
 const included = async (noCode: NoCodeProvisioning, request: ApiRequest, modules: Module[]) =>
   include.of(request).has('no_code_modules') ? { included: await noCode.documents(modules) } : {};
 
@@ -170,7 +170,7 @@ const readVersion = async ({ request, subject, granted }: Context<Module>): Prom
   const number = request.query.get('module_version');
   if (!number) throw badRequest('module_version is missing.', 'module_version');
   const version = await foundVersion(subject, number);
-  // Whoever may not publish is not shown where to.
+  // The upload URL is shown only to those who may publish.
   const upload = version.status === 'pending' && granted.has('registry:write-modules');
   return ok(moduleVersionDocument(version, upload ? await moduleUploadUrl(version) : undefined));
 };
@@ -183,7 +183,7 @@ const changeVersion = async ({ request, subject }: Context<Module>): Promise<Ans
   return ok(moduleVersionDocument(changed));
 };
 
-/** Has a module leave its repository (version-control/module-routes.ts). */
+/** Disconnects a module from its repository (version-control/module-routes.ts). */
 type Leave = (module: Module) => Promise<void>;
 
 const end = async (leave: Leave, ...modules: Module[]): Promise<Answer> => {
@@ -194,7 +194,7 @@ const end = async (leave: Leave, ...modules: Module[]): Promise<Answer> => {
   return noContent();
 };
 
-/** The last version takes the module with it. */
+/** Deletes the module with its last version. */
 const removingVersion =
   (leave: Leave) =>
   async ({ request, subject }: Context<Module>): Promise<Answer> => {

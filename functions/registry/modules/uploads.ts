@@ -13,19 +13,19 @@ import {
   type Published,
 } from './records.ts';
 
-/** Archives of module versions: an upload, or a commit that was fetched, becomes the content of its version. */
+/** Archives of module versions: an upload, or a fetched commit, becomes the content of its version. */
 
 const maxModuleBytes = 100 * 1024 * 1024;
-/** How long an upload URL is good for, in seconds. */
+/** How long an upload URL is valid, in seconds. */
 const uploadSeconds = 3600;
 
-/** Clients know the URL by the words `/object/` in it. */
+/** Clients recognize the URL by `/object/`. */
 const uploadName = ({ id }: Pick<ModuleVersion, 'id'>): string => `object/${id}.tar.gz`;
 
 export const moduleUploadUrl = (version: ModuleVersion): Promise<string> =>
   presignUpload(uploadName(version), uploadSeconds);
 
-/** Its upload URL is still good, or was until a moment ago. */
+/** Its upload URL is still valid, or was until a moment ago. */
 const mayStillCome = ({ createdAt }: ModuleVersion): boolean =>
   Date.now() - Date.parse(createdAt) < (uploadSeconds + 60) * 1000;
 
@@ -58,7 +58,10 @@ const settle = async (address: Module, version: ModuleVersion): Promise<ModuleVe
   return settled ?? (await getModuleVersion(version.moduleId, version.version)) ?? version;
 };
 
-/** What was fetched of the version's commit, or why it could not be. False while the version is not there. May be repeated. */
+/**
+ * Completes a version with the archive of its commit, or with the reason why there is none. False while the version
+ * does not exist. May be repeated.
+ */
 export const settleCommitOfModule = async (
   { moduleId, version }: Pick<ModuleVersion, 'moduleId' | 'version'>,
   fetched: { key: string; sha256?: string } | { failure: string },
@@ -87,13 +90,16 @@ export const settleCommitOfModule = async (
   return true;
 };
 
-/** 1 query, and a look at S3 for each version whose upload is awaited. */
+/**
+ * The module with its versions, the newest first. 1 query, and a request to S3 for each version whose upload is
+ * awaited.
+ */
 export const published = async (module: Module): Promise<Published> => {
   const versions = (await listVersions(module.id)).sort(byVersion);
   return { module, versions: await Promise.all(versions.map((version) => settle(module, version))) };
 };
 
-/** 1 read, and a look at S3 while the version's upload is awaited. */
+/** 1 read, and a request to S3 while the version's upload is awaited. */
 export const getSettledVersion = async (module: Module, version: string): Promise<ModuleVersion | undefined> => {
   const stored = await getModuleVersion(module.id, version);
   return stored && settle(module, stored);

@@ -21,7 +21,7 @@ const key: Finder<GpgKey> = {
   scope: inOrganization,
 };
 
-/** Of the body: who may is decided by it. */
+/** The organization that the body names; it decides who may add the key. */
 const namespaceInBody: Finder<InOrganization> = {
   ...inOrganizationNamed,
   find: async (request) => {
@@ -78,7 +78,7 @@ const checkUnused = async ({ organization, keyId }: GpgKey): Promise<void> => {
 
 const deletedMeanwhile = () => notFound('The key was deleted at the same time.');
 
-/** Once more after a move that broke off, the key is in both places. */
+/** A repeat after an interrupted move finds the key in both places. */
 const movedKey = async ({ asciiArmor, keyId }: GpgKey, organization: string): Promise<GpgKey> => {
   const there = await getGpgKey(organization, keyId);
   return there?.asciiArmor === asciiArmor ? there : addKey(organization, keyId, asciiArmor);
@@ -86,14 +86,14 @@ const movedKey = async ({ asciiArmor, keyId }: GpgKey, organization: string): Pr
 
 const addition = { type: 'gpg_key', action: 'create', parameter: 'keyId', creates: false };
 
-/** Into the namespace of another organization, which gets a key that way: its trail says so too. */
+/** Moves a key to the namespace of another organization, whose audit trail also records it. */
 const change = async ({ request, subject, principal }: Context<GpgKey>): Promise<Answer> => {
   const organization = readKeyNamespace(request);
   if (organization === subject.organization) return ok(gpgKeyDocument(subject));
   const granted = await principal.on({ organization });
   if (!granted.has('registry:write-providers')) throw forbidden('namespace not authorized');
   await checkUnused(subject);
-  const answer = await withAudit({ request, principal, deed: addition, organization }, async () =>
+  const answer = await withAudit({ request, principal, auditAction: addition, organization }, async () =>
     ok(gpgKeyDocument(await movedKey(subject, organization))),
   );
   if (!(await deleteGpgKey(subject))) throw deletedMeanwhile();
@@ -109,7 +109,7 @@ const remove = async ({ subject }: Context<GpgKey>): Promise<Answer> => {
 const base = '/api/registry/private/v2/gpg-keys';
 const one = `${base}/{namespace}/{keyId}` as const;
 
-/** By full path: they are not below `/api/v2`. */
+/** By full path: these routes are not below `/api/v2`. */
 export const gpgKeyRoutes: Route[] = [
   userRoute('GET', base, 'any user', listAll, { 'filter[namespace]': 'text' }),
   route('POST', base, 'registry:write-providers', namespaceInBody, create),

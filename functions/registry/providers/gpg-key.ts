@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The id of an ASCII-armored public key (RFC 9580: ASCII armor, packet headers, public-key packets, key ids). Nothing is
- * verified with it here: Terraform checks the signature of what it installs against the key that the registry names. A
- * library that does all of OpenPGP would more than double the bundle.
+ * The id of an ASCII-armored public key (RFC 9580: ASCII armor, packet headers, public-key packets, key ids). Nothing
+ * is verified with it here: Terraform checks signatures against the key that the registry names. A complete OpenPGP
+ * library would more than double the bundle.
  */
 
 const armor =
   /-----BEGIN PGP PUBLIC KEY BLOCK-----\r?\n(?:[\w-]+: .*\r?\n)*\r?\n([\w+/=\s]+?)(?:\r?\n=[\w+/]{4})?\r?\n-----END PGP PUBLIC KEY BLOCK-----/;
 
-/** Whatever a packet is about, at most; keys have some kilobytes. */
+/** Maximum size; keys have a few kilobytes. */
 const maxBytes = 64 * 1024;
 
 interface Packet {
@@ -17,7 +17,7 @@ interface Packet {
   body: Buffer;
 }
 
-/** The first packet; undefined when there is none, or one of a length that no key has. */
+/** The first packet; undefined when there is none, or its length is impossible for a key. */
 const firstPacket = (bytes: Buffer): Packet | undefined => {
   const head = bytes[0] ?? 0;
   if ((head & 0x80) === 0) return undefined;
@@ -47,7 +47,7 @@ const algorithms = [1, 3, 17];
 
 export type ReadKey = { keyId: string; error?: undefined } | { error: string; keyId?: undefined };
 
-/** @returns the key id as 16 hexadecimal digits in upper case, or what is wrong, for people */
+/** @returns the key id as 16 hexadecimal digits in upper case, or the error for people */
 export const readPublicKey = (asciiArmor: string): ReadKey => {
   const [, encoded] = armor.exec(asciiArmor) ?? [];
   if (encoded === undefined) return { error: 'must be an ASCII-armored PGP public key' };

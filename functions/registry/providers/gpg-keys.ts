@@ -8,7 +8,7 @@ export interface GpgKey {
   /** 16 hexadecimal digits, upper case. */
   keyId: string;
   asciiArmor: string;
-  /** As the API calls it: a number as text. */
+  /** In the API: a number as text. */
   id: string;
   createdAt: string;
 }
@@ -21,7 +21,7 @@ export const listGpgKeys = (organization: string): Promise<GpgKey[]> =>
 export const getGpgKey = (organization: string, keyId: string): Promise<GpgKey | undefined> =>
   get<GpgKey>(keys.gpgKey(organization, keyId));
 
-/** Undefined when the organization has it. 1 write. */
+/** Undefined when the organization has the key already. 1 write. */
 export const createGpgKey = async (
   organization: string,
   keyId: string,
@@ -31,10 +31,10 @@ export const createGpgKey = async (
   return (await create({ ...keys.gpgKey(organization, keyId), ...key })) ? key : undefined;
 };
 
-/** HashiCorp's own key, which clients have. */
+/** HashiCorp's own key, which is built into clients. */
 const builtInKey = '34365D9472D7468F';
 
-/** Whether clients can verify what is signed with the key: they have it, or are given it. At most 1 read. */
+/** Whether clients can verify signatures of the key: it is built in, or the organization has it. At most 1 read. */
 export const isKnownKey = async (organization: string, keyId: string): Promise<boolean> =>
   keyId === builtInKey || (await getGpgKey(organization, keyId)) !== undefined;
 

@@ -8,7 +8,7 @@ import { version } from '../versions.ts';
 import { type ReadKey, readPublicKey } from './gpg-key.ts';
 import type { Platform, ProviderAddress, ProviderVersion } from './records.ts';
 
-/** What creating providers, versions, platforms and keys may say (HCP API: private registry). */
+/** Input of providers, versions, platforms and keys (HCP API: private registry). */
 
 const at = '/data/attributes';
 
@@ -33,7 +33,7 @@ const newProvider = {
   'registry-name': v.optional(v.string()),
 };
 
-/** Clients look for these words. */
+/** Clients look for these exact messages. */
 const noRegistry = (name: string | undefined): ApiError => {
   const source = { pointer: `${at}/registry-name` };
   const title = 'invalid attribute';
@@ -61,7 +61,7 @@ const keyId = v.pipe(
   v.transform((id) => (/^[0-9A-Fa-f]{16}$/.test(id) ? id.toUpperCase() : id)),
 );
 
-/** Of providers built with today's SDKs. */
+/** Of providers that are built with current SDKs. */
 const usualProtocols: ProviderVersion['protocols'] = ['5.0'];
 
 const newVersion = {
@@ -94,7 +94,7 @@ const newPlatform = {
   os: system,
   arch: system,
   filename: v.pipe(v.string(), v.regex(/^[\w][\w.+-]{0,199}$/, 'is a file name without folders')),
-  // One that is no SHA-256 never equals the sum of the binary, and the platform is not offered.
+  // Any other text never equals the checksum of the binary, so the platform is not offered.
   shasum: v.pipe(
     v.string(),
     v.regex(/^\w{1,64}$/, 'is the SHA-256 of the binary: 64 hexadecimal digits in lower case'),

@@ -13,7 +13,7 @@ import {
 } from './records.ts';
 import { downloadUrl, installable, settle } from './uploads.ts';
 
-/** Terraform's provider registry protocol (Terraform: provider registry protocol). */
+/** Terraform's provider registry protocol. */
 
 const inNamespace: Finder<Provider> = {
   what: 'provider',
@@ -31,7 +31,7 @@ const inNamespace: Finder<Provider> = {
 
 const plain = (body: unknown): Answer => json(200, body, 'application/json');
 
-/** Those whose signature clients can verify. 1 read for each key. */
+/** Providers whose signature clients can verify. 1 read for each key. */
 const signed = async ({ organization }: Provider, all: ProviderVersion[]): Promise<ProviderVersion[]> => {
   const ids = [...new Set(all.map(({ keyId }) => keyId))];
   const known = await Promise.all(ids.map((id) => isKnownKey(organization, id)));

@@ -9,8 +9,9 @@ import { verifySignature } from './signature.ts';
 import { unzipFile } from './unzip.ts';
 
 /**
- * Terraform from releases.hashicorp.com, by checksums that HashiCorp signed; OpenTofu from its GitHub releases, by the
- * checksums beside it. Not by @hashicorp/js-releases, which accepts checksums signed by anybody (seen with 1.7.7).
+ * Downloads Terraform from releases.hashicorp.com, verified by checksums that HashiCorp signed, and OpenTofu from its
+ * GitHub releases, verified by the checksums published there. @hashicorp/js-releases is not used: it accepts checksums
+ * signed by anybody (seen with 1.7.7).
  */
 
 export type Engine = 'terraform' | 'tofu';
@@ -68,8 +69,8 @@ export interface Download {
 }
 
 /**
- * Path of the binary, verified. Two runners may download the same at once; both end with a whole file.
- * @throws {Error} when it cannot be had, or is not what was signed
+ * Path of the verified binary. Two runners may download the same version concurrently; each ends with a complete file.
+ * @throws {Error} when it cannot be downloaded or verified
  */
 export const downloadBinary = async (download: Download): Promise<string> => {
   const { engine, version, releases, directory, signal, key = hashicorpKey } = download;

@@ -10,18 +10,18 @@ import type { Settings } from '../settings.ts';
 import { platform } from './platform.ts';
 import { constraint, exactVersion, newest } from './version.ts';
 
-/** A Terraform or OpenTofu that can be started. */
+/** A Terraform or OpenTofu binary that starts. */
 export interface Binary {
   engine: 'terraform' | 'tofu';
   path: string;
   version: string;
-  /** As the binary names it: `linux_arm64`. */
+  /** As the binary reports it: `linux_arm64`. */
   platform: string;
 }
 
 const productName = { terraform: 'Terraform', tofu: 'OpenTofu' } as const;
 
-/** Smaller files are wrapper scripts (tfenv, asdf), whose answer depends on where they are asked. */
+/** Smaller files are wrapper scripts (tfenv, asdf), whose version depends on the directory they run in. */
 const minBinaryBytes = 1024 * 1024;
 const versionMs = 10_000;
 
@@ -29,7 +29,7 @@ type Wanted = Job['terraform'];
 
 /**
  * The binary on PATH when its version fits, else one downloaded before, else a download.
- * @throws {PhaseError} which says what is here, what was asked for, and why it could not be had
+ * @throws {PhaseError} which names the version found, the version requested and the cause
  */
 export const findBinary = async (wanted: Wanted, settings: Settings, signal: AbortSignal): Promise<Binary> => {
   const { engine, version } = wanted;
@@ -68,7 +68,7 @@ const download = async (
   directory: string,
   signal: AbortSignal,
 ): Promise<Binary> => {
-  // Loaded late: signature checking and unzipping are large, and seldom needed.
+  // Loaded on demand: signature checking and unzipping are large and seldom needed.
   const { downloadBinary, listVersions } = await import('./download.ts');
   const exact = exactVersion(version) ?? newest(await listVersions(engine, releases, signal), satisfies);
   if (!exact) throw new Error('no released version matches');
@@ -96,7 +96,7 @@ const lookUp = async (engine: Wanted['engine'], settings: Settings): Promise<Bin
       await access(path, constants.X_OK);
       return { engine, path, ...(await askVersion(path, settings)) };
     } catch {
-      // Not there, not executable, or not one that answers: the next directory.
+      // Missing, not executable or not Terraform: try the next directory.
     }
   }
   return undefined;
@@ -104,7 +104,7 @@ const lookUp = async (engine: Wanted['engine'], settings: Settings): Promise<Bin
 
 type Answer = Pick<Binary, 'version' | 'platform'>;
 
-/** Asking takes ~60 ms of a process start, so that the answer is remembered until the file changes. */
+/** Starting a process to read its version takes ~60 ms, so the version is cached until the file changes. */
 const askVersion = async (path: string, { cacheDirectory, inherited }: Settings): Promise<Answer> => {
   const real = await realpath(path);
   const { mtimeMs, size } = await stat(real);

@@ -10,13 +10,11 @@ import {
 } from 'openpgp';
 
 /**
- * Checks a detached OpenPGP signature against a key that is pinned in this program.
- *
- * By key material only: a pinned key needs neither its owner's self-signatures nor its expiry to be trusted, and
- * HashiCorp keeps lengthening its keys in place, so that the library's own rules (valid at the time of signing, by
- * the newest self-signature) refuse every release that is older than the copy at hand.
- *
- * @throws {Error} unless one of the key's parts made the signature over exactly these bytes
+ * Checks a detached OpenPGP signature against a key that is pinned in this program. Only the key material counts: a
+ * pinned key needs neither self-signatures nor an expiry date to be trusted. HashiCorp extends its keys in place, and
+ * the library's own rules (valid at the time of signing, by the newest self-signature) reject every release older than
+ * our copy.
+ * @throws {Error} unless one of the key's parts signed exactly these bytes
  */
 export const verifySignature = async (
   content: Uint8Array,
@@ -31,7 +29,7 @@ export const verifySignature = async (
   for (const packet of packets as unknown as SignaturePacket[]) {
     const signer = parts.find((part) => part.getKeyID().equals(packet.issuerKeyID as ReturnType<Key['getKeyID']>));
     if (!signer) continue;
-    // Throws when the signature does not fit.
+    // Throws when the signature does not match.
     await packet.verify(signer.keyPacket, enums.signature.binary, literal, new Date(), true);
     return;
   }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 
 /**
- * Extracts one file of a zip archive; all others are left alone, so that no name in it matters.
+ * Extracts one file of a zip archive. No other file is touched, so no other name in it can do harm.
  * @throws {Error} when the archive has no such file or is damaged
  */
 export const unzipFile = async (archive: string, name: string, target: string, mode: number): Promise<void> => {
@@ -27,8 +27,8 @@ const executable = 0o111;
 const nameForm = /^(?!\.{1,2}(\/|$))[^/\\\0]+(\/(?!\.{1,2}(\/|$))[^/\\\0]+)*$/;
 
 /**
- * Extracts all files, for everyone to read and nobody to write.
- * @throws {Error} when the archive is damaged, has anything else, or unpacks to more
+ * Extracts all files, readable for everyone and writable for nobody.
+ * @throws {Error} when the archive is damaged, contains anything but plain files, or unpacks to more
  */
 export const unzipAll = async (
   archive: string,
@@ -51,7 +51,7 @@ export const unzipAll = async (
       if (files > limits.files || bytes > limits.bytes) throw new Error('the archive unpacks to too much');
       const path = join(target, fileName);
       mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-      // yauzl ends with an error on more bytes than the entry announces.
+      // yauzl fails on more bytes than the entry announces.
       const how = { mode: mode & executable ? 0o555 : 0o444, flags: 'wx' };
       await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(path, how));
     }

@@ -2,8 +2,9 @@ import compare from 'semver/functions/compare.js';
 import parse from 'semver/functions/parse.js';
 
 /**
- * Terraform's own version constraints (hashicorp/go-version), which differ from npm's: `~> 1.5` allows 1.9, `!=` exists,
- * a comma means and, and a pre-release is only met by a constraint that names one of the same version.
+ * Terraform's own version constraints (hashicorp/go-version), which differ from npm's: `~> 1.5` allows 1.9, `!=`
+ * exists, a comma means "and", and a pre-release matches only a constraint that names a pre-release of the same
+ * version.
  */
 
 type Satisfies = (version: string) => boolean;
@@ -48,7 +49,7 @@ const one = (text: string): Satisfies => {
 };
 
 /**
- * Whether a version meets what a workspace asks for: an exact version, a constraint, or `latest` (any released one).
+ * Whether a version satisfies the workspace's: an exact version, a constraint, or `latest` (any release).
  * @throws {Error} when it is none of these
  */
 export const constraint = (text: string): Satisfies => {

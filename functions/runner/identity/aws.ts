@@ -2,7 +2,7 @@ import type { AwsCredential, Signed } from '../../protocols/credential.ts';
 import type { Job } from '../../protocols/runner.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
-/** Whoever reads CloudTrail finds the run by it. AWS: 2 to 64 characters. */
+/** Identifies the run in CloudTrail. AWS: 2 to 64 characters. */
 const sessionOf = ({ runId, phase }: Pick<Job, 'runId' | 'phase'>): string => `${runId}-${phase}`;
 
 /**

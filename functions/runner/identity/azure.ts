@@ -1,7 +1,10 @@
 import type { AzureCredential, Signed } from '../../protocols/credential.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
-/** The provider refuses a token in the environment beside another one in a file, so not both where there are several. */
+/**
+ * The provider rejects a token in the environment next to one in a file, so with several configurations there are only
+ * files.
+ */
 export const makeAzure = ({ clientId, token }: Signed<AzureCredential>, keep: CredentialFolder): IssuedCredential => ({
   environment: { ARM_USE_OIDC: 'true', ARM_CLIENT_ID: clientId, ARM_OIDC_TOKEN: token },
   entry: {

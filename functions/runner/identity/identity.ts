@@ -42,7 +42,7 @@ const make = (
   }
 };
 
-/** What Terraform identifies itself with to others during one phase: files of its own, variables, leases. */
+/** Credentials that Terraform presents to other services during one phase: files, variables, leases. */
 export class Identity {
   readonly #folder: string;
   readonly #made: One[] = [];
@@ -52,9 +52,9 @@ export class Identity {
   }
 
   /**
-   * @param folder for its files; made, and removed at the end
-   * @param signal ends the waiting for others
-   * @throws {PhaseError} when others refuse what they are asked for; nothing is left then
+   * @param folder for its files; created, and removed at the end
+   * @param signal aborts requests to other services
+   * @throws {PhaseError} when a service refuses to issue credentials; all others are revoked then
    */
   static async make(
     folder: string,
@@ -85,7 +85,7 @@ export class Identity {
         this.#made.push({ provider, tag, made: await make(one, new CredentialFolder(this.#folder, tag)) });
       }),
     );
-    // Only now: what others made beside it has to be taken back.
+    // Only once all have settled: credentials that others issued must be revoked.
     const failed = all.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
   }
@@ -96,14 +96,14 @@ export class Identity {
     return { ask };
   }
 
-  /** What must not be shown, beside the tokens themselves. */
+  /** Values that logs must not show, besides the tokens themselves. */
   get secrets(): string[] {
     return this.#made.flatMap(({ made }) => made.secrets ?? []);
   }
 
   /**
-   * For Terraform's processes. Not of a provider with several configurations: the environment would get in the way of those
-   * with a tag, so that a configuration has to say which one each provider block takes (HCP Terraform: specifying multiple
+   * For Terraform's processes. Empty for a provider with several configurations: the environment would override those
+   * with a tag, so each provider block has to name its configuration (HCP Terraform: specifying multiple
    * configurations).
    */
   get environment(): Record<string, string> {
@@ -114,9 +114,9 @@ export class Identity {
   }
 
   /**
-   * `tfc_<provider>_dynamic_credentials`, for the configurations that declare it.
+   * `tfc_<provider>_dynamic_credentials`, for configurations that declare it.
    * @param declared names of the configuration's variables
-   * @param pathOf a file's path as Terraform is to know it
+   * @param pathOf a file's path as Terraform sees it
    */
   variables(declared: string[], pathOf: (file: string) => string): JobVariable[] {
     const providers = new Set(this.#made.filter(({ made }) => made.entry).map(({ provider }) => provider));
@@ -132,7 +132,7 @@ export class Identity {
       }));
   }
 
-  /** Takes everything back. */
+  /** Revokes and removes everything. */
   async end(): Promise<void> {
     rmSync(this.#folder, { recursive: true, force: true });
     await Promise.all(this.#made.splice(0).map(({ made }) => made.end?.()));
@@ -154,5 +154,5 @@ export class Identity {
 
 const isFile = (value: string | File | null): value is File => typeof value === 'object' && value !== null;
 
-/** JSON is an HCL expression but for templates in its strings. */
+/** JSON is a valid HCL expression, except for template sequences in its strings. */
 const asExpression = (value: unknown): string => JSON.stringify(value).replaceAll(/[$%](?=\{)/g, (sign) => sign + sign);

@@ -3,7 +3,7 @@ import type { BackedAws, BackedAzure, BackedCredential, BackedGcp } from '../../
 import { PhaseError } from '../errors.ts';
 import type { CredentialFolder, IssuedCredential, OpenVault } from './issued-credentials.ts';
 
-/** What Vault makes for clouds. It takes all of it back when its own token is revoked. */
+/** Cloud credentials that Vault issues. Vault revokes all of them together with its own token. */
 
 type Data = Record<string, string>;
 
@@ -18,7 +18,7 @@ const required = ({ path }: BackedCredential, data: Data, name: string): string 
 const ofAws = (backed: BackedAws, data: Data, keep: CredentialFolder): IssuedCredential => {
   const id = required(backed, data, 'access_key');
   const secret = required(backed, data, 'secret_key');
-  // Only users of IAM have none. Vault called it so before it had `session_token`.
+  // Credentials of IAM users have none. Vault called it `security_token` before it had `session_token`.
   const session = data.session_token || data.security_token || undefined;
   const lines = [
     '[default]',
@@ -78,7 +78,7 @@ const ofAzure = (backed: BackedAzure, data: Data, keep: CredentialFolder): Issue
   };
 };
 
-/** @throws {PhaseError} with what Vault said */
+/** @throws {PhaseError} with Vault's error */
 export const makeBacked = async (
   backed: BackedCredential,
   vault: OpenVault,

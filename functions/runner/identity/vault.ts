@@ -6,15 +6,15 @@ import { retryFor, retrying } from '../../transport/retry.ts';
 import { PhaseError } from '../errors.ts';
 import type { CredentialFolder, IssuedCredential, OpenVault } from './issued-credentials.ts';
 
-/** A lease is renewed when so much of it has passed. */
+/** A lease is renewed after this part of its duration. */
 const renewAfter = 2 / 3;
 const shortestRenewalMs = 1_000;
-/** Nobody waits longer for a token to be revoked: it ends by itself. */
+/** How long to wait for a token to be revoked: it expires by itself. */
 const revokeMs = 10_000;
 
 interface Lease {
   client_token: string;
-  /** Seconds; 0: without end. */
+  /** Seconds; 0: does not expire. */
   lease_duration: number;
   renewable: boolean;
 }
@@ -95,7 +95,7 @@ interface Body {
   errors?: string[];
 }
 
-/** Without the parser's own words, which repeat what they are about. */
+/** Without the parser's error message, which quotes the response. */
 const read = ({ body }: Answer): Body => {
   try {
     return JSON.parse(body.toString('utf8')) as Body;
@@ -119,7 +119,7 @@ const readLease = (answer: Answer): Lease => {
   return auth;
 };
 
-/** Renews the token until it is told to stop. @returns how to stop */
+/** Renews the token until stopped. @returns stops it */
 const keepAlive = (vault: Vault, { client_token: token, lease_duration, renewable }: Lease): (() => void) => {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -142,9 +142,9 @@ const keepAlive = (vault: Vault, { client_token: token, lease_duration, renewabl
 };
 
 /**
- * Exchanges the workload identity token for one of Vault's, which lives as long as the phase. The provider is told to make
- * no child token of it: the policy that the documentation recommends does not allow that.
- * @throws {PhaseError} with what Vault said
+ * Exchanges the workload identity token for a Vault token that lives as long as the phase. The provider must not create
+ * a child token: the policy that the documentation recommends does not allow it.
+ * @throws {PhaseError} with Vault's error
  */
 export const makeVault = async (
   credential: Signed<VaultCredential>,

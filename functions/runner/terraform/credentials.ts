@@ -4,14 +4,14 @@ import type { Job } from '../../protocols/runner.ts';
 import type { Settings } from '../settings.ts';
 
 /**
- * What `terraform_remote_state` and the registry of this platform need: the job's token for the platform's host, where
- * Terraform looks for credentials. A variable of the workspace of that name takes its place.
+ * Credentials for `terraform_remote_state` and this platform's registry: the job's token for the platform's host, where
+ * Terraform looks for credentials. A variable of the workspace with the same name replaces it.
  */
 
 /** Terraform CLI: `TF_TOKEN_` and the host with `.` as `_` and `-` as `__`. */
 const variableOf = (host: string): string => `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
 
-/** Whichever platform a run is of, its modules can be named by this host (HCP Terraform: generic hostname). */
+/** On every platform, modules can be named by this host (HCP Terraform: generic hostname). */
 const genericHost = 'localterraform.com';
 
 const genericHostBlock = (host: string): string => `host "${genericHost}" {
@@ -22,13 +22,13 @@ const genericHostBlock = (host: string): string => `host "${genericHost}" {
 }
 `;
 
-/** With a port the name has a colon, and shells drop such variables on the way. */
+/** With a port the name has a colon, and shells drop such variables. */
 const isVariable = (host: string): boolean => /^\w+$/.test(variableOf(host));
 
 export const tokenVariables = ({ stateToken }: Job, { hosts }: Settings): Record<string, string> =>
   Object.fromEntries([genericHost, ...hosts].filter(isVariable).map((host) => [variableOf(host), stateToken]));
 
-/** For hosts with a port the file that `terraform login` writes; and where the generic host leads to. */
+/** For hosts with a port, writes the file that `terraform login` writes; also configures the generic host. */
 export const keepCredentials = (home: string, { stateToken }: Job, { hosts }: Settings): void => {
   const directory = join(home, '.terraform.d');
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -4,7 +4,7 @@ import type { Settings } from '../settings.ts';
 import { tokenVariables } from './credentials.ts';
 import { effective } from './variables.ts';
 
-/** What Terraform may see of the runner's own environment; nothing else is passed on, but for what an agent's owner names. */
+/** Variables of the runner's own environment that Terraform may see, besides those that an agent's operator names. */
 const passedOn = [
   'PATH',
   'LANG',
@@ -21,10 +21,10 @@ const passedOn = [
   'TF_PLUGIN_CACHE_DIR',
 ];
 
-/** Where the runner keeps state, and how it talks to Terraform; a workspace's variables cannot change it. */
+/** Where the runner keeps state, and how it talks to Terraform: a workspace's variables cannot override these. */
 const internal = /^(TF_DATA_DIR|TF_WORKSPACE|TF_INPUT|TF_IN_AUTOMATION|STEPFORM_.*)$/;
 
-/** What a reader of plans and states is started with: nothing of the workspace's. */
+/** The environment for reading plans and states: nothing of the workspace's. */
 export const readerEnvironment = (
   { workspace }: Job,
   { inherited }: Settings,
@@ -50,9 +50,9 @@ export interface Directories {
 }
 
 /**
- * The whole environment of Terraform's processes. Variables of the workspace's category `env` exist here and nowhere
+ * The whole environment of Terraform's processes. The workspace's variables of category `env` are set here and nowhere
  * else.
- * @throws {PhaseError} for a variable no process can be started with
+ * @throws {PhaseError} for a variable that no process can be started with
  */
 export const terraformEnvironment = (
   job: Job,
@@ -70,7 +70,7 @@ export const terraformEnvironment = (
     TF_IN_AUTOMATION: '1',
     TF_INPUT: '0',
     CHECKPOINT_DISABLE: '1',
-    // What `terraform.workspace` says.
+    // The value of `terraform.workspace`.
     TF_WORKSPACE: job.workspace.name,
     ...tokenVariables(job, settings),
     ...job.environment,
@@ -87,7 +87,7 @@ export const terraformEnvironment = (
   return environment;
 };
 
-/** HCP Terraform's `TFE_PARALLELISM`, as the flag it stands for. */
+/** The flag for HCP Terraform's `TFE_PARALLELISM`. */
 export const parallelism = ({ TFE_PARALLELISM: value }: Record<string, string>): string[] => {
   if (!value) return [];
   if (/^[1-9]\d{0,3}$/.test(value)) return [`-parallelism=${value}`];

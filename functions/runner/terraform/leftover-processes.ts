@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owner } from './owner.ts';
 
 /**
- * Ends what a phase has left running: a process that has left its group and session (`setsid`) and whose parent has ended
- * is found by its user, or, where Terraform has none of its own, by the mark in its environment.
+ * Ends processes that a phase has left running. One that has left its group and session (`setsid`) and whose parent has
+ * ended is found by its user or, if Terraform has no user of its own, by the mark in its environment.
  */
 
 interface Whose {
@@ -17,13 +17,13 @@ interface Whose {
 const patienceMs = 5000;
 const firstPauseMs = 2;
 const pauseGrowth = 1.5;
-/** Looks without finding anything while others start processes beside it. */
+/** Consecutive looks that must find nothing, in case processes are being started at the same time. */
 const sureLooks = 3;
 const helperMs = 1000;
 
 const processes = (): string[] => readdirSync('/proc').filter((name) => name.charCodeAt(0) <= 57 && /^\d+$/.test(name));
 
-/** Number of the process that was started last (proc(5): loadavg). */
+/** Id of the process that was started last (proc(5): loadavg). */
 const lastStarted = (): string => readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1) as string;
 
 const isAlive = (status: string): boolean => !/^State:\s+[ZX]/m.test(status);
@@ -59,8 +59,8 @@ const isOwn = (pid: string, { owner, mark }: Whose): boolean => {
 };
 
 /**
- * Kills all processes of a user in one go, as that user: the kernel lets none of them start another one meanwhile. It looks who it is
- * first: as root it would end the machine.
+ * Kills all processes of a user at once, as that user: the kernel lets none of them start another one meanwhile. Checks
+ * its user id first: as root this would take down the machine.
  */
 const killAll = ({ uid, gid }: Owner): Promise<void> =>
   new Promise((resolve) => {
@@ -83,7 +83,7 @@ const kill = (pid: string): void => {
   }
 };
 
-/** @returns whether nothing of them is left, as far as this system tells */
+/** @returns whether none of them is left, as far as this system can tell */
 export const endProcesses = async (whose: Whose): Promise<boolean> => {
   if (process.platform !== 'linux') return true;
   const end = Date.now() + patienceMs;
@@ -92,7 +92,7 @@ export const endProcesses = async (whose: Whose): Promise<boolean> => {
   let kills = 0;
   for (let pause = firstPauseMs; Date.now() < end; pause *= pauseGrowth) {
     const before = lastStarted();
-    // Those that were there at the last look, and not the user's, are not looked at again.
+    // Processes seen at the last look that are not the user's are skipped.
     const all = processes();
     const left = all.filter((pid) => !cleared.has(pid) && isOwn(pid, whose));
     cleared = new Set([String(process.pid), ...all.filter((pid) => !left.includes(pid))]);
@@ -103,7 +103,7 @@ export const endProcesses = async (whose: Whose): Promise<boolean> => {
     }
     looks = 0;
     for (const pid of left) kill(pid);
-    // What is just dying is gone at the next look; something that begets is not.
+    // A dying process is gone at the next look; one that starts others is not.
     if (whose.owner && kills++ > 0) await killAll(whose.owner);
     await sleep(pause);
   }

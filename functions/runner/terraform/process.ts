@@ -13,30 +13,30 @@ export interface Command {
   args: string[];
   directory: string;
   environment: Record<string, string>;
-  /** Whose the process is. */
+  /** The user that the process runs as. */
   user: User;
-  /** Standard output and error, in the order they were written; or a file for standard output alone. */
+  /** Receives standard output and error, in the order they were written; or a file for standard output alone. */
   output: ((bytes: Buffer) => void) | { file: string };
-  /** Nobody waits for it: whatever else there is to do goes first. */
+  /** Runs at low priority: nobody waits for it. */
   background?: boolean;
 }
 
 export interface ProcessResult {
-  /** Null when a signal ended it. */
+  /** Null when it was ended by a signal. */
   code: number | null;
   /** Last bytes of standard error, where output goes to a file. */
   errors: string;
 }
 
 /**
- * Runs its arguments in a process group of their own, which ends when this program does, however it does: `read` waits
- * for the end of a pipe that only the runner holds. Both outputs share one pipe, so that their order is kept.
+ * Runs its arguments in a process group of their own, which ends with this program, however that ends: `read` waits for
+ * the end of a pipe that only the runner holds. Both outputs share one pipe, to keep their order.
  */
 const wrapper = (both: boolean): string =>
   `exec 3<&0; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null${both ? ' 2>&1' : ''}`;
 
 const maxErrors = 16 * 1024;
-/** A process that has left the group may hold the pipe for as long as it likes. */
+/** How long to read on: a process that has left the group may hold the pipe forever. */
 const drainMs = 2000;
 
 class Group implements Stoppable {
@@ -46,7 +46,7 @@ class Group implements Stoppable {
     this.#child = child;
   }
 
-  /** To Terraform alone: it stops its providers and provisioners in order. */
+  /** Interrupts only Terraform, which stops its providers and provisioners in order. */
   interrupt(): void {
     this.#child.kill('SIGINT');
   }
@@ -57,24 +57,24 @@ class Group implements Stoppable {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // Nobody left.
+      // No process left.
     }
   }
 }
 
 const groups = new Set<Group>();
-/** That have a process now. */
+/** Users that have a process now. */
 const users = new Set<User>();
 
-/** Ends whatever still runs, and what that has left; for the runner's own last moment. */
+/** Ends everything that still runs, with what it has started; for the runner's last moment. */
 export const killEverything = async (): Promise<void> => {
   for (const group of groups) group.kill();
   await Promise.all([...users].map((user) => endProcesses(user)));
 };
 
 /**
- * Resolves when it has ended, its output is read and nothing it started lives on.
- * @throws {InterruptedError} when an end was asked for before it could be started
+ * Resolves when the process has ended, its output is read and nothing that it started is left.
+ * @throws {InterruptedError} when a stop was requested before it started
  */
 export const run = async (command: Command, control: Control): Promise<ProcessResult> => {
   if (control.cause) throw new InterruptedError('interrupted before it was started');

@@ -3,11 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import { give, makeFolder } from '../workspace/tree.ts';
 import { isPassable, type User } from './users.ts';
 
-/** Files of the machine that Terraform needs, where its user is not let near them: root's own, mostly. */
+/** Files of the machine that Terraform needs but its user cannot read, mostly root's. */
 
 /**
- * Path of a file with the same content that the user may read, and start if it is a program.
- * @param folder where a copy is put
+ * Path of a file with the same content that the user may read, and run if it is a program.
+ * @param folder for the copy
  */
 export const reachable = (file: string, folder: string, { owner }: User, program = false): string => {
   if (!owner) return file;
@@ -22,8 +22,8 @@ export const reachable = (file: string, folder: string, { owner }: User, program
 };
 
 /**
- * A cache of providers as the user may use it: what is in it, and room for more that nobody else gets. Undefined when its
- * files cannot be had without copying them.
+ * A provider cache for the user: the machine's providers, and private room for more. Undefined when its files would
+ * have to be copied.
  */
 export const reachableCache = (cache: string, folder: string, { owner }: User): string | undefined => {
   if (!owner) return cache;

@@ -7,15 +7,15 @@ import { busyUsers, endProcesses } from './leftover-processes.ts';
 import type { Owner } from './owner.ts';
 
 /**
- * Whose processes Terraform's are. Customers' code runs in them, so where the runner is root on Linux they belong to
+ * The users that Terraform's processes run as. They run customers' code, so where the runner is root on Linux they have
  * users of their own, which can neither signal the runner nor read its memory, environment or files: one for the plan,
- * one for the apply, and one that reads plans and states when the processes of the other two are gone.
+ * one for the apply, and one that reads plans and states once the processes of the other two are gone.
  */
 
 export class User {
-  /** Undefined where Terraform runs as the runner's own user. */
+  /** Undefined where Terraform runs as the runner's user. */
   readonly owner: Owner | undefined;
-  /** In the environment of this user's processes where nothing else tells them apart. */
+  /** In the environment of this user's processes, where nothing else distinguishes them. */
   readonly mark: string | undefined;
   #running = 0;
 
@@ -28,14 +28,14 @@ export class User {
     return this.#running > 0;
   }
 
-  /** To be called for each process that is started, and answered with {@link left}. */
+  /** To be called for each process that is started; {@link left} when it has ended. */
   entered(): void {
     this.#running += 1;
   }
 
   /**
    * Ends whatever this user's processes have left running, once the last of them has ended.
-   * @throws {PhaseError} when something lives on
+   * @throws {PhaseError} when a process survives
    */
   async left(): Promise<void> {
     this.#running -= 1;
@@ -51,11 +51,11 @@ export class User {
 export interface Users {
   plan: User;
   apply: User;
-  /** Reads plans and states, with no credentials, nothing to write to, and nobody else's processes around. */
+  /** Reads plans and states, with no credentials, no write access, and no other process around. */
   reader: User;
 }
 
-/** Reserved by convention (uids below are people's and systems', above are containers' and dynamic ones). */
+/** Reserved by convention (lower uids are people's and system accounts', higher ones are containers' and dynamic). */
 const firstUid = 60_000;
 
 const lastUid = 64_999;
@@ -82,7 +82,7 @@ const whyNot = (): string | undefined => {
   return undefined;
 };
 
-/** A name that ends with this process, however it ends, and that nobody else on the machine can have at the same time. */
+/** Reserves a user id: a socket name that exists as long as this process and only once on the machine. */
 const reserve = (uid: number): Promise<boolean> =>
   new Promise((resolve) => {
     const name = createServer();
@@ -94,7 +94,7 @@ const reserve = (uid: number): Promise<boolean> =>
 const reserved = async (): Promise<number> => {
   const count = Math.floor((lastUid - firstUid + 1) / each);
   const begin = randomInt(count);
-  // A runner that was killed may have left some of a user's.
+  // A runner that was killed may have left processes of a user.
   const busy = busyUsers();
   for (let n = 0; n < count; n++) {
     const uid = firstUid + ((begin + n) % count) * each;
@@ -110,8 +110,8 @@ const from = (uid: number): Users => {
 };
 
 /**
- * @param setting `none`, the first of three user ids that must be used, or nothing: users of their own where possible
- * @throws {Error} when the ones that must be used cannot be
+ * @param setting `none`, the first of three user ids that must be used, or empty: separate users where possible
+ * @throws {Error} when required user ids cannot be used
  */
 export const takeUsers = async (setting: string): Promise<Users> => {
   const reason = setting === 'none' ? 'it is turned off' : whyNot();
@@ -124,7 +124,7 @@ export const takeUsers = async (setting: string): Promise<Users> => {
 
 const others = 0o001;
 
-/** Whether every user may pass through a folder and all above it. */
+/** Whether every user may enter a folder and all above it. */
 export const isPassable = (folder: string): boolean => {
   if (process.platform === 'win32') return false;
   try {

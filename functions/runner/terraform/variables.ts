@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JobVariable } from '../../protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
 
-/** Of several variables of one key the last counts (protocol.ts: rising precedence). */
+/** Of several variables with one key the last wins (protocol.ts: rising precedence). */
 export const effective = (variables: JobVariable[], category: JobVariable['category']): JobVariable[] => [
   ...new Map(variables.filter((one) => one.category === category).map((one) => [one.key, one])).values(),
 ];
@@ -11,11 +11,11 @@ export const effective = (variables: JobVariable[], category: JobVariable['categ
 const identifier = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 
 /**
- * Writes Terraform variables into files, since values must not stand on a command line: plain strings together as JSON,
+ * Writes Terraform variables into files, because command lines are readable by others: plain strings together as JSON,
  * each HCL expression in a file named after its variable, so that Terraform's error names it.
- * @param only  names to write; all without it
+ * @param only names to write; absent: all
  * @returns paths for `-var-file`
- * @throws {PhaseError} for a name that no variable can have
+ * @throws {PhaseError} for an invalid variable name
  */
 export const writeVariables = async (
   directory: string,

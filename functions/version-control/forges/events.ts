@@ -4,7 +4,7 @@ export interface Sender {
   htmlUrl: string | null;
 }
 
-/** What a webhook says, in the platform's words. */
+/** The content of a webhook, translated for the platform. */
 export type ForgeEvent =
   | { kind: 'ignored'; why: string }
   | (Told & {
@@ -18,13 +18,13 @@ export type ForgeEvent =
   | (Told & { kind: 'tag'; tag: string; sha: string })
   | (Told & { kind: 'gone'; branch: string })
   | (Told & { kind: 'pull'; number: number; over: boolean })
-  /** What a merge queue is about to make of the branch. */
+  /** A commit that a merge queue is about to make the branch's. */
   | (Told & { kind: 'merge'; branch: string; before: string; sha: string })
-  /** One on a pull request that asks for something (commands.ts). */
+  /** A comment on a pull request with a command (commands.ts). */
   | (Told & { kind: 'comment'; number: number; commentId: string });
 
 interface Told {
-  /** Of the repository at the forge. */
+  /** Id of the repository at the forge. */
   repositoryId: string;
   defaultBranch: string | null;
   sender: Sender | null;
@@ -33,7 +33,7 @@ interface Told {
 /** A commit id of SHA-1 or SHA-256. */
 export const commitForm = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
-/** What stands for no commit. */
+/** Whether the id stands for "no commit". */
 export const isZeros = (sha: string): boolean => /^0+$/.test(sha);
 
 export const ignored = (why: string): ForgeEvent => ({ kind: 'ignored', why });

@@ -3,7 +3,7 @@ import type { ForgeEvent, Sender } from './events.ts';
 
 export type { Sender };
 
-/** What the platform needs of a forge; one file beside this for each kind. */
+/** The interface of a forge; one folder beside this file for each kind. */
 
 export interface ForgeRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -11,7 +11,7 @@ export interface ForgeRequest {
   path: string;
   query?: Record<string, string | number>;
   body?: object;
-  /** Statuses beside 2xx that are answers. */
+  /** Accepted statuses besides 2xx. */
   accept?: readonly number[];
   maxBytes?: number;
 }
@@ -31,7 +31,7 @@ export interface Repository {
   id: string;
   identifier: string;
   defaultBranch: string;
-  /** Its account may create webhooks. */
+  /** The connection's account may create webhooks. */
   mayAdminister: boolean;
   httpUrl: string;
   cloneUrl: string;
@@ -55,7 +55,7 @@ export interface Pull {
   body: string | null;
   url: string;
   sender: Sender | null;
-  /** Null while the forge has not looked. */
+  /** Null while the forge has not computed it. */
   mergeable: boolean | null;
 }
 
@@ -93,19 +93,19 @@ export interface Page<T> {
 export type Header = (name: string) => string | undefined;
 
 export interface Forge {
-  /** Where people authorize and codes are redeemed, below `http-url`. */
+  /** Where users authorize and codes are redeemed, below `http-url`. */
   oauth: { authorize: string; token: string; scope: string };
   whoAmI(call: Call): Promise<Account>;
   repositories(call: Call, page: number): Promise<Page<{ identifier: string; defaultBranch: string | null }>>;
-  /** Undefined when there is none that the account may see. */
+  /** Undefined when the account cannot see such a repository. */
   repository(call: Call, identifier: string): Promise<Repository | undefined>;
   branches(call: Call, identifier: string): Promise<string[]>;
-  /** Its commit. */
+  /** The branch's commit. */
   branch(call: Call, identifier: string, branch: string): Promise<string | undefined>;
-  /** With the commits that they are of; the first thousand. */
+  /** With their commits; the first thousand. */
   tags(call: Call, identifier: string): Promise<{ name: string; sha: string }[]>;
   commit(call: Call, identifier: string, sha: string): Promise<Commit | undefined>;
-  /** Paths of folders of a commit, as many as the forge lists at once. */
+  /** Paths of a commit's folders, as many as the forge lists at once. */
   folders(call: Call, identifier: string, sha: string): Promise<string[]>;
   /** The commit of the submodule at the path; undefined when there is none. */
   submodule(call: Call, identifier: string, sha: string, path: string): Promise<string | undefined>;
@@ -113,34 +113,34 @@ export interface Forge {
   changedFiles(call: Call, identifier: string, from: string, to: string): Promise<string[] | undefined>;
   /** Below `api-url`: a gzip tar of the commit's files, in one folder. */
   archivePath(identifier: string, sha: string): string;
-  /** Creates the webhook, or takes over one with the address. Its id. */
+  /** Creates the webhook, or takes over one with the same address. Returns its id. */
   createHook(call: Call, identifier: string, hook: { url: string; secret: string }): Promise<string>;
   deleteHook(call: Call, identifier: string, id: string): Promise<void>;
   postStatus(call: Call, identifier: string, sha: string, status: CommitStatus): Promise<void>;
 }
 
-/** Pull requests at a forge; apart from the rest, which other functions call. */
+/** Pull requests at a forge; separate from the rest, because fewer functions need them. */
 export interface PullForge {
   pull(call: Call, identifier: string, number: number): Promise<Pull | undefined>;
-  /** Somebody else approved its newest commit, as far as the forge tells commits apart, and nobody objects. */
+  /** Somebody else approved its newest commit, as far as the forge distinguishes commits, and nobody objects. */
   isApproved(call: Call, identifier: string, pull: Pull): Promise<boolean>;
   pullFiles(call: Call, identifier: string, number: number): Promise<string[] | undefined>;
-  /** Of a pull request, the first of them; as many as are worth looking at. */
+  /** The first comments of a pull request, as many as are worth reading. */
   comments(call: Call, identifier: string, number: number): Promise<Comment[]>;
-  /** Undefined when it is gone. */
+  /** Undefined when it was deleted. */
   comment(call: Call, identifier: string, at: { number: number; id: string }): Promise<PullComment | undefined>;
-  /** Its id. */
+  /** Returns its id. */
   postComment(call: Call, identifier: string, number: number, body: string): Promise<string>;
-  /** False when it is gone. */
+  /** False when it was deleted. */
   editComment(call: Call, identifier: string, at: { number: number; id: string }, body: string): Promise<boolean>;
 }
 
-/** Webhooks of a forge; apart from its API, which other functions call. */
+/** Webhooks of a forge; separate from its API, because fewer functions need them. */
 export interface WebhookReader {
-  /** Whether the forge that has the secret sent the body. In constant time. */
+  /** Whether the body was signed with the secret. Takes constant time. */
   isSigned(header: Header, body: string, secret: string): boolean;
   /** The delivery's id, if the forge gives it one. */
   deliveryId(header: Header): string | undefined;
-  /** What a webhook says. `payload` is any JSON. */
+  /** Content of a webhook. `payload` is any JSON. */
   eventOf(header: Header, payload: unknown): ForgeEvent;
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Equal texts, found out in a time that tells nothing of either. */
+/** Compares texts in constant time. */
 export const isSame = (given: string, wanted: string): boolean => {
   const [a, b] = [given, wanted].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
   return timingSafeEqual(a, b);

@@ -7,7 +7,7 @@ import { isHmacSigned, isSame } from './signature.ts';
 const isSigned: WebhookReader['isSigned'] = (header, body, secret) =>
   isHmacSigned(header('x-hub-signature-256'), body, secret);
 
-/** Gitea sends the headers of GitHub and Gogs as well: which forge a webhook is of is known from its address. */
+/** The address of a webhook determines the forge: Gitea also sends the headers of GitHub and Gogs. */
 export const webhookReaders: Record<Dialect, WebhookReader> = {
   github: {
     isSigned,

@@ -8,7 +8,7 @@ import type { Call } from '../forges/forge.ts';
 
 /** The platform's own GitHub App (GitHub: about authentication with a GitHub App). */
 
-/** @throws {ForgeError} where the operator set up none */
+/** @throws {ForgeError} if the operator has configured no app */
 export const theApp = (): GithubAppSettings => {
   const app = environment.githubApp;
   if (!app) throw new ForgeError('refused', 'this platform has no GitHub App');
@@ -19,7 +19,7 @@ export const theApp = (): GithubAppSettings => {
 export const appSecret = async ({ parameters, secrets }: GithubAppSettings, which: GithubAppSecret): Promise<string> =>
   parameters ? readParameter(parameters[which]) : ((secrets as Record<GithubAppSecret, string>)[which] ?? '');
 
-/** What calls go by that are of the app itself, or of a person who authorized it. */
+/** The connection for calls by the app itself, or by a user who authorized it. */
 export const appClient = ({ url, apiUrl }: GithubAppSettings): ForgeClient => ({
   id: 'github-app',
   organization: '',
@@ -32,7 +32,7 @@ export const appClient = ({ url, apiUrl }: GithubAppSettings): ForgeClient => ({
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** GitHub takes ten minutes at most, and its clock may be behind (GitHub: generating a JSON Web Token). */
+/** GitHub accepts ten minutes at most, and its clock may be behind (GitHub: generating a JSON Web Token). */
 const appJwt = ({ clientId }: Pick<GithubAppSettings, 'clientId'>, key: string, atMs = Date.now()): string => {
   const seconds = Math.floor(atMs / 1000);
   const claims = { iat: seconds - 60, exp: seconds + 540, iss: clientId };
@@ -41,7 +41,7 @@ const appJwt = ({ clientId }: Pick<GithubAppSettings, 'clientId'>, key: string, 
   return `${signed}.${signature}`;
 };
 
-/** Calls as the app itself. @throws {ForgeError} for a key that is none */
+/** Calls GitHub as the app. @throws {ForgeError} for an invalid key */
 export const callAsApp = async (app: GithubAppSettings, patience: { patient: boolean }): Promise<Call> => {
   const key = await appSecret(app, 'key');
   let secret: string;

@@ -21,7 +21,7 @@ import { appClient, appSecret } from './app.ts';
 import { appLinks } from './installations.ts';
 
 /**
- * A person's own authorization of the GitHub App: it proves which account at GitHub is theirs, and for an hour lets the platform
+ * A user's authorization of the GitHub App: it proves which GitHub account is theirs, and for an hour lets the platform
  * ask GitHub which installations they may link (GitHub: generating a user access token for a GitHub App).
  */
 
@@ -45,11 +45,11 @@ export const authorizationOf = async (userId: string): Promise<AppAuthorization 
   return found && found.expiresAt > Date.now() / 1000 ? found : undefined;
 };
 
-/** Calls as the person. 1 KMS request. */
+/** Calls GitHub as the user. 1 KMS request. */
 export const callAsPerson = async (app: GithubAppSettings, { userId, sealedToken }: AppAuthorization): Promise<Call> =>
   callerOf({ client: appClient(app), secret: await open(sealedToken, contextOf(userId)) });
 
-/** @throws {ApiError} 404 where the operator set up no app */
+/** @throws {ApiError} 404 if the operator has configured no app */
 export const requireApp = (): GithubAppSettings => {
   const app = environment.githubApp;
   if (app) return app;
@@ -103,7 +103,7 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
   try {
     await redeem(request, app, attempt);
   } catch {
-    // What GitHub says could have the code in it.
+    // GitHub's message could contain the code.
     return done('failed');
   }
   return done('authorized');
@@ -119,5 +119,5 @@ export const authorizationRoutes: Route[] = [
   ),
 ];
 
-/** Not below the API's prefix: GitHub sends browsers here. */
+/** Not below the API's prefix: GitHub redirects browsers here. */
 export const appCallbackRoutes: Route[] = [openRoute('GET', callbackPath, 'anyone', callback)];

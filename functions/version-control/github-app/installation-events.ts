@@ -15,8 +15,8 @@ import {
 } from './installations.ts';
 
 /**
- * What becomes of installations at GitHub (GitHub webhooks: installation, installation_repositories). Followers stay connected;
- * people are told why they get no runs.
+ * Changes of installations at GitHub (GitHub webhooks: installation, installation_repositories). Followers stay
+ * connected; events explain why they get no runs.
  */
 
 const names = ['installation', 'installation_repositories'] as const;
@@ -54,7 +54,7 @@ const outcomes: Record<string, (login: string) => readonly ['info' | 'error', st
 const most = 500;
 const atOnce = 25;
 
-/** Of those that something follows. */
+/** Only repositories that something follows. */
 const tellRemoved = async (installation: Installation, identifiers: string[]): Promise<number> => {
   let followed = 0;
   for (let i = 0; i < Math.min(identifiers.length, most); i += atOnce) {
@@ -71,7 +71,7 @@ const tellRemoved = async (installation: Installation, identifiers: string[]): P
   return followed;
 };
 
-/** What was noted; undefined for what nobody here needs to know. @throws {ApiError} 400 */
+/** Records the event; undefined for one that concerns nobody here. @throws {ApiError} 400 */
 export const noteInstallationEvent = async (
   app: GithubAppSettings,
   name: (typeof names)[number],

@@ -18,7 +18,7 @@ import { repositoryPermissions } from './manifest.ts';
 import { pageOfRepositories } from './repositories.ts';
 
 /**
- * Tokens of installations: each is for one repository and an hour, and kept sealed until shortly before its end
+ * Tokens of installations: each is for one repository and an hour, and stored sealed until shortly before it expires
  * (GitHub REST API: create an installation access token for an app).
  */
 
@@ -29,7 +29,7 @@ interface KeptToken {
 
 const renewedBeforeMs = 5 * 60_000;
 
-/** Of lists. */
+/** Permission for lists of repositories. */
 const seeing = { metadata: 'read' };
 
 const issued = v.object({ token: v.pipe(v.string(), v.minLength(1)), expires_at: v.string() });
@@ -53,7 +53,7 @@ const issue = async ({ app, installation, repository, patient }: Wanted): Promis
   const path = `/app/installations/${installationId}/access_tokens`;
   const { status, body: answer } = await call({ method: 'POST', path, body, accept: [404, 422] });
   if (status === 404) {
-    // Its webhook may have been lost.
+    // The webhook that reports it may have been lost.
     await noteInstallation(id, { uninstalledAt: now() });
     throw uninstalled(account.login);
   }
@@ -85,7 +85,7 @@ const token = async (wanted: Wanted): Promise<{ secret: string; key: Key }> => {
   return { secret, key };
 };
 
-/** How many repositories it was given, whoever asks. 2 calls. @throws {ForgeError} */
+/** Number of repositories in the installation. 2 calls. @throws {ForgeError} */
 export const countRepositories = async (
   app: GithubAppSettings,
   installation: InstallationFacts & { id: string },
@@ -95,7 +95,7 @@ export const countRepositories = async (
   return (await pageOfRepositories(call, '/installation/repositories', { page: 1, size: 1 })).total;
 };
 
-/** @throws {ForgeError} for one that cannot be used now */
+/** @throws {ForgeError} for an installation that cannot be used now */
 const checkUsable = ({ account: { login }, uninstalledAt, suspendedAt, pausedUntil }: Installation): void => {
   if (uninstalledAt) throw uninstalled(login);
   if (suspendedAt) throw new ForgeError('refused', `the GitHub App's installation for ${login} is suspended at GitHub`);
@@ -106,14 +106,14 @@ const checkUsable = ({ account: { login }, uninstalledAt, suspendedAt, pausedUnt
 
 export interface Reach {
   patient?: boolean;
-  /** Of one that is being unlinked, too. */
+  /** Also for one that is being unlinked. */
   ended?: boolean;
-  /** `owner/name` of the repository that the token is for; without it the token sees names of repositories alone. */
+  /** `owner/name` of the repository that the token is for; without it the token can only list repositories. */
   repository?: string;
 }
 
 /**
- * 2 reads and 1 KMS request; once an hour and repository a call of GitHub more.
+ * 2 reads and 1 KMS request; once an hour and repository also a call of GitHub.
  * @throws {ForgeError} for an installation that cannot be used now
  */
 export const connectionByInstallation = async (
@@ -126,7 +126,7 @@ export const connectionByInstallation = async (
   checkUsable(installation);
   const { organization, account } = installation;
   const [owner = '', name = '', ...rest] = repository.split('/');
-  // Tokens are issued by names alone: another owner's repository of that name is not meant.
+  // Tokens are issued by name only: reject another owner's repository of that name.
   if (repository && (rest.length > 0 || owner.toLowerCase() !== account.login.toLowerCase())) {
     throw new ForgeError('missing', `the GitHub App's installation for ${account.login} does not reach ${repository}`);
   }
@@ -136,7 +136,7 @@ export const connectionByInstallation = async (
     secret,
     onProblem: async (problem) => {
       if ('pausedUntil' in problem) await noteInstallation(id, problem);
-      // It was revoked before its time: the next call gets another.
+      // Revoked early: the next call gets another one.
       else await remove(key);
     },
   };

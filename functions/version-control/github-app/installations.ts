@@ -6,38 +6,41 @@ import { type Key, keys } from '../../store/keys.ts';
 import { batchGet, get, put, queryAll, remove, update } from '../../store/table.ts';
 import { now } from '../../store/time.ts';
 
-/** Installations of the GitHub App (HCP API: GitHub App installations). One has a record once an organization linked it. */
+/**
+ * Installations of the GitHub App (HCP API: GitHub App installations). An installation has a record once an
+ * organization has linked it.
+ */
 
-/** What GitHub says of one. */
+/** GitHub's data about an installation. */
 export interface InstallationFacts {
   installationId: number;
-  /** Of the account whose repositories it reaches. */
+  /** The account whose repositories it reaches. */
   account: { id: string; login: string; type: string; iconUrl: string | null };
-  /** Where its settings are. */
+  /** URL of its settings. */
   url: string | null;
   suspendedAt?: string;
 }
 
 export interface Installation extends InstallationFacts {
   id: string;
-  /** That linked it. */
+  /** The organization that linked it. */
   organization: string;
   linkedAt: string;
   linkedBy: string;
-  /** At GitHub; another installation of the same account gets another number. */
+  /** When it was uninstalled at GitHub; a new installation for the same account has another number. */
   uninstalledAt?: string;
   /** GitHub asked to wait until then. */
   pausedUntil?: string;
-  /** It is being unlinked: for everybody else it is gone. */
+  /** It is being unlinked: other requests treat it as gone. */
   deletedAt?: string;
 }
 
 const prefix = 'ghain-';
 
-/** Stands for the app among OAuth clients. */
+/** Takes the place of an OAuth client's id for the app. */
 export const appLinks = 'github-app';
 
-/** Whether what a follower is connected by is an installation; otherwise it is an OAuth token. */
+/** Whether the id of a follower's connection is an installation's; otherwise it is an OAuth token's. */
 export const isInstallation = (id: string): boolean => id.startsWith(prefix);
 
 export const installationIdOf = ({ id, apiUrl }: Pick<GithubAppSettings, 'id' | 'apiUrl'>, number: number): string =>
@@ -45,7 +48,7 @@ export const installationIdOf = ({ id, apiUrl }: Pick<GithubAppSettings, 'id' | 
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(1));
 
-/** In answers and webhooks alike. */
+/** In responses and webhooks. */
 export const installationSchema = v.object({
   id: whole,
   app_id: v.optional(whole),
@@ -71,7 +74,7 @@ export const factsOf = (given: v.InferOutput<typeof installationSchema>): Instal
   ...(given.suspended_at ? { suspendedAt: given.suspended_at } : {}),
 });
 
-/** As it is, also while it is being unlinked. */
+/** Also while it is being unlinked. */
 export const getEndedInstallation = (id: string): Promise<Installation | undefined> =>
   get<Installation>(keys.installation(id));
 
@@ -91,8 +94,8 @@ export const listInstallations = async (organization: string): Promise<Installat
 };
 
 /**
- * Links it to an organization, which has it for itself. False when another one has. 2 writes; one that was cut off before its
- * pointer is linked again by the same request.
+ * Links it to one organization. False when another organization has it. 2 writes; after an interruption before the
+ * second, the same request links it again.
  */
 export const linkInstallation = async (
   facts: InstallationFacts & { id: string },
@@ -115,7 +118,7 @@ export const linkInstallation = async (
 
 type Change = Partial<Pick<Installation, 'account' | 'url' | 'suspendedAt' | 'uninstalledAt' | 'pausedUntil'>>;
 
-/** What is undefined is removed. Undefined when nobody linked it. */
+/** Undefined values are removed. Undefined when nobody has linked it. */
 export const noteInstallation = (id: string, change: Change): Promise<Installation | undefined> =>
   update<Installation>(keys.installation(id), {
     set: Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)),
@@ -123,7 +126,7 @@ export const noteInstallation = (id: string, change: Change): Promise<Installati
     condition: 'attribute_exists(pk)',
   });
 
-/** One write ends it for everybody; the sweep has its followers disconnected. */
+/** One write ends it for everybody; the sweep disconnects its followers. */
 export const unlinkInstallation = async ({ id }: Pick<Installation, 'id'>): Promise<void> => {
   await update(keys.installation(id), {
     set: { deletedAt: now(), ...dueIn(id, 0) },
@@ -131,7 +134,7 @@ export const unlinkInstallation = async ({ id }: Pick<Installation, 'id'>): Prom
   });
 };
 
-/** The last of it. */
+/** Removes its record. */
 export const removeInstallation = async ({ id, organization }: Installation): Promise<void> => {
   for (const { pk, sk } of await queryAll<Key>({ pk: keys.installation(id).pk, prefix: 'TOKEN#' })) {
     await remove({ pk, sk });

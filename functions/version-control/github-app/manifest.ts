@@ -1,6 +1,6 @@
-/** What the platform's GitHub App is (GitHub: registering a GitHub App from a manifest). */
+/** The manifest of the platform's GitHub App (GitHub: registering a GitHub App from a manifest). */
 
-/** What the platform does with a repository. Tokens are for this, whatever else the app may have been given. */
+/** Permissions on a repository that the platform uses. Tokens have no others, even if the app was granted more. */
 export const repositoryPermissions = {
   contents: 'read',
   metadata: 'read',
@@ -11,7 +11,7 @@ export const repositoryPermissions = {
 /** Comments on pull requests are events of issues; merge queues have a permission of their own. */
 const eventPermissions = { issues: 'read', merge_queues: 'read' } as const;
 
-/** What becomes of installations is told without being asked for. */
+/** Events of installations arrive without a subscription. */
 const events = ['push', 'pull_request', 'issue_comment', 'merge_group'] as const;
 
 const isLoopback = (url: string): boolean => /^(localhost|127\.|\[::1\])/.test(new URL(url).host);
@@ -28,7 +28,7 @@ export const manifestOf = ({
 }) => ({
   name,
   url: publicUrl,
-  // GitHub cannot deliver to this machine: a webhook there would only fail.
+  // GitHub cannot deliver to this machine, so there is no webhook.
   hook_attributes: { url: `${publicUrl}/webhooks/github-app`, active: !isLoopback(publicUrl) },
   redirect_url: redirectUrl,
   callback_urls: [`${publicUrl}/auth/github-app/callback`],

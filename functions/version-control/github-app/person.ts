@@ -8,7 +8,7 @@ import { countRepositories } from './installation-token.ts';
 import { factsOf, type InstallationFacts, installationIdOf, installationSchema } from './installations.ts';
 import { pageOfRepositories } from './repositories.ts';
 
-/** Which installations a person reaches with their own account, as GitHub says now. */
+/** The installations that a user reaches with their own account, according to GitHub. */
 
 export type OwnInstallation = InstallationFacts & { id: string };
 
@@ -23,7 +23,7 @@ const installations = async (app: GithubAppSettings, call: Call): Promise<OwnIns
     const query = { per_page: size, page };
     const { body } = await call({ method: 'GET', path: '/user/installations', query });
     const { installations: found } = v.parse(answer, body);
-    // Of this app: GitHub lists no other's to its tokens.
+    // GitHub lists only this app's installations to its tokens.
     const ours = found.filter(({ app_id: appId = app.id }) => appId === app.id);
     all.push(...ours.map((one) => ({ ...factsOf(one), id: installationIdOf(app, one.id) })));
     if (found.length < size) break;
@@ -31,7 +31,7 @@ const installations = async (app: GithubAppSettings, call: Call): Promise<OwnIns
   return all;
 };
 
-/** With GitHub's words. @throws {ApiError} 422, or 503 while it asks to wait */
+/** Translates GitHub's errors. @throws {ApiError} 422, or 503 while it asks to wait */
 const asking = async <T>(ask: () => Promise<T>): Promise<T> => {
   try {
     return await ask();
@@ -42,7 +42,10 @@ const asking = async <T>(ask: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** None for whoever has not authorized the app within the last hour. 1 read, for those 1 call. @throws {ApiError} */
+/**
+ * None for a user who has not authorized the app within the last hour. 1 read, and 1 call if authorized.
+ * @throws {ApiError}
+ */
 export const ownInstallations = async (app: GithubAppSettings, userId: string): Promise<OwnInstallation[]> => {
   const authorization = await authorizationOf(userId);
   if (!authorization) return [];
@@ -56,7 +59,10 @@ const refusal = (login: string, why: string) =>
     `Linking the installation for ${login} takes an account that administers each of its repositories; ${why}.`,
   );
 
-/** Of those that the person sees. @throws {ApiError} 403 for one that they do not administer */
+/**
+ * Number of the installation's repositories that the user sees.
+ * @throws {ApiError} 403 for one that the user does not administer
+ */
 const countAdministered = async (call: Call, { installationId, account }: OwnInstallation): Promise<number> => {
   const path = `/user/installations/${installationId}/repositories`;
   const first = await pageOfRepositories(call, path, { page: 1, size });
@@ -75,9 +81,9 @@ const countAdministered = async (call: Call, { installationId, account }: OwnIns
 };
 
 /**
- * The person's own installation of that id. Who sees an installation may only read one of its repositories, and who links it
- * lets an organization read all of them: so it takes somebody who administers every one.
- * @throws {ApiError} 403 for others; 422 with GitHub's words
+ * The user's own installation of that id. A user who sees an installation may only read one of its repositories, but
+ * linking it lets an organization read all of them: so the user must administer every one.
+ * @throws {ApiError} 403 for others; 422 with GitHub's message
  */
 export const linkableInstallation = async (
   app: GithubAppSettings,

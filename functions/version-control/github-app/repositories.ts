@@ -3,7 +3,7 @@ import type { Call, Page } from '../forges/forge.ts';
 import { id, repository } from '../forges/github/schemas.ts';
 import { theApp } from './app.ts';
 
-/** What installations and their people reach (GitHub REST API: GitHub App installations). */
+/** Repositories that installations and their users reach (GitHub REST API: GitHub App installations). */
 
 const listed = v.object({
   ...repository.entries,
@@ -26,7 +26,7 @@ export const pageOfRepositories = async (
 
 const size = 100;
 
-/** Those that the installation was given, as {@link Forge.repositories} lists them. */
+/** Repositories of the installation, as in {@link Forge.repositories}. */
 export const installedRepositories = async (
   call: Call,
   page: number,
@@ -38,7 +38,7 @@ export const installedRepositories = async (
   };
 };
 
-/** Of the account that the app writes comments by. */
+/** Id of the account that writes the app's comments. */
 export const botId = async (call: Call): Promise<string> => {
   const { body } = await call({ method: 'GET', path: `/users/${encodeURIComponent(`${theApp().slug}[bot]`)}` });
   return v.parse(v.object({ id }), body).id;

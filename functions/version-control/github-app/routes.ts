@@ -42,14 +42,14 @@ const document = (one: OwnInstallation & Partial<Installation>): Resource => ({
     'icon-url': one.account.iconUrl,
     'installation-type': one.account.type,
     'installation-url': one.url,
-    /** Ours: the organization that linked it, and why it cannot be used. */
+    /** Not in HCP's API: the organization that linked it, and why it cannot be used. */
     organization: one.organization ?? null,
     'error-message': one.uninstalledAt ? 'uninstalled' : one.suspendedAt ? 'suspended' : null,
   },
   links: { self: `/api/v2/github-app/installation/${one.id}` },
 });
 
-/** Of organizations whose connections the caller sees. A query for each. */
+/** Linked installations of organizations whose connections the caller sees. A query for each. */
 const linkedFor = async (principal: Call['principal']): Promise<Installation[]> => {
   const all = await listOrganizations(principal.userId);
   const found = await Promise.all(
@@ -61,7 +61,7 @@ const linkedFor = async (principal: Call['principal']): Promise<Installation[]> 
   return found.flat();
 };
 
-/** Those of the caller's organizations, and those that their own account at GitHub reaches. */
+/** Installations of the caller's organizations, and those that the caller's GitHub account reaches. */
 const listForCaller = async ({ request, principal }: Call): Promise<Answer> => {
   const app = environment.githubApp;
   const linked = app ? await linkedFor(principal) : [];
@@ -82,7 +82,7 @@ const listOfOrganization = async ({ request, subject }: Context<InOrganization>)
   const app = environment.githubApp;
   const all = app ? await listInstallations(subject.organization) : [];
   const page = pageOf(request);
-  // Ours: null tells that there is no app.
+  // Not in HCP's API: null means that there is no app.
   const meta = { 'install-url': app ? `${app.url}/apps/${app.slug}/installations/new` : null };
   return list(request, page, all.length, pageSlice(all, page).map(document), undefined, meta);
 };
@@ -98,7 +98,7 @@ const repositoryDocument = (one: InstalledRepository, { installationId }: Instal
   },
 });
 
-/** @throws {ApiError} 422 with GitHub's words, 503 while it asks to wait */
+/** @throws {ApiError} 422 with GitHub's message, 503 while it asks to wait */
 const repositoriesOf = async ({ id }: Installation, page: Page) => {
   try {
     const { call } = await accessBy(id);
@@ -137,7 +137,7 @@ const repositoriesInOrganization = async (context: Context<InOrganization>): Pro
   return listRepositories(context.request, await linkedHere(context));
 };
 
-/** Proven by the caller's own authorization: anybody can name an installation. */
+/** Requires the caller's own authorization: anybody can name an installation. */
 const link = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   checkPerson(principal);
   if (JSON.stringify(request.json() ?? {}) !== '{}') readData(request, {}, {}, { shown: '', related: '' });
@@ -155,7 +155,7 @@ const unlink = async (context: Context<InOrganization>): Promise<Answer> => {
   return noContent();
 };
 
-/** While the authorization lasts. */
+/** Listed while the authorization is valid. */
 const ownTokens = async ({ request, principal }: Call): Promise<Answer> => {
   if (param(request, 'user') !== principal.userId) throw forbidden('You can only see your own authorization.');
   const found = environment.githubApp ? await authorizationOf(principal.userId) : undefined;

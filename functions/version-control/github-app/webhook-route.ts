@@ -14,7 +14,9 @@ import { appSecret } from './app.ts';
 import { isAboutInstallations, noteInstallationEvent } from './installation-events.ts';
 import { getInstallation, installationIdOf } from './installations.ts';
 
-/** The GitHub App's one webhook: deliveries of every repository of every installation, and what becomes of installations. */
+/**
+ * The GitHub App's only webhook: deliveries of every repository of every installation, and changes of installations.
+ */
 
 const origin = v.object({
   installation: v.object({ id: v.pipe(v.number(), v.integer()), app_id: v.optional(v.number()) }),
@@ -39,7 +41,7 @@ const eventOf = (request: ApiRequest, payload: unknown): ForgeEvent => {
   }
 };
 
-/** For a repository that something follows by the installation; anything else is of no interest. */
+/** Only repositories that something follows through the installation are handled. */
 const handleRepository = async (
   request: ApiRequest,
   text: string,
@@ -52,16 +54,16 @@ const handleRepository = async (
   if (!installation) return ignore('no organization has linked the installation');
   const repository = await getRepository(repositoryId(installation.id, identifier));
   if (!repository || repository.unusedAt) return ignore('no workspace, policy set or module follows the repository');
-  // Another one of that name: the one that is followed was deleted or renamed.
+  // A new repository with the old name: the followed one was deleted or renamed.
   if (event.repositoryId !== repository.forgeId) return ignore('another repository of this name is followed');
   await checkFlood(repository);
   const { uuid } = repository;
   const id = (webhookReaders.github.deliveryId(request.header) ?? hashSecret(text)).slice(0, 100);
-  await keepDelivery({ uuid, id, repository: repository.id, matter: event });
+  await keepDelivery({ uuid, id, repository: repository.id, task: event });
   return json(202, { delivery: id }, 'application/json');
 };
 
-/** @throws {ApiError} 401: it was not sent for this app */
+/** @throws {ApiError} 401 for a delivery that was sent for another app */
 const checkApp = ({ header }: ApiRequest, app: GithubAppSettings, appId: number | undefined): void => {
   const target = header('x-github-hook-installation-target-id');
   if ((target !== undefined && target !== String(app.id)) || (appId !== undefined && appId !== app.id)) {

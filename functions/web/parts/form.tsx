@@ -72,7 +72,8 @@ interface TextProps {
 }
 
 export const Text = ({ label, hint, lines, autoFocus, value, type, onInput, ...rest }: TextProps) => {
-  const shared = { spellcheck: false, autocapitalize: 'off' as const, autoComplete: 'off' as const, ...rest };
+  const title = rest.pattern && typeof hint === 'string' ? hint : undefined;
+  const shared = { title, spellcheck: false, autocapitalize: 'off' as const, autoComplete: 'off' as const, ...rest };
   return (
     <Field label={label} name={rest.name} hint={hint}>
       {(attributes) => {

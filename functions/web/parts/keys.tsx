@@ -58,12 +58,16 @@ export const listenForKeys = (): void => addEventListener('keydown', onKey);
 export const PaletteButton = () => (
   <button
     type="button"
-    class="quiet small-button only-wide"
+    class="quiet small-button"
+    aria-label="Go to …"
     aria-keyshortcuts="Control+K Meta+K"
     title="Go to a page, a workspace or a run (Ctrl+K)"
     onClick={() => (open.value = 'palette')}
   >
-    Go to …
+    <svg viewBox="0 0 16 16" width="15" height="15" aria-hidden="true" fill="none" stroke="currentColor">
+      <path d="m10.2 10.2 3.6 3.6M6.8 11.6a4.8 4.8 0 1 0 0-9.6 4.8 4.8 0 0 0 0 9.6Z" stroke-width="1.5" />
+    </svg>
+    <span class="only-wide">Go to …</span>
   </button>
 );
 

@@ -184,7 +184,7 @@ export const Palette = ({ onClose }: { onClose(): void }) => {
         ))}
       </div>
       {entries.length === 0 && <p class="soft">Nothing found.</p>}
-      <p class="soft small">
+      <p class="soft small only-wide">
         <kbd>↑</kbd> <kbd>↓</kbd> to choose, <kbd>Enter</kbd> to open, <kbd>Esc</kbd> to close. Press <kbd>?</kbd> on
         any page for all keys.
       </p>

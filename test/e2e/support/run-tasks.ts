@@ -6,7 +6,10 @@ import { client, newName, organization, type Resource } from './world.ts';
 /** Run tasks as their makers run them: a server, that hears of runs and calls back. */
 
 const servers: TaskServer[] = [];
-afterAll(() => Promise.all(servers.map((server) => server.close())));
+export const closeServers = async (): Promise<void> => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+};
+afterAll(closeServers);
 
 /** The answer to a callback; its body is read by nobody. */
 export const callBack = async (

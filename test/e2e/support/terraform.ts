@@ -13,10 +13,13 @@ export const { host } = new URL(platform.httpsUrl ?? platform.url);
 let root: string | undefined;
 const running = new Set<ChildProcess>();
 
-afterAll(() => {
+/** Ends what still runs, and removes all directories. */
+export const endCommands = (): void => {
   for (const child of running) child.kill('SIGKILL');
   if (root) rmSync(root, { recursive: true, force: true });
-});
+  root = undefined;
+};
+afterAll(endCommands);
 
 const newDirectory = (): string => {
   root ??= mkdtempSync(join(tmpdir(), 'stepform-cli-'));

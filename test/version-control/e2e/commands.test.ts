@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Resource, related } from '../../../functions/client/client.ts';
 import { client, newName, organization, platform } from '../../e2e/support/world.ts';
 import { type ForgeServer, startForge } from '../support/forge-server.ts';
 
@@ -63,4 +64,22 @@ it('connects a forge with a piped token, has a workspace follow a repository, an
   const unknown = await stepform(['vcs', 'link', 'octocat', '--connection', 'none']);
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('No such connection')]);
   expect((await stepform(['vcs', 'connect', 'cvs'], 'good')).err).toContain('Unknown provider cvs');
+});
+
+it('shows the commit of a run', async () => {
+  const { data } = await client.call<Resource[]>('GET', `/organizations/${organization}/oauth-clients`);
+  const connection = data.find(({ attributes }) => attributes.name === name) as Resource;
+  const workspace = await client.createWorkspace(organization, newName(), {
+    'queue-all-runs': true,
+    'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': related(connection, 'oauth-tokens') ?? '' },
+  });
+  const runs = () => client.list(`/workspaces/${workspace.id}/runs`);
+  await expect.poll(async () => (await runs()).length, { timeout: 60_000 }).toBe(1);
+  const [run] = await runs();
+  const { out } = await stepform(['runs', 'show', run?.id ?? '']);
+  expect(out).toContain('Commit aaaaaaaa on main of acme/network');
+  expect(out).toContain('from a commit');
+  const json = JSON.parse((await stepform(['runs', 'show', run?.id ?? '', '--json'])).out);
+  const commit = json.included.find(({ type }: Resource) => type === 'ingress-attributes');
+  expect(commit.attributes['commit-sha']).toBe('a'.repeat(40));
 });

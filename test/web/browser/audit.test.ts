@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { Client, type Resource } from '../../../functions/client/client.ts';
 import { operate } from '../../e2e/support/operator.ts';
-import { newName } from '../../e2e/support/world.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
@@ -31,6 +31,18 @@ it('filters the audit trail by who, what and workspace, and exports what is left
   await page.getByLabel('Who', { exact: true }).selectOption({ label: username });
   await expect.poll(() => lines.count()).toBe(1);
   expect(await lines.innerText()).toContain(username);
+  await page.getByLabel('Who', { exact: true }).selectOption('');
+  await page.getByLabel('Action', { exact: true }).selectOption({ label: 'deleted' });
+  await page.getByText('No events match the filters in this period.').waitFor();
+  await page.getByLabel('Action', { exact: true }).selectOption({ label: 'created' });
+  await expect.poll(() => lines.count()).toBe(3);
+  expect(page.url()).toContain('action=create');
+  // The server leaves out the others, and whoever is given the address sees the same.
+  await page.reload();
+  await expect.poll(() => lines.count()).toBe(3);
+  await lines.filter({ hasText: 'by-member' }).getByText('Node.js program').waitFor();
+  await page.getByLabel('Who', { exact: true }).selectOption({ label: username });
+  await expect.poll(() => lines.count()).toBe(1);
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const file = await download;
@@ -39,4 +51,22 @@ it('filters the audit trail by who, what and workspace, and exports what is left
   expect(head).toMatch(/^timestamp,actor,/);
   expect(rows).toHaveLength(1);
   expect(rows[0]).toContain(one.id);
+  await lines.getByRole('link', { name: 'by-member' }).click();
+  await page.getByRole('rowheader', { name: 'by-member' }).waitFor();
+});
+
+it('has each deed once, with the name of what it was done to', async () => {
+  const workspace = await newWorkspace();
+  const run = await untilConfirmable(
+    await startRun(workspace, { 'main.tf': resources(['a']) }, { message: 'Never mind' }),
+  );
+  await client.act(run.id, 'discard');
+  await untilFinal(run);
+  const page = await visit(`/app/${organization}/settings/audit-trail?workspace=${workspace.id}&type=run`);
+  const lines = page.getByRole('list', { name: 'Events' }).getByRole('listitem');
+  await expect
+    .poll(async () => (await lines.locator('.title').allInnerTexts()).map((text) => text.trim()))
+    .toEqual(['run: discard', 'run: created']);
+  await lines.first().getByRole('link', { name: 'Never mind' }).click();
+  await page.getByRole('heading', { name: 'Never mind' }).waitFor();
 });

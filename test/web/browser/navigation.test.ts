@@ -68,6 +68,44 @@ it('on a phone nothing to press in a list of variables lies off the screen', asy
   }
 });
 
+it('on a phone the decision leaves the plan to be read, and links are large enough for fingers', async () => {
+  const workspace = await newWorkspace();
+  const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a', 'b', 'c', 'd']) }));
+  const page = await visit(runPath(workspace.attributes.name, run.id), { viewport: { width: 390, height: 844 } });
+  await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
+  const bar = await page.locator('.act.at-hand').boundingBox();
+  expect(bar?.height).toBeLessThan(844 / 5);
+  await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/runs`);
+  const entry = page.getByRole('main').getByRole('listitem').getByRole('link').first();
+  await entry.waitFor();
+  const links = await page
+    .getByRole('link')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 1))
+    .then((boxes) => boxes.map(({ height }) => height));
+  expect(Math.min(...links)).toBeGreaterThanOrEqual(24);
+});
+
+it('on a phone a finger finds every page by name', async () => {
+  const page = await visit(`/app/${organization}/overview`, {
+    viewport: { width: 390, height: 844 },
+    isMobile: true,
+    hasTouch: true,
+  });
+  await page.getByRole('button', { name: 'Go to …' }).tap();
+  await page.getByRole('combobox').fill('tokens');
+  await page.getByRole('option', { name: /^Your tokens/ }).tap();
+  await page.getByRole('heading', { name: 'API tokens' }).waitFor();
+});
+
+it('a low window shows the heading of a view and where it is in the side bar', async () => {
+  const page = await visit(`/app/${organization}/settings/audit-trail`, { viewport: { width: 1100, height: 480 } });
+  await page.getByRole('list', { name: 'Events' }).getByRole('listitem').first().waitFor();
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  const link = page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Audit trail' });
+  const box = await link.boundingBox();
+  expect(box && box.y >= 0 && box.y + box.height <= 480).toBe(true);
+});
+
 it('on a phone the current tab is in sight, and lines of an error wrap', async () => {
   const workspace = await newWorkspace();
   const { name } = workspace.attributes;

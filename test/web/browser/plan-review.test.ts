@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
 import { client, runPath, visit } from './support/reader.ts';
+import { picture } from './support/views.ts';
 
 /** A plan as a reviewer reads it. */
 
@@ -27,6 +28,7 @@ it('marks what changed in a text of many lines, leaves out the rest, and links t
   expect(await row.getByText('step 0 same').count()).toBe(0);
   await change.getByLabel('Show all lines').check();
   expect(await row.getByText('step 0 same').count()).toBe(2);
+  if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, 'plan-review');
   const link = await change.getByRole('link', { name: 'Link to this change' }).getAttribute('href');
   // In another tab, where it would be folded.
   const other = await visit(`${path}${link}`);

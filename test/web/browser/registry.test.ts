@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { packFiles } from '../../../functions/cli/archive.ts';
 import { operate } from '../../e2e/support/operator.ts';
 import { newName, untilFinal } from '../../e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, seesStatus, visit } from './support/reader.ts';
+import { picture } from './support/views.ts';
 
 /** The private registry on the page: from a folder to a published module, its tests, and a workspace made of it. */
 
@@ -179,7 +181,51 @@ it('a workspace is made of it with a form, and its first run applies', async () 
     ]),
   );
   await page.getByText('large, with lid second team').waitFor();
+  await upgrades(page, workspace, made?.id ?? '');
 });
+
+/** Publishes another version, which needs one value more. */
+const publishNext = async (): Promise<void> => {
+  const path = `/organizations/${organization}/registry-modules/private/${organization}/${name}/aws`;
+  const created = await client.create(`${path}/versions`, 'registry-module-versions', { version: '2.0.0' });
+  const next = `${main('third')}variable "owner" {\n  type = string\n}\n`;
+  const body = new Uint8Array(await packFiles({ 'main.tf': next, 'README.md': 'Makes boxes of any size.\n' }));
+  expect((await fetch(String(created.links?.upload), { method: 'PUT', body })).ok).toBe(true);
+  await expect
+    .poll(async () => (await client.get(`${path}/version?module_version=2.0.0`)).attributes.status)
+    .toBe('ok');
+};
+
+/** The workspace is offered the next version, sees its plan, and is of it once that is confirmed. */
+const upgrades = async (page: Page, workspace: string, id: string): Promise<void> => {
+  const overview = page.url();
+  const module = page.getByRole('region', { name: 'Module', exact: true });
+  await module.getByText('1.1.0').waitFor();
+  expect(await module.getByRole('button').count()).toBe(0);
+  await publishNext();
+  await page.reload();
+  await module.getByText('newer version').waitFor();
+  await module.getByRole('button', { name: 'Upgrade' }).click();
+  const dialog = page.getByRole('dialog', { name: `Upgrade ${workspace}` });
+  await dialog.getByText('2.0.0').waitFor();
+  // It has values for the others.
+  expect(await dialog.getByRole('textbox').count()).toBe(1);
+  await dialog.getByLabel('owner (required)').fill('core');
+  if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, 'module-upgrade');
+  await dialog.getByRole('button', { name: 'Plan upgrade' }).click();
+  await page.getByRole('heading', { name: 'Upgrade of the module to version 2.0.0' }).waitFor();
+  await page.getByText('terraform_data.a').first().waitFor();
+  expect((await client.get(`/workspaces/${id}`)).attributes['source-module-id']).toMatch(/1\.1\.0$/);
+  const run = page.url();
+  await page.goto(overview);
+  await module.getByText('Its run is in progress.').waitFor();
+  await page.goto(run);
+  await page.getByRole('button', { name: 'Confirm & Apply' }).click();
+  await seesStatus(page, 'Applied');
+  await page.goto(overview);
+  await module.getByText('2.0.0').waitFor();
+  expect(await module.getByText('newer version').count()).toBe(0);
+};
 
 it('who may not publish sees the documentation and no way to change it', async () => {
   operate(platform);

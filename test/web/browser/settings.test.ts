@@ -44,9 +44,12 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   await expect(program.get(`/teams/${team.id}`)).rejects.toThrow('401');
 
   await page.goto(`${settings}/audit-trail`);
-  const lines = page.getByRole('list', { name: 'Events' }).getByRole('listitem').filter({ hasText: team.id });
+  const lines = page
+    .getByRole('list', { name: 'Events' })
+    .getByRole('listitem')
+    .filter({ hasText: team.attributes.name });
   await lines.filter({ hasText: 'team: delete' }).getByText('refused').waitFor();
-  await lines.filter({ hasText: 'team: created' }).getByRole('link', { name: team.id }).click();
+  await lines.filter({ hasText: 'team: created' }).getByRole('link', { name: team.attributes.name }).click();
   await page.getByRole('heading', { name: team.attributes.name }).waitFor();
   expect(await page.locator('img').count()).toBe(0);
 
@@ -61,7 +64,7 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const exported = await readFile(await (await download).path(), 'utf8');
   expect(exported).toMatch(/^timestamp,actor,/);
-  expect(exported).toContain(`,team,${team.id},destroy,refused,`);
+  expect(exported).toContain(`,team,${team.id},${team.attributes.name},destroy,refused,`);
   expect(exported).not.toContain(',allowed,');
 
   await page.goto(`${settings}/general`);

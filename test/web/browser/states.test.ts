@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { operate } from '../../e2e/support/operator.ts';
 import { newWorkspace, type Resource } from '../../e2e/support/world.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
+import { picture } from './support/views.ts';
 
 /** States that are pushed, so that no Terraform has to run: what differs between them, and what they have. */
 
@@ -91,6 +92,7 @@ it('folds the graph of 300 resources by module, and unfolds one', async () => {
   await graph.getByText('300 resources in 39 nodes').waitFor();
   await graph.getByRole('button', { name: 'terraform_data.r7' }).click();
   await page.getByRole('region', { name: 'Resource module.m3.terraform_data.r7' }).waitFor();
+  if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, 'graph-of-300');
   await graph.getByRole('button', { name: 'Fold all' }).click();
   await graph.getByText('in 30 nodes').waitFor();
 });

@@ -73,6 +73,10 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   await page.getByLabel('Branch', { exact: true }).fill('release');
   await page.getByRole('button', { name: 'Connect repository' }).click();
   await page.getByText('Follows acme/network, branch release.').waitFor();
+  await page.getByText('Last commit: aaaaaaaa A commit').waitFor();
+  await page.getByText('Start the first run').waitFor();
+  await page.getByRole('button', { name: 'Look for newest commit' }).click();
+  await page.getByText('Its outcome is among the latest deliveries').waitFor();
   await page.getByLabel('Apply pull requests before the merge').waitFor();
 });
 
@@ -139,6 +143,47 @@ it('shows what a commit did in which workspaces, by keyboard too', async () => {
   await waiting.first().waitFor();
   await page.goto(`/app/${organization}/commits/acme/fleet/${'c'.repeat(40)}`);
   await page.getByText('No runs of this commit').waitFor();
+});
+
+it('authorizes a connection by an OAuth application, and says how that went', async () => {
+  forge.on('GET', '/login/oauth/authorize', ({ query }) => {
+    const back = new URL(query.get('redirect_uri') ?? '');
+    back.search = String(new URLSearchParams({ code: 'the-code', state: query.get('state') ?? '' }));
+    return { status: 302, headers: { location: back.href } };
+  });
+  let secret = '';
+  forge.on('POST', '/login/oauth/access_token', ({ body }) => {
+    secret = body.get('client_secret');
+    return secret === 'the-secret'
+      ? { body: { access_token: 'good', token_type: 'bearer' } }
+      : { status: 400, body: { error: 'invalid_client' } };
+  });
+  const page = await visit(settings);
+  const dialog = page.getByRole('dialog');
+  const name = newName('hub');
+  await page.getByRole('button', { name: 'New connection' }).click();
+  await dialog.getByLabel('Provider').selectOption('github_enterprise');
+  await dialog.getByLabel('Name', { exact: true }).fill(name);
+  await dialog.getByLabel('URL', { exact: true }).fill(forge.url);
+  await dialog.getByLabel('API URL').fill(forge.url);
+  await dialog.getByLabel('Connect with').selectOption('oauth');
+  await dialog.getByRole('button', { name: 'Continue' }).click();
+  await dialog.getByText(/\/auth\/[0-9a-f-]{36}\/callback$/).waitFor();
+  await dialog.getByLabel('Client ID').fill('the-key');
+  await dialog.getByLabel('Client secret').fill('wrong');
+  expect(await wrongWith(page, 'authorization')).toEqual([]);
+  await dialog.getByRole('button', { name: 'Authorize at' }).click();
+  await page.getByText('did not issue a token').waitFor();
+  const line = page.getByRole('list', { name: 'Connections' }).getByRole('listitem').filter({ hasText: name });
+  await line.getByText('not authorized').waitFor();
+  expect(secret).toBe('wrong');
+  await line.getByRole('button', { name: 'Authorize' }).click();
+  await dialog.getByRole('button', { name: 'Change client ID and secret' }).click();
+  await dialog.getByLabel('Client ID').fill('the-key');
+  await dialog.getByLabel('Client secret').fill('the-secret');
+  await dialog.getByRole('button', { name: 'Authorize at' }).click();
+  await page.getByText('The connection is authorized.').waitFor();
+  await line.getByText('octocat').waitFor();
 });
 
 it('links installations of the GitHub App, by keyboard too', async () => {

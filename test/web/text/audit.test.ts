@@ -33,15 +33,30 @@ it.each([
 });
 
 it.each([
-  [event({}), { view: 'team', organization: 'acme', id: 'team-1' }],
-  [event({ type: 'varset', id: 'varset-1' }), { view: 'variable-set', organization: 'acme', id: 'varset-1' }],
+  [event({}, { name: 'devs' }), { view: 'team', organization: 'acme', id: 'team-1' }],
+  // It is gone.
+  [event({}), undefined],
   [
-    event({ type: 'run', id: 'run-1' }, { workspace: 'network' }),
+    event({ type: 'varset', id: 'varset-1' }, { name: 'shared' }),
+    { view: 'variable-set', organization: 'acme', id: 'varset-1' },
+  ],
+  [
+    event({ type: 'run', id: 'run-1' }, { workspace: 'network', name: 'Nightly' }),
     { view: 'run', organization: 'acme', workspace: 'network', run: 'run-1' },
   ],
-  [event({ type: 'run', id: 'run-1' }), undefined],
-  [event({ action: 'destroy' }), undefined],
-  [event({}, { outcome: 'refused' }), undefined],
+  [event({ type: 'run', id: 'run-1' }, { workspace: 'network' }), undefined],
+  [event({ type: 'run', id: 'run-1' }, { name: 'Nightly' }), undefined],
+  [event({ type: 'task', id: 'task-1' }, { name: 'scan' }), { view: 'run-tasks', organization: 'acme' }],
+  [
+    event({ type: 'var', id: 'var-1' }, { workspace: 'network', name: 'region' }),
+    { view: 'workspace', organization: 'acme', workspace: 'network', tab: 'variables' },
+  ],
+  [
+    event({ type: 'state_version', id: 'sv-1' }, { workspace: 'network' }),
+    { view: 'state', organization: 'acme', workspace: 'network', version: 'sv-1' },
+  ],
+  [event({ action: 'destroy' }, { name: 'devs' }), undefined],
+  [event({}, { outcome: 'refused', name: 'devs' }), undefined],
   [event({ id: null }), undefined],
   [event({ type: 'workspace', id: 'ws-1' }), undefined],
   [
@@ -62,6 +77,9 @@ it.each([
   ['Terraform/1.11.4 (+https://www.terraform.io) go-tfe', 'Terraform 1.11.4'],
   ['go-tfe', 'go-tfe'],
   ['something else/1', 'something else/1'],
+  ['stepform/0.1.0', 'stepform 0.1.0'],
+  ['node', 'Node.js program'],
+  ['deployer/2.1 (linux; amd64) lib/3', 'deployer 2.1'],
 ])('%s is shown as %s', (agent, name) => {
   expect(programIn(agent)).toBe(name);
 });
@@ -69,14 +87,16 @@ it.each([
 it('exports events as CSV, and nothing in it is a formula', () => {
   const [names, line, rest] = csvOfTrail([
     {
-      ...event({ type: 'workspace', id: 'ws-1' }, { user_agent: '=1+1', workspace: 'a "b", c' }),
+      ...event({ type: 'workspace', id: 'ws-1' }, { user_agent: '=1+1', workspace: 'a "b", c', name: '=net' }),
       timestamp: '2030-01-01T00:00:00.000Z',
       auth: { accessor_id: 'user-1', description: '@evil' },
     },
   ]).split('\r\n');
   expect(names).toBe(
-    'timestamp,actor,actor_id,resource,resource_id,action,outcome,status,workspace,workspace_id,token_kind,token_id,address,user_agent',
+    'timestamp,actor,actor_id,resource,resource_id,resource_name,action,outcome,status,workspace,workspace_id,token_kind,token_id,address,user_agent',
   );
-  expect(line).toBe(`2030-01-01T00:00:00.000Z,'@evil,user-1,workspace,ws-1,update,allowed,,"a ""b"", c",,,,,'=1+1`);
+  expect(line).toBe(
+    `2030-01-01T00:00:00.000Z,'@evil,user-1,workspace,ws-1,'=net,update,allowed,,"a ""b"", c",,,,,'=1+1`,
+  );
   expect(rest).toBe('');
 });

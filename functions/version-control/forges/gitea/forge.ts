@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Forge } from '../forge.ts';
 import { found, github, hook, missing, repo, tagsOf } from '../github/forge.ts';
 
-/** Gitea and Forgejo: GitHub's shapes, with paths, limits and events of their own (Gitea API v1). */
+/** Gitea and Forgejo: documents like GitHub's, with paths, limits and events of their own (Gitea API v1). */
 
 const pageSize = 50;
 const maxCommits = 250;
@@ -12,7 +12,7 @@ const commitFiles = v.object({
   commits: v.nullish(v.array(v.object({ files: v.nullish(v.array(v.object({ filename: v.string() })), []) })), []),
 });
 
-/** `pull_request` would subscribe to labels, reviews and comments as well. */
+/** `pull_request` would also subscribe to labels, reviews and comments. */
 const hookEvents = ['push', 'pull_request_only', 'pull_request_sync', 'pull_request_comment'];
 
 export const gitea: Forge = {
@@ -71,7 +71,7 @@ export const gitea: Forge = {
     const config = { url, content_type: 'json', secret };
     const body = { type: 'gitea', active: true, events: hookEvents, branch_filter: '*', config };
     const created = v.parse(hook, (await call({ method: 'POST', path, body })).body).id;
-    // A webhook that is there keeps its secret, whatever it is changed to. Meanwhile both deliver, which does no harm.
+    // A changed webhook keeps its secret, so a new one is created. Both deliver for a moment, which does no harm.
     for (const { id } of former) await call({ method: 'DELETE', path: `${path}/${id}`, accept: [404] });
     return created;
   },

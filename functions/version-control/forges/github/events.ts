@@ -3,7 +3,7 @@ import { commandOf } from '../../commands.ts';
 import { commitForm, type ForgeEvent, ignored, isZeros } from '../events.ts';
 import { id, repository, sender, senderOf, sha } from './schemas.ts';
 
-/** What webhooks of GitHub and Gitea say, whose payloads have the same shape. */
+/** Webhooks of GitHub and Gitea, whose payloads have the same form. */
 
 const told = v.object({ repository, sender: v.nullish(sender) });
 const push = v.object({
@@ -29,7 +29,7 @@ const commentEvent = v.object({
   comment: v.object({ id, body: v.fallback(v.string(), '') }),
 });
 
-/** One that is edited says something else than what its author wrote, perhaps: only new ones count. */
+/** Only new comments count: an edited one may not be its author's text. */
 const commentOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEvent => {
   const { action, issue, comment: one } = v.parse(commentEvent, payload);
   if (action !== 'created') return ignored('comments that were edited or deleted');
@@ -75,7 +75,7 @@ const pushOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEvent
   return ignored('neither a branch nor a tag was pushed');
 };
 
-/** Of GitHub and Gitea, whose payloads have the same shape. */
+/** For GitHub and Gitea, whose payloads have the same form. */
 export const eventOf = (name: string | undefined, payload: unknown): ForgeEvent => {
   if (!['push', 'pull_request', 'issue_comment', 'merge_group'].includes(name ?? ''))
     return ignored(`events of kind ${(name ?? 'unknown').slice(0, 50)}`);

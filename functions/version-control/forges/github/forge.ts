@@ -3,12 +3,14 @@ import { ForgeError } from '../../forge-error.ts';
 import type { Call, Forge, ForgeAnswer } from '../forge.ts';
 import { id, repository, sha } from './schemas.ts';
 
-/** GitHub and GitHub Enterprise Server (GitHub REST API, 2022-11-28). Gitea's API has the same shape, gitea.ts. */
+/**
+ * GitHub and GitHub Enterprise Server (GitHub REST API, 2022-11-28). Gitea's API has the same form, see gitea/forge.ts.
+ */
 
 const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 export const repo = (identifier: string): string => `/repos/${encoded(identifier)}`;
 
-/** The answer's body, or undefined for a status that says there is nothing. */
+/** The response's body; undefined for "not found". */
 export const found = <S extends v.GenericSchema>(schema: S, answer: ForgeAnswer): v.InferOutput<S> | undefined =>
   answer.status < 300 ? v.parse(schema, answer.body) : undefined;
 
@@ -19,12 +21,12 @@ export const pageSize = 100;
 const maxPages = 10;
 export const maxTags = 1000;
 
-/** Names of files in lists of changes, with the name that a renamed one had. */
+/** Names in a list of changed files, with the former names of renamed ones. */
 export const changed = v.array(v.object({ filename: v.string(), previous_filename: v.nullish(v.string()) }));
 export const pathsOf = (files: v.InferOutput<typeof changed>): string[] =>
   files.flatMap(({ filename, previous_filename }) => (previous_filename ? [filename, previous_filename] : [filename]));
 
-/** Several pages, up to a bound; undefined when there are more. */
+/** Reads several pages, up to a limit; undefined when there are more. */
 export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: number, most = maxPages) => {
   const all: T[] = [];
   for (let page = 1; page <= most; page++) {
@@ -38,7 +40,7 @@ export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: nu
 export const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
 
 const hookEvents = ['push', 'pull_request', 'issue_comment', 'merge_group'];
-/** GitHub Enterprise Server knows no merge queue before 3.12. */
+/** GitHub Enterprise Server has merge queues since 3.12. */
 const olderHookEvents = hookEvents.filter((name) => name !== 'merge_group');
 
 const ensureHook = async (
@@ -59,7 +61,7 @@ const ensureHook = async (
   return v.parse(hook, made.body).id;
 };
 
-/** The first of them, from as many pages as that takes. */
+/** The first items, from as many pages as necessary. */
 export const firstOf = async <T>(most: number, size: number, read: (page: number) => Promise<T[]>): Promise<T[]> => {
   const all: T[] = [];
   for (let page = 1; all.length < most; page++) {
@@ -158,7 +160,7 @@ export const github: Forge = {
     const path = `${repo(identifier)}/compare/${from}...${to}`;
     const schema = v.object({ files: v.nullish(changed), behind_by: v.nullish(v.number(), 0) });
     const one = found(schema, await call({ method: 'GET', path, query: { per_page: 1 }, accept: missing }));
-    // It compares with the common ancestor: what a forced push dropped is not among the files.
+    // GitHub compares with the common ancestor: files that a forced push dropped are not in the list.
     if (!one?.files || one.behind_by || one.files.length >= maxCompared) return undefined;
     return pathsOf(one.files);
   },

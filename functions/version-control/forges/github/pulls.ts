@@ -24,7 +24,7 @@ const pullOf = (given: v.InferOutput<typeof pull>): Pull => ({
   headSha: given.head.sha,
   headBranch: given.head.ref,
   base: given.base.ref,
-  // A fork that was deleted is no repository any more.
+  // Null for a deleted fork.
   fromFork: !given.head.repo || given.head.repo.id !== given.base.repo?.id,
   title: (given.title ?? '').slice(0, 255),
   body: given.body?.slice(0, 2000) ?? null,
@@ -41,7 +41,7 @@ const onPull = v.object({
   user: v.object({ id, login: v.string() }),
   created_at: v.string(),
   updated_at: v.string(),
-  /** Of GitHub for both; of Gitea for issues. */
+  /** GitHub sends it for both; Gitea only for issues. */
   issue_url: v.fallback(v.string(), ''),
   pull_request_url: v.fallback(v.string(), ''),
 });

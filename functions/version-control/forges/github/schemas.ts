@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { commitForm, type Sender } from '../events.ts';
 
-/** Parts of GitHub's documents, in answers and in webhooks. */
+/** Parts of GitHub's documents, in responses and webhooks. */
 
 export const sha = v.pipe(v.string(), v.regex(commitForm));
 export const id = v.pipe(

@@ -4,7 +4,7 @@ import { commitForm, type ForgeEvent, ignored, isZeros } from '../events.ts';
 import type { Header } from '../forge.ts';
 import { id } from '../github/schemas.ts';
 
-/** What webhooks of GitLab say. */
+/** Webhooks of GitLab. */
 
 const told = v.object({
   project: v.object({
@@ -68,7 +68,7 @@ const mergeOf = (payload: unknown): ForgeEvent => {
   const { object_attributes: attributes, changes } = v.parse(mergeEvent, payload);
   const { iid: number, action, oldrev } = attributes;
   if (action === 'close' || action === 'merge') return { kind: 'pull', number, over: true, ...about };
-  // Every label is an update, too.
+  // Labels are updates too.
   const moved = action === 'update' && (oldrev || changes?.target_branch !== undefined);
   if (action === 'open' || action === 'reopen' || moved) return { kind: 'pull', number, over: false, ...about };
   return ignored(`merge requests with action ${(action || 'unknown').slice(0, 50)}`);

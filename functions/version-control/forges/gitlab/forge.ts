@@ -7,9 +7,9 @@ import { id, sha } from '../github/schemas.ts';
 
 export const project = (identifier: string): string => `/projects/${encodeURIComponent(identifier)}`;
 export const pageSize = 100;
-/** A comparison lists no more (GitLab: diff limits). */
+/** The maximum in a comparison (GitLab: diff limits). */
 const maxDiffs = 1000;
-/** Of a folder: a submodule is looked for among them. */
+/** Maximum entries of a folder that are searched for a submodule. */
 const maxEntries = 5000;
 /** GitLab: roles, Maintainer. */
 const maintainer = 40;
@@ -157,7 +157,7 @@ export const gitlab: Forge = {
   },
   postStatus: async (call, identifier, commit, { state, context, description, targetUrl }) => {
     const body = { state: stateNames[state], name: context, description, target_url: targetUrl };
-    // "Cannot transition status via …": it has that state already.
+    // "Cannot transition status via …": the commit has that status already.
     await call({ method: 'POST', path: `${project(identifier)}/statuses/${commit}`, body, accept: [400] });
   },
 };

@@ -27,7 +27,7 @@ const mergeRequest = v.object({
   detailed_merge_status: v.nullish(v.string()),
 });
 
-/** What GitLab has not found out yet (GitLab: merge requests API, merge status). */
+/** Statuses that GitLab is still computing (GitLab: merge requests API, merge status). */
 const unsettled = ['unchecked', 'checking', 'preparing', 'approvals_syncing'];
 const isMergeable = (status: string | null | undefined): boolean | null =>
   !status || unsettled.includes(status) ? null : status === 'mergeable';

@@ -9,7 +9,19 @@ import { ExportButton } from '../../parts/export-button.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { call } from '../../session.ts';
-import { accessMeansOf, csvOfTrail, deedIn, placeOfEvent, programIn, type TrailEvent } from '../../text/audit.ts';
+import {
+  accessMeansOf,
+  actionIn,
+  csvOfTrail,
+  deedIn,
+  nameOf,
+  placeOfEvent,
+  programIn,
+  spaced,
+  type TrailEvent,
+  usualActions,
+  usualTypes,
+} from '../../text/audit.ts';
 import { saveFile } from '../../text/save.ts';
 
 interface Piece {
@@ -45,6 +57,7 @@ const load = async (hours: number, filters: Filters, page: number, pageSize = si
     ...filters,
     since: new Date(Date.now() - hours * hour).toISOString(),
     sort: '-timestamp',
+    include: 'names',
     'page[size]': String(pageSize),
     'page[number]': String(page),
   });
@@ -80,6 +93,7 @@ const Trail = ({ organization }: { organization: string }) => {
   const period = useQuery('period');
   const actor = useQuery('actor');
   const type = useQuery('type');
+  const action = useQuery('action');
   const workspace = useQuery('workspace');
   const outcome = useQuery('outcome');
   const page = useSignal(1);
@@ -89,6 +103,7 @@ const Trail = ({ organization }: { organization: string }) => {
       ['filter[organization][name]', organization],
       ['filter[actor][id]', actor.value],
       ['filter[resource][type]', type.value],
+      ['filter[action]', action.value],
       ['filter[workspace][id]', workspace.value],
       ['filter[outcome]', outcome.value],
     ].filter(([, value]) => value),
@@ -118,7 +133,7 @@ const Trail = ({ organization }: { organization: string }) => {
           ))}
         </select>
         <Filter label="Outcome" all="All outcomes" chosen={outcome} options={outcomes} />
-        <Seen events={live.value?.data ?? []} actor={actor} type={type} workspace={workspace} />
+        <Seen events={live.value?.data ?? []} actor={actor} type={type} action={action} workspace={workspace} />
         <span class="grow" />
         <Export organization={organization} read={() => exportAll(hours, filters)} />
       </div>
@@ -162,20 +177,23 @@ interface SeenProps {
   events: TrailEvent[];
   actor: Signal<string>;
   type: Signal<string>;
+  action: Signal<string>;
   workspace: Signal<string>;
 }
 
-/** Filters by what was seen since the page was opened: people, kinds of resources, workspaces. */
-const Seen = ({ events, actor, type, workspace }: SeenProps) => {
+/** Filters by what there usually is, and by what was seen since the page was opened. */
+const Seen = ({ events, actor, type, action, workspace }: SeenProps) => {
   const choices = useRef({
     actor: new Map<string, string>(),
-    type: new Map<string, string>(),
+    type: new Map(usualTypes.map((one) => [one, spaced(one)])),
+    action: new Map(usualActions.map((one) => [one, actionIn(one)])),
     workspace: new Map<string, string>(),
   }).current;
   for (const { auth, resource } of events) {
     const { workspace_id: id, workspace: name } = resource.meta;
     choices.actor.set(auth.accessor_id, auth.description ?? auth.accessor_id);
-    choices.type.set(resource.type, resource.type.replaceAll('_', ' '));
+    choices.type.set(resource.type, spaced(resource.type));
+    choices.action.set(resource.action, actionIn(resource.action));
     if (id) choices.workspace.set(id, name ?? id);
   }
   const options = (of: Map<string, string>, { value }: Signal<string>): [string, string][] =>
@@ -186,6 +204,7 @@ const Seen = ({ events, actor, type, workspace }: SeenProps) => {
     <>
       <Filter label="Who" all="Everyone" chosen={actor} options={options(choices.actor, actor)} />
       <Filter label="What" all="Everything" chosen={type} options={options(choices.type, type)} />
+      <Filter label="Action" all="All actions" chosen={action} options={options(choices.action, action)} />
       <Filter
         label="Workspace"
         all="All workspaces"
@@ -229,6 +248,7 @@ const Line = ({ event, organization }: { event: TrailEvent; organization: string
   const { outcome, status, address, user_agent: agent, token_id: token, workspace } = resource.meta;
   const place = placeOfEvent(event, organization);
   const means = accessMeansOf(event);
+  const name = nameOf(resource);
   return (
     <li class="item">
       <span class="row">
@@ -236,7 +256,9 @@ const Line = ({ event, organization }: { event: TrailEvent; organization: string
         {outcome === 'refused' && <span class="status bad">refused</span>}
         {outcome === 'failed' && <span class="status attention">failed{status && ` (${status})`}</span>}
         {resource.id && (
-          <span class="mono break">{place ? <a href={hrefOf(place)}>{resource.id}</a> : resource.id}</span>
+          <span class={name ? 'break' : 'mono break'} title={resource.id}>
+            {place ? <a href={hrefOf(place)}>{name ?? resource.id}</a> : (name ?? resource.id)}
+          </span>
         )}
         {workspace && resource.type !== 'workspace' && (
           <span class="tag">

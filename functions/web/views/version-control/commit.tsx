@@ -87,7 +87,7 @@ export const CommitView = ({
     include: 'created_by,workspace,plan,configuration_version.ingress_attributes',
     'page[size]': String(pageSize),
   });
-  const path = `/organizations/${organization}/vcs/commits/${sha}/runs?${query}`;
+  const path = `/organizations/${organization}/commits/${sha}/runs?${query}`;
   const live = useLive(`${path} ${most.value}`, () => read(path, most.value), paceOf);
   return (
     <Shell
@@ -146,7 +146,11 @@ const Title = ({ started, identifier, sha }: { started: Started; identifier: str
           </>
         ) : null}
       </p>
-      {state && <p class={`status ${tones[state] ?? ''}`}>{description}</p>}
+      {state && (
+        <p>
+          <span class={`status ${tones[state] ?? ''}`}>{description}</span>
+        </p>
+      )}
       {runs.length + policySets.length === 0 && (
         <p class="panel pad soft">
           No runs of this commit. It concerns no workspace that you have access to, or is older than 90 days.

@@ -2,27 +2,57 @@ import { useSignal } from '@preact/signals';
 import { type Resource, related } from '../../../client/client.ts';
 import { useLive } from '../../live.ts';
 import { may } from '../../organization.ts';
-import { Loaded } from '../../parts/basics.tsx';
+import { Ago, Loaded } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, call, create } from '../../session.ts';
 import { AccountLink } from './account-link.tsx';
+import { Authorize, Outcome } from './authorize.tsx';
 import { GithubApp } from './github-app.tsx';
 
 /** An organization's connections to version control, and the results of webhooks. */
 
 type Client = Resource<'oauth-clients'>;
 
-const defaults: Record<string, readonly [name: string, httpUrl: string, apiUrl: string]> = {
-  github: ['GitHub', 'https://github.com', 'https://api.github.com'],
-  github_enterprise: ['GitHub Enterprise', '', ''],
-  gitlab_hosted: ['GitLab.com', 'https://gitlab.com', 'https://gitlab.com/api/v4'],
-  gitlab_community_edition: ['GitLab Community Edition', '', ''],
-  gitlab_enterprise_edition: ['GitLab Enterprise Edition', '', ''],
-  gitea: ['Gitea or Forgejo', '', ''],
+interface Provider {
+  name: string;
+  httpUrl?: string;
+  apiUrl?: string;
+  /** Of the API below the URL. */
+  apiPath: string;
+  /** What its token has to be allowed. */
+  scope: string;
+}
+
+const githubScope = 'Scope repo; fine-grained: contents read; webhooks, commit statuses and pull requests write.';
+const gitlabScope = 'Scope api, role Maintainer.';
+const providers: Record<string, Provider> = {
+  github: {
+    name: 'GitHub',
+    httpUrl: 'https://github.com',
+    apiUrl: 'https://api.github.com',
+    apiPath: '',
+    scope: githubScope,
+  },
+  github_enterprise: { name: 'GitHub Enterprise', apiPath: '/api/v3', scope: githubScope },
+  gitlab_hosted: {
+    name: 'GitLab.com',
+    httpUrl: 'https://gitlab.com',
+    apiUrl: 'https://gitlab.com/api/v4',
+    apiPath: '/api/v4',
+    scope: gitlabScope,
+  },
+  gitlab_community_edition: { name: 'GitLab Community Edition', apiPath: '/api/v4', scope: gitlabScope },
+  gitlab_enterprise_edition: { name: 'GitLab Enterprise Edition', apiPath: '/api/v4', scope: gitlabScope },
+  gitea: {
+    name: 'Gitea or Forgejo',
+    apiPath: '/api/v1',
+    scope: 'Scopes write:repository, write:issue and read:user.',
+  },
 };
+const apiUrlOf = ({ apiPath }: Provider, httpUrl = ''): string => `${httpUrl.replace(/\/+$/, '')}${apiPath}`;
 
 export const Connections = ({ organization }: { organization: string }) => {
   const live = useLive(
@@ -35,6 +65,7 @@ export const Connections = ({ organization }: { organization: string }) => {
   return (
     <OrganizationShell organization={organization} at="version-control">
       <Head title="Version control" add="New connection" onAdd={manages && (() => (adding.value = true))} />
+      <Outcome />
       <Loaded live={live} what="connections">
         {({ data: clients, included }) =>
           clients.length === 0 ? (
@@ -70,6 +101,7 @@ const problemOf = (token: Resource | undefined): string | undefined => {
 const Line = ({ client, token, manages }: { client: Client; token: Resource | undefined; manages: boolean }) => {
   const removing = useSignal(false);
   const linking = useSignal(false);
+  const authorizing = useSignal(false);
   const { name, 'service-provider-display-name': provider, 'http-url': url } = client.attributes;
   const title = name ?? provider;
   const problem = problemOf(token);
@@ -87,6 +119,11 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
             <button type="button" onClick={() => (linking.value = true)}>
               Your account
             </button>
+            {manages && (!token || client.attributes.key !== null) && (
+              <button type="button" onClick={() => (authorizing.value = true)}>
+                Authorize
+              </button>
+            )}
             {manages && (
               <button type="button" onClick={() => (removing.value = true)}>
                 Delete
@@ -96,6 +133,7 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
         </span>
       </div>
       {linking.value && <AccountLink client={client} onClose={() => (linking.value = false)} />}
+      {authorizing.value && <Authorize client={client} onClose={() => (authorizing.value = false)} />}
       {removing.value && (
         <Confirm
           title={`Delete connection ${title}?`}
@@ -111,38 +149,60 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
 };
 
 const NewConnection = ({ organization, onClose }: { organization: string; onClose(): void }) => {
-  const provider = useSignal('github');
-  const [, httpUrl = '', apiUrl = ''] = defaults[provider.value] ?? [];
+  const chosen = useSignal('github');
+  const provider = providers[chosen.value] as Provider;
+  const byToken = useSignal(true);
+  const made = useSignal<Client | undefined>(undefined);
   const submit = async (data: FormData) => {
-    await create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', {
+    const client = await create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', {
       name: textOf(data, 'name') ?? null,
-      'service-provider': provider.value,
+      'service-provider': chosen.value,
       'http-url': textOf(data, 'http-url'),
-      'api-url': textOf(data, 'api-url'),
-      'oauth-token-string': textOf(data, 'oauth-token-string'),
+      'api-url': textOf(data, 'api-url') ?? apiUrlOf(provider, textOf(data, 'http-url')),
+      ...(byToken.value ? { 'oauth-token-string': textOf(data, 'oauth-token-string') } : {}),
     });
-    onClose();
+    if (byToken.value) onClose();
+    else made.value = client as Client;
   };
+  if (made.value) return <Authorize client={made.value} onClose={onClose} />;
   return (
     <Dialog title="New connection" onClose={onClose}>
-      <Form submit="Connect" onSubmit={submit} onCancel={onClose}>
+      <Form submit={byToken.value ? 'Connect' : 'Continue'} onSubmit={submit} onCancel={onClose}>
         <Select
           label="Provider"
           name="service-provider"
-          options={Object.entries(defaults).map(([id, [name]]) => [id, name] as const)}
-          value={provider.value}
-          onChange={(value) => (provider.value = value)}
+          options={Object.entries(providers).map(([id, { name }]) => [id, name] as const)}
+          value={chosen.value}
+          onChange={(value) => (chosen.value = value)}
         />
         <Text label="Name" name="name" hint="For example the account or group that it is for." />
-        <Text key={`http-${provider.value}`} label="URL" name="http-url" required value={httpUrl} />
-        <Text key={`api-${provider.value}`} label="API URL" name="api-url" required value={apiUrl} />
+        <Text key={`http-${chosen.value}`} label="URL" name="http-url" required value={provider.httpUrl} />
         <Text
-          label="Access token"
-          name="oauth-token-string"
-          type="password"
-          required
-          hint="GitHub: scope repo. GitLab: scope api, role Maintainer. Gitea: write:repository, write:issue and read:user. Its account needs admin access to repositories, to create webhooks."
+          key={`api-${chosen.value}`}
+          label="API URL"
+          name="api-url"
+          required={!provider.apiPath}
+          value={provider.apiUrl}
+          placeholder={provider.apiPath ? `URL${provider.apiPath}` : undefined}
         />
+        <Select
+          label="Connect with"
+          name="how"
+          options={[
+            ['token', 'an access token'],
+            ['oauth', 'an OAuth application'],
+          ]}
+          onChange={(value) => (byToken.value = value === 'token')}
+        />
+        {byToken.value && (
+          <Text
+            label="Access token"
+            name="oauth-token-string"
+            type="password"
+            required
+            hint={`${provider.scope} Its account needs admin access to repositories, to create webhooks.`}
+          />
+        )}
       </Form>
     </Dialog>
   );
@@ -167,8 +227,12 @@ const Events = ({ organization }: { organization: string }) => {
               {events.map(({ id, attributes }) => (
                 <li key={id}>
                   <div class="item">
-                    <span class={attributes.level === 'error' ? 'status bad' : 'status good'}>{attributes.level}</span>
                     <span class="break">{attributes.message}</span>
+                    <span class="meta">
+                      {attributes.level === 'error' && <span class="status bad">error</span>}{' '}
+                      <Ago at={attributes['created-at']} />
+                      {attributes['suggested-action'] && ` · ${attributes['suggested-action']}`}
+                    </span>
                     {attributes['delivery-id'] && (
                       <button type="button" class="end" onClick={() => void again(attributes['delivery-id'])}>
                         Deliver again

@@ -2,9 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Resource, related } from '../../../client/client.ts';
 import { useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Notice } from '../../parts/basics.tsx';
 import { Form, Select, textOf } from '../../parts/form.tsx';
 import { SuggestedText } from '../../parts/suggested-text.tsx';
-import { all, call, change } from '../../session.ts';
+import { all, call, change, errorText } from '../../session.ts';
 
 /** What can be connected by: tokens of connections, and installations of the GitHub App. */
 const connectionsOf = async (organization: string): Promise<(readonly [id: string, name: string])[]> => {
@@ -63,6 +65,8 @@ export const Repository = ({
               start no run until it is.
             </p>
           )}
+          <Seen workspace={workspace} organization={organization} identifier={repo.identifier} />
+          {permissions['can-queue-run'] && <Check workspace={workspace} />}
           {permissions['can-update'] && (
             <Form submit="Disconnect" danger onSubmit={() => save(null)}>
               {null}
@@ -87,6 +91,62 @@ export const Repository = ({
         </Form>
       )}
     </section>
+  );
+};
+
+const Check = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
+  const words = useSignal('');
+  const check = () =>
+    call('POST', `/workspaces/${workspace.id}/actions/fetch-latest-from-vcs`).then(
+      () => (words.value = 'Looking. Its outcome is among the latest deliveries.'),
+      (error) => (words.value = errorText(error)),
+    );
+  return (
+    <div class="row">
+      <button type="button" onClick={() => void check()}>
+        Look for newest commit
+      </button>
+      <span class="soft" role="status">
+        {words.value}
+      </span>
+    </div>
+  );
+};
+
+/** What the workspace has of the repository. */
+const Seen = ({
+  workspace,
+  organization,
+  identifier,
+}: {
+  workspace: Resource<'workspaces'>;
+  organization: string;
+  identifier: string;
+}) => {
+  const path = `/workspaces/${workspace.id}/configuration-versions?page[size]=1&include=ingress_attributes`;
+  const live = useLive(
+    `seen/${workspace.id}`,
+    () => call<Resource<'configuration-versions'>[]>('GET', path),
+    () => 10_000,
+  );
+  const version = live.value?.data[0]?.attributes;
+  const ingress = live.value?.included?.find(({ type }) => type === 'ingress-attributes')?.attributes;
+  const waits = !workspace.attributes['queue-all-runs'] && !related(workspace, 'current-run');
+  if (!version || !ingress) return null;
+  const { 'commit-sha': sha, 'commit-message': message } = ingress as Record<string, string>;
+  return (
+    <>
+      <p class="break">
+        Last commit:{' '}
+        <a href={hrefOf({ view: 'commit', organization, identifier, sha: sha ?? '' })}>
+          <code>{sha?.slice(0, 8)}</code>
+        </a>{' '}
+        {message?.split('\n')[0]}
+        {version.status === 'fetching' && <span class="soft"> · being fetched</span>}
+      </p>
+      {version['error-message'] && <Notice kind="bad">{version['error-message']}</Notice>}
+      {waits && <p>Start the first run: pushes and pull requests start runs from then on.</p>}
+    </>
   );
 };
 

@@ -90,14 +90,15 @@ const holderOf = ({ attributes, relationships }: Resource<'workspaces'>) => {
 const waitsForState = ({ attributes }: Resource<'workspaces'>): boolean =>
   !attributes['locked-reason']?.startsWith('Locked by Run');
 
-const RunLink = ({ workspace, id }: { workspace: Resource<'workspaces'>; id: string }) => {
+const RunLink = ({ workspace, id, text = id }: { workspace: Resource<'workspaces'>; id: string; text?: string }) => {
   const organization = related(workspace, 'organization') ?? '';
-  return <a href={hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: id })}>{id}</a>;
+  return <a href={hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: id })}>{text}</a>;
 };
 
 /** Whether the workspace is locked, and by which run or user. */
 export const lockStatus = (workspace: Resource<'workspaces'>) => {
   const by = holderOf(workspace);
   if (!by) return 'Unlocked';
-  return <>Locked by {by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />}</>;
+  const holder = by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} text="a run" /> : <Person id={by.id} />;
+  return <>Locked by {holder}</>;
 };

@@ -1,4 +1,5 @@
 import type { Resource } from '../../../client/client.ts';
+import { lazily, WaitingPart } from '../../lazily.tsx';
 import { useLive } from '../../live.ts';
 import { Ago, Facts } from '../../parts/basics.tsx';
 import { CloudBlock } from '../../parts/cloud-block.tsx';
@@ -10,6 +11,12 @@ import { call, related } from '../../session.ts';
 import { autoDestroyText } from './auto-destroy.tsx';
 import { ChangeRequests, NewChangeRequest } from './change-requests.tsx';
 import { LockButton, lockStatus } from './lock.tsx';
+
+const ModuleOfWorkspace = lazily(
+  () => import('../../groups/registry.ts'),
+  (group) => group.ModuleOfWorkspace,
+  WaitingPart,
+);
 
 /** What a workspace is doing, and what it has made. */
 export const Overview = ({
@@ -43,6 +50,7 @@ export const Overview = ({
             )}
           </section>
         )}
+        {attributes['source-module-id'] && <ModuleOfWorkspace workspace={workspace} run={run} />}
         {attributes['open-change-requests'] > 0 && <ChangeRequests workspace={workspace} />}
         {version && attributes.permissions['can-read-state-outputs'] && (
           <CurrentOutputs key={version} workspace={workspace} version={version} />

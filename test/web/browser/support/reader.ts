@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { client, organization, platform } from '../../../e2e/support/world.ts';
 import { startBrowser } from './browser.ts';
 import type { Browser as Found } from './find-browser.ts';
@@ -12,14 +12,17 @@ let browser: Browser;
 const complaints: string[] = [];
 const open: Page[] = [];
 
-beforeAll(async () => {
+/** Before the first test of a file (file.ts). */
+export const openBrowser = async (): Promise<void> => {
   browser = await startBrowser(inject('browser') as Found);
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
+};
+export const closeBrowser = async (): Promise<void> => browser?.close();
+
+/** After each test. */
+export const closePages = async (): Promise<void> => {
   await Promise.all(open.splice(0).map((page) => page.context().close()));
   expect(complaints.splice(0)).toEqual([]);
-});
+};
 
 /** Answers that a test provokes are said in the console too; anything else there is a complaint. */
 const provoked = /^Failed to load resource: the server responded with a status of (400|401|403|404|409|412|422)/;

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RegisteredAgent } from '../protocols/agent.ts';
+import { type RetryBound, retryFor } from '../transport/retry.ts';
+import { type Client, ForgottenError, messageOf, TransportError } from './client.ts';
+
+export interface ConnectionSettings {
+  client: Pick<Client, 'ping'>;
+  /** Pauses between polls grow from here to the maximum that the control plane names. */
+  firstPauseMs: number;
+  /** Ends polling. */
+  stopping: AbortSignal;
+  /** @param instance chosen by the agent, for as long as it runs */
+  register(instance: string, bound: RetryBound): Promise<RegisteredAgent>;
+  /** Reports what the agent does, to the person who watches it. */
+  say(text: string): void;
+}
+
+const pauseGrowth = 1.5;
+/** How long a call is retried before the failure is reported and the call made again. */
+const callMs = 15_000;
+const lastCallMs = 10_000;
+
+/** An agent's connection to the control plane: registers it, polls for work, pings now and then, and signs it off. */
+export class Connection {
+  readonly #settings: ConnectionSettings;
+  readonly #instance = randomUUID();
+  #self: RegisteredAgent | undefined;
+  #pingedAt = 0;
+  #pauseMs: number;
+
+  constructor(settings: ConnectionSettings) {
+    this.#settings = settings;
+    this.#pauseMs = settings.firstPauseMs;
+  }
+
+  /** Undefined before the first registration. */
+  get self(): RegisteredAgent | undefined {
+    return this.#self;
+  }
+
+  /** To be called after each call that counts as a ping. */
+  pinged(): void {
+    this.#pingedAt = Date.now();
+  }
+
+  /** Calls `work`, and signs the agent off when it has ended. @throws the error of `work` */
+  async during(work: () => Promise<void>): Promise<void> {
+    let how: 'exited' | 'errored' = 'errored';
+    try {
+      await work();
+      how = 'exited';
+    } finally {
+      const { client } = this.#settings;
+      if (this.#self) await client.ping({ agent: this.#self.agent, ended: how }, retryFor(lastCallMs)).catch(() => {});
+    }
+  }
+
+  /**
+   * Polls once, and registers before if necessary.
+   * @param poll `ping`: the call must count as a ping as well
+   * @returns undefined when there was no answer: poll again
+   * @throws {TokenDeadError, RefusedError}
+   */
+  async next<T>(poll: (agent: string, ping: boolean, bound: RetryBound) => Promise<T>): Promise<T | undefined> {
+    const { say, stopping } = this.#settings;
+    try {
+      this.#self ??= await this.#register();
+      const { agent, pingSeconds } = this.#self;
+      const ping = Date.now() - this.#pingedAt > pingSeconds * 1000;
+      const answer = await poll(agent, ping, retryFor(callMs, stopping));
+      if (ping) this.pinged();
+      return answer;
+    } catch (error) {
+      if (stopping.aborted) return undefined;
+      if (error instanceof ForgottenError) this.#self = undefined;
+      else if (error instanceof TransportError) say(`Can't reach the platform (${messageOf(error)}). Retrying.`);
+      else throw error;
+      return undefined;
+    }
+  }
+
+  async #register(): Promise<RegisteredAgent> {
+    const self = await this.#settings.register(this.#instance, retryFor(callMs, this.#settings.stopping));
+    this.pinged();
+    return self;
+  }
+
+  /** Waits before the next poll: longer each time, at most `maxMs`. */
+  async pause(maxMs: number): Promise<void> {
+    // Jitter, so that a pool's agents do not poll at the same moment.
+    const ms = Math.min(this.#pauseMs, maxMs) * (0.9 + Math.random() / 5);
+    await sleep(ms, undefined, { signal: this.#settings.stopping }).catch(() => {});
+    this.#pauseMs *= pauseGrowth;
+  }
+
+  /** After work, more is likely: the next pauses are short again. */
+  resetPause(): void {
+    this.#pauseMs = this.#settings.firstPauseMs;
+  }
+}

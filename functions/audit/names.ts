@@ -1,0 +1,51 @@
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet } from '../store/table.ts';
+import type { AuditEvent } from './records.ts';
+
+/** What the trail's things are called, as long as there are any: for people, who read names instead of ids. */
+
+const keysOf: Record<string, (id: string, workspaceId: string | undefined) => Key | undefined> = {
+  agent_pool: keys.agentPool,
+  policy: keys.policy,
+  policy_set: keys.policySet,
+  project: keys.project,
+  registry_module: keys.module,
+  run: keys.run,
+  ssh_key: keys.sshKey,
+  task: keys.task,
+  team: keys.team,
+  var: (id, workspaceId) => (workspaceId === undefined ? undefined : keys.variable(workspaceId, id)),
+  varset: keys.variableSet,
+};
+
+const keyOf = ({ resource: { type, id }, meta }: AuditEvent): Key | undefined =>
+  id !== null && Object.hasOwn(keysOf, type) ? keysOf[type]?.(id, meta?.workspace_id) : undefined;
+
+interface Named extends Key {
+  /** Variables have none: their workspace is of the trail's organization. */
+  organization?: string;
+  deletedAt?: string;
+  name?: string;
+  /** Of a run. */
+  message?: string;
+  /** Of a variable. */
+  key?: string;
+}
+
+const longestName = 80;
+
+/**
+ * Events with the name of what they are about in `meta`. What a caller named in a path may be another organization's:
+ * that has no name here. A read for each hundred things.
+ */
+export const withNames = async (organization: string, events: AuditEvent[]): Promise<AuditEvent[]> => {
+  const items = await batchGet<Named>(events.flatMap((event) => keyOf(event) ?? []));
+  const byKey = new Map(items.map((item) => [`${item.pk} ${item.sk}`, item]));
+  return events.map((event) => {
+    const key = keyOf(event);
+    const item = key && byKey.get(`${key.pk} ${key.sk}`);
+    const isHere = item && !item.deletedAt && (item.organization === organization || event.resource.type === 'var');
+    const name = isHere ? (item.name ?? item.message ?? item.key)?.split('\n')[0]?.slice(0, longestName) : undefined;
+    return name ? { ...event, meta: { ...event.meta, name } } : event;
+  });
+};

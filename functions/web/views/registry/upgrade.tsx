@@ -1,0 +1,129 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { go, hrefOf } from '../../location.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form } from '../../parts/form.tsx';
+import { isOver } from '../../parts/status.tsx';
+import { all, create, related } from '../../session.ts';
+import { type ModuleAddress, readModule } from './module-api.ts';
+import { type Offer, readOffer, VariableField, valuesIn } from './module-variables.tsx';
+
+type Workspace = Resource<'workspaces'>;
+
+/** `private/acme/network/aws/1.0.0`, of a workspace that was made from a module. */
+const sourceOf = (workspace: Workspace): { address: ModuleAddress; version: string } => {
+  const parts = (workspace.attributes['source-module-id'] ?? '').split('/');
+  const [registry = '', namespace = '', name = '', provider = '', version = ''] = parts;
+  const organization = related(workspace, 'organization') ?? '';
+  return { address: { organization, registry, namespace, name, provider }, version };
+};
+
+interface Props {
+  workspace: Workspace;
+  run: Resource<'runs'> | undefined;
+}
+
+/** Which module and version a workspace was made from, and the way to a newer one: its plan is shown before anything changes. */
+export const ModuleOfWorkspace = ({ workspace, run }: Props) => {
+  const open = useSignal(false);
+  const { address, version } = sourceOf(workspace);
+  const { 'no-code-upgrade-available': isOutdated, permissions } = workspace.attributes;
+  const isGoingOn = run !== undefined && !isOver(run) && run.attributes.source === 'tfe-module';
+  return (
+    <section class="panel pad row" aria-label="Module">
+      <h2>Module</h2>
+      <span class="grow break">
+        <a href={hrefOf({ view: 'module', ...address, tab: 'documentation' })}>
+          {address.namespace}/{address.name}/{address.provider}
+        </a>{' '}
+        {version}
+      </span>
+      {isOutdated && isGoingOn && <span class="soft">Its run is in progress.</span>}
+      {isOutdated && !isGoingOn && (
+        <>
+          <span class="tag info">newer version</span>
+          {permissions['can-queue-apply'] && (
+            <button type="button" onClick={() => (open.value = true)}>
+              Upgrade
+            </button>
+          )}
+        </>
+      )}
+      {open.value && (
+        <Upgrade workspace={workspace} address={address} version={version} onClose={() => (open.value = false)} />
+      )}
+    </section>
+  );
+};
+
+interface UpgradeProps {
+  workspace: Workspace;
+  address: ModuleAddress;
+  version: string;
+  onClose(): void;
+}
+
+/** What the new version offers, and the workspace has no value for. */
+const load = async (workspace: Workspace, address: ModuleAddress): Promise<Offer> => {
+  const [offer, { data: own }] = await Promise.all([
+    readModule(address).then((module) => readOffer(module, address)),
+    all<'vars'>(`/workspaces/${workspace.id}/vars`),
+  ]);
+  const keys = new Set(own.map(({ attributes }) => attributes.key));
+  return { ...offer, variables: offer.variables.filter(({ name }) => !keys.has(name) && !keys.has(`TF_VAR_${name}`)) };
+};
+
+const Upgrade = ({ workspace, address, version, onClose }: UpgradeProps) => {
+  const live = useLive(
+    `upgrade/${workspace.id}`,
+    () => load(workspace, address),
+    () => undefined,
+  );
+  const { name } = workspace.attributes;
+  return (
+    <Dialog title={`Upgrade ${name}`} onClose={onClose}>
+      <Loaded live={live} what="module">
+        {(offer) => (
+          <Fields offer={offer} workspace={workspace} address={address} version={version} onClose={onClose} />
+        )}
+      </Loaded>
+    </Dialog>
+  );
+};
+
+const Fields = ({ offer, workspace, address, version, onClose }: UpgradeProps & { offer: Offer }) => {
+  const { id, variables } = offer;
+  const submit = async (data: FormData) => {
+    const upgrade = await create(
+      `/no-code-modules/${id}/workspaces/${workspace.id}/upgrade`,
+      'workspaces',
+      {},
+      { vars: { data: valuesIn(data, variables) } },
+    );
+    const run = related(upgrade, 'run');
+    const { organization } = address;
+    if (run) go({ view: 'run', organization, workspace: workspace.attributes.name, run });
+    // Somebody else was faster.
+    else onClose();
+  };
+  return (
+    <>
+      <p>
+        {address.name} {version} → <strong>{offer.version}</strong>. A run plans the upgrade and waits for confirmation;
+        nothing changes before. Variables keep their values.
+      </p>
+      <Form submit="Plan upgrade" onSubmit={submit} onCancel={onClose}>
+        {variables.length > 0 && (
+          <fieldset>
+            <legend>Variables without a value here</legend>
+            {variables.map((one) => (
+              <VariableField key={one.name} offered={one} />
+            ))}
+          </fieldset>
+        )}
+      </Form>
+    </>
+  );
+};

@@ -1,0 +1,71 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { Copy, Notice } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, Text, textOf } from '../../parts/form.tsx';
+import { call, change } from '../../session.ts';
+
+/** A connection's token by way of an OAuth application, which somebody creates at the provider and authorizes. */
+
+type Client = Resource<'oauth-clients'>;
+
+/** Leaves the page for the provider, which sends the reader back to it. */
+const leave = async ({ id }: Client): Promise<void> => {
+  const { data } = await call('POST', `/oauth-clients/${id}/actions/connect`);
+  location.assign(data.attributes['authorize-url']);
+};
+
+export const Authorize = ({ client, onClose }: { client: Client; onClose(): void }) => {
+  const { key, name, 'callback-url': callback, 'service-provider-display-name': provider } = client.attributes;
+  const edits = useSignal(key === null);
+  const submit = async (data: FormData) => {
+    if (edits.value) {
+      const attributes = { key: textOf(data, 'key'), secret: textOf(data, 'secret') };
+      await change(`/oauth-clients/${client.id}`, 'oauth-clients', attributes);
+      edits.value = false;
+    }
+    await leave(client);
+  };
+  return (
+    <Dialog title={`Authorize ${name ?? provider}`} onClose={onClose}>
+      <Form submit={`Authorize at ${provider}`} onSubmit={submit} onCancel={onClose}>
+        <p>
+          Whoever authorizes needs admin access to the repositories: webhooks are created, and commits read, in their
+          name.
+        </p>
+        {!edits.value && (
+          <button type="button" onClick={() => (edits.value = true)}>
+            Change client ID and secret
+          </button>
+        )}
+        {edits.value && (
+          <>
+            <p>Create an OAuth application at {provider} with this callback URL, and enter its ID and secret.</p>
+            <div class="row">
+              <code class="break">{callback}</code>
+              <Copy text={callback} />
+            </div>
+            <Text label="Client ID" name="key" required />
+            <Text label="Client secret" name="secret" type="password" required />
+          </>
+        )}
+      </Form>
+    </Dialog>
+  );
+};
+
+const outcomes: Record<string, readonly ['good' | 'bad', string]> = {
+  connected: ['good', 'The connection is authorized.'],
+  failed: [
+    'bad',
+    'The provider did not issue a token. Check the client ID, secret and callback URL, then authorize again.',
+  ],
+  denied: ['bad', 'You may not manage connections here, so the authorization was not taken.'],
+};
+
+/** What came of an authorization, after the provider has sent the reader back. */
+export const Outcome = () => {
+  const names = new URLSearchParams(location.search);
+  const [kind, words] = Object.entries(outcomes).find(([name]) => names.has(name))?.[1] ?? [];
+  return kind && words ? <Notice kind={kind}>{words}</Notice> : null;
+};

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { packFiles } from '../../../functions/cli/archive.ts';
+import type { Resource } from '../../../functions/client/client.ts';
+import { operate } from '../../e2e/support/operator.ts';
+import { newName, resources, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { client, platform, visit } from './support/reader.ts';
+import { picture } from './support/views.ts';
+
+/** The overview of an organization of its own: what needs somebody first, how it has been going below. */
+
+const home = newName('home');
+const folder = process.env.SCREENSHOTS;
+
+const start = async (
+  workspace: Resource,
+  main: string,
+  attributes: Record<string, unknown> = {},
+): Promise<Resource> => {
+  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': main }));
+  return client.createRun(workspace.id, attributes, version.id);
+};
+
+const age = async ({ id }: Resource): Promise<void> => {
+  const { keys } = await import('../../../functions/store/keys.ts');
+  const { update } = await import('../../../functions/store/table.ts');
+  const at = new Date(Date.now() - 100 * 86_400_000).toISOString();
+  await update(keys.workspace(id), { set: { 'state.at': at } });
+};
+
+it('shows what waits, fails, runs and is stale, the last runs of each, and charts with a table behind', async () => {
+  operate(platform);
+  await client.create('/organizations', 'organizations', { name: home, email: 'home@localhost' });
+  const names = ['deciding', 'broken', 'busy', 'quiet'];
+  const [deciding, broken, busy, quiet] = (await Promise.all(
+    names.map((name) => client.createWorkspace(home, name)),
+  )) as [Resource, Resource, Resource, Resource];
+  await untilFinal(await start(quiet, resources(['a', 'b']), { 'auto-apply': true }));
+  await age(quiet);
+  await untilFinal(await start(broken, resources(['a']), { 'auto-apply': true }));
+  await untilFinal(await start(broken, 'output "a" {'));
+  await untilConfirmable(await start(deciding, resources(['a'])));
+  const long = await start(busy, resources(['a'], 60), { 'auto-apply': true });
+  await client.waitForRun(long.id, ({ attributes }) => attributes.status === 'applying');
+
+  const page = await visit(`/app/${home}/overview`);
+  const listed = (title: string) => page.getByRole('list', { name: title, exact: true }).locator('.title');
+  await expect.poll(() => listed('Waiting for you').allInnerTexts()).toEqual(['deciding']);
+  await expect.poll(() => listed('Failing').allInnerTexts()).toEqual(['broken']);
+  await expect.poll(() => listed('Running').allInnerTexts()).toEqual(['busy']);
+  await expect.poll(() => listed('Unchanged for 90 days').allInnerTexts()).toEqual(['quiet']);
+  // One bar for each of its runs, and in words for whoever does not see them.
+  const spark = page.getByRole('list', { name: 'Failing' }).getByRole('img');
+  expect(await spark.locator('g').count()).toBe(2);
+  expect(await spark.getAttribute('aria-label')).toMatch(/2 runs/);
+  const totals = page.locator('dl.totals');
+  await expect.poll(async () => (await totals.innerText()).split(/\s+/)).toEqual(expect.arrayContaining(['67', '%']));
+  const daily = page.locator('figure', { hasText: 'discarded or canceled' });
+  await daily.getByText('As a table').click();
+  const cells = await daily.getByRole('row').last().getByRole('cell').allInnerTexts();
+  expect(cells.slice(0, 3)).toEqual(['2', '1', '0']);
+  const trend = page.locator('figure', { hasText: 'Resources' });
+  await trend.locator('figcaption').getByText('3').waitFor();
+  await trend.getByText('As a table').click();
+  expect(await trend.getByRole('row').count()).toBe(15);
+  if (folder) await picture(page, folder, 'home');
+  await page.getByRole('list', { name: 'Waiting for you' }).getByRole('link').click();
+  await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
+  await client.act(long.id, 'cancel');
+});
