@@ -129,8 +129,8 @@ describe('a task', () => {
     // As with a container, nothing it started survives it, and its disk is gone.
     await gone(child);
     await until('its disk is gone', () => !existsSync(cwd));
-    const log = readdirSync(join(folder, 'logs')).find((name) => name.startsWith('runner-'));
-    expect(readFileSync(join(folder, 'logs', log!), 'utf8')).toBe('started\n');
+    const log = `runner-${taskArn.split('/').at(-1)}.log`;
+    expect(readFileSync(join(folder, 'logs', log), 'utf8')).toBe('started\n');
   });
 
   it('gets SIGTERM, then SIGKILL for its whole process tree', async () => {
