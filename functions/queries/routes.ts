@@ -42,7 +42,7 @@ const included = async ({ request }: Context<Subject>, runs: QueryRun[]): Promis
     of: 'created_by' | 'configuration_version',
     ids: string[],
     read: (id: string) => Promise<T>,
-  ) => (asked.has(of) ? Promise.all([...new Set(ids)].map(read)) : []);
+  ) => (asked.has(of) ? Promise.all([...new Set(ids)].map((id) => read(id))) : []);
   const [users, versions] = await Promise.all([
     some(
       'created_by',

@@ -131,7 +131,7 @@ describe('a connection through agents', () => {
     const other = await newPool(api);
     await forward(await other.newToken());
     const refused = await api.patch(`oauth-clients/${client.id}`, {}, linkTo(other.id));
-    expect(refused.body.errors[0].detail).toContain('send oauth-token-string along');
+    expect(refused.body.errors[0].detail).toContain('send oauth-token-string as well');
     const moved = await api.patch(`oauth-clients/${client.id}`, { 'oauth-token-string': 'good' }, linkTo(other.id));
     expect(moved.body.data.relationships['agent-pool'].data.id).toBe(other.id);
   });
