@@ -23,11 +23,15 @@ import { recordVcsEvent } from './vcs-events.ts';
 
 const leaseSeconds = 20;
 const spacingMs = 2_000;
+/** Of the first ones: a plan that is quick should not have its result wait for the words that it runs. */
+const firstSpacingMs = 500;
+const firstPosts = 6;
 const workMs = 45_000;
 const maxPosts = 300;
 
 /** After many posts they are rarer: forges count them. */
-const spacingOf = ({ posts = 0 }: CommitRecord): number => (posts >= 100 ? 60_000 : posts >= 20 ? 10_000 : spacingMs);
+const spacingOf = ({ posts = 0 }: CommitRecord): number =>
+  posts >= 100 ? 60_000 : posts >= 20 ? 10_000 : posts >= firstPosts ? spacingMs : firstSpacingMs;
 
 /** Undefined while somebody else has it. */
 const lease = (id: string, holder: string): Promise<CommitRecord | undefined> =>
