@@ -61,9 +61,10 @@ export const createAgentPool = async (
   settings: AgentPoolSettings,
 ): Promise<AgentPool | undefined> => {
   const pool: AgentPool = { ...settings, id: newId('apool'), organization, createdAt: now() };
-  if (!(await names.claim(pool))) return undefined;
-  await create({ ...keys.agentPool(pool.id), ...pool });
-  return pool;
+  return names.create(pool, async () => {
+    await create({ ...keys.agentPool(pool.id), ...pool });
+    return pool;
+  });
 };
 
 /** Undefined when the name is taken, or the pool gone. */

@@ -4,7 +4,7 @@ import { hashSecret as digestOf, newId } from '../store/id.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import { createUnique, releaseUnique } from '../store/unique-names.ts';
 
 /** Policies that are managed one by one (HCP API: policies). Those of a versioned policy set are in its archive. */
 export interface Policy {
@@ -41,9 +41,10 @@ export const createPolicy = async (
   const at = now();
   const policy: Policy = { ...settings, id: newId('pol'), createdAt: at, updatedAt: at };
   const bears = async (holder: string) => (await getPolicy(holder)) !== undefined;
-  if (!(await claimUnique(keys.policyName(policy.organization, policy.name), policy.id, bears))) return undefined;
-  await create({ ...keys.policy(policy.id), ...policy });
-  return policy;
+  return createUnique(keys.policyName(policy.organization, policy.name), policy.id, bears, async () => {
+    await create({ ...keys.policy(policy.id), ...policy });
+    return policy;
+  });
 };
 
 /** Undefined when it is gone. */

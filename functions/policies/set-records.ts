@@ -108,10 +108,11 @@ export const createPolicySet = async (
 ): Promise<PolicySet | undefined> => {
   const at = now();
   const set: PolicySet = { ...settings, id: newId('polset'), createdAt: at, updatedAt: at };
-  if (!(await names.claim(set))) return undefined;
-  if (isLookedForEverywhere(set)) await point({ organization: set.organization }, set.id);
-  await create({ ...keys.policySet(set.id), ...set });
-  return set;
+  return names.create(set, async () => {
+    if (isLookedForEverywhere(set)) await point({ organization: set.organization }, set.id);
+    await create({ ...keys.policySet(set.id), ...set });
+    return set;
+  });
 };
 
 /** Undefined when the name is taken, the set is gone, or is not as the editor has seen it. */

@@ -87,14 +87,15 @@ export const createProviderSet = async (
     createdAt: at,
     updatedAt: at,
   };
-  if (!(await names.claim(set))) return undefined;
-  // Runs of an organization without provider sets read none.
-  if (!hasProviderSets) {
-    const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
-    await update(keys.organization(organization), { set: { hasProviderSets: true }, condition });
-  }
-  await create({ ...keys.providerSet(set.id), ...set });
-  return set;
+  return names.create(set, async () => {
+    // Runs of an organization without provider sets read none.
+    if (!hasProviderSets) {
+      const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
+      await update(keys.organization(organization), { set: { hasProviderSets: true }, condition });
+    }
+    await create({ ...keys.providerSet(set.id), ...set });
+    return set;
+  });
 };
 
 /** Undefined when the name is taken, the set is gone, or is not as the editor has seen it. */

@@ -45,9 +45,10 @@ export const createReservedTagKey = async (
 ): Promise<ReservedTagKey | undefined> => {
   const at = now();
   const reservedKey: ReservedTagKey = { ...values, id: newId('rtk'), organization, createdAt: at, updatedAt: at };
-  if (!(await names.claim(reservedKey))) return undefined;
-  await create({ ...keys.reservedTagKey(reservedKey.id), ...reservedKey });
-  return reservedKey;
+  return names.create(reservedKey, async () => {
+    await create({ ...keys.reservedTagKey(reservedKey.id), ...reservedKey });
+    return reservedKey;
+  });
 };
 
 /** Undefined when it is gone. */

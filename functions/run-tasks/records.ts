@@ -7,6 +7,7 @@ import { open, type SecretContext, seal } from '../store/secrets.ts';
 import { batchGet, type Change, create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { queryTogether } from '../store/together.ts';
+import { claimUnique, createUnique, releaseUnique } from '../store/unique-names.ts';
 
 /** A run task of an organization: an outside system that runs ask for its verdict. */
 export interface Task extends Edited {
@@ -77,18 +78,18 @@ export const listGlobalTasks = async (organization: string): Promise<Task[]> =>
 export const openHmacKey = async (task: Task): Promise<string | undefined> =>
   task.sealedKey && open(task.sealedKey, contextOf(task));
 
-/** True when the task may have the name: it is free, or its claimant stopped before creating the task. */
-const claimName = async ({ id, organization, name }: Task): Promise<boolean> => {
-  const key = keys.taskName(organization, name);
-  if (await create({ ...key, taskId: id })) return true;
-  const holder = await get<Pointer>(key);
-  if (!holder || holder.taskId === id) return holder !== undefined;
-  if ((await getTask(holder.taskId))?.name === name) return false;
-  return put({ ...key, taskId: id }, { condition: 'taskId = :holder', values: { ':holder': holder.taskId } });
-};
+const nameKey = ({ organization, name }: Task): Key => keys.taskName(organization, name);
 
-const releaseName = ({ id, organization, name }: Task): Promise<boolean> =>
-  remove(keys.taskName(organization, name), { condition: 'taskId = :id', values: { ':id': id } });
+const bears =
+  ({ name }: Task) =>
+  async (id: string) =>
+    (await getTask(id))?.name === name;
+
+const attribute = 'taskId';
+
+const claimName = (task: Task): Promise<boolean> => claimUnique(nameKey(task), task.id, bears(task), { attribute });
+
+const releaseName = (task: Task): Promise<boolean> => releaseUnique(nameKey(task), task.id, attribute);
 
 /** Undefined when the organization has a task of that name. 2 writes, 3 for a global one; 1 KMS request with a key. */
 export const createTask = async (
@@ -97,12 +98,14 @@ export const createTask = async (
 ): Promise<Task | undefined> => {
   const at = now();
   const task: Task = { ...settings, id: newId('task'), organization, createdAt: at, updatedAt: at };
-  if (!(await claimName(task))) return undefined;
-  if (hmacKey) task.sealedKey = await seal(hmacKey, contextOf(task));
-  // The pointer first: one that leads nowhere is harmless, a global task that no run finds is not.
-  if (task.global.enabled) await put({ ...keys.globalTask(organization, task.id), taskId: task.id });
-  await create({ ...keys.task(task.id), ...task });
-  return task;
+  const write = async () => {
+    if (hmacKey) task.sealedKey = await seal(hmacKey, contextOf(task));
+    // The pointer first: one that leads nowhere is harmless, a global task that no run finds is not.
+    if (task.global.enabled) await put({ ...keys.globalTask(organization, task.id), taskId: task.id });
+    await create({ ...keys.task(task.id), ...task });
+    return task;
+  };
+  return createUnique(nameKey(task), task.id, bears(task), write, { attribute });
 };
 
 /** Undefined when the name is taken, or the task gone. */

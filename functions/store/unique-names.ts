@@ -1,32 +1,71 @@
 import type { Key } from './keys.ts';
-import { create, get, put, remove } from './table.ts';
+import { create as createItem, get, put, remove } from './table.ts';
 
 /** Unique names: an item for each name points to the record that has it. */
 
-interface Holder {
-  holder: string;
+/**
+ * So long a name is its claimant's alone, who writes the record meanwhile: the functions of the API are stopped after 29 s.
+ */
+const claimMs = 30_000;
+
+interface Options {
+  /** How long nobody asks whether the record exists. */
+  ms?: number;
+  /** The attribute that has the record's id. */
+  attribute?: string;
+  /** What else the item has. */
+  others?: Record<string, unknown>;
 }
 
 /**
- * True when the record may have the name: it is free, or its claimant stopped before creating its record.
+ * True when the record may have the name: it is free, or its claimant stopped before writing its record.
  * @param bears whether the record of that id exists and has the name
  */
 export const claimUnique = async (
   key: Key,
   id: string,
   bears: (holder: string) => Promise<boolean>,
+  { ms = claimMs, attribute = 'holder', others = {} }: Options = {},
 ): Promise<boolean> => {
-  if (await create({ ...key, holder: id })) return true;
-  const holder = await get<Holder>(key);
-  if (!holder) return false;
-  if (holder.holder === id) return true;
-  if (await bears(holder.holder)) return false;
-  return put({ ...key, holder: id }, { condition: 'holder = :holder', values: { ':holder': holder.holder } });
+  const now = Date.now();
+  const claim = { ...key, ...others, [attribute]: id, reservedUntil: new Date(now + ms).toISOString() };
+  if (await createItem(claim)) return true;
+  const current = await get<Record<string, string>>(key);
+  const { [attribute]: holder, reservedUntil = '' } = current ?? {};
+  if (holder === undefined) return false;
+  if (holder !== id && (reservedUntil > new Date(now).toISOString() || (await bears(holder)))) return false;
+  return put(claim, {
+    condition: `${attribute} = :holder AND (attribute_not_exists(reservedUntil) OR reservedUntil = :until)`,
+    values: { ':holder': holder, ':until': reservedUntil },
+  });
+};
+
+/**
+ * Claims a name and writes its record. Where the write fails and left no record, the name is free again for a second try; a
+ * process that is killed leaves it claimed for a while.
+ * @returns undefined when the name is taken
+ */
+export const createUnique = async <T>(
+  key: Key,
+  id: string,
+  bears: (holder: string) => Promise<boolean>,
+  write: () => Promise<T>,
+  options: Options = {},
+): Promise<T | undefined> => {
+  if (!(await claimUnique(key, id, bears, options))) return undefined;
+  try {
+    return await write();
+  } catch (error) {
+    await bears(id)
+      .then((isWritten) => isWritten || releaseUnique(key, id, options.attribute))
+      .catch(() => undefined);
+    throw error;
+  }
 };
 
 /** Only of the record that holds it. */
-export const releaseUnique = (key: Key, id: string): Promise<boolean> =>
-  remove(key, { condition: 'holder = :id', values: { ':id': id } });
+export const releaseUnique = (key: Key, id: string, attribute = 'holder'): Promise<boolean> =>
+  remove(key, { condition: `${attribute} = :id`, values: { ':id': id } });
 
 /**
  * Unique names of one kind of record.
@@ -38,11 +77,13 @@ export const uniqueNames = <R extends { id: string }>(
   find: (id: string) => Promise<R | undefined>,
 ) => {
   const haveSameName = (a: R, b: R): boolean => keyOf(a).pk === keyOf(b).pk && keyOf(a).sk === keyOf(b).sk;
-  const claim = (record: R): Promise<boolean> =>
-    claimUnique(keyOf(record), record.id, async (id) => {
-      const holder = await find(id);
-      return holder !== undefined && haveSameName(holder, record);
-    });
+  const bears = (record: R) => async (id: string) => {
+    const holder = await find(id);
+    return holder !== undefined && haveSameName(holder, record);
+  };
+  const claim = (record: R): Promise<boolean> => claimUnique(keyOf(record), record.id, bears(record));
+  const create = <T>(record: R, write: () => Promise<T>): Promise<T | undefined> =>
+    createUnique(keyOf(record), record.id, bears(record), write);
   const release = (record: R): Promise<boolean> => releaseUnique(keyOf(record), record.id);
 
   /**
@@ -61,33 +102,5 @@ export const uniqueNames = <R extends { id: string }>(
     return written;
   };
 
-  return { claim, release, rename };
-};
-
-interface Reservation extends Holder {
-  reservedUntil?: string;
-}
-
-/**
- * Like {@link claimUnique}, for names that several may claim at once: a claim is valid for that long before others
- * may check whether its record exists.
- */
-export const reserveUnique = async (
-  key: Key,
-  id: string,
-  bears: (holder: string) => Promise<boolean>,
-  ms: number,
-): Promise<boolean> => {
-  const now = Date.now();
-  const reservation = { ...key, holder: id, reservedUntil: new Date(now + ms).toISOString() };
-  if (await create(reservation)) return true;
-  const current = await get<Reservation>(key);
-  if (!current) return false;
-  const { holder, reservedUntil = '' } = current;
-  if (holder === id) return true;
-  if (reservedUntil > new Date(now).toISOString() || (await bears(holder))) return false;
-  return put(reservation, {
-    condition: 'holder = :holder AND (attribute_not_exists(reservedUntil) OR reservedUntil = :until)',
-    values: { ':holder': holder, ':until': reservedUntil },
-  });
+  return { claim, create, release, rename };
 };

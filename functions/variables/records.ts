@@ -2,8 +2,9 @@ import type { Edited } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { isModule, isPolicySet, isVariableSet, keys } from '../store/keys.ts';
 import { type SecretContext, seal } from '../store/secrets.ts';
-import { create, get, put, remove, update } from '../store/table.ts';
+import { create, get, remove, update } from '../store/table.ts';
 import { queryTogether } from '../store/together.ts';
+import { claimUnique, createUnique, releaseUnique } from '../store/unique-names.ts';
 import { addIds, removeIds } from './set-records.ts';
 
 /** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
@@ -53,24 +54,24 @@ export const listVariables = (ownerId: string): Promise<Variable[]> =>
 export const getVariable = (ownerId: string, id: string): Promise<Variable | undefined> =>
   get<Variable>(keys.variable(ownerId, id));
 
-/** The id the variable may have; undefined when there is another one with that key. */
-const claimKey = async (variable: Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>) => {
-  const item = keys.variableKey(variable.ownerId, variable.category, variable.key);
-  if (await create({ ...item, variableId: variable.id })) return variable.id;
-  const holder = await get<{ variableId: string }>(item);
-  if (!holder || holder.variableId === variable.id) return holder?.variableId;
-  const other = await getVariable(variable.ownerId, holder.variableId);
-  if (other?.key === variable.key && other.category === variable.category) return undefined;
-  // Its creator stopped before the variable existed, or a rename stopped before the old key was released.
-  const taken = await put(
-    { ...item, variableId: variable.id },
-    { condition: 'variableId = :holder', values: { ':holder': holder.variableId } },
-  );
-  return taken ? variable.id : undefined;
-};
+type Keyed = Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>;
 
-const releaseKey = ({ id, ownerId, category, key }: Variable) =>
-  remove(keys.variableKey(ownerId, category, key), { condition: 'variableId = :id', values: { ':id': id } });
+const keyItem = ({ ownerId, category, key }: Keyed) => keys.variableKey(ownerId, category, key);
+
+const bears =
+  ({ ownerId, category, key }: Keyed) =>
+  async (holder: string) => {
+    const other = await getVariable(ownerId, holder);
+    return other?.key === key && other.category === category;
+  };
+
+const attribute = 'variableId';
+
+/** Whether the owner has no other variable of that key. */
+const claimKey = (variable: Keyed): Promise<boolean> =>
+  claimUnique(keyItem(variable), variable.id, bears(variable), { attribute });
+
+const releaseKey = (variable: Keyed): Promise<boolean> => releaseUnique(keyItem(variable), variable.id, attribute);
 
 /**
  * 2 writes, 3 for a set's, and 1 KMS request when sensitive. Undefined when the key is taken, or when the variable set is
@@ -81,13 +82,15 @@ export const createVariable = async (ownerId: string, values: VariableValues): P
   const id = newId('var');
   const variable: Variable = { ...rest, id, ownerId, versionId: newId('vv'), createdAt: new Date().toISOString() };
   Object.assign(variable, await content(variable, value));
-  if (!(await claimKey(variable))) return undefined;
-  if (isVariableSet(ownerId) && !(await addIds(ownerId, 'variableIds', [id]))) {
-    await releaseKey(variable);
-    return undefined;
-  }
-  await create({ ...keys.variable(ownerId, id), ...variable });
-  return variable;
+  const write = async () => {
+    if (isVariableSet(ownerId) && !(await addIds(ownerId, 'variableIds', [id]))) {
+      await releaseKey(variable);
+      return undefined;
+    }
+    await create({ ...keys.variable(ownerId, id), ...variable });
+    return variable;
+  };
+  return createUnique(keyItem(variable), id, bears(variable), write, { attribute });
 };
 
 type Changed = Partial<VariableValues> & Pick<Edited, 'edited'>;

@@ -7,6 +7,7 @@ import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { queryTogether } from '../store/together.ts';
+import { claimUnique, createUnique, releaseUnique } from '../store/unique-names.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
@@ -50,19 +51,15 @@ export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> =>
 const nameKey = ({ organization, projectId, name }: Pick<VariableSet, 'organization' | 'projectId' | 'name'>): Key =>
   keys.variableSetName(organization, projectId, name);
 
-/** True when the set may have the name: it is free, or its claimant stopped before creating the set. */
-const claimName = async (set: VariableSet): Promise<boolean> => {
-  const key = nameKey(set);
-  const entry: VariableSetName = { ...key, variableSetId: set.id, name: set.name, projectId: set.projectId };
-  if (await create({ ...entry })) return true;
-  const holder = await get<{ variableSetId: string }>(key);
-  if (!holder || holder.variableSetId === set.id) return holder !== undefined;
-  if ((await getVariableSet(holder.variableSetId))?.name === set.name) return false;
-  return put({ ...entry }, { condition: 'variableSetId = :holder', values: { ':holder': holder.variableSetId } });
-};
+const holderIs = 'variableSetId';
 
-const releaseName = (set: VariableSet): Promise<boolean> =>
-  remove(nameKey(set), { condition: 'variableSetId = :id', values: { ':id': set.id } });
+const bears = (set: VariableSet) => async (id: string) => (await getVariableSet(id))?.name === set.name;
+
+const nameEntry = ({ name, projectId }: VariableSet) => ({ attribute: holderIs, others: { name, projectId } });
+
+const claimName = (set: VariableSet): Promise<boolean> => claimUnique(nameKey(set), set.id, bears(set), nameEntry(set));
+
+const releaseName = (set: VariableSet): Promise<boolean> => releaseUnique(nameKey(set), set.id, holderIs);
 
 /** Undefined when its owner has a set of that name. */
 export const createVariableSet = async (
@@ -70,15 +67,17 @@ export const createVariableSet = async (
 ): Promise<VariableSet | undefined> => {
   const at = now();
   const set: VariableSet = { ...settings, id: newId('varset'), createdAt: at, updatedAt: at };
-  if (!(await claimName(set))) return undefined;
-  await countNames(set.organization, 'variableSet', 1);
-  const pointers = [
-    ...(set.global ? [keys.globalVariableSet(set.organization, set.id)] : []),
-    ...(set.projectId ? [keys.ownVariableSet(set.projectId, set.id)] : []),
-  ];
-  await Promise.all(pointers.map((pointer) => put({ ...pointer, variableSetId: set.id })));
-  await create({ ...keys.variableSet(set.id), ...set });
-  return set;
+  const write = async () => {
+    await countNames(set.organization, 'variableSet', 1);
+    const pointers = [
+      ...(set.global ? [keys.globalVariableSet(set.organization, set.id)] : []),
+      ...(set.projectId ? [keys.ownVariableSet(set.projectId, set.id)] : []),
+    ];
+    await Promise.all(pointers.map((pointer) => put({ ...pointer, variableSetId: set.id })));
+    await create({ ...keys.variableSet(set.id), ...set });
+    return set;
+  };
+  return createUnique(nameKey(set), set.id, bears(set), write, nameEntry(set));
 };
 
 /**

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Aws, startAws } from '../support/aws.ts';
 
 interface Named {
@@ -45,11 +45,41 @@ it('gives a name to one record, and to another once it is released', async () =>
   expect(await names.claim(b)).toBe(true);
 });
 
-it('takes over a name whose claimant created no record', async () => {
+it('takes over a name whose claimant created no record, once the claim has ended', async () => {
   const { names } = prepare();
   expect(await names.claim({ id: 'interrupted', name: 'second' })).toBe(true);
-  expect(await names.claim({ id: 'b', name: 'second' })).toBe(true);
+  expect(await names.claim({ id: 'b', name: 'second' })).toBe(false);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+  try {
+    expect(await names.claim({ id: 'b', name: 'second' })).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
   expect(await holderOf('second')).toBe('b');
+});
+
+it('gives a name to one of many who claim it at once, before any of them has a record', async () => {
+  const { records, names } = prepare();
+  const claim = async (n: number) => {
+    const record = { id: `${n}`, name: 'wanted' };
+    const granted = await names.claim(record);
+    if (granted) records.set(record.id, record);
+    return granted;
+  };
+  const granted = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(n)));
+  expect(granted.filter(Boolean)).toHaveLength(1);
+});
+
+it('keeps a name from others while a record is renamed to it', async () => {
+  const { records, names } = prepare();
+  const record = { id: 'a', name: 'from' };
+  records.set('a', record);
+  await names.claim(record);
+  const renamed = await names.rename(record, { ...record, name: 'to' }, async () => {
+    expect(await names.claim({ id: 'b', name: 'to' })).toBe(false);
+    return 'written';
+  });
+  expect(renamed).toBe('written');
 });
 
 it('releases the old name after a rename, and the new one when the write fails', async () => {

@@ -14,8 +14,7 @@ import { type Storage, startStorage } from '../support/storage.ts';
 let aws: Aws;
 let storage: Storage;
 beforeAll(async () => {
-  // A name that was claimed can be taken over until its set exists, so this depends on how long calls take.
-  aws = await startAws({ sdk: true });
+  aws = await startAws();
   storage = await startStorage();
 });
 afterAll(async () => {

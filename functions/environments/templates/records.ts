@@ -1,6 +1,6 @@
 import type { Key } from '../../store/keys.ts';
 import { batchGet, create, get, query, queryAll, update } from '../../store/table.ts';
-import { claimUnique, releaseUnique, reserveUnique } from '../../store/unique-names.ts';
+import { claimUnique, createUnique, releaseUnique } from '../../store/unique-names.ts';
 import { keys } from '../keys.ts';
 
 /** Templates: named versions, with rules for their environments. */
@@ -109,14 +109,18 @@ const bears =
 const reservationMs = 60_000;
 
 const claimName = (organization: string, name: string, id: string): Promise<boolean> =>
-  reserveUnique(keys.templateName(organization, name), id, bears(organization, name), reservationMs);
+  claimUnique(keys.templateName(organization, name), id, bears(organization, name), { ms: reservationMs });
 
 /** Undefined when the name is taken. */
 export const createTemplate = async (template: Template): Promise<Template | undefined> => {
   const { id, organization, name } = template;
-  if (!(await claimName(organization, name, id))) return undefined;
-  await create({ ...keys.template(id), ...template });
-  return template;
+  const write = async () => {
+    await create({ ...keys.template(id), ...template });
+    return template;
+  };
+  return createUnique(keys.templateName(organization, name), id, bears(organization, name), write, {
+    ms: reservationMs,
+  });
 };
 
 export type TemplateChange = Partial<TemplateSettings & Pick<Template, 'name' | 'activeVersionId'>>;

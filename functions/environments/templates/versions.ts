@@ -1,6 +1,6 @@
 import type { Key } from '../../store/keys.ts';
 import { batchGet, create, get, put, queryAll, update } from '../../store/table.ts';
-import { releaseUnique, reserveUnique } from '../../store/unique-names.ts';
+import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { Archive } from '../runs.ts';
@@ -60,7 +60,7 @@ const bears = (templateId: string, name: string) => async (id: string) => {
 const reservationMs = 60_000;
 
 const claim = (templateId: string, name: string, id: string): Promise<boolean> =>
-  reserveUnique(keys.versionName(templateId, name), id, bears(templateId, name), reservationMs);
+  claimUnique(keys.versionName(templateId, name), id, bears(templateId, name), { ms: reservationMs });
 
 const list = async ({ id, templateId, createdAt }: Version): Promise<void> => {
   if (templateId) await put({ ...keys.versionOfTemplate(templateId, createdAt, id), versionId: id });

@@ -1,7 +1,7 @@
 import type { Due } from '../../store/due.ts';
 import type { Key } from '../../store/keys.ts';
 import { batchGet, create, get, put, queryAll, remove, update } from '../../store/table.ts';
-import { releaseUnique, reserveUnique } from '../../store/unique-names.ts';
+import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
 import { keys } from '../keys.ts';
 
 /** Environments: made from a template for a user, and built again and again. */
@@ -83,7 +83,7 @@ const reservationMs = 5 * 60_000;
 
 /** One conditional write: only one of several concurrent claims succeeds. */
 export const claimName = (ownerId: string, name: string, id: string): Promise<boolean> =>
-  reserveUnique(keys.environmentName(ownerId, name), id, bears(ownerId, name), reservationMs);
+  claimUnique(keys.environmentName(ownerId, name), id, bears(ownerId, name), { ms: reservationMs });
 
 export const releaseName = (ownerId: string, name: string, id: string): Promise<boolean> =>
   releaseUnique(keys.environmentName(ownerId, name), id);

@@ -39,10 +39,11 @@ export const createTeam = async (
 ): Promise<Team | undefined> => {
   const createdAt = new Date().toISOString();
   const team: Team = { ...defaultTeamSettings, ...settings, id: newId('team'), organization, createdAt };
-  if (!(await names.claim(team))) return undefined;
-  await indexGroup(team, team.ssoTeamId);
-  await create({ ...keys.team(team.id), ...team });
-  return team;
+  return names.create(team, async () => {
+    await indexGroup(team, team.ssoTeamId);
+    await create({ ...keys.team(team.id), ...team });
+    return team;
+  });
 };
 
 /** Effective at once. Undefined when the name is taken, the team is gone, or is not as the editor has seen it. */

@@ -3,7 +3,7 @@ import { newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { create, get, query, queryAll, remove, update } from '../../store/table.ts';
 import { now } from '../../store/time.ts';
-import { claimUnique } from '../../store/unique-names.ts';
+import { createUnique } from '../../store/unique-names.ts';
 import type { VcsRepo } from '../../workspaces/records.ts';
 import type { RegistryName } from '../names.ts';
 
@@ -97,9 +97,10 @@ export const createModule = async (address: ModuleAddress): Promise<Module | und
   const at = now();
   const module: Module = { ...address, id: newId('mod'), createdAt: at, updatedAt: at };
   const isTaken = async (holder: string) => (await getModule(holder)) !== undefined;
-  if (!(await claimUnique(nameKey(address), module.id, isTaken))) return undefined;
-  await create({ ...keys.module(module.id), ...module });
-  return module;
+  return createUnique(nameKey(address), module.id, isTaken, async () => {
+    await create({ ...keys.module(module.id), ...module });
+    return module;
+  });
 };
 
 /** From now on its versions are its repository's tags. @throws {Error} when the module is gone */

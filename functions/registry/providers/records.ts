@@ -2,7 +2,7 @@ import { newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { create, get, query, queryAll, remove, update } from '../../store/table.ts';
 import { now } from '../../store/time.ts';
-import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { createUnique, releaseUnique } from '../../store/unique-names.ts';
 import type { RegistryName } from '../names.ts';
 import { byVersion } from '../versions.ts';
 
@@ -84,9 +84,10 @@ export const createProvider = async (address: ProviderAddress): Promise<Provider
   const at = now();
   const provider: Provider = { ...address, id: newId('prov'), createdAt: at, updatedAt: at };
   const isTaken = async (holder: string) => (await getProvider(holder)) !== undefined;
-  if (!(await claimUnique(nameKey(address), provider.id, isTaken))) return undefined;
-  await create({ ...keys.provider(provider.id), ...provider });
-  return provider;
+  return createUnique(nameKey(address), provider.id, isTaken, async () => {
+    await create({ ...keys.provider(provider.id), ...provider });
+    return provider;
+  });
 };
 
 /** Versions are gone with it. May be repeated. */
