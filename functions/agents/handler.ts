@@ -83,7 +83,6 @@ const register = async (token: Token, event: Event): Promise<RegisteredAgent> =>
 
 const next = async (token: Token, event: Event): Promise<NextWork> => {
   const { agent, name: called, ping } = parse(bodies.next, event);
-  if (!isOfPool(agent, token.userId)) throw forgotten();
   const address = addressOf(event);
   if (ping) registered(await pingAgent(agent, token.userId, { address }));
   const taken = await takeJob({ id: agent, name: called, poolId: token.userId });
@@ -105,7 +104,6 @@ const ping = async (token: Token, event: Event): Promise<object> => {
 /** Only from agents of the pool, whose tokens are for nothing else. */
 const request = async (token: Token, event: Event): Promise<NextRequest> => {
   const { agent, name: called, publicKey: key } = parse(bodies.request, event);
-  if (!isOfPool(agent, token.userId)) throw forgotten();
   if (key) {
     registered(await pingAgent(agent, token.userId, { address: addressOf(event) }));
     await keepForwarder(token.userId, { id: agent, name: called, publicKey: key }, silentMs);
@@ -118,8 +116,7 @@ const request = async (token: Token, event: Event): Promise<NextRequest> => {
 };
 
 const answered = async (token: Token, event: Event): Promise<object> => {
-  const { agent, id: requestId, box } = parse(bodies.answer, event);
-  if (!isOfPool(agent, token.userId)) throw forgotten();
+  const { id: requestId, box } = parse(bodies.answer, event);
   await keepAnswer(token.userId, requestId, box);
   return {};
 };
@@ -139,14 +136,14 @@ const over = async (token: Token, event: Event): Promise<object> => {
 interface AgentCall {
   answer(token: Token, event: Event): Promise<object>;
   /** What a token has to be for, where that matters. */
-  purpose?(event: Event): AgentPurpose;
+  purpose?(event: Event, token: Token): AgentPurpose;
 }
 
-/** A request that is refused as it stands decides nothing. */
+/** A request that is refused as it stands, or names no agent of the token's pool, decides nothing. */
 const purposeFor =
-  (purpose: AgentPurpose, body: v.GenericSchema) =>
-  (event: Event): AgentPurpose => {
-    parse(body, event);
+  (purpose: AgentPurpose, body: v.GenericSchema<unknown, { agent: string }>) =>
+  (event: Event, { userId: poolId }: Token): AgentPurpose => {
+    if (!isOfPool(parse(body, event).agent, poolId)) throw forgotten();
     return purpose;
   };
 
@@ -157,7 +154,14 @@ const calls: Record<string, AgentCall> = {
   },
   next: { answer: next, purpose: purposeFor('runs', bodies.next) },
   ping: { answer: ping },
-  over: { answer: over, purpose: purposeFor('runs', bodies.over) },
+  // The end of a job that is not the agent's is ignored, not refused.
+  over: {
+    answer: over,
+    purpose: (event) => {
+      parse(bodies.over, event);
+      return 'runs';
+    },
+  },
   request: { answer: request, purpose: purposeFor('forwarding', bodies.request) },
   answer: { answer: answered, purpose: purposeFor('forwarding', bodies.answer) },
 };
@@ -180,13 +184,13 @@ const checkAddress = async ({ ipAllowlists, organization, userId }: Token, event
 };
 
 /** @throws {ProtocolError} 401 or 403 */
-const authenticate = async (event: Event, purposeOf: () => AgentPurpose | undefined): Promise<Token> => {
+const authenticate = async (event: Event, purposeOf: AgentCall['purpose']): Promise<Token> => {
   const secret = event.headers.authorization?.replace(/^Bearer /i, '') ?? '';
   const token = await findAgentToken(secret);
   if (!token)
     throw new ProtocolError(401, 'the agent token is invalid, revoked or expired: create a new one in the agent pool');
   await checkAddress(token, event);
-  const purpose = purposeOf();
+  const purpose = purposeOf?.(event, token);
   if (purpose && !(await claimPurpose(token, secret, purpose))) throw new ProtocolError(403, otherPurpose[purpose]);
   await recordTokenUse(token, secret).catch(() => {});
   return token;
@@ -196,7 +200,7 @@ const route = async (event: Event): Promise<object> => {
   const call = event.rawPath.replace(/^\/agent\/v1\//, '');
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
   const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
-  const token = await authenticate(event, () => found?.purpose?.(event));
+  const token = await authenticate(event, found?.purpose);
   if (!found) throw new ProtocolError(404, `unknown call: ${call}`);
   return found.answer(token, event);
 };

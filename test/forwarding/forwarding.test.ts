@@ -172,6 +172,14 @@ describe('a token of a pool', () => {
     expect((await register(token)).status).toBe(200);
   });
 
+  it('that names no agent of its pool has no purpose yet', async () => {
+    const pool = await newPool(api);
+    const token = await pool.newToken();
+    const body = { agent: `agent-${'3'.repeat(32)}`, name: 'x' };
+    expect((await api.call('POST', '/agent/v1/request', { token, body })).status).toBe(410);
+    expect((await register(token)).status).toBe(200);
+  });
+
   it('of another pool gets none of its requests', async () => {
     const [own, foreign] = [await newPool(api), await newPool(api)];
     const { publicKey } = newAgentKeys();
