@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../functions/client/client.ts';
 import { keepTls, type Tls } from '../../infra/local/tls.ts';
 import { providePython } from '../../infra/python.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** MiniStack, an emulator of AWS that shares no code with the local platform. */
 
@@ -20,16 +20,6 @@ export interface Emulator {
   environment: Record<string, string>;
   stop(): Promise<void>;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 
 const ended = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => (child.exitCode === null ? child.once('exit', () => resolve()) : resolve()));

@@ -1,11 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../../support/free-port.ts';
 import { giteaBinary, giteaStatic } from './binary.ts';
 
 const run = promisify(execFile);
@@ -20,14 +19,6 @@ export interface GiteaUser {
   token: string;
 }
 
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
-
 const settings = (folder: string, port: number): string => `
 I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
 RUN_USER = ${userInfo().username}
@@ -38,6 +29,8 @@ HTTP_PORT = ${port}
 ROOT_URL = http://127.0.0.1:${port}/
 STATIC_ROOT_PATH = ${giteaStatic}
 DISABLE_SSH = true
+SSH_ROOT_PATH = ${join(folder, 'ssh')}
+SSH_CREATE_AUTHORIZED_KEYS_FILE = false
 OFFLINE_MODE = true
 [database]
 DB_TYPE = sqlite3
@@ -82,8 +75,10 @@ export class Gitea {
     });
     const gitea = new Gitea(`http://127.0.0.1:${port}`, folder, child, binary, owner);
     for (let i = 0; ; i++) {
-      const answer = await fetch(`${gitea.url}/api/v1/version`).catch(() => undefined);
-      if (answer?.ok) return gitea;
+      // With its own token: another Gitea might answer there.
+      const headers = { authorization: `token ${owner.token}` };
+      const answer = await fetch(`${gitea.url}/api/v1/user`, { headers }).catch(() => undefined);
+      if (answer?.ok && child.exitCode === null) return gitea;
       if (i > 300 || child.exitCode !== null) throw new Error(await readFile(join(folder, 'output.txt'), 'utf8'));
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
@@ -98,7 +93,10 @@ export class Gitea {
       [...admin, 'generate-access-token', '--username', name, '--token-name', 't', '--scopes', 'all', '--raw'],
       { cwd: folder },
     );
-    return { name, token: /[0-9a-f]{40}\s*$/.exec(made.stdout)?.[0].trim() ?? '' };
+    // Warnings may stand around it.
+    const token = /^[0-9a-f]{40}$/m.exec(made.stdout)?.[0];
+    if (!token) throw new Error(`no token in ${JSON.stringify(made)}`);
+    return { name, token };
   }
 
   newUser(name: string): Promise<GiteaUser> {
@@ -156,9 +154,10 @@ export class Gitea {
     return (await this.call('POST', `/repos/${identifier}/pulls`, { head, base: 'main', title }, as)).number;
   }
 
-  /** Newest first, as `context state description`. */
+  /** The newest first, by their number: of one second there may be several. */
   async statuses(identifier: string, sha: string): Promise<{ state: string; description: string; target: string }[]> {
-    const all = await this.call('GET', `/repos/${identifier}/statuses/${sha}?sort=recentupdate&limit=50`);
+    const all = await this.call('GET', `/repos/${identifier}/statuses/${sha}?limit=50`);
+    all.sort((a: Json, b: Json) => b.id - a.id);
     return all.map((one: Json) => ({ state: one.status, description: one.description, target: one.target_url }));
   }
 
