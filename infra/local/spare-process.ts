@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { type Command, launchWaiting, type OnExit, type ProcessId, type Waiting } from './processes.ts';
+import { type Command, isAlive, launchWaiting, type OnExit, type ProcessId, type Waiting } from './processes.ts';
 
 /** How the process of a task is started, but for what the task itself brings. */
 export interface TaskCommand extends Command {
@@ -57,7 +57,7 @@ export class SpareProcess {
     const spare = this.#spare;
     this.#spare = undefined;
     clearTimeout(this.#timer);
-    if (!spare) return undefined;
+    if (!spare || !isAlive(spare.process.id)) return undefined;
     return {
       command: spare.command,
       begin: (environment, onExit, niceness) => {

@@ -43,7 +43,7 @@ const main = async (full: boolean): Promise<void> => {
     );
   } finally {
     await platform.close();
-    await rm(dataDir, { recursive: true, force: true });
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
   }
 };
 
