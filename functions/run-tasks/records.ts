@@ -7,7 +7,7 @@ import { open, type SecretContext, seal } from '../store/secrets.ts';
 import { batchGet, type Change, create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { queryTogether } from '../store/together.ts';
-import { claimUnique, createUnique, releaseUnique } from '../store/unique-names.ts';
+import { uniqueNames } from '../store/unique-names.ts';
 
 /** A run task of an organization: an outside system that runs ask for its verdict. */
 export interface Task extends Edited {
@@ -78,18 +78,9 @@ export const listGlobalTasks = async (organization: string): Promise<Task[]> =>
 export const openHmacKey = async (task: Task): Promise<string | undefined> =>
   task.sealedKey && open(task.sealedKey, contextOf(task));
 
-const nameKey = ({ organization, name }: Task): Key => keys.taskName(organization, name);
-
-const bears =
-  ({ name }: Task) =>
-  async (id: string) =>
-    (await getTask(id))?.name === name;
-
-const attribute = 'taskId';
-
-const claimName = (task: Task): Promise<boolean> => claimUnique(nameKey(task), task.id, bears(task), { attribute });
-
-const releaseName = (task: Task): Promise<boolean> => releaseUnique(nameKey(task), task.id, attribute);
+const names = uniqueNames<Task>(({ organization, name }) => keys.taskName(organization, name), getTask, {
+  attribute: 'taskId',
+});
 
 /** Undefined when the organization has a task of that name. 2 writes, 3 for a global one; 1 KMS request with a key. */
 export const createTask = async (
@@ -98,14 +89,13 @@ export const createTask = async (
 ): Promise<Task | undefined> => {
   const at = now();
   const task: Task = { ...settings, id: newId('task'), organization, createdAt: at, updatedAt: at };
-  const write = async () => {
+  return names.create(task, async () => {
     if (hmacKey) task.sealedKey = await seal(hmacKey, contextOf(task));
     // The pointer first: one that leads nowhere is harmless, a global task that no run finds is not.
     if (task.global.enabled) await put({ ...keys.globalTask(organization, task.id), taskId: task.id });
     await create({ ...keys.task(task.id), ...task });
     return task;
-  };
-  return createUnique(nameKey(task), task.id, bears(task), write, { attribute });
+  });
 };
 
 /** Undefined when the name is taken, or the task gone. */
@@ -115,24 +105,24 @@ export const updateTask = async (
   editor: Editor,
 ): Promise<Task | undefined> => {
   const next: Task = { ...task, ...change };
-  const renamed = next.name !== task.name;
-  if (renamed && !(await claimName(next))) return undefined;
-  const pointer = keys.globalTask(task.organization, task.id);
-  if (next.global.enabled) await put({ ...pointer, taskId: task.id });
-  const edit: Change = {
-    set: { ...change, updatedAt: now(), ...(hmacKey ? { sealedKey: await seal(hmacKey, contextOf(task)) } : {}) },
-    remove: hmacKey === null ? ['sealedKey'] : [],
-    condition: 'attribute_exists(pk)',
-  };
-  const updated = await update<Task>(keys.task(task.id), asEdit(edit, editor));
-  if (updated && !updated.global.enabled) await remove(pointer);
-  if (renamed) await releaseName(updated ? task : next);
-  return updated;
+  const updated = await names.rename(task, next, async () => {
+    const pointer = keys.globalTask(task.organization, task.id);
+    if (next.global.enabled) await put({ ...pointer, taskId: task.id });
+    const edit: Change = {
+      set: { ...change, updatedAt: now(), ...(hmacKey ? { sealedKey: await seal(hmacKey, contextOf(task)) } : {}) },
+      remove: hmacKey === null ? ['sealedKey'] : [],
+      condition: 'attribute_exists(pk)',
+    };
+    const written = await update<Task>(keys.task(task.id), asEdit(edit, editor));
+    if (written && !written.global.enabled) await remove(pointer);
+    return written;
+  });
+  return updated === 'name taken' ? undefined : updated;
 };
 
 /** Runs that were created keep asking it no more: their results are errored, and say why. May be repeated. */
 export const deleteTask = async (task: Task): Promise<void> => {
   await remove(keys.task(task.id));
   await remove(keys.globalTask(task.organization, task.id));
-  await releaseName(task);
+  await names.release(task);
 };

@@ -74,17 +74,20 @@ export const releaseUnique = (key: Key, id: string, attribute = 'holder'): Promi
  */
 export const uniqueNames = <R extends { id: string }>(
   keyOf: (record: R) => Key,
-  find: (id: string) => Promise<R | undefined>,
+  find: (id: string, like: R) => Promise<R | undefined>,
+  { others, ...options }: Omit<Options, 'others'> & { others?(record: R): Options['others'] } = {},
 ) => {
   const haveSameName = (a: R, b: R): boolean => keyOf(a).pk === keyOf(b).pk && keyOf(a).sk === keyOf(b).sk;
   const bears = (record: R) => async (id: string) => {
-    const holder = await find(id);
+    const holder = await find(id, record);
     return holder !== undefined && haveSameName(holder, record);
   };
-  const claim = (record: R): Promise<boolean> => claimUnique(keyOf(record), record.id, bears(record));
+  const optionsFor = (record: R): Options => ({ ...options, others: others?.(record) });
+  const claim = (record: R): Promise<boolean> =>
+    claimUnique(keyOf(record), record.id, bears(record), optionsFor(record));
   const create = <T>(record: R, write: () => Promise<T>): Promise<T | undefined> =>
-    createUnique(keyOf(record), record.id, bears(record), write);
-  const release = (record: R): Promise<boolean> => releaseUnique(keyOf(record), record.id);
+    createUnique(keyOf(record), record.id, bears(record), write, optionsFor(record));
+  const release = (record: R): Promise<boolean> => releaseUnique(keyOf(record), record.id, options.attribute);
 
   /**
    * Writes a change of a record, with its name if that changes: 2 writes more.

@@ -4,7 +4,7 @@ import { isModule, isPolicySet, isVariableSet, keys } from '../store/keys.ts';
 import { type SecretContext, seal } from '../store/secrets.ts';
 import { create, get, remove, update } from '../store/table.ts';
 import { queryTogether } from '../store/together.ts';
-import { claimUnique, createUnique, releaseUnique } from '../store/unique-names.ts';
+import { uniqueNames } from '../store/unique-names.ts';
 import { addIds, removeIds } from './set-records.ts';
 
 /** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
@@ -54,24 +54,12 @@ export const listVariables = (ownerId: string): Promise<Variable[]> =>
 export const getVariable = (ownerId: string, id: string): Promise<Variable | undefined> =>
   get<Variable>(keys.variable(ownerId, id));
 
-type Keyed = Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>;
-
-const keyItem = ({ ownerId, category, key }: Keyed) => keys.variableKey(ownerId, category, key);
-
-const bears =
-  ({ ownerId, category, key }: Keyed) =>
-  async (holder: string) => {
-    const other = await getVariable(ownerId, holder);
-    return other?.key === key && other.category === category;
-  };
-
-const attribute = 'variableId';
-
-/** Whether the owner has no other variable of that key. */
-const claimKey = (variable: Keyed): Promise<boolean> =>
-  claimUnique(keyItem(variable), variable.id, bears(variable), { attribute });
-
-const releaseKey = (variable: Keyed): Promise<boolean> => releaseUnique(keyItem(variable), variable.id, attribute);
+/** An owner has one variable of a key and category. */
+const names = uniqueNames<Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>>(
+  ({ ownerId, category, key }) => keys.variableKey(ownerId, category, key),
+  (id, { ownerId }) => getVariable(ownerId, id),
+  { attribute: 'variableId' },
+);
 
 /**
  * 2 writes, 3 for a set's, and 1 KMS request when sensitive. Undefined when the key is taken, or when the variable set is
@@ -82,15 +70,14 @@ export const createVariable = async (ownerId: string, values: VariableValues): P
   const id = newId('var');
   const variable: Variable = { ...rest, id, ownerId, versionId: newId('vv'), createdAt: new Date().toISOString() };
   Object.assign(variable, await content(variable, value));
-  const write = async () => {
+  return names.create(variable, async () => {
     if (isVariableSet(ownerId) && !(await addIds(ownerId, 'variableIds', [id]))) {
-      await releaseKey(variable);
+      await names.release(variable);
       return undefined;
     }
     await create({ ...keys.variable(ownerId, id), ...variable });
     return variable;
-  };
-  return createUnique(keyItem(variable), id, bears(variable), write, { attribute });
+  });
 };
 
 type Changed = Partial<VariableValues> & Pick<Edited, 'edited'>;
@@ -123,10 +110,11 @@ export const updateVariable = async (
     if (current.versionId === versionId) return current;
     const { value = current.value, ...rest } = typeof change === 'function' ? change(current) : change;
     const next: Variable = { ...current, ...rest, versionId };
-    const moved = next.key !== current.key || next.category !== current.category;
-    if (moved && !(await claimKey(next))) return undefined;
-    const updated = await replace(current, next, rest, value === undefined ? {} : await content(next, value));
-    if (moved) await releaseKey(updated ? current : next);
+    const from = current;
+    const updated = await names.rename(from, next, async () =>
+      replace(from, next, rest, value === undefined ? {} : await content(next, value)),
+    );
+    if (updated === 'name taken') return undefined;
     if (updated) return updated;
   }
   return undefined;
@@ -135,5 +123,5 @@ export const updateVariable = async (
 export const deleteVariable = async (variable: Variable): Promise<void> => {
   await remove(keys.variable(variable.ownerId, variable.id));
   if (isVariableSet(variable.ownerId)) await removeIds(variable.ownerId, 'variableIds', [variable.id]);
-  await releaseKey(variable);
+  await names.release(variable);
 };

@@ -7,7 +7,7 @@ import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { queryTogether } from '../store/together.ts';
-import { claimUnique, createUnique, releaseUnique } from '../store/unique-names.ts';
+import { uniqueNames } from '../store/unique-names.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
@@ -48,18 +48,14 @@ export const getVariableSet = async (id: string): Promise<VariableSet | undefine
 export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> =>
   (await batchGet<VariableSet & Key>(ids.map(keys.variableSet))).filter(living);
 
-const nameKey = ({ organization, projectId, name }: Pick<VariableSet, 'organization' | 'projectId' | 'name'>): Key =>
-  keys.variableSetName(organization, projectId, name);
-
-const holderIs = 'variableSetId';
-
-const bears = (set: VariableSet) => async (id: string) => (await getVariableSet(id))?.name === set.name;
-
-const nameEntry = ({ name, projectId }: VariableSet) => ({ attribute: holderIs, others: { name, projectId } });
-
-const claimName = (set: VariableSet): Promise<boolean> => claimUnique(nameKey(set), set.id, bears(set), nameEntry(set));
-
-const releaseName = (set: VariableSet): Promise<boolean> => releaseUnique(nameKey(set), set.id, holderIs);
+const names = uniqueNames<VariableSet>(
+  ({ organization, projectId, name }) => keys.variableSetName(organization, projectId, name),
+  getVariableSet,
+  {
+    attribute: 'variableSetId',
+    others: ({ name, projectId }) => ({ name, projectId }),
+  },
+);
 
 /** Undefined when its owner has a set of that name. */
 export const createVariableSet = async (
@@ -67,7 +63,7 @@ export const createVariableSet = async (
 ): Promise<VariableSet | undefined> => {
   const at = now();
   const set: VariableSet = { ...settings, id: newId('varset'), createdAt: at, updatedAt: at };
-  const write = async () => {
+  return names.create(set, async () => {
     await countNames(set.organization, 'variableSet', 1);
     const pointers = [
       ...(set.global ? [keys.globalVariableSet(set.organization, set.id)] : []),
@@ -76,8 +72,7 @@ export const createVariableSet = async (
     await Promise.all(pointers.map((pointer) => put({ ...pointer, variableSetId: set.id })));
     await create({ ...keys.variableSet(set.id), ...set });
     return set;
-  };
-  return createUnique(nameKey(set), set.id, bears(set), write, nameEntry(set));
+  });
 };
 
 /**
@@ -90,25 +85,24 @@ export const updateVariableSet = async (
   editor: Editor,
 ): Promise<VariableSet | undefined> => {
   const next = { ...set, ...change };
-  const renamed = next.name !== set.name;
-  if (renamed && !(await claimName(next))) return undefined;
-  const pointer = keys.globalVariableSet(set.organization, set.id);
-  if (next.global && !set.global) await put({ ...pointer, variableSetId: set.id });
-  const edit = asEdit(
-    {
-      set: { ...change, updatedAt: now() },
-      remove: next.global ? ['workspaceIds', 'projectIds'] : [],
-      condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-    },
-    editor,
-  );
-  const updated = await update<VariableSet>(keys.variableSet(set.id), edit);
-  if (updated && !next.global && set.global) await remove(pointer);
-  if (updated && next.global) await removePointers(set);
-  if (renamed) {
-    await releaseName(updated ? set : next);
-    await countNames(set.organization, 'variableSet', 0);
-  }
+  const updated = await names.rename(set, next, async () => {
+    const pointer = keys.globalVariableSet(set.organization, set.id);
+    if (next.global && !set.global) await put({ ...pointer, variableSetId: set.id });
+    const edit = asEdit(
+      {
+        set: { ...change, updatedAt: now() },
+        remove: next.global ? ['workspaceIds', 'projectIds'] : [],
+        condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+      },
+      editor,
+    );
+    const written = await update<VariableSet>(keys.variableSet(set.id), edit);
+    if (written && !next.global && set.global) await remove(pointer);
+    if (written && next.global) await removePointers(set);
+    return written;
+  });
+  if (updated === 'name taken') return undefined;
+  if (next.name !== set.name) await countNames(set.organization, 'variableSet', 0);
   return updated;
 };
 
@@ -128,7 +122,7 @@ export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
   await removePointers(set);
   await remove(keys.globalVariableSet(set.organization, set.id));
   if (set.projectId) await remove(keys.ownVariableSet(set.projectId, set.id));
-  await releaseName(set);
+  await names.release(set);
   await countNames(set.organization, 'variableSet', -1);
   const rest = await queryAll<Key>({ pk: key.pk, prefix: 'VAR' });
   await inBatches(
