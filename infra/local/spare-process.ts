@@ -85,7 +85,7 @@ export class SpareProcess {
         process: launchWaiting({ ...command, args }, (code, reason) => {
           if (this.#spare === spare) this.#spare = undefined;
           if (spare.onExit) spare.onExit(code, reason);
-          else rmSync(command.cwd, { recursive: true, force: true });
+          else for (const path of [command.cwd, command.log]) rmSync(path, { recursive: true, force: true });
         }),
       };
       this.#spare = spare;
