@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
 import type { Workspace } from '../../functions/workspaces/records.ts';
 import { type Aws, startAws } from '../support/aws.ts';
+import { interleave } from '../support/interleave.ts';
 import { newRunOptions } from '../support/run.ts';
 
 /** A run that no other waits for ends without looking for one; whoever comes meanwhile is started all the same. */
@@ -38,22 +39,6 @@ const newRun = (workspaceId: string): Promise<Run> =>
 const enterPending = ({ id }: Run): Promise<void> => store.pending({ runId: id, token: `${id}/1` });
 
 const lockOf = async (workspaceId: string) => (await store.get<Workspace>(store.keys.workspace(workspaceId)))?.lock;
-
-/** Lets the calls to AWS of concurrent work through one by one, in an order drawn by chance. */
-const interleave = async (choices: Iterator<number>, work: () => Promise<unknown>[]) => {
-  const waiting: (() => void)[] = [];
-  aws.gate = () => new Promise((resolve) => void waiting.push(resolve));
-  let open = true;
-  const all = Promise.all(work()).finally(() => {
-    open = false;
-  });
-  while (open) {
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    waiting.splice(choices.next().value % Math.max(1, waiting.length), 1)[0]?.();
-  }
-  aws.gate = undefined;
-  await all;
-};
 
 it('reads the queue once when it starts, and not when it ends', async () => {
   const workspaceId = await openWorkspace();
@@ -105,7 +90,7 @@ it('starts a run that comes while it ends, in every explored order of their call
           await enterPending(second);
         };
         const before = aws.calls;
-        await interleave(choices, () => [store.finishRun(first.id, 'Canceled'), come()]);
+        await interleave(aws, choices, () => [store.finishRun(first.id, 'Canceled'), come()]);
         ends.add(aws.calls - before);
         // Nothing else comes that would start it.
         expect((await store.getRun(second?.id ?? ''))?.current).toBe(true);

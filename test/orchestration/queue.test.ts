@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Aws, startAws } from '../support/aws.ts';
+import { interleave } from '../support/interleave.ts';
 import { newRunOptions } from '../support/run.ts';
 
 /**
@@ -228,23 +229,6 @@ class World {
   }
 }
 
-/** Lets the calls to AWS of concurrent work through one by one, in an order drawn by chance. */
-const interleave = async (choices: Iterator<number>, work: () => Promise<void>[]) => {
-  const waiting: (() => void)[] = [];
-  aws.gate = () => new Promise((resolve) => void waiting.push(resolve));
-  let open = true;
-  const all = Promise.allSettled(work()).finally(() => {
-    open = false;
-  });
-  while (open) {
-    // Time for whoever may call next to do so.
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    waiting.splice(choices.next().value % Math.max(1, waiting.length), 1)[0]?.();
-  }
-  aws.gate = undefined;
-  for (const done of await all) if (done.status === 'rejected') throw done.reason;
-};
-
 /** Steps at the same time, of which at most one creates: the order of runs created at once is nobody's promise. */
 const together = fc
   .array(step, { minLength: 1, maxLength: 3 })
@@ -262,7 +246,7 @@ it('starts each run once, in order and one at a time, under concurrency and cras
         for (const [group, where] of script) {
           steps += group.length;
           await world.redoAll();
-          await interleave(choices, () => group.map((what, i) => world.take(what, i === 0 ? where : undefined)));
+          await interleave(aws, choices, () => group.map((what, i) => world.take(what, i === 0 ? where : undefined)));
           await world.endGroup();
         }
         await world.settle();

@@ -1,19 +1,14 @@
 import type { Resource } from '../../client/client.ts';
+import { Outside } from './outside.tsx';
 
-/** The run's commit. Its URL comes from the uploader, so only https becomes a link. */
+/** The run's commit. */
 export const Commit = ({ ingress: { attributes } }: { ingress: Resource<'ingress-attributes'> }) => {
   const { branch, identifier } = attributes;
-  const sha = <code>{attributes['commit-sha'].slice(0, 8)}</code>;
-  const url = attributes['commit-url'] as string | null;
   return (
     <>
-      {url?.startsWith('https://') ? (
-        <a href={url} rel="noreferrer noopener" target="_blank">
-          {sha}
-        </a>
-      ) : (
-        sha
-      )}
+      <Outside url={attributes['commit-url']}>
+        <code>{attributes['commit-sha'].slice(0, 8)}</code>
+      </Outside>
       {branch && <> on {branch}</>}
       {identifier && <> of {identifier}</>}
       {attributes['commit-message'] && <div class="soft">{attributes['commit-message']}</div>}

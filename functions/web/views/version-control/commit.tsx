@@ -5,6 +5,7 @@ import { pollInterval, useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { useOrganization } from '../../organization.ts';
 import { Loaded } from '../../parts/basics.tsx';
+import { Outside } from '../../parts/outside.tsx';
 import { knowPeople } from '../../parts/person.tsx';
 import { partsOf, RunLine } from '../../parts/run-line.tsx';
 import { Shell } from '../../parts/shell.tsx';
@@ -116,15 +117,6 @@ export const CommitView = ({
   );
 };
 
-const Outside = ({ url, text }: { url: string | null | undefined; text: string }) =>
-  url?.startsWith('https://') ? (
-    <a href={url} rel="noreferrer noopener" target="_blank">
-      {text}
-    </a>
-  ) : (
-    <span>{text}</span>
-  );
-
 const Title = ({ started, identifier, sha }: { started: Started; identifier: string; sha: string }) => {
   const { runs, parts, state, description, policySets } = started;
   const about = [...parts.values()].find(({ type }) => type === 'ingress-attributes')?.attributes;
@@ -134,7 +126,7 @@ const Title = ({ started, identifier, sha }: { started: Started; identifier: str
       <h1 class="break">{about?.['commit-message']?.split('\n')[0] || `Commit ${sha.slice(0, 8)}`}</h1>
       <p class="soft break">
         <code>
-          <Outside url={about?.['commit-url']} text={sha.slice(0, 8)} />
+          <Outside url={about?.['commit-url']}>{sha.slice(0, 8)}</Outside>
         </code>{' '}
         of {identifier}
         {about?.branch && ` on ${about.branch}`}
@@ -142,7 +134,7 @@ const Title = ({ started, identifier, sha }: { started: Started; identifier: str
         {number ? (
           <>
             {' · '}
-            <Outside url={about?.['pull-request-url']} text={`#${number} ${about?.['pull-request-title'] ?? ''}`} />
+            <Outside url={about?.['pull-request-url']}>{`#${number} ${about?.['pull-request-title'] ?? ''}`}</Outside>
           </>
         ) : null}
       </p>
