@@ -181,8 +181,8 @@ const handleConnected = async (handling: Handling, workspace: Workspace, isCheck
   if (isCheck && (await isAnother(handling))) {
     return {
       level: 'error',
-      message: `${repository.identifier} is no longer the repository that ${workspace.name} follows: another one has its name`,
-      suggestedAction: 'If that is meant, disconnect what follows it, and connect it again.',
+      message: `${repository.identifier} is not the repository that ${workspace.name} follows: another repository has taken its name`,
+      suggestedAction: 'If this is intended, disconnect everything that follows it and connect it again.',
     };
   }
   if (isCheck) await releaseMerged(handling, workspace);

@@ -113,7 +113,7 @@ const checkSame = async ({ id, identifier, forgeId }: FollowedRepository, found:
   if (forgeId === found.id || !(await hasFollowers(id))) return;
   throw new ForgeError(
     'missing',
-    `${identifier} is no longer the repository that is followed here: another one has its name. Disconnect its followers first`,
+    `${identifier} is not the repository that is followed: another repository has taken its name. Disconnect its followers first`,
   );
 };
 

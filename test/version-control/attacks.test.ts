@@ -113,7 +113,7 @@ describe('another repository that gets the name', () => {
       [sha(0)],
       made,
     ]);
-    expect((await followed.messages())[0]).toContain('another one has its name');
+    expect((await followed.messages())[0]).toContain('another repository has taken its name');
   });
 
   it('is refused to further followers until nothing follows the one before', async () => {
@@ -129,7 +129,7 @@ describe('another repository that gets the name', () => {
     const refused = await connect('late');
     expect([refused.status, refused.body.errors[0].detail]).toEqual([
       422,
-      expect.stringContaining('another one has its name'),
+      expect.stringContaining('another repository has taken its name'),
     ]);
     expect((await followed.deliver(hook, 'push', push(0, 1))).status).toBe(401);
     await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });

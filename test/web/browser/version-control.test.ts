@@ -142,7 +142,7 @@ it('shows what a commit did in which workspaces, by keyboard too', async () => {
   await page.goBack();
   await waiting.first().waitFor();
   await page.goto(`/app/${organization}/commits/acme/fleet/${'c'.repeat(40)}`);
-  await page.getByText('No runs of this commit').waitFor();
+  await page.getByText('No runs for this commit').waitFor();
 });
 
 it('authorizes a connection by an OAuth application, and says how that went', async () => {

@@ -112,12 +112,12 @@ const Fields = ({ offer, workspace, address, version, onClose }: UpgradeProps & 
     <>
       <p>
         {address.name} {version} → <strong>{offer.version}</strong>. A run plans the upgrade and waits for confirmation;
-        nothing changes before. Variables keep their values.
+        nothing changes until then. Variables keep their values.
       </p>
       <Form submit="Plan upgrade" onSubmit={submit} onCancel={onClose}>
         {variables.length > 0 && (
           <fieldset>
-            <legend>Variables without a value here</legend>
+            <legend>Variables that need a value</legend>
             {variables.map((one) => (
               <VariableField key={one.name} offered={one} />
             ))}

@@ -30,8 +30,8 @@ export const Authorize = ({ client, onClose }: { client: Client; onClose(): void
     <Dialog title={`Authorize ${name ?? provider}`} onClose={onClose}>
       <Form submit={`Authorize at ${provider}`} onSubmit={submit} onCancel={onClose}>
         <p>
-          Whoever authorizes needs admin access to the repositories: webhooks are created, and commits read, in their
-          name.
+          Sign in there as a user with admin access to the repositories. The platform creates webhooks and reads commits
+          on that user's behalf.
         </p>
         {!edits.value && (
           <button type="button" onClick={() => (edits.value = true)}>
@@ -60,7 +60,7 @@ const outcomes: Record<string, readonly ['good' | 'bad', string]> = {
     'bad',
     'The provider did not issue a token. Check the client ID, secret and callback URL, then authorize again.',
   ],
-  denied: ['bad', 'You may not manage connections here, so the authorization was not taken.'],
+  denied: ['bad', 'The authorization was rejected, because you don’t have permission to manage connections.'],
 };
 
 /** What came of an authorization, after the provider has sent the reader back. */

@@ -145,7 +145,7 @@ const Title = ({ started, identifier, sha }: { started: Started; identifier: str
       )}
       {runs.length + policySets.length === 0 && (
         <p class="panel pad soft">
-          No runs of this commit. It concerns no workspace that you have access to, or is older than 90 days.
+          No runs for this commit. It affects no workspace that you can access, or it is more than 90 days old.
         </p>
       )}
     </>
