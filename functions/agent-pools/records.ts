@@ -4,7 +4,7 @@ import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { uniqueNames } from '../store/unique-names.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
 import { isPoolUsed } from './uses.ts';
 
 /** Agent pools of organizations: whose runs their agents may do (HCP API: agent pools). */
@@ -53,7 +53,10 @@ export const listAgentPoolIds = async (organization: string): Promise<string[]> 
   return (await queryAll<{ holder: string }>({ pk, prefix: 'APOOLNAME#' })).map(({ holder }) => holder);
 };
 
-const names = uniqueNames<AgentPool>(({ organization, name }) => keys.agentPoolName(organization, name), getAgentPool);
+const names: UniqueNames<AgentPool> = {
+  key: ({ organization, name }) => keys.agentPoolName(organization, name),
+  find: getAgentPool,
+};
 
 /** Undefined when the organization has a pool of that name. */
 export const createAgentPool = async (
@@ -61,7 +64,7 @@ export const createAgentPool = async (
   settings: AgentPoolSettings,
 ): Promise<AgentPool | undefined> => {
   const pool: AgentPool = { ...settings, id: newId('apool'), organization, createdAt: now() };
-  return names.create(pool, async () => {
+  return createNamed(names, pool, async () => {
     await create({ ...keys.agentPool(pool.id), ...pool });
     return pool;
   });
@@ -74,7 +77,7 @@ export const updateAgentPool = async (
   editor: Editor,
 ): Promise<AgentPool | undefined> => {
   const edit = { set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
-  const updated = await names.rename(pool, { ...pool, ...change }, () =>
+  const updated = await rename(names, pool, { ...pool, ...change }, () =>
     update<AgentPool>(keys.agentPool(pool.id), asEdit(edit, editor)),
   );
   return updated === 'name taken' ? undefined : updated;
@@ -101,7 +104,7 @@ export const deleteAgentPool = async (pool: AgentPool): Promise<boolean> => {
   await deleteTokensOf(pool.id);
   const rest = await queryAll<Key>({ pk: key.pk });
   await Promise.all(rest.filter(({ sk }) => sk !== key.sk).map(({ pk, sk }) => remove({ pk, sk })));
-  await names.release(pool);
+  await releaseName(names, pool);
   await remove(key);
   return true;
 };

@@ -8,7 +8,7 @@ import { type Key, keys, type PolicyScope } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { queryTogether } from '../store/together.ts';
-import { uniqueNames } from '../store/unique-names.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
 import type { VcsRepo, Workspace } from '../workspaces/records.ts';
 import { notePolicySets } from './records.ts';
 import { selects, type TagSelector } from './select-by-tags.ts';
@@ -97,7 +97,10 @@ const point = (scope: PolicyScope, setId: string) =>
 const unpoint = (scope: PolicyScope, setId: string) =>
   update(keys.policySetsOf(scope), { delete: { ids: new Set([setId]) }, condition: 'attribute_exists(pk)' });
 
-const names = uniqueNames<PolicySet>(({ organization, name }) => keys.policySetName(organization, name), getPolicySet);
+const names: UniqueNames<PolicySet> = {
+  key: ({ organization, name }) => keys.policySetName(organization, name),
+  find: getPolicySet,
+};
 
 const isLookedForEverywhere = ({ global, tagSelectors }: PolicySetSettings): boolean =>
   global || Boolean(tagSelectors?.length);
@@ -108,7 +111,7 @@ export const createPolicySet = async (
 ): Promise<PolicySet | undefined> => {
   const at = now();
   const set: PolicySet = { ...settings, id: newId('polset'), createdAt: at, updatedAt: at };
-  return names.create(set, async () => {
+  return createNamed(names, set, async () => {
     if (isLookedForEverywhere(set)) await point({ organization: set.organization }, set.id);
     await create({ ...keys.policySet(set.id), ...set });
     return set;
@@ -122,7 +125,7 @@ export const updatePolicySet = async (
   editor: Editor,
 ): Promise<PolicySet | undefined> => {
   const next = { ...set, ...change };
-  const updated = await names.rename(set, next, async () => {
+  const updated = await rename(names, set, next, async () => {
     if (isLookedForEverywhere(next)) await point({ organization: set.organization }, set.id);
     const edit = asEdit({ set: { ...change, updatedAt: now() }, condition: alive }, editor);
     return update<PolicySet>(keys.policySet(set.id), edit);
@@ -190,7 +193,7 @@ export const deletePolicySet = async (set: PolicySet): Promise<void> => {
     });
   }
   await unpoint({ organization: set.organization }, set.id);
-  await names.release(set);
+  await releaseName(names, set);
   const rest = await queryAll<Key>({ pk: key.pk, prefix: 'V' });
   await inBatches(rest, atOnce, ({ pk, sk }) => remove({ pk, sk }));
   await remove(key);

@@ -4,7 +4,7 @@ import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { uniqueNames } from '../store/unique-names.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 
 /**
@@ -67,10 +67,10 @@ export const listProviderSets = async (organization: string): Promise<ProviderSe
   return sets.filter(({ name }) => pointers.some(({ sk }) => sk === `${prefix}${name}`));
 };
 
-const names = uniqueNames<ProviderSet>(
-  ({ organization, name }) => keys.providerSetName(organization, name),
-  getProviderSet,
-);
+const names: UniqueNames<ProviderSet> = {
+  key: ({ organization, name }) => keys.providerSetName(organization, name),
+  find: getProviderSet,
+};
 
 /** Undefined when the name is taken. 2 writes, 1 more for an organization's first. */
 export const createProviderSet = async (
@@ -87,7 +87,7 @@ export const createProviderSet = async (
     createdAt: at,
     updatedAt: at,
   };
-  return names.create(set, async () => {
+  return createNamed(names, set, async () => {
     // Runs of an organization without provider sets read none.
     if (!hasProviderSets) {
       const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
@@ -114,7 +114,7 @@ export const updateProviderSet = async (
     remove: next.global ? ['workspaceIds', 'projectIds'] : emptied,
     condition: 'attribute_exists(pk)',
   };
-  const updated = await names.rename(set, next, () =>
+  const updated = await rename(names, set, next, () =>
     update<ProviderSet>(keys.providerSet(set.id), asEdit(edit, editor)),
   );
   return updated === 'name taken' ? undefined : updated;
@@ -139,5 +139,5 @@ export const removeTargets = (id: string, from: Targets, ids: string[]): Promise
 /** Runs that were created keep what they have. May be repeated. */
 export const deleteProviderSet = async (set: ProviderSet): Promise<void> => {
   await remove(keys.providerSet(set.id));
-  await names.release(set);
+  await releaseName(names, set);
 };

@@ -2,7 +2,7 @@ import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { uniqueNames } from '../store/unique-names.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
 
 /** Tag keys with a meaning in the whole organization (HCP API: reserved tag keys). */
 export interface ReservedTagKey {
@@ -33,10 +33,10 @@ export const listReservedTagKeys = async (organization: string): Promise<Reserve
   return records.filter(({ key }) => pointers.some(({ sk }) => sk === `${prefix}${key}`));
 };
 
-const names = uniqueNames<ReservedTagKey>(
-  ({ organization, key }) => keys.reservedTagKeyName(organization, key),
-  getReservedTagKey,
-);
+const names: UniqueNames<ReservedTagKey> = {
+  key: ({ organization, key }) => keys.reservedTagKeyName(organization, key),
+  find: getReservedTagKey,
+};
 
 /** Undefined when the key is reserved already. */
 export const createReservedTagKey = async (
@@ -45,7 +45,7 @@ export const createReservedTagKey = async (
 ): Promise<ReservedTagKey | undefined> => {
   const at = now();
   const reservedKey: ReservedTagKey = { ...values, id: newId('rtk'), organization, createdAt: at, updatedAt: at };
-  return names.create(reservedKey, async () => {
+  return createNamed(names, reservedKey, async () => {
     await create({ ...keys.reservedTagKey(reservedKey.id), ...reservedKey });
     return reservedKey;
   });
@@ -56,7 +56,7 @@ export const updateReservedTagKey = (
   reserved: ReservedTagKey,
   change: Partial<ReservedTagKeyValues>,
 ): Promise<ReservedTagKey | 'name taken' | undefined> =>
-  names.rename(reserved, { ...reserved, ...change }, () =>
+  rename(names, reserved, { ...reserved, ...change }, () =>
     update<ReservedTagKey>(keys.reservedTagKey(reserved.id), {
       set: { ...change, updatedAt: now() },
       condition: 'attribute_exists(pk)',
@@ -66,5 +66,5 @@ export const updateReservedTagKey = (
 /** Tags of that key stay as they are. May be repeated. */
 export const deleteReservedTagKey = async (reserved: ReservedTagKey): Promise<void> => {
   await remove(keys.reservedTagKey(reserved.id));
-  await names.release(reserved);
+  await releaseName(names, reserved);
 };

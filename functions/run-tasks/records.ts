@@ -7,7 +7,7 @@ import { open, type SecretContext, seal } from '../store/secrets.ts';
 import { batchGet, type Change, create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { queryTogether } from '../store/together.ts';
-import { uniqueNames } from '../store/unique-names.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
 
 /** A run task of an organization: an outside system that runs ask for its verdict. */
 export interface Task extends Edited {
@@ -78,9 +78,11 @@ export const listGlobalTasks = async (organization: string): Promise<Task[]> =>
 export const openHmacKey = async (task: Task): Promise<string | undefined> =>
   task.sealedKey && open(task.sealedKey, contextOf(task));
 
-const names = uniqueNames<Task>(({ organization, name }) => keys.taskName(organization, name), getTask, {
+const names: UniqueNames<Task> = {
+  key: ({ organization, name }) => keys.taskName(organization, name),
+  find: getTask,
   attribute: 'taskId',
-});
+};
 
 /** Undefined when the organization has a task of that name. 2 writes, 3 for a global one; 1 KMS request with a key. */
 export const createTask = async (
@@ -89,7 +91,7 @@ export const createTask = async (
 ): Promise<Task | undefined> => {
   const at = now();
   const task: Task = { ...settings, id: newId('task'), organization, createdAt: at, updatedAt: at };
-  return names.create(task, async () => {
+  return createNamed(names, task, async () => {
     if (hmacKey) task.sealedKey = await seal(hmacKey, contextOf(task));
     // The pointer first: one that leads nowhere is harmless, a global task that no run finds is not.
     if (task.global.enabled) await put({ ...keys.globalTask(organization, task.id), taskId: task.id });
@@ -105,7 +107,7 @@ export const updateTask = async (
   editor: Editor,
 ): Promise<Task | undefined> => {
   const next: Task = { ...task, ...change };
-  const updated = await names.rename(task, next, async () => {
+  const updated = await rename(names, task, next, async () => {
     const pointer = keys.globalTask(task.organization, task.id);
     if (next.global.enabled) await put({ ...pointer, taskId: task.id });
     const edit: Change = {
@@ -124,5 +126,5 @@ export const updateTask = async (
 export const deleteTask = async (task: Task): Promise<void> => {
   await remove(keys.task(task.id));
   await remove(keys.globalTask(task.organization, task.id));
-  await names.release(task);
+  await releaseName(names, task);
 };

@@ -67,43 +67,60 @@ export const createUnique = async <T>(
 export const releaseUnique = (key: Key, id: string, attribute = 'holder'): Promise<boolean> =>
   remove(key, { condition: `${attribute} = :id`, values: { ':id': id } });
 
+/** Unique names of one kind of record. */
+export interface UniqueNames<R extends { id: string }> {
+  /** Key of the record's name. */
+  key(record: R): Key;
+  /** The record of that id; undefined when there is none. */
+  find(id: string, like: R): Promise<R | undefined>;
+  attribute?: string;
+  others?(record: R): Record<string, unknown>;
+}
+
+const haveSameName = <R extends { id: string }>({ key }: UniqueNames<R>, a: R, b: R): boolean =>
+  key(a).pk === key(b).pk && key(a).sk === key(b).sk;
+
+const bearsName =
+  <R extends { id: string }>(names: UniqueNames<R>, record: R) =>
+  async (id: string): Promise<boolean> => {
+    const holder = await names.find(id, record);
+    return holder !== undefined && haveSameName(names, holder, record);
+  };
+
+const optionsFor = <R extends { id: string }>({ attribute, others }: UniqueNames<R>, record: R): Options => ({
+  attribute,
+  others: others?.(record),
+});
+
+/** As `claimUnique`. */
+export const claimName = <R extends { id: string }>(names: UniqueNames<R>, record: R): Promise<boolean> =>
+  claimUnique(names.key(record), record.id, bearsName(names, record), optionsFor(names, record));
+
+/** As `createUnique`. */
+export const createNamed = <R extends { id: string }, T>(
+  names: UniqueNames<R>,
+  record: R,
+  write: () => Promise<T>,
+): Promise<T | undefined> =>
+  createUnique(names.key(record), record.id, bearsName(names, record), write, optionsFor(names, record));
+
+/** As `releaseUnique`. */
+export const releaseName = <R extends { id: string }>(names: UniqueNames<R>, record: R): Promise<boolean> =>
+  releaseUnique(names.key(record), record.id, names.attribute);
+
 /**
- * Unique names of one kind of record.
- * @param keyOf the key of the record's name
- * @param find the record of that id; undefined when there is none
+ * Writes a change of a record, with its name if that changes: 2 writes more.
+ * @param write undefined when nothing was written; the name stays as it was then
  */
-export const uniqueNames = <R extends { id: string }>(
-  keyOf: (record: R) => Key,
-  find: (id: string, like: R) => Promise<R | undefined>,
-  { others, ...options }: Omit<Options, 'others'> & { others?(record: R): Options['others'] } = {},
-) => {
-  const haveSameName = (a: R, b: R): boolean => keyOf(a).pk === keyOf(b).pk && keyOf(a).sk === keyOf(b).sk;
-  const bears = (record: R) => async (id: string) => {
-    const holder = await find(id, record);
-    return holder !== undefined && haveSameName(holder, record);
-  };
-  const optionsFor = (record: R): Options => ({ ...options, others: others?.(record) });
-  const claim = (record: R): Promise<boolean> =>
-    claimUnique(keyOf(record), record.id, bears(record), optionsFor(record));
-  const create = <T>(record: R, write: () => Promise<T>): Promise<T | undefined> =>
-    createUnique(keyOf(record), record.id, bears(record), write, optionsFor(record));
-  const release = (record: R): Promise<boolean> => releaseUnique(keyOf(record), record.id, options.attribute);
-
-  /**
-   * Writes a change of a record, with its name if that changes: 2 writes more.
-   * @param write undefined when nothing was written; the name stays as it was then
-   */
-  const rename = async <T>(
-    record: R,
-    changed: R,
-    write: () => Promise<T | undefined>,
-  ): Promise<T | 'name taken' | undefined> => {
-    const isRenamed = !haveSameName(record, changed);
-    if (isRenamed && !(await claim(changed))) return 'name taken';
-    const written = await write();
-    if (isRenamed) await release(written === undefined ? changed : record);
-    return written;
-  };
-
-  return { claim, create, release, rename };
+export const rename = async <R extends { id: string }, T>(
+  names: UniqueNames<R>,
+  record: R,
+  changed: R,
+  write: () => Promise<T | undefined>,
+): Promise<T | 'name taken' | undefined> => {
+  const isRenamed = !haveSameName(names, record, changed);
+  if (isRenamed && !(await claimName(names, changed))) return 'name taken';
+  const written = await write();
+  if (isRenamed) await releaseName(names, written === undefined ? changed : record);
+  return written;
 };

@@ -4,7 +4,7 @@ import { isModule, isPolicySet, isVariableSet, keys } from '../store/keys.ts';
 import { type SecretContext, seal } from '../store/secrets.ts';
 import { create, get, remove, update } from '../store/table.ts';
 import { queryTogether } from '../store/together.ts';
-import { uniqueNames } from '../store/unique-names.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
 import { addIds, removeIds } from './set-records.ts';
 
 /** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
@@ -55,11 +55,11 @@ export const getVariable = (ownerId: string, id: string): Promise<Variable | und
   get<Variable>(keys.variable(ownerId, id));
 
 /** An owner has one variable of a key and category. */
-const names = uniqueNames<Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>>(
-  ({ ownerId, category, key }) => keys.variableKey(ownerId, category, key),
-  (id, { ownerId }) => getVariable(ownerId, id),
-  { attribute: 'variableId' },
-);
+const names: UniqueNames<Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>> = {
+  key: ({ ownerId, category, key }) => keys.variableKey(ownerId, category, key),
+  find: (id, { ownerId }) => getVariable(ownerId, id),
+  attribute: 'variableId',
+};
 
 /**
  * 2 writes, 3 for a set's, and 1 KMS request when sensitive. Undefined when the key is taken, or when the variable set is
@@ -70,9 +70,9 @@ export const createVariable = async (ownerId: string, values: VariableValues): P
   const id = newId('var');
   const variable: Variable = { ...rest, id, ownerId, versionId: newId('vv'), createdAt: new Date().toISOString() };
   Object.assign(variable, await content(variable, value));
-  return names.create(variable, async () => {
+  return createNamed(names, variable, async () => {
     if (isVariableSet(ownerId) && !(await addIds(ownerId, 'variableIds', [id]))) {
-      await names.release(variable);
+      await releaseName(names, variable);
       return undefined;
     }
     await create({ ...keys.variable(ownerId, id), ...variable });
@@ -111,7 +111,7 @@ export const updateVariable = async (
     const { value = current.value, ...rest } = typeof change === 'function' ? change(current) : change;
     const next: Variable = { ...current, ...rest, versionId };
     const from = current;
-    const updated = await names.rename(from, next, async () =>
+    const updated = await rename(names, from, next, async () =>
       replace(from, next, rest, value === undefined ? {} : await content(next, value)),
     );
     if (updated === 'name taken') return undefined;
@@ -123,5 +123,5 @@ export const updateVariable = async (
 export const deleteVariable = async (variable: Variable): Promise<void> => {
   await remove(keys.variable(variable.ownerId, variable.id));
   if (isVariableSet(variable.ownerId)) await removeIds(variable.ownerId, 'variableIds', [variable.id]);
-  await names.release(variable);
+  await releaseName(names, variable);
 };

@@ -7,7 +7,7 @@ import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { queryTogether } from '../store/together.ts';
-import { uniqueNames } from '../store/unique-names.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
@@ -48,14 +48,12 @@ export const getVariableSet = async (id: string): Promise<VariableSet | undefine
 export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> =>
   (await batchGet<VariableSet & Key>(ids.map(keys.variableSet))).filter(living);
 
-const names = uniqueNames<VariableSet>(
-  ({ organization, projectId, name }) => keys.variableSetName(organization, projectId, name),
-  getVariableSet,
-  {
-    attribute: 'variableSetId',
-    others: ({ name, projectId }) => ({ name, projectId }),
-  },
-);
+const names: UniqueNames<VariableSet> = {
+  key: ({ organization, projectId, name }) => keys.variableSetName(organization, projectId, name),
+  find: getVariableSet,
+  attribute: 'variableSetId',
+  others: ({ name, projectId }) => ({ name, projectId }),
+};
 
 /** Undefined when its owner has a set of that name. */
 export const createVariableSet = async (
@@ -63,7 +61,7 @@ export const createVariableSet = async (
 ): Promise<VariableSet | undefined> => {
   const at = now();
   const set: VariableSet = { ...settings, id: newId('varset'), createdAt: at, updatedAt: at };
-  return names.create(set, async () => {
+  return createNamed(names, set, async () => {
     await countNames(set.organization, 'variableSet', 1);
     const pointers = [
       ...(set.global ? [keys.globalVariableSet(set.organization, set.id)] : []),
@@ -85,7 +83,7 @@ export const updateVariableSet = async (
   editor: Editor,
 ): Promise<VariableSet | undefined> => {
   const next = { ...set, ...change };
-  const updated = await names.rename(set, next, async () => {
+  const updated = await rename(names, set, next, async () => {
     const pointer = keys.globalVariableSet(set.organization, set.id);
     if (next.global && !set.global) await put({ ...pointer, variableSetId: set.id });
     const edit = asEdit(
@@ -122,7 +120,7 @@ export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
   await removePointers(set);
   await remove(keys.globalVariableSet(set.organization, set.id));
   if (set.projectId) await remove(keys.ownVariableSet(set.projectId, set.id));
-  await names.release(set);
+  await releaseName(names, set);
   await countNames(set.organization, 'variableSet', -1);
   const rest = await queryAll<Key>({ pk: key.pk, prefix: 'VAR' });
   await inBatches(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { UniqueNames } from '../../functions/store/unique-names.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 
 interface Named {
@@ -23,10 +24,7 @@ const holderOf = async (name: string) => (await table.get<{ holder: string }>(na
 
 const prepare = () => {
   const records = new Map<string, Named>();
-  const names = unique.uniqueNames<Named>(
-    ({ name }) => nameKey(name),
-    async (id) => records.get(id),
-  );
+  const names: UniqueNames<Named> = { key: ({ name }) => nameKey(name), find: async (id) => records.get(id) };
   return { records, names };
 };
 
@@ -37,21 +35,21 @@ it('gives a name to one record, and to another once it is released', async () =>
     { id: 'b', name: 'first' },
   ];
   records.set('a', a);
-  expect(await names.claim(a)).toBe(true);
-  expect(await names.claim(b)).toBe(false);
-  await names.release(b);
+  expect(await unique.claimName(names, a)).toBe(true);
+  expect(await unique.claimName(names, b)).toBe(false);
+  await unique.releaseName(names, b);
   expect(await holderOf('first')).toBe('a');
-  await names.release(a);
-  expect(await names.claim(b)).toBe(true);
+  await unique.releaseName(names, a);
+  expect(await unique.claimName(names, b)).toBe(true);
 });
 
 it('takes over a name whose claimant created no record, once the claim has ended', async () => {
   const { names } = prepare();
-  expect(await names.claim({ id: 'interrupted', name: 'second' })).toBe(true);
-  expect(await names.claim({ id: 'b', name: 'second' })).toBe(false);
+  expect(await unique.claimName(names, { id: 'interrupted', name: 'second' })).toBe(true);
+  expect(await unique.claimName(names, { id: 'b', name: 'second' })).toBe(false);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
   try {
-    expect(await names.claim({ id: 'b', name: 'second' })).toBe(true);
+    expect(await unique.claimName(names, { id: 'b', name: 'second' })).toBe(true);
   } finally {
     vi.useRealTimers();
   }
@@ -62,7 +60,7 @@ it('gives a name to one of many who claim it at once, before any of them has a r
   const { records, names } = prepare();
   const claim = async (n: number) => {
     const record = { id: `${n}`, name: 'wanted' };
-    const granted = await names.claim(record);
+    const granted = await unique.claimName(names, record);
     if (granted) records.set(record.id, record);
     return granted;
   };
@@ -74,9 +72,9 @@ it('keeps a name from others while a record is renamed to it', async () => {
   const { records, names } = prepare();
   const record = { id: 'a', name: 'from' };
   records.set('a', record);
-  await names.claim(record);
-  const renamed = await names.rename(record, { ...record, name: 'to' }, async () => {
-    expect(await names.claim({ id: 'b', name: 'to' })).toBe(false);
+  await unique.claimName(names, record);
+  const renamed = await unique.rename(names, record, { ...record, name: 'to' }, async () => {
+    expect(await unique.claimName(names, { id: 'b', name: 'to' })).toBe(false);
     return 'written';
   });
   expect(renamed).toBe('written');
@@ -87,10 +85,10 @@ it('releases the old name after a rename, and the new one when the write fails',
   const record = { id: 'a', name: 'old' };
   const renamed = { id: 'a', name: 'new' };
   records.set('a', record);
-  await names.claim(record);
-  expect(await names.rename(record, renamed, async () => undefined)).toBeUndefined();
+  await unique.claimName(names, record);
+  expect(await unique.rename(names, record, renamed, async () => undefined)).toBeUndefined();
   expect([await holderOf('old'), await holderOf('new')]).toEqual(['a', undefined]);
-  expect(await names.rename(record, renamed, async () => renamed)).toEqual(renamed);
+  expect(await unique.rename(names, record, renamed, async () => renamed)).toEqual(renamed);
   expect([await holderOf('old'), await holderOf('new')]).toEqual([undefined, 'a']);
 });
 
@@ -101,12 +99,12 @@ it('writes nothing when the new name is taken, and claims nothing when the name 
     { id: 'b', name: 'theirs' },
   ];
   records.set('b', b);
-  await names.claim(b);
+  await unique.claimName(names, b);
   const write = async () => {
     throw new Error('written');
   };
-  expect(await names.rename(a, { ...a, name: 'theirs' }, write)).toBe('name taken');
-  expect(await names.rename(a, { ...a }, async () => a)).toEqual(a);
+  expect(await unique.rename(names, a, { ...a, name: 'theirs' }, write)).toBe('name taken');
+  expect(await unique.rename(names, a, { ...a }, async () => a)).toEqual(a);
   expect(await holderOf('mine')).toBeUndefined();
 });
 

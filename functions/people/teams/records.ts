@@ -2,7 +2,7 @@ import { asEdit, type Editor } from '../../store/edits.ts';
 import { derivedId, newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
-import { uniqueNames } from '../../store/unique-names.ts';
+import { claimName, createNamed, releaseName, rename, type UniqueNames } from '../../store/unique-names.ts';
 import { closeTeamAccount } from '../accounts/accounts.ts';
 import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from '../accounts/memberships.ts';
 import { forgetGroup, indexGroup } from '../accounts/sso-groups.ts';
@@ -27,10 +27,10 @@ export const defaultTeamSettings: Omit<TeamSettings, 'name'> = {
   allowMemberTokenManagement: true,
 };
 
-const names = uniqueNames<Pick<Team, 'id' | 'organization' | 'name'>>(
-  ({ organization, name }) => keys.teamName(organization, name),
-  getTeam,
-);
+const names: UniqueNames<Pick<Team, 'id' | 'organization' | 'name'>> = {
+  key: ({ organization, name }) => keys.teamName(organization, name),
+  find: getTeam,
+};
 
 /** Undefined when the organization has a team of that name. */
 export const createTeam = async (
@@ -39,7 +39,7 @@ export const createTeam = async (
 ): Promise<Team | undefined> => {
   const createdAt = new Date().toISOString();
   const team: Team = { ...defaultTeamSettings, ...settings, id: newId('team'), organization, createdAt };
-  return names.create(team, async () => {
+  return createNamed(names, team, async () => {
     await indexGroup(team, team.ssoTeamId);
     await create({ ...keys.team(team.id), ...team });
     return team;
@@ -53,7 +53,7 @@ export const updateTeam = async (
   editor: Editor,
 ): Promise<Team | undefined> => {
   const next = { ...team, ...change };
-  const updated = await names.rename(team, next, async () => {
+  const updated = await rename(names, team, next, async () => {
     const regrouped = next.ssoTeamId !== team.ssoTeamId;
     if (regrouped) await indexGroup(team, next.ssoTeamId);
     const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
@@ -74,7 +74,7 @@ export const deleteTeam = async (
   await forgetGroup(team, team.ssoTeamId);
   for (const record of await grantsOfTeam(team.id)) await revoke(record);
   await removeAllMembers(team);
-  await names.release(team);
+  await releaseName(names, team);
 };
 
 /** Names in use, with those of a team whose deletion was cut off. */
@@ -115,7 +115,7 @@ export const ensureOwnersTeam = async (home: Home): Promise<Team> => {
   };
   const owners = (await membershipsIn(home.name)).filter((membership) => roleOf(membership) === 'owner');
   for (const membership of owners) await enter(team, membership);
-  await names.claim(team);
+  await claimName(names, team);
   await create({ ...keys.team(id), ...team });
   return team;
 };
