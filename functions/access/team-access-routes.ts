@@ -57,9 +57,9 @@ interface SubjectGrant<S extends On, G> extends Subject {
 }
 
 /** Nobody gives away more than they have. */
-const checkGiven = (granted: ReadonlySet<Permission>, permissions: Permissions, what: string): void => {
+const checkGiven = (granted: ReadonlySet<Permission>, permissions: Permissions, place: string): void => {
   const missing = permissions.find((permission) => !granted.has(permission));
-  if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${what}: ${missing}.`);
+  if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${place}: ${missing}.`);
 };
 
 type Handler<S extends Subject> = (context: Context<S>) => Promise<Answer>;

@@ -35,11 +35,11 @@ const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
  * @param what `team`
  * @throws {ApiError} 412 when If-Match names another version
  */
-export const checkIfMatch = async (request: ApiRequest, record: Guarded, what: string): Promise<void> => {
+export const checkIfMatch = async (request: ApiRequest, record: Guarded, noun: string): Promise<void> => {
   if (matchesIfMatch(request, record)) return;
   const { edited } = record;
   const [user] = edited ? await batchGet<Key & { username: string }>([keys.user(edited.by)]) : [];
-  throw outdated(what, edited && { by: user?.username ?? edited.by, at: edited.at });
+  throw outdated(noun, edited && { by: user?.username ?? edited.by, at: edited.at });
 };
 
 /**
@@ -49,19 +49,19 @@ export const checkIfMatch = async (request: ApiRequest, record: Guarded, what: s
 export const versionGuard = async <R extends Guarded, C extends object>(
   { request, principal }: Call,
   record: R,
-  what: string,
+  noun: string,
   change: (current: R) => C,
 ): Promise<(current: R) => C & Pick<Edited, 'edited'>> => {
-  await checkIfMatch(request, record, what);
+  await checkIfMatch(request, record, noun);
   return (current) => {
-    if (!matchesIfMatch(request, current)) throw outdated(what);
+    if (!matchesIfMatch(request, current)) throw outdated(noun);
     return { ...change(current), edited: { by: principal.userId, at: now() } };
   };
 };
 
 /** Who changes these settings, having seen them or not. @throws {ApiError} 412 */
-export const editorOf = async ({ request, principal }: Call, record: Edited, what: string): Promise<Editor> => {
-  await checkIfMatch(request, record, what);
+export const editorOf = async ({ request, principal }: Call, record: Edited, noun: string): Promise<Editor> => {
+  await checkIfMatch(request, record, noun);
   const { userId } = principal;
   return request.header('if-match') === undefined ? { userId } : { userId, edits: record.edits ?? 0 };
 };

@@ -64,11 +64,11 @@ const isOption = (name: string): boolean =>
 const unknown = (name: string, parameters: QueryParameters) => {
   const shown = name.slice(0, 100);
   // Clients look for these words.
-  const what =
+  const problem =
     name === 'include'
       ? 'Invalid include parameter: nothing can be included in this response.'
       : `Unknown query parameter ${shown}.`;
-  return badRequest(`${what} Known: ${[...Object.keys(parameters), ...Object.keys(paging)].join(', ')}.`, shown);
+  return badRequest(`${problem} Known: ${[...Object.keys(parameters), ...Object.keys(paging)].join(', ')}.`, shown);
 };
 
 const checkValue = (name: string, value: string, rule: Rule): void => {

@@ -66,8 +66,8 @@ export interface Route {
 }
 
 /** Must not depend on whether the subject exists: hidden and missing subjects look the same to the caller. */
-const missing = (what: string, id = '') =>
-  notFound(`${what.charAt(0).toUpperCase()}${what.slice(1)}${id && ` ${id}`} not found, or you don't have access.`);
+const missing = (noun: string, id = '') =>
+  notFound(`${noun.charAt(0).toUpperCase()}${noun.slice(1)}${id && ` ${id}`} not found, or you don't have access.`);
 
 /**
  * Most reads it takes to know that a thing is not there, or not for the caller: the token, two for the thing, then the
@@ -110,8 +110,8 @@ export const route = <S extends Subject>(
     // Its error is only for callers with a valid token.
     finding.catch(() => {});
     const caller = shared && authority.isOfRun(request) ? await authority.authenticateRun(request) : undefined;
-    const asking = ofTask && authority.isOfTask(request) ? await authority.authenticateOpenTask(request) : undefined;
-    const principal = caller?.principal ?? asking?.principal ?? (await authority.authenticate(request));
+    const taskRun = ofTask && authority.isOfTask(request) ? await authority.authenticateOpenTask(request) : undefined;
+    const principal = caller?.principal ?? taskRun?.principal ?? (await authority.authenticate(request));
     // If the path names the organization, its membership is read while the subject is being found.
     const { organization } = request.params;
     if (organization) principal.standing(organization).catch(() => {});
@@ -137,8 +137,8 @@ export const route = <S extends Subject>(
     if (!subject) return refuse();
     const granted = caller
       ? await authority.grantedToRun(caller.run, await shared?.(subject))
-      : asking
-        ? ofTask?.(subject, asking.run)
+      : taskRun
+        ? ofTask?.(subject, taskRun.run)
           ? grantedToTask
           : noPermissions
         : await principal.on(scope(subject));

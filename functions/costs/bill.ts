@@ -73,7 +73,7 @@ export class Values {
 
   texts(name: string): string[] {
     const value = this.#json[name];
-    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
   }
 
   /** Nested blocks, which are lists whatever their number. */

@@ -68,28 +68,28 @@ const fitting = <T>(rows: readonly T[], budget: number): T[] => {
   return rows.slice(0, end < 0 ? rows.length : end);
 };
 
-const matchedDetail = (one: MatchedResource): MatchedDetail => ({
-  ...shown(one),
-  ...(one.regionAssumed ? { 'region-assumed': true as const } : {}),
-  ...costs(one.prior, one.proposed),
-  'price-sources': one.sources,
-  assumptions: one.assumptions,
+const matchedDetail = (resource: MatchedResource): MatchedDetail => ({
+  ...shown(resource),
+  ...(resource.regionAssumed ? { 'region-assumed': true as const } : {}),
+  ...costs(resource.prior, resource.proposed),
+  'price-sources': resource.sources,
+  assumptions: resource.assumptions,
 });
 
 /** In the order of the plan. Of more than can be listed, those that cost most. */
 export const detailsOf = ({ matched, unmatched }: Estimate): Details => {
-  const rows = new Map(matched.map((one) => [one, matchedDetail(one)]));
+  const rows = new Map(matched.map((resource) => [resource, matchedDetail(resource)]));
   const ranked = [...matched].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0));
   const largest = new Set(
     fitting(
-      ranked.map((one) => rows.get(one)),
+      ranked.map((resource) => rows.get(resource)),
       budgets.matched,
     ),
   );
   return {
     matched: [...rows.values()].filter((row) => largest.has(row)),
     unmatched: fitting(
-      unmatched.map((one) => ({ ...shown(one), reason: one.reason.slice(0, 300) })),
+      unmatched.map((resource) => ({ ...shown(resource), reason: resource.reason.slice(0, 300) })),
       budgets.unmatched,
     ),
   };

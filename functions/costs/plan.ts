@@ -144,7 +144,10 @@ const planned = (entry: unknown): PlannedResource | undefined => {
 
 const variablesOf = (value: unknown): Map<string, unknown> =>
   new Map(
-    Object.entries(isObject(value) ? value : {}).map(([name, one]) => [name, isObject(one) ? one.value : undefined]),
+    Object.entries(isObject(value) ? value : {}).map(([name, variable]) => [
+      name,
+      isObject(variable) ? variable.value : undefined,
+    ]),
   );
 
 /**

@@ -21,7 +21,7 @@ type Outcome = Pick<CostEstimate, 'status'> & Partial<CostEstimate>;
 const errored = (errorMessage: string): Outcome => ({ status: 'errored', errorMessage });
 
 const summary = ({ matched, unmatched, prior, proposed }: Estimate): Outcome => {
-  const sources = new Set(matched.flatMap((one) => one.sources));
+  const sources = new Set(matched.flatMap((resource) => resource.sources));
   return {
     status: 'finished',
     resourcesCount: matched.length + unmatched.length,

@@ -84,7 +84,7 @@ export const regionFinder = (
   configured: Map<string, Json>,
 ): ((resource: PlannedResource, values: Json | undefined) => string | undefined) => {
   const providers = isObject(plan.configuration.provider_config) ? plan.configuration.provider_config : {};
-  const regions = new Map(Object.entries(providers).map(([key, one]) => [key, regionOfProvider(plan, one)]));
+  const regions = new Map(Object.entries(providers).map(([key, provider]) => [key, regionOfProvider(plan, provider)]));
   return (resource, values) => {
     const key = configured.get(configurationAddress(resource))?.provider_config_key;
     return (

@@ -73,9 +73,10 @@ export const relationFinder = (
   return (resource, side) => (attribute, type) => {
     const value = resource[side]?.[attribute];
     const block = Array.isArray(value) && isObject(value[0]) ? value[0] : undefined;
-    const values = block ? identifiers.map((one) => block[one]) : [value];
+    const values = block ? identifiers.map((identifier) => block[identifier]) : [value];
     const related =
-      values.map((one) => named(side, type, one)).find((one) => one) ?? configuredFor(resource, attribute, type);
+      values.map((reference) => named(side, type, reference)).find((resource) => resource) ??
+      configuredFor(resource, attribute, type);
     return related && valuesOf(related, side);
   };
 };

@@ -66,8 +66,8 @@ export const outcomeOf = (job: Job, runs: Run[]): Outcome | undefined => {
   const canceled = runs.find(({ status }) => status === 'canceled' || status === 'discarded');
   if (canceled) return { startedAt, completedAt, canceledAt: canceled.cancel?.at ?? completedAt };
   // One that went through although somebody wanted it to stop counts as canceled; what it did is done.
-  const asked = runs.find(({ cancel }) => cancel)?.cancel;
-  return { startedAt, completedAt, ...(asked ? { canceledAt: asked.at } : {}) };
+  const cancellation = runs.find(({ cancel }) => cancel)?.cancel;
+  return { startedAt, completedAt, ...(cancellation ? { canceledAt: cancellation.at } : {}) };
 };
 
 export interface JobInput {

@@ -40,9 +40,11 @@ const isLocal = (source: string): boolean => source === '' || source.startsWith(
 
 const distinct = (all: Dependency[]): Dependency[] => {
   const byName = new Map(
-    all.filter(({ source }) => isSource(source)).map((one) => [`${one.source} ${one.version}`, one]),
+    all
+      .filter(({ source }) => isSource(source))
+      .map((dependency) => [`${dependency.source} ${dependency.version}`, dependency]),
   );
-  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, dependency]) => dependency);
 };
 
 /** Of what Terraform notes of its modules. @throws for what is not JSON */

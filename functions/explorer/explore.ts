@@ -34,7 +34,9 @@ const allWorkspaces = async (organization: string): Promise<Workspace[]> => {
   const pieces = Array.from({ length: Math.ceil(ids.length / 100) }, (_, i) => ids.slice(i * 100, i * 100 + 100));
   const all = (await inParallel(pieces, getWorkspaces)).flat();
   // A rename that was cut off leaves a name that is not the workspace's.
-  return all.filter((one) => one.organization === organization && names.get(one.id) === one.name);
+  return all.filter(
+    (workspace) => workspace.organization === organization && names.get(workspace.id) === workspace.name,
+  );
 };
 
 const projectsOf = async (workspaces: Workspace[]) => {
@@ -63,8 +65,8 @@ export const explore = async ({ name, externalId }: Organization, grants: Grants
   const left = await refreshFacts(name, visible, { facts, runs }, deadline);
   const explored = visible.map((workspace) => {
     const { id } = workspace;
-    const known = facts.get(id);
-    const shown = granted(id).has('state:read') && isCurrent(known, workspace) ? known : undefined;
+    const current = facts.get(id);
+    const shown = granted(id).has('state:read') && isCurrent(current, workspace) ? current : undefined;
     const run = granted(id).has('run:read') ? runs.get(id) : undefined;
     return { workspace, project: projects.get(workspace.projectId), externalId, facts: shown, run };
   });
@@ -84,18 +86,18 @@ const resourceRows = async (explored: Explored[], query: Query): Promise<Row[]> 
     const field = ofWorkspace[filter.field];
     return field ? [{ ...filter, field }] : [];
   });
-  const fits = (one: Explored) => filterRows([workspaceRow(one)], { type: 'workspaces', filters }).length > 0;
-  const some = explored.filter((one) => one.workspace.state && one.facts && fits(one));
-  if (some.length > maxStates) {
+  const fits = (item: Explored) => filterRows([workspaceRow(item)], { type: 'workspaces', filters }).length > 0;
+  const matching = explored.filter((item) => item.workspace.state && item.facts && fits(item));
+  if (matching.length > maxStates) {
     throw tooMany(
-      `These are the states of ${some.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
+      `These are the states of ${matching.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
     );
   }
-  const rows = await inParallel(some, async (one) => {
-    const version = await getStateVersion(one.workspace.state?.id ?? '');
+  const rows = await inParallel(matching, async (item) => {
+    const version = await getStateVersion(item.workspace.state?.id ?? '');
     const instances = (version && (await readSummary(version)))?.instances ?? [];
     return filterRows(
-      instances.map((instance) => resourceRow(one, instance)),
+      instances.map((instance) => resourceRow(item, instance)),
       query,
     );
   });

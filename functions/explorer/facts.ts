@@ -71,21 +71,21 @@ const runFactsOf = ({ id, status, statusTimestamps }: Run): RunFacts => ({
 /** How the current runs stand, by workspace. Reads those that were not over when they were last looked at. */
 export const currentRuns = async (
   workspaces: Workspace[],
-  known: Map<string, Facts>,
+  factsById: Map<string, Facts>,
 ): Promise<Map<string, RunFacts & { isOver: boolean }>> => {
   const runs = new Map<string, RunFacts & { isOver: boolean }>();
   const missing = new Map<string, string>();
   for (const workspace of workspaces) {
     const id = currentRunId(workspace);
-    const noted = known.get(workspace.id)?.run;
+    const noted = factsById.get(workspace.id)?.run;
     if (!id) continue;
     if (noted?.id === id) runs.set(workspace.id, { ...noted, isOver: true });
     else missing.set(id, workspace.id);
   }
   const ids = [...missing.keys()];
   const pieces = Array.from({ length: Math.ceil(ids.length / 100) }, (_, i) => ids.slice(i * 100, i * 100 + 100));
-  for (const some of await inParallel(pieces, getRuns)) {
-    for (const run of some) {
+  for (const page of await inParallel(pieces, getRuns)) {
+    for (const run of page) {
       const workspaceId = missing.get(run.id);
       if (workspaceId) runs.set(workspaceId, { ...runFactsOf(run), isOver: isFinal(run.status) });
     }
@@ -135,8 +135,11 @@ const factsOfState = async (workspace: Workspace): Promise<Facts> => {
   const archive = version.runId
     ? await getObjectUpTo(objects.artifact(version.runId, 'plan', 'plan'), maxPlanBytes)
     : undefined;
-  const found = Buffer.isBuffer(archive) ? await dependenciesIn(archive) : {};
-  const all = { providers: found.providers ?? withoutVersions(summary.providers), modules: found.modules ?? [] };
+  const dependencies = Buffer.isBuffer(archive) ? await dependenciesIn(archive) : {};
+  const all = {
+    providers: dependencies.providers ?? withoutVersions(summary.providers),
+    modules: dependencies.modules ?? [],
+  };
   const [providers, modules] = [cutTo(all.providers), cutTo(all.modules)];
   const isCut = providers.length < all.providers.length || modules.length < all.modules.length;
   return {
@@ -170,18 +173,20 @@ export const refreshFacts = async (
     const run = runs.get(id);
     return !run?.isOver || facts.get(id)?.run?.id === run.id;
   };
-  const stale = workspaces.filter((one) => !isCurrent(facts.get(one.id), one) || !isRunNoted(one));
+  const stale = workspaces.filter(
+    (candidate) => !isCurrent(facts.get(candidate.id), candidate) || !isRunNoted(candidate),
+  );
   let left = 0;
   await inParallel(stale, async (workspace) => {
-    const known = facts.get(workspace.id);
-    const isState = !isCurrent(known, workspace);
+    const current = facts.get(workspace.id);
+    const isState = !isCurrent(current, workspace);
     if (Date.now() > deadline) {
       left += isState ? 1 : 0;
       return;
     }
     try {
       const run = runs.get(workspace.id);
-      const ofState = isState || !known ? await factsOfState(workspace) : known;
+      const ofState = isState || !current ? await factsOfState(workspace) : current;
       const next: Facts = {
         ...ofState,
         ...(run?.isOver ? { run: { id: run.id, status: run.status, appliedAt: run.appliedAt } } : {}),

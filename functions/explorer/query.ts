@@ -51,18 +51,18 @@ const testOf = ({ operator, value }: Filter, kind: Kind): Test => {
   const wanted = parseValue(kind, value) ?? null;
   const n = Number(wanted);
   const tests: Record<Operator, () => Test> = {
-    is: () => (one) => !isEmpty(one) && one === wanted,
-    is_not: () => (one) => isEmpty(one) || one !== wanted,
+    is: () => (cell) => !isEmpty(cell) && cell === wanted,
+    is_not: () => (cell) => isEmpty(cell) || cell !== wanted,
     contains: () => contains(value.toLowerCase()),
-    does_not_contain: () => (one) => !contains(value.toLowerCase())(one),
+    does_not_contain: () => (cell) => !contains(value.toLowerCase())(cell),
     is_empty: () => isEmpty,
-    is_not_empty: () => (one) => !isEmpty(one),
-    gt: () => compared((one) => one > n),
-    lt: () => compared((one) => one < n),
-    gteq: () => compared((one) => one >= n),
-    lteq: () => compared((one) => one <= n),
-    is_before: () => compared((one) => one < n, msOf),
-    is_after: () => compared((one) => one > n, msOf),
+    is_not_empty: () => (cell) => !isEmpty(cell),
+    gt: () => compared((cell) => cell > n),
+    lt: () => compared((cell) => cell < n),
+    gteq: () => compared((cell) => cell >= n),
+    lteq: () => compared((cell) => cell <= n),
+    is_before: () => compared((cell) => cell < n, msOf),
+    is_after: () => compared((cell) => cell > n, msOf),
   };
   return tests[operator]();
 };
@@ -87,9 +87,11 @@ export const sortRows = (rows: Row[], sort: string[]): Row[] => {
   if (orders.length === 0) return rows;
   return rows.toSorted((a, b) => {
     for (const { field, sign } of orders) {
-      const [one = null, other = null] = [a[field], b[field]];
+      const [value = null, other = null] = [a[field], b[field]];
       const difference =
-        isEmpty(one) || isEmpty(other) ? Number(isEmpty(one)) - Number(isEmpty(other)) : sign * compare(one, other);
+        isEmpty(value) || isEmpty(other)
+          ? Number(isEmpty(value)) - Number(isEmpty(other))
+          : sign * compare(value, other);
       if (difference !== 0) return difference;
     }
     return 0;

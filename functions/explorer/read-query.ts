@@ -12,7 +12,7 @@ type Problem = (detail: string, where: string) => Error;
 const inParameter: Problem = (detail, where) => badRequest(detail, where);
 
 const typeIn = (text: unknown, problem: Problem): QueryType => {
-  const type = queryTypes.find((one) => one === text);
+  const type = queryTypes.find((queryType) => queryType === text);
   if (type) return type;
   throw problem(`type must be one of ${queryTypes.join(', ')}.`, 'type');
 };
@@ -37,10 +37,10 @@ const filterIn = (
   const field = fieldIn(type, fieldText, problem, where);
   const kind = fieldsOf(type)[field] ?? 'text';
   const operator = operatorText.replaceAll(' ', '_');
-  const known: readonly string[] = operators[kind];
-  if (!known.includes(operator)) {
+  const names: readonly string[] = operators[kind];
+  if (!names.includes(operator)) {
     throw problem(
-      `${where}: ${field} cannot be filtered by ${operatorText.slice(0, 100)}. Operators: ${known.join(', ')}.`,
+      `${where}: ${field} cannot be filtered by ${operatorText.slice(0, 100)}. Operators: ${names.join(', ')}.`,
       where,
     );
   }
@@ -104,8 +104,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const firstOf = (value: unknown): string => {
-  const one = Array.isArray(value) ? value[0] : value;
-  return ['string', 'number', 'boolean'].includes(typeof one) ? String(one) : '';
+  const text = Array.isArray(value) ? value[0] : value;
+  return ['string', 'number', 'boolean'].includes(typeof text) ? String(text) : '';
 };
 
 /** `{field, operator, value: [v]}`, or as bulk actions have it `{field: {operator: [v]}}`. */

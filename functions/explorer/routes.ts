@@ -80,8 +80,8 @@ const create = async ({ request, subject, principal }: Context<InOrganization>):
   if ((await listViews(subject.organization)).length >= maxViews) {
     throw unprocessable('/data', `${subject.organization} has ${maxViews} saved views, the maximum. Delete one first`);
   }
-  const made = await createView({ ...values, organization: subject.organization, createdBy: principal.userId });
-  return withEtag(created(viewDocument(made)), made);
+  const view = await createView({ ...values, organization: subject.organization, createdBy: principal.userId });
+  return withEtag(created(viewDocument(view)), view);
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
@@ -115,7 +115,7 @@ const narrowing: QueryParameters = {
 };
 
 const base = '/organizations/{organization}/explorer';
-const one = `${base}/views/{view}` as const;
+const viewPath = `${base}/views/{view}` as const;
 const read = 'explorer:read';
 
 export const explorerRoutes: Route[] = [
@@ -130,9 +130,9 @@ export const explorerRoutes: Route[] = [
   ),
   route('GET', `${base}/views`, read, organization, listOfOrganization),
   route('POST', `${base}/views`, read, organization, create),
-  route('GET', one, read, view, async ({ subject }) => withEtag(ok(viewDocument(subject.view)), subject.view)),
-  route('PATCH', one, read, view, change),
-  route('DELETE', one, read, view, drop),
-  route('GET', `${one}/results`, read, view, (context) => results(context, context.subject.view.query)),
-  route('GET', `${one}/csv`, read, view, (context) => csv(context, context.subject.view.query)),
+  route('GET', viewPath, read, view, async ({ subject }) => withEtag(ok(viewDocument(subject.view)), subject.view)),
+  route('PATCH', viewPath, read, view, change),
+  route('DELETE', viewPath, read, view, drop),
+  route('GET', `${viewPath}/results`, read, view, (context) => results(context, context.subject.view.query)),
+  route('GET', `${viewPath}/csv`, read, view, (context) => csv(context, context.subject.view.query)),
 ];

@@ -73,10 +73,10 @@ export const workspaceRow = ({ workspace, project, facts, run }: Explored): Row 
 /** Names of workspaces by what they have. */
 const grouped = <K>(explored: Explored[], keysOf: (one: Explored) => K[], idOf: (key: K) => string) => {
   const groups = new Map<string, { key: K; names: string[] }>();
-  for (const one of explored) {
-    for (const key of keysOf(one)) {
+  for (const workspaceData of explored) {
+    for (const key of keysOf(workspaceData)) {
       const group = groups.get(idOf(key)) ?? { key, names: [] };
-      group.names.push(one.workspace.name);
+      group.names.push(workspaceData.workspace.name);
       groups.set(idOf(key), group);
     }
   }

@@ -44,7 +44,7 @@ const levelOf = (attributes: LevelInput, ofKind: PolicyKind): EnforcementLevel |
     : [mode, 'enforce/0/mode'];
   if (level === undefined || level === null) return undefined;
   const levels: readonly EnforcementLevel[] = enforcementLevels[ofKind];
-  const valid = levels.find((one) => one === level);
+  const valid = levels.find((candidate) => candidate === level);
   if (valid) return valid;
   throw unprocessable(
     `/data/attributes/${pointer}`,
@@ -109,12 +109,14 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   }
   const policies = await getPolicies(ids);
   const fits = new Set(
-    policies.filter((one) => one.organization === set.organization && one.kind === set.kind).map(({ id }) => id),
+    policies
+      .filter((policy) => policy.organization === set.organization && policy.kind === set.kind)
+      .map(({ id }) => id),
   );
   const missing = ids.find((id) => !fits.has(id));
   if (missing !== undefined) {
-    const what = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${set.organization}`;
-    throw unprocessable(pointer, `policies: policy ${what} not found`);
+    const description = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${set.organization}`;
+    throw unprocessable(pointer, `policies: policy ${description} not found`);
   }
 };
 

@@ -48,21 +48,21 @@ export const readPolicySetOutcomeId = (id: string): { runId: string; number: num
   return characters === undefined ? undefined : { runId: `run-${characters}`, number: Number.parseInt(number, 36) };
 };
 
-export const getPolicyResult = (runId: string, what: ResultKind): Promise<PolicyResult | undefined> =>
-  get<PolicyResult>(keys.policyResult(runId, what));
+export const getPolicyResult = (runId: string, kind: ResultKind): Promise<PolicyResult | undefined> =>
+  get<PolicyResult>(keys.policyResult(runId, kind));
 
 /** Keeps the result unless there is one: the first stands. Returns the one that does. */
 export const keepPolicyResult = async (
-  what: ResultKind,
+  kind: ResultKind,
   result: Omit<PolicyResult, 'detailsKey'>,
   sets: PolicySetOutcome[],
 ): Promise<PolicyResult> => {
   const content = JSON.stringify(sets);
-  const detailsKey = objects.policyResult(result.runId, what, digestOf(content));
+  const detailsKey = objects.policyResult(result.runId, kind, digestOf(content));
   await putObject(detailsKey, content, 'application/json');
   const stored: PolicyResult = { ...result, detailsKey };
-  if (await create({ ...keys.policyResult(result.runId, what), ...stored })) return stored;
-  return (await getPolicyResult(result.runId, what)) ?? stored;
+  if (await create({ ...keys.policyResult(result.runId, kind), ...stored })) return stored;
+  return (await getPolicyResult(result.runId, kind)) ?? stored;
 };
 
 /** What each set said; nothing once that has expired (infra/settings.ts: runRetentionDays). */

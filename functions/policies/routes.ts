@@ -24,7 +24,7 @@ import { getPolicySets, relate, unrelate } from './set-records.ts';
 /** Policies that are managed one by one (HCP API: policies). */
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
-const gone = () => notFound('The policy was deleted at the same time.');
+const deleted = () => notFound('The policy was deleted at the same time.');
 
 const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const { policy: newPolicy, policySetIds } = readNewPolicy(request, subject.organization);
@@ -47,7 +47,7 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
 
 const update = async ({ request, subject }: Context<Policy>): Promise<Answer> => {
   const updated = await updatePolicy(subject, readPolicyChange(request, subject));
-  if (!updated) throw gone();
+  if (!updated) throw deleted();
   return ok(policyDocument(updated));
 };
 
@@ -66,7 +66,7 @@ const upload = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
     throw new ApiError(413, [{ title: 'payload too large', detail }]);
   }
   const updated = await uploadPolicy(subject, source);
-  if (!updated) throw gone();
+  if (!updated) throw deleted();
   return ok(policyDocument(updated));
 };
 
@@ -87,7 +87,7 @@ const listOfOrganization = async ({ request, subject }: Context<InOrganization>)
     const shown = await getPolicies(pageSlice(all, page));
     return list(request, page, all.length, shown.map(policyDocument));
   }
-  const fitting = (await getPolicies(all)).filter((one) => kind === undefined || one.kind === kind);
+  const fitting = (await getPolicies(all)).filter((policy) => kind === undefined || policy.kind === kind);
   if (sort.endsWith('updated-at')) fitting.sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
   if (sort.startsWith('-')) fitting.reverse();
   return list(request, page, fitting.length, pageSlice(fitting, page).map(policyDocument));

@@ -122,9 +122,13 @@ export interface OpenParameter {
 /** In the clear. 1 KMS request for each sensitive one. */
 export const openParameters = ({ parameters }: FrozenPolicySet): Promise<OpenParameter[]> =>
   Promise.all(
-    parameters.map(async (one) =>
-      'sealed' in one
-        ? { key: one.key, value: await open(Buffer.from(one.sealed, 'base64'), one.context), sensitive: true }
-        : { key: one.key, value: one.value, sensitive: false },
+    parameters.map(async (parameter) =>
+      'sealed' in parameter
+        ? {
+            key: parameter.key,
+            value: await open(Buffer.from(parameter.sealed, 'base64'), parameter.context),
+            sensitive: true,
+          }
+        : { key: parameter.key, value: parameter.value, sensitive: false },
     ),
   );

@@ -18,7 +18,7 @@ const fits = ({ key, value }: TagSelector, tags: readonly Tag[]): boolean =>
  * everything is chosen, because a run that overlooks a policy would be worse than one that is checked in vain.
  */
 export const selects = (selectors: readonly TagSelector[], tags: readonly Tag[]): boolean => {
-  if (selectors.some((one) => one.excludes && fits(one, tags))) return false;
+  if (selectors.some((selector) => selector.excludes && fits(selector, tags))) return false;
   const including = selectors.filter(({ excludes }) => !excludes);
-  return including.length === 0 || including.some((one) => fits(one, tags));
+  return including.length === 0 || including.some((selector) => fits(selector, tags));
 };

@@ -143,30 +143,30 @@ const included = async (
 ): Promise<Resource[] | undefined> => {
   const includes = include.of(request);
   if (includes.size === 0) return undefined;
-  const some = (
+  const readIncluded = (
     name: (typeof include.paths)[number],
     of: (set: PolicySet) => Iterable<string | undefined>,
   ): string[] =>
     includes.has(name) ? [...new Set(sets.flatMap((set) => [...of(set)]))].filter((id) => id !== undefined) : [];
   const distinct = (...of: string[][]): string[] => [...new Set(of.flat())].slice(0, maxIncluded);
   const [policies, workspaces, projects, versions] = await Promise.all([
-    getPolicies(distinct(some('policies', (set) => set.policyIds ?? []))),
+    getPolicies(distinct(readIncluded('policies', (set) => set.policyIds ?? []))),
     getWorkspaces(
       distinct(
-        some('workspaces', (set) => set.workspaceIds ?? []),
-        some('workspace_exclusions', (set) => set.workspaceExclusionIds ?? []),
+        readIncluded('workspaces', (set) => set.workspaceIds ?? []),
+        readIncluded('workspace_exclusions', (set) => set.workspaceExclusionIds ?? []),
       ),
     ),
     getProjects(
       distinct(
-        some('projects', (set) => set.projectIds ?? []),
-        some('project_exclusions', (set) => set.projectExclusionIds ?? []),
+        readIncluded('projects', (set) => set.projectIds ?? []),
+        readIncluded('project_exclusions', (set) => set.projectExclusionIds ?? []),
       ),
     ),
     Promise.all(
       distinct(
-        some('current_version', (set) => [set.currentVersionId]),
-        some('newest_version', (set) => [set.newestVersionId]),
+        readIncluded('current_version', (set) => [set.currentVersionId]),
+        readIncluded('newest_version', (set) => [set.newestVersionId]),
       ).map(getPolicySetVersion),
     ),
   ]);
@@ -174,7 +174,7 @@ const included = async (
     ...policies.map(policyDocument),
     ...(await workspaceDocuments(principal, workspaces)),
     ...(await projectDocuments(principal, projects)),
-    ...versions.flatMap((one) => (one ? [policySetVersionDocument(one)] : [])),
+    ...versions.flatMap((version) => (version ? [policySetVersionDocument(version)] : [])),
   ];
 };
 

@@ -15,10 +15,10 @@ const selector = v.pipe(
     'is-exclude': v.nullish(v.boolean(), false),
   }),
   v.transform(
-    (given): TagSelector => ({
-      key: given['tag-key'],
-      value: given['tag-value'],
-      ...(given['is-exclude'] ? { excludes: true as const } : {}),
+    (data): TagSelector => ({
+      key: data['tag-key'],
+      value: data['tag-value'],
+      ...(data['is-exclude'] ? { excludes: true as const } : {}),
     }),
   ),
 );
@@ -27,7 +27,7 @@ export const isSameSelector = (a: TagSelector, b: TagSelector): boolean => a.key
 
 /** By key and value, each once: the last one given. */
 export const distinctSelectors = (all: TagSelector[]): TagSelector[] =>
-  all.filter((one, i) => !all.slice(i + 1).some((later) => isSameSelector(one, later)));
+  all.filter((selector, i) => !all.slice(i + 1).some((later) => isSameSelector(selector, later)));
 
 export const tagSelectorList = v.pipe(
   v.array(selector),

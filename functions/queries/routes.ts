@@ -36,28 +36,28 @@ const workspaceOfNewQuery: Finder<Workspace> = {
 };
 
 const included = async ({ request }: Context<Subject>, runs: QueryRun[]): Promise<Resource[] | undefined> => {
-  const asked = include.of(request);
-  if (asked.size === 0) return undefined;
-  const some = async <T>(
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
+  const readIncluded = async <T>(
     of: 'created_by' | 'configuration_version',
     ids: string[],
     read: (id: string) => Promise<T>,
-  ) => (asked.has(of) ? Promise.all([...new Set(ids)].map((id) => read(id))) : []);
+  ) => (includes.has(of) ? Promise.all([...new Set(ids)].map((id) => read(id))) : []);
   const [users, versions] = await Promise.all([
-    some(
+    readIncluded(
       'created_by',
       runs.map(({ createdBy }) => createdBy),
       getUser,
     ),
-    some(
+    readIncluded(
       'configuration_version',
       runs.map(({ configurationVersionId }) => configurationVersionId),
       getConfigurationVersion,
     ),
   ]);
   return [
-    ...users.flatMap((one) => (one ? [userDocument(one)] : [])),
-    ...versions.flatMap((one) => (one ? [configurationVersionDocument(one)] : [])),
+    ...users.flatMap((user) => (user ? [userDocument(user)] : [])),
+    ...versions.flatMap((version) => (version ? [configurationVersionDocument(version)] : [])),
   ];
 };
 
@@ -81,7 +81,7 @@ const listAll = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject } = context;
   const page = pageOf(request);
   const { items, total } = await listQueryRuns(subject.id, page);
-  const documents = items.map((one) => queryRunDocument(one, request.baseUrl));
+  const documents = items.map((query) => queryRunDocument(query, request.baseUrl));
   return list(request, page, total, documents, await included(context, items));
 };
 
@@ -104,13 +104,13 @@ const generated = async ({ subject }: Context<QueryRun>): Promise<Answer> => {
   throw notFound(`Query run ${queryRunId(subject.id)} has generated no configuration.`);
 };
 
-const one = '/queries/{query}';
+const path = '/queries/{query}';
 
 export const queryRoutes: Route[] = [
   route('POST', '/queries', 'run:plan', workspaceOfNewQuery, create),
   route('GET', '/workspaces/{workspace}/queries', 'run:read', workspace, listAll, { include }),
-  route('GET', one, 'run:read', queryRun, single, { include }),
-  route('GET', `${one}/generated-configuration`, 'run:read', queryRun, generated),
-  route('POST', `${one}/actions/cancel`, 'run:plan', queryRun, cancel),
-  route('POST', `${one}/actions/force-cancel`, 'run:force-cancel', queryRun, forceCancel),
+  route('GET', path, 'run:read', queryRun, single, { include }),
+  route('GET', `${path}/generated-configuration`, 'run:read', queryRun, generated),
+  route('POST', `${path}/actions/cancel`, 'run:plan', queryRun, cancel),
+  route('POST', `${path}/actions/force-cancel`, 'run:force-cancel', queryRun, forceCancel),
 ];

@@ -7,6 +7,6 @@ import { isRunnerGone, runningContainers, stopRunner } from '../orchestration/la
 export const stopContainers = async (): Promise<number> => {
   const containers = await runningContainers();
   await Promise.all(containers.map(({ arn }) => stopRunner(arn, 'the platform was restored to an earlier time')));
-  const gone = await Promise.all(containers.map(({ arn }) => isRunnerGone(arn)));
-  return gone.filter((one) => !one).length;
+  const states = await Promise.all(containers.map(({ arn }) => isRunnerGone(arn)));
+  return states.filter((isGone) => !isGone).length;
 };

@@ -47,7 +47,7 @@ const fargateTask = (definition: Values, region: string): Bill => {
 
 /** Where the service's tasks run; undefined when the plan does not say. */
 const launchedOn = (values: Values, definition: Values | undefined): 'FARGATE' | 'FARGATE_SPOT' | 'EC2' | undefined => {
-  const providers = values.blocks('capacity_provider_strategy').map((one) => one.text('capacity_provider'));
+  const providers = values.blocks('capacity_provider_strategy').map((strategy) => strategy.text('capacity_provider'));
   if (providers.includes('FARGATE_SPOT')) return 'FARGATE_SPOT';
   if (providers.includes('FARGATE')) return 'FARGATE';
   const type = values.text('launch_type');

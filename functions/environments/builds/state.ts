@@ -31,11 +31,11 @@ export const readBuildState = async (build: Build, workspace: Workspace | undefi
  * Makes it the workspace's state, whatever its serial and lineage: as a new version under the next serial.
  * @throws {CoderError} 409 when the workspace is locked
  */
-export const putState = async (workspaceId: string, userId: string, given: Buffer): Promise<string> => {
+export const putState = async (workspaceId: string, userId: string, content: Buffer): Promise<string> => {
   const held = await lockWorkspace(workspaceId, userId, 'A state is pushed');
   if (!held) throw await lockedBy(workspaceId);
   try {
-    const raw = JSON.parse(given.toString('utf8')) as { serial: number };
+    const raw = JSON.parse(content.toString('utf8')) as { serial: number };
     const serial = Math.max(raw.serial, (held.state?.serial ?? 0) + 1);
     const bytes = Buffer.from(`${JSON.stringify({ ...raw, serial }, null, 2)}\n`);
     const { lineage } = parseState(bytes);

@@ -20,7 +20,7 @@ const isOfPage = ({ requestContext }: APIGatewayProxyEventV2): boolean => pagePa
 const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   if (isOfPage(event)) return event;
   const query = new URLSearchParams(event.rawQueryString);
-  const cookie = event.cookies?.find((one) => one.startsWith(`${tokenName}=`))?.slice(tokenName.length + 1);
+  const cookie = event.cookies?.find((pair) => pair.startsWith(`${tokenName}=`))?.slice(tokenName.length + 1);
   const { authorization } = event.headers;
   const token =
     (cookie && decodeURIComponent(cookie)) ||
@@ -44,12 +44,12 @@ const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
 };
 
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
-  const known = coderErrorOf(error);
-  if (!known) {
+  const coderError = coderErrorOf(error);
+  if (!coderError) {
     const { method, path } = event.requestContext.http;
     logError('request failed', error, { method, path });
   }
-  const { status, message, detail, validations } = known ?? internalError;
+  const { status, message, detail, validations } = coderError ?? internalError;
   return json(status, { message, ...(detail ? { detail } : {}), ...(validations ? { validations } : {}) });
 };
 
@@ -65,16 +65,16 @@ export const serve = (routes: Route[]) => {
       throw new CoderError(404, 'Route not found.');
     },
   });
-  return async (given: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
+  return async (apiEvent: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
     try {
-      const event = withOwnPath(withToken(given));
+      const event = withOwnPath(withToken(apiEvent));
       const { headers, refusal } = await admit(event, authority);
       if (refusal) throw new CoderError(429, "You've been rate limited. Wait a second, then retry.");
       // The router answers in place, or by a promise.
       const answer = (await router(event, context, { signal: new AbortController().signal })) as Answer;
       return { ...answer, headers: { ...answer.headers, ...headers } };
     } catch (error) {
-      return errorAnswer(error, given);
+      return errorAnswer(error, apiEvent);
     }
   };
 };

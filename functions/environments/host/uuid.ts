@@ -32,5 +32,5 @@ export const uuidIn = (text: string): string => {
 };
 
 /** Of a body, where the nil UUID and nothing are the same. */
-export const given = (id: string | null | undefined): string | undefined =>
+export const presentUuid = (id: string | null | undefined): string | undefined =>
   !id || id === nil ? undefined : id.toLowerCase();

@@ -56,15 +56,15 @@ const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[
 
 const once = async <V extends string>(
   run: Run,
-  [what, kind]: [ResultKind, PolicyKind],
+  [resultKind, kind]: [ResultKind, PolicyKind],
   judged: (sets: PolicySetOutcome[]) => ReasonedVerdict<V> & { count: Record<string, number> },
 ): Promise<ReasonedVerdict<V>> => {
-  let stored = await getPolicyResult(run.id, what);
+  let stored = await getPolicyResult(run.id, resultKind);
   if (!stored) {
     const started = Date.now();
     const sets = await outcomesOf(run, kind);
     const result = { runId: run.id, ...judged(sets), setCount: sets.length, durationMs: Date.now() - started };
-    stored = await keepPolicyResult(what, { ...result, at: new Date().toISOString() }, sets);
+    stored = await keepPolicyResult(resultKind, { ...result, at: new Date().toISOString() }, sets);
   }
   return { verdict: stored.verdict as V, ...(stored.reason === undefined ? {} : { reason: stored.reason }) };
 };

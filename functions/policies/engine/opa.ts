@@ -49,7 +49,7 @@ const maxErrors = 5;
 const toldAll = (errors: OpaError[], root: string): string => {
   const each = [...new Set(errors.map((error) => describeError(error, root)))];
   // Of one mistake it tells twice, shorter and longer.
-  const all = each.filter((one) => !each.some((other) => other !== one && other.startsWith(one)));
+  const all = each.filter((path) => !each.some((other) => other !== path && other.startsWith(path)));
   const more = all.length - maxErrors;
   return all.slice(0, maxErrors).join('; ') + (more > 0 ? `; and ${more} more` : '');
 };

@@ -45,9 +45,9 @@ const textOf = (name: string, value: string, fail: (what: string) => never): str
   if (inner === undefined) return fail(`${name} must be a quoted string, e.g. ${name} = "…"`);
   if (/(?<!\$)\$\{|(?<!%)%\{/.test(inner)) return fail(`${name} must be a plain string, without \${…} or %{…} in it`);
   return inner
-    .replaceAll(escaped, (all, four?: string, eight?: string, one?: string) => {
+    .replaceAll(escaped, (all, four?: string, eight?: string, letter?: string) => {
       const code = Number.parseInt(four ?? eight ?? '', 16);
-      const character = code <= 0x10ffff ? String.fromCodePoint(code) : escapes[one ?? ''];
+      const character = code <= 0x10ffff ? String.fromCodePoint(code) : escapes[letter ?? ''];
       return character ?? fail(`${name} has the unknown escape ${all}; write \\\\ for a backslash`);
     })
     .replaceAll(/([$%])\1\{/g, '$1{');
@@ -59,8 +59,8 @@ const textOf = (name: string, value: string, fail: (what: string) => never): str
  * @throws {PolicySetError} with file, line and what to do
  */
 export const readPolicyBlocks = (file: string, content: string, allowed: readonly string[]): PolicyBlock[] => {
-  const fail = (line: number, what: string): never => {
-    throw new PolicySetError(`${file} line ${line}: ${what}`);
+  const fail = (line: number, problem: string): never => {
+    throw new PolicySetError(`${file} line ${line}: ${problem}`);
   };
   const read = (block: Block): PolicyBlock => {
     const { attributes, labels, line, lines } = block;
@@ -71,16 +71,16 @@ export const readPolicyBlocks = (file: string, content: string, allowed: readonl
     if (unknown) fail(lines[unknown] ?? line, `a policy has no "${unknown}"; it has ${allowed.join(', ')}`);
     const [nested] = block.blocks;
     if (nested) fail(nested.line, `a policy has no block "${nested.type}"; remove it`);
-    const failAt = (what: string, attribute = ''): never => fail(lines[attribute] ?? line, what);
+    const failAt = (problem: string, attribute = ''): never => fail(lines[attribute] ?? line, problem);
     const text = (attribute: string): string | undefined => {
       const value = attributes[attribute];
-      return value === undefined ? undefined : textOf(attribute, value, (what) => failAt(what, attribute));
+      return value === undefined ? undefined : textOf(attribute, value, (problem) => failAt(problem, attribute));
     };
     const level = (kind: PolicyKind): EnforcementLevel => {
       const levels: readonly EnforcementLevel[] = enforcementLevels[kind];
       const chosen = text('enforcement_level') ?? levels[0];
-      const level = levels.find((one) => one === chosen);
-      const choices = levels.map((one) => `"${one}"`).join(', ');
+      const level = levels.find((candidate) => candidate === chosen);
+      const choices = levels.map((candidate) => `"${candidate}"`).join(', ');
       return level ?? failAt(`of a policy of kind ${kind} the level is one of ${choices}`, 'enforcement_level');
     };
     return { name, line, text, level, fail: failAt };
