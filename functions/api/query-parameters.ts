@@ -102,3 +102,10 @@ export const checkParameters = (query: URLSearchParams, parameters: QueryParamet
     checkValue(name, value, rule);
   }
 };
+
+/** The entries of a list in one parameter; empty ones are left out. */
+export const commaSeparated = (text: string | null): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);

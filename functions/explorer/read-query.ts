@@ -1,4 +1,5 @@
 import { badRequest } from '../api/errors.ts';
+import { commaSeparated } from '../api/query-parameters.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { fieldsOf, type Operator, operators, type QueryType, queryTypes } from './fields.ts';
 import { type Filter, parseValue, type Query } from './query.ts';
@@ -57,12 +58,6 @@ const sortIn = (type: QueryType, names: string[], problem: Problem): string[] =>
     return `${minus}${fieldIn(type, field, problem, 'sort')}`;
   });
 
-const words = (text: string | null): string[] =>
-  (text ?? '')
-    .split(',')
-    .map((word) => word.trim())
-    .filter(Boolean);
-
 /** `filter[0][workspace_name][contains][0]` */
 const filterName = /^filter\[(\d{1,3})\]\[([^[\]]+)\]\[([^[\]]+)\]\[(\d{1,3})\]$/;
 
@@ -87,8 +82,8 @@ export const queryOf = ({ query }: ApiRequest): Query => {
   return {
     type,
     filters: filtersOf(type, query),
-    fields: words(query.get('fields')).map((name) => fieldIn(type, name, inParameter, 'fields')),
-    sort: sortIn(type, words(query.get('sort')), inParameter),
+    fields: commaSeparated(query.get('fields')).map((name) => fieldIn(type, name, inParameter, 'fields')),
+    sort: sortIn(type, commaSeparated(query.get('sort')), inParameter),
   };
 };
 

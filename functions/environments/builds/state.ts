@@ -1,9 +1,8 @@
 import { lockWorkspace, unlockWorkspace } from '../../orchestration/locks.ts';
-import { InvalidStateError, md5Of, parseState } from '../../states/content.ts';
-import { storeContent } from '../../states/finalize.ts';
+import { InvalidStateError, parseState } from '../../states/content.ts';
 import { readState } from '../../states/integrity.ts';
-import { createStateVersion, getStateVersion } from '../../states/records.ts';
-import { sha256Of } from '../../store/integrity.ts';
+import { getStateVersion } from '../../states/records.ts';
+import { addState } from '../../states/rollback.ts';
 import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import type { Build } from './records.ts';
@@ -39,22 +38,9 @@ export const putState = async (workspaceId: string, userId: string, content: Buf
     const serial = Math.max(raw.serial, (held.state?.serial ?? 0) + 1);
     const bytes = Buffer.from(`${JSON.stringify({ ...raw, serial }, null, 2)}\n`);
     const { lineage } = parseState(bytes);
-    const result = await createStateVersion({
-      workspace: held,
-      userId,
-      serial,
-      lineage,
-      md5: md5Of(bytes),
-      sha256: sha256Of(bytes),
-      size: bytes.length,
-      force: true,
-      intermediate: false,
-    });
+    const result = await addState(bytes, { workspace: held, userId, serial, lineage });
     if ('conflict' in result) throw new CoderError(409, result.conflict);
-    if (result.stored) return result.stateVersion.id;
-    const stored = await storeContent(result.stateVersion, bytes);
-    if (stored.refusal) throw new CoderError(409, stored.refusal);
-    return stored.id;
+    return result.stateVersion.id;
   } finally {
     await unlockWorkspace(workspaceId, userId);
   }
