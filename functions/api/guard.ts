@@ -24,7 +24,7 @@ export const withEtag = (answer: Answer, record: Guarded): Answer => ({
   headers: { ...answer.headers, etag: tagOf(record) },
 });
 
-/** Whether the request has no If-Match, or one of this version. */
+/** True also without If-Match. */
 const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
   const header = request.header('if-match')?.trim() ?? '*';
   // Proxies that compress make the ETag a weak one.
@@ -32,7 +32,7 @@ const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
 };
 
 /**
- * @param what `team`
+ * @param noun for messages: `team`
  * @throws {ApiError} 412 when If-Match names another version
  */
 export const checkIfMatch = async (request: ApiRequest, record: Guarded, noun: string): Promise<void> => {
@@ -59,7 +59,7 @@ export const versionGuard = async <R extends Guarded, C extends object>(
   };
 };
 
-/** Who changes these settings, having seen them or not. @throws {ApiError} 412 */
+/** The editor of these settings, after checking If-Match. @throws {ApiError} 412 */
 export const editorOf = async ({ request, principal }: Call, record: Edited, noun: string): Promise<Editor> => {
   await checkIfMatch(request, record, noun);
   const { userId } = principal;

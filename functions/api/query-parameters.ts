@@ -2,8 +2,8 @@ import { badRequest } from './errors.ts';
 import { type Includable, parseIncludes } from './include.ts';
 
 /**
- * Query parameters as routes declare them. What a route does not declare is refused by name: a client would take an
- * answer that ignores its filter for the filtered one. Only names that are no option of any route are ignored, because
+ * Query parameters as routes declare them. Undeclared ones are refused by name: a client would take a response that ignores
+ * its filter for a filtered one. Only names that are no option of any route are ignored, because
  * go-tfe sends names of its own fields (`TagBindings`, `SubscribableChoice[Workspace][Name]`). `page[number]` and
  * `page[size]` are accepted everywhere: clients send them with every read.
  */

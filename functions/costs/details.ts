@@ -8,7 +8,7 @@ export interface MatchedDetail {
   type: string;
   name: string;
   region?: string;
-  /** The plan does not say the region. */
+  /** The plan does not contain the region. */
   'region-assumed'?: true;
   'prior-hourly-cost': string;
   'proposed-hourly-cost': string;
@@ -35,7 +35,7 @@ export interface Details {
   unmatched: UnmatchedDetail[];
 }
 
-/** JSON listed at most, in bytes: a larger answer would not pass a Lambda function (6 MB). */
+/** Maximum size of the listed resources as JSON, in bytes: a function's response is limited to 6 MB. */
 const budgets = { matched: 3 * 1024 * 1024, unmatched: 1024 * 1024 };
 const maxAddress = 500;
 
@@ -58,7 +58,7 @@ const costs = (prior: Money, proposed: Money) => ({
 const weight = ({ prior, proposed }: MatchedResource): Decimal =>
   prior.monthly > proposed.monthly ? prior.monthly : proposed.monthly;
 
-/** The first that fit. */
+/** The first ones, as many as fit. */
 const fitting = <T>(rows: readonly T[], budget: number): T[] => {
   let bytes = 0;
   const end = rows.findIndex((row) => {
@@ -76,7 +76,7 @@ const matchedDetail = (resource: MatchedResource): MatchedDetail => ({
   assumptions: resource.assumptions,
 });
 
-/** In the order of the plan. Of more than can be listed, those that cost most. */
+/** In the order of the plan. If not all can be listed, the most expensive ones are. */
 export const detailsOf = ({ matched, unmatched }: Estimate): Details => {
   const rows = new Map(matched.map((resource) => [resource, matchedDetail(resource)]));
   const ranked = [...matched].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0));

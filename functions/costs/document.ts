@@ -4,7 +4,7 @@ import type { Run } from '../run/run.ts';
 import { costEstimateId } from '../store/id.ts';
 import type { Details } from './details.ts';
 
-/** `details` are those of a finished estimate, which lists leave out. */
+/** @param details of a finished estimate; absent in lists */
 export const costEstimateDocument = (run: Run, details?: Details) => {
   const estimate = shownCostEstimate(run);
   if (!estimate) return undefined;

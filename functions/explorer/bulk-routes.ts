@@ -17,7 +17,7 @@ import { readTargets } from './input.ts';
 
 type Bulk = Context<InOrganization>;
 
-/** What a query finds, for who may explore. */
+/** Ids of the workspaces that a query finds. @throws {ApiError} 403 without explorer:read, 422 for none or too many, 503 */
 const targetIds = async ({ subject, principal, granted }: Bulk, document: unknown): Promise<string[]> => {
   const query = readTargets(document);
   if (!granted.has('explorer:read')) {
@@ -36,7 +36,7 @@ const targetIds = async ({ subject, principal, granted }: Bulk, document: unknow
   );
 };
 
-/** For admins of each workspace; nothing is created unless all can be. */
+/** Requires admin access to every workspace, so that nothing is created for only some of them. */
 const targetsOf = async ({ subject, principal }: Bulk, ids: string[], field: string): Promise<Workspace[]> => {
   const { organization } = subject;
   const targets = (await getWorkspaces(ids)).filter((workspace) => workspace.organization === organization);
@@ -53,10 +53,10 @@ const targetsOf = async ({ subject, principal }: Bulk, ids: string[], field: str
   return targets;
 };
 
-/** A failure is logged: the change request is there all the same. */
+/** Failures are only logged: the change request was created. */
 const notifyTeams = async ({ workspaceId, ...changeRequest }: ChangeRequest): Promise<void> => {
   const { id, subject, message, createdAt, createdBy } = changeRequest;
-  // The same event for the same request, however often it is created.
+  // Derived from the request, so that a repeat has the same event id.
   const event: ChangeRequestEvent = { id, workspaceId, changeRequest: { id, subject, message, createdAt, createdBy } };
   try {
     await invokeLater(environment.notifyFunction, event);

@@ -4,7 +4,7 @@ import type { ApiRequest } from '../api/request.ts';
 import { fieldsOf, type Operator, operators, type QueryType, queryTypes } from './fields.ts';
 import { type Filter, parseValue, type Query } from './query.ts';
 
-/** Queries as they come: in the parameters of a request, or as a document in its body. */
+/** Reads queries from the parameters of a request, or from a document in its body. */
 
 const maxFilters = 20;
 
@@ -18,7 +18,7 @@ const typeIn = (text: unknown, problem: Problem): QueryType => {
   throw problem(`type must be one of ${queryTypes.join(', ')}.`, 'type');
 };
 
-/** A name may come with dashes, as rows have it. */
+/** Accepts dashes, as in rows. */
 const fieldIn = (type: QueryType, text: string, problem: Problem, where: string): string => {
   const name = text.replaceAll('-', '_');
   if (Object.hasOwn(fieldsOf(type), name)) return name;
@@ -117,7 +117,7 @@ const partsOf = (entry: unknown): [string, string, string] | undefined => {
 
 const isSingle = (value: unknown): boolean => !Array.isArray(value) || value.length <= 1;
 
-/** @param problem makes the error of it, from what is wrong and where in the query that is */
+/** @param problem creates the error, from the message and the place in the query */
 export const queryFrom = (document: QueryDocument, problem: Problem): Query => {
   const type = typeIn(document.type, problem);
   const filter = document.filter ?? [];

@@ -27,7 +27,7 @@ export const policyName = v.pipe(
 
 export const kind = v.optional(v.picklist(policyKinds), 'sentinel');
 
-/** `enforce` is how it used to be said: of its entries, the first one's mode. */
+/** `enforce` is the older form: the mode of its first entry counts. */
 const settings = {
   description: setting(text(1000)),
   query: setting(text(maxQuery)),
@@ -150,7 +150,7 @@ export const readNewParameter = (request: ApiRequest): VariableValues => {
   };
 };
 
-/** What a sensitive parameter was cannot be learned by turning it into another one. @throws {ApiError} 400 or 422 */
+/** A sensitive parameter stays sensitive and keeps its key: its value must not become readable. @throws {ApiError} 400 or 422 */
 export const readParameterChange = (
   request: ApiRequest,
   current: Pick<VariableValues, 'key' | 'sensitive'>,

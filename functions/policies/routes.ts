@@ -51,7 +51,7 @@ const update = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
   return ok(policyDocument(updated));
 };
 
-/** Out of its sets first: a set must not ask for what is not there. */
+/** Removed from its sets first: a set must not refer to a missing policy. */
 const remove = async ({ subject }: Context<Policy>): Promise<Answer> => {
   for (const id of subject.policySetIds ?? []) await unrelate({ id }, 'policyIds', [subject.id]);
   await deletePolicy(subject);
@@ -76,7 +76,7 @@ const download = async ({ subject }: Context<Policy>): Promise<Answer> => {
   return plainText(source);
 };
 
-/** By the names alone, unless the filter or the order asks for what only the policies know. */
+/** Reads only the names, unless the filter or the order needs the policies themselves. */
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const names = await listPolicyNames(subject.organization);
   const all = searched(request, names).map(({ id }) => id);

@@ -25,7 +25,7 @@ const selector = v.pipe(
 
 export const isSameSelector = (a: TagSelector, b: TagSelector): boolean => a.key === b.key && a.value === b.value;
 
-/** By key and value, each once: the last one given. */
+/** Without duplicates by key and value; the last one wins. */
 export const distinctSelectors = (all: TagSelector[]): TagSelector[] =>
   all.filter((selector, i) => !all.slice(i + 1).some((later) => isSameSelector(selector, later)));
 
@@ -46,7 +46,7 @@ type Explicit = Pick<
   'global' | 'workspaceIds' | 'projectIds' | 'workspaceExclusionIds' | 'projectExclusionIds'
 >;
 
-/** A set applies by tags or to what it names. @throws {ApiError} 422 */
+/** A set applies by tags or by name, never both. @throws {ApiError} 422 */
 export const checkScoping = (set: Explicit, pointer: string): void => {
   const named = [set.workspaceIds, set.projectIds, set.workspaceExclusionIds, set.projectExclusionIds];
   if (!set.global && named.every((ids) => !ids?.size)) return;

@@ -22,7 +22,7 @@ const read = (request: ApiRequest): TagSelector[] =>
 
 const tries = 5;
 
-/** Doing it again changes nothing. */
+/** Idempotent. */
 const change =
   (merge: (current: TagSelector[], given: TagSelector[]) => TagSelector[]) =>
   async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {

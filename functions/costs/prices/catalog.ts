@@ -84,7 +84,7 @@ const fixed: Record<string, Product> = {
 const own = <T>(table: Record<string, T>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** Undefined for what is asked of the price file only. */
+/** Undefined for items that only the price file has. */
 export const productOf = (item: string): Product | undefined => {
   const [kind, detail = '', more = ''] = item.split('/');
   switch (kind) {

@@ -13,10 +13,10 @@ const tokenName = 'coder_session_token';
 
 const pagePath = /^\/environments(\/(builds|templates))?(?=\/api\/)/;
 
-/** On the web page's origin a token is in its header alone: no other site makes a browser send that. */
+/** On the web page's origin only the header is accepted: no other site can make a browser send it. */
 const isOfPage = ({ requestContext }: APIGatewayProxyEventV2): boolean => pagePath.test(requestContext.http.path);
 
-/** Where a token may be, in the order of Coder's own host; the query's are taken out, so that no log has them. */
+/** Places of a token, in the order of Coder's own server; those in the query are removed, so that no log contains them. */
 const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   if (isOfPage(event)) return event;
   const query = new URLSearchParams(event.rawQueryString);
@@ -36,7 +36,7 @@ const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   return { ...event, headers, rawQueryString: query.toString() };
 };
 
-/** Paths as the router has them: wherever the API is, and without a slash at the end. */
+/** Paths in the router's form: without a prefix and without a trailing slash. */
 const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   const { http } = event.requestContext;
   const path = http.path.replace(pagePath, '').replace(/(?<=.)\/+$/, '');
@@ -70,7 +70,7 @@ export const serve = (routes: Route[]) => {
       const event = withOwnPath(withToken(apiEvent));
       const { headers, refusal } = await admit(event, authority);
       if (refusal) throw new CoderError(429, "You've been rate limited. Wait a second, then retry.");
-      // The router answers in place, or by a promise.
+      // The router returns a response, or a promise of one.
       const answer = (await router(event, context, { signal: new AbortController().signal })) as Answer;
       return { ...answer, headers: { ...answer.headers, ...headers } };
     } catch (error) {

@@ -70,8 +70,8 @@ const once = async <V extends string>(
 };
 
 /**
- * Evaluates the run's sets of kind `opa` and keeps what they said. May be repeated: the first result stands.
- * Never throws for what a policy does; throws when storage does not answer.
+ * Evaluates the run's sets of kind `opa` and stores the outcomes. May be repeated: the first result stays.
+ * A failing policy is an outcome, never an exception; throws only when storage fails.
  */
 export const evaluatePolicies = (run: Run): Promise<ReasonedVerdict<EvaluationVerdict>> =>
   once(run, ['evaluation', 'opa'], (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));

@@ -1,14 +1,14 @@
 import { type Block, type File, parseHcl } from '../../hcl.ts';
 import { type EnforcementLevel, enforcementLevels, type PolicyKind } from '../../run/policies.ts';
 
-/** `policy "name" { … }` blocks, of which a policy set's configuration consists (HCP docs: policy set configuration). */
+/** The `policy "name" { … }` blocks of a policy set's configuration (HCP docs: policy set configuration). */
 
 /** An error in a policy set's files, for its author. */
 export class PolicySetError extends Error {
   override name = 'PolicySetError';
 }
 
-/** More are refused: each is evaluated, and the results of all are kept. */
+/** Maximum of policies in a set: each is evaluated, and all results are stored. */
 export const maxPolicies = 200;
 
 export interface PolicyBlock {
@@ -21,10 +21,10 @@ export interface PolicyBlock {
   fail(what: string, attribute?: string): never;
 }
 
-/** Large enough for a page about each policy; the first reader pays for parsing, so it is bounded. */
+/** Maximum size in characters: enough for a page about each policy, and quick to parse. */
 const maxDeclaration = 4 * 1024 * 1024;
 
-/** Brackets are followed by recursion: what nests deeper than the stack is no policy set's configuration. */
+/** The parser recurses into brackets; no real configuration nests deeper than the stack. */
 const parse = (content: string, fail: (line: number, what: string) => never): File => {
   if (content.length > maxDeclaration)
     fail(1, `it has more than ${maxDeclaration} characters, the maximum; create another set`);
@@ -55,7 +55,7 @@ const textOf = (name: string, value: string, fail: (what: string) => never): str
 
 /**
  * The policies that a file declares, in its order.
- * @param known the attributes a policy may have
+ * @param allowed the attributes that a policy may have
  * @throws {PolicySetError} with file, line and what to do
  */
 export const readPolicyBlocks = (file: string, content: string, allowed: readonly string[]): PolicyBlock[] => {
