@@ -137,7 +137,7 @@ const fish = (tree: Word[]): string => {
     `complete -c stepform -n ${quoted(condition)} -l ${name}${short ? ` -s ${short}` : ''}${value ? ' -r' : ''}${choices ? ` -f -a ${list([...choices])}` : ''} -d ${quoted(about)}`;
   const lines = tree.flatMap(({ word, about, next, options }) => {
     const typed = `__fish_seen_subcommand_from ${word}`;
-    const words = next.map((one) => one.word).join(' ');
+    const words = next.map((subcommand) => subcommand.word).join(' ');
     return [
       `complete -c stepform -n __fish_use_subcommand -a ${word} -d ${quoted(about)}`,
       ...options.map((entry) => option(typed, entry)),

@@ -21,7 +21,7 @@ const Bell = () => (
   </svg>
 );
 
-/** The browser asks for its permission when it is turned on here, never before. */
+/** The browser asks for permission only when notifications are turned on here. */
 export const NotificationsButton = () => {
   const open = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
