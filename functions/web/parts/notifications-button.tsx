@@ -23,11 +23,11 @@ const Bell = () => (
   </svg>
 );
 
-/** Not the button's own: a view that has been loaded brings another button, and the dialog stays open until people leave. */
+/** Shared by all buttons: a loaded view brings another button, and the dialog stays open until people leave the view. */
 const openAt = signal<Place | undefined>(undefined);
 const problem = signal<string | undefined>(undefined);
 
-/** The browser asks for its permission when it is turned on here, never before. */
+/** The browser asks for permission only when notifications are turned on here. */
 export const NotificationsButton = () => {
   if (!canNotify()) return null;
   const close = () => {
