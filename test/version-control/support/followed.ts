@@ -136,6 +136,14 @@ export class Followed {
     }
   }
 
+  /** The clock moves, the sweep looks at what is due by then, and that is handled. Until the next `reset`. */
+  async sweepAfter(seconds: number): Promise<void> {
+    vi.setSystemTime(Date.now() + seconds * 1000);
+    const { handler } = await import('../../../functions/orchestration/sweep.ts');
+    await handler();
+    await this.settle();
+  }
+
   /** The repository's files at every commit, as the forge packs them: in one folder. */
   async has(files: Parameters<typeof archive>[0], identifier = this.identifier): Promise<void> {
     const inFolder = Object.entries(files).map(([name, content]) => [
