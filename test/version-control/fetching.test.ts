@@ -1,12 +1,21 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer, Reply } from './support/forge-server.ts';
 
 /** What becomes of a commit that cannot be fetched, and of branches that come and go. */
+
+const waited = vi.hoisted(() => ({ until: undefined as ((ms: number) => Promise<void>) | undefined }));
+vi.mock('node:timers/promises', async (original) => {
+  const actual = await original<typeof import('node:timers/promises')>();
+  return { ...actual, setTimeout: (ms: number) => waited.until?.(ms) ?? actual.setTimeout(ms) };
+});
+afterEach(() => {
+  waited.until = undefined;
+});
 
 let followed: Followed;
 let api: Api;
@@ -86,4 +95,46 @@ it('runs an older commit that the branch was reset to by force, in every workspa
   await followed.deliver(hook, 'push', { ...push(1, 0), forced: true });
   await followed.settle();
   expect(await followed.commitsOf(workspace)).toEqual([sha(0), sha(0)]);
+});
+
+describe('a forge that is down while a commit is to be fetched', () => {
+  /** Waits of the product take no time: the clock moves on instead. The sweep comes once a minute. */
+  const downFor = async (seconds: number) => {
+    waited.until = async (ms) => void vi.setSystemTime(Date.now() + ms);
+    const fetching = await import('../../functions/orchestration/fetch-commit.ts');
+    await followed.has({ 'main.tf': '' });
+    const { token } = await followed.connection();
+    const workspace = await followed.workspace(token);
+    await followed.settle();
+    const began = Date.now();
+    const isDown = () => Date.now() - began < seconds * 1000;
+    forge.answers.unshift(({ path }) =>
+      isDown() && path.includes('/tarball/') ? { status: 503, body: {} } : undefined,
+    );
+    const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+    await fetching.handler({ archive: `${repositoryId(token, followed.identifier)}#${sha(0)}` });
+    for (let minute = 0; minute < 60 && (await newest(workspace)).status === 'fetching'; minute++) {
+      await followed.sweepAfter(60, async ({ name, event }) => {
+        if (name === 'FetchCommitFunction') await fetching.handler(event as never);
+      });
+    }
+    const minutes = (Date.now() - began) / 60_000;
+    return { minutes, version: await newest(workspace) };
+  };
+  it('for three minutes delays the run, which then has the commit', async () => {
+    const { version, minutes } = await downFor(180);
+    expect(version).toMatchObject({ status: 'uploaded', 'error-message': null });
+    expect(minutes).toBeGreaterThan(3);
+    expect(minutes).toBeLessThan(8);
+    expect(forge.asked('GET', new RegExp(`^/repos/${followed.identifier}/tarball/`)).length).toBeLessThan(8);
+  });
+
+  it('for hours is given up in words', async () => {
+    const { version, minutes } = await downFor(5 * 3600);
+    expect(version).toMatchObject({
+      status: 'errored',
+      'error-message': expect.stringMatching(/could not be fetched: GitHub answered 503; tried for [12]\d minutes/),
+    });
+    expect(minutes).toBeLessThan(40);
+  });
 });
