@@ -138,3 +138,76 @@ describe('a forge that is down while a commit is to be fetched', () => {
     expect(minutes).toBeLessThan(40);
   });
 });
+
+describe('a run that somebody starts', () => {
+  const start = ({ id }: { id: string }, version?: string) =>
+    api.post(
+      'runs',
+      {},
+      {
+        workspace: { data: { type: 'workspaces', id } },
+        ...(version ? { 'configuration-version': { data: { type: 'configuration-versions', id: version } } } : {}),
+      },
+    );
+  const versionOf = (answer: Json): string => answer.body.data.relationships['configuration-version'].data.id;
+  const versionsOf = async ({ id }: { id: string }): Promise<Json[]> =>
+    (await api.get(`workspaces/${id}/configuration-versions`)).body.data;
+
+  it('of a commit that could not be fetched has it fetched again, and takes no older one', async () => {
+    await followed.has({ 'main.tf': '' });
+    const { token } = await followed.connection();
+    const workspace = await followed.workspace(token);
+    await followed.settleAndFetch();
+    const hook = new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname;
+    forge.on('GET', /\/tarball\//, { status: 401, body: {} });
+    followed.head = sha(1);
+    await followed.deliver(hook, 'push', push(0, 1));
+    await followed.settleAndFetch();
+    const [failed, first] = await versionsOf(workspace);
+    expect([failed.attributes.status, first.attributes.status]).toEqual(['errored', 'uploaded']);
+    await api.patch(`oauth-clients/${(await clientOf(token)).id}`, { 'oauth-token-string': 'good' });
+    await followed.has({ 'main.tf': '' });
+    for (const named of [undefined, failed.id]) {
+      const started = await start(workspace, named);
+      expect([started.status, started.body.data && versionOf(started)]).toEqual([201, failed.id]);
+    }
+    expect((await newest(workspace)).status).toBe('fetching');
+    await followed.settleAndFetch();
+    expect(await newest(workspace)).toMatchObject({ status: 'uploaded', 'error-message': null });
+  });
+
+  it('of a commit that has expired has it fetched again', async () => {
+    await followed.has({ 'main.tf': '' });
+    const { token } = await followed.connection();
+    const workspace = await followed.workspace(token);
+    await followed.settleAndFetch();
+    const [version] = await versionsOf(workspace);
+    const fetches = () => forge.asked('GET', new RegExp(`^/repos/${followed.identifier}/tarball/`)).length;
+    vi.setSystemTime(Date.now() + 2 * 86_400_000);
+    expect((await start(workspace, version.id)).status).toBe(201);
+    expect([(await newest(workspace)).status, fetches()]).toEqual(['uploaded', 1]);
+    const { update } = await import('../../functions/store/table.ts');
+    const { keys } = await import('../../functions/store/keys.ts');
+    const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+    const archive = keys.commitArchive(`${repositoryId(token, followed.identifier)}#${sha(0)}`);
+    for (const key of [archive, keys.configurationVersion(version.id)]) {
+      await update(key, { set: { 'archive.key': 'configurations/vcs/none' } });
+    }
+    expect((await start(workspace, version.id)).status).toBe(201);
+    expect((await newest(workspace)).status).toBe('fetching');
+    await followed.settleAndFetch();
+    expect([(await newest(workspace)).status, fetches()]).toEqual(['uploaded', 2]);
+  });
+
+  it('before there is a configuration is told where to get one', async () => {
+    const { token } = await followed.connection();
+    const refused = await start(await followed.workspace(token));
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      422,
+      expect.stringContaining(`no configuration from ${followed.identifier} yet; look for its newest commit`),
+    ]);
+  });
+
+  const clientOf = async (token: string) =>
+    (await api.get(`oauth-tokens/${token}`)).body.data.relationships['oauth-client'].data;
+});
