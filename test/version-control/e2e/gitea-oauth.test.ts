@@ -1,44 +1,29 @@
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { related } from '../../../functions/client/client.ts';
 import { client, newName, organization, platform, type Resource, resources } from '../../e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { consent } from '../gitea/consent.ts';
 import { Gitea } from '../gitea/gitea.ts';
+import { ForgeProxy } from '../gitea/proxy.ts';
 
 /** Connecting by OAuth, with a real Gitea as authorization server. */
 
 const binary = giteaBinary();
 
 let gitea: Gitea;
-let proxy: Server;
-/** What the platform reaches Gitea by, and what it asked for there. */
-let url = '';
-let asked: string[] = [];
+/** What the platform reaches Gitea by. */
+let proxy: ForgeProxy;
 beforeAll(async () => {
   if (!binary) return;
   gitea = await Gitea.start();
-  proxy = createServer((incoming, answer) => {
-    asked.push(`${incoming.method} ${incoming.url?.split('?')[0]}`);
-    const { method, headers } = incoming;
-    const outgoing = request(`${gitea.url}${incoming.url}`, { method, headers }, (response) => {
-      answer.writeHead(response.statusCode ?? 500, response.headers);
-      response.pipe(answer);
-    });
-    outgoing.on('error', () => answer.destroy());
-    incoming.pipe(outgoing);
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  proxy = await ForgeProxy.start(gitea.url);
 });
 afterAll(async () => {
-  proxy?.closeAllConnections();
   proxy?.close();
   await gitea?.stop();
 });
 beforeEach(() => {
-  asked = [];
+  if (proxy) proxy.asked = [];
 });
 
 const tokenEndpoint = 'POST /login/oauth/access_token';
@@ -50,7 +35,7 @@ interface Application {
 
 /** A connection, and the application at Gitea that has its callback address. */
 const newConnection = async (): Promise<{ connection: Resource; application: Application }> => {
-  const urls = { 'http-url': url, 'api-url': `${url}/api/v1` };
+  const urls = { 'http-url': proxy.url, 'api-url': `${proxy.url}/api/v1` };
   const attributes = { name: newName('oauth'), 'service-provider': 'gitea', ...urls };
   const made = await client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', attributes);
   const registered = await gitea.call('POST', '/user/applications/oauth2', {
@@ -108,7 +93,7 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     const { attributes } = await client.get(`/oauth-tokens/${token}`);
     expect(attributes).toMatchObject({ 'service-provider-user': gitea.owner.name, 'error-message': null });
     expect((await comeBack(back, cookie))[0]).toBe(400);
-    expect(asked.filter((one) => one === tokenEndpoint)).toHaveLength(1);
+    expect(proxy.asked.filter((one) => one === tokenEndpoint)).toHaveLength(1);
     const identifier = await gitea.repository(newName('private'), { 'main.tf': resources(['a']) });
     const workspace = await client.createWorkspace(organization, newName(), {
       'queue-all-runs': true,
@@ -127,7 +112,7 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     wrong.searchParams.set('state', 'x'.repeat(43));
     expect(await comeBack(wrong, cookie)).toEqual([400, null]);
     for (const other of ['', foreign]) expect(await comeBack(back, other)).toEqual([400, null]);
-    expect([await tokenOf(connection), asked.filter((one) => one === tokenEndpoint)]).toEqual([undefined, []]);
+    expect([await tokenOf(connection), proxy.asked.filter((one) => one === tokenEndpoint)]).toEqual([undefined, []]);
     expect(await comeBack(back, cookie)).toEqual(outcome('connected', connection));
   });
 
@@ -174,12 +159,12 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     const token = await connected(connection);
     await gitea.down();
     await gitea.up(3600);
-    asked = [];
+    proxy.asked = [];
     const read = () => client.call('GET', `/oauth-tokens/${token}/authorized-repos`);
     // Gitea takes a refresh token once: a second renewal would break the connection.
     await Promise.all(Array.from({ length: 10 }, read));
     await read();
-    expect(asked.filter((one) => one === tokenEndpoint)).toHaveLength(1);
+    expect(proxy.asked.filter((one) => one === tokenEndpoint)).toHaveLength(1);
     expect((await client.get(`/oauth-tokens/${token}`)).attributes['error-message']).toBeNull();
   });
 
@@ -188,7 +173,7 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     await gitea.down();
     await gitea.up(60);
     const token = await connected(connection);
-    asked = [];
+    proxy.asked = [];
     const read = () => client.call('GET', `/oauth-tokens/${token}/authorized-repos`);
     await Promise.all(Array.from({ length: 10 }, read));
     expect((await client.get(`/oauth-tokens/${token}`)).attributes['error-message']).toBeNull();
