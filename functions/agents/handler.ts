@@ -169,7 +169,7 @@ const calls: Record<string, AgentCall> = {
 const otherPurpose: Record<AgentPurpose, string> = {
   runs: 'this token is of agents that forward requests, and good for nothing else: use another token of the pool',
   forwarding:
-    'this token is of agents that run Terraform, which could read it: use a new token of the pool to forward requests',
+    'agents that run Terraform have used this token, and Terraform could have read it: create another token of the pool to forward requests',
 };
 
 /** @throws {ProtocolError} 403 */

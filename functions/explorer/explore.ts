@@ -90,7 +90,7 @@ const resourceRows = async (explored: Explored[], query: Query): Promise<Row[]> 
   const matching = explored.filter((item) => item.workspace.state && item.facts && fits(item));
   if (matching.length > maxStates) {
     throw tooMany(
-      `These are the states of ${matching.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
+      `The query needs the states of ${matching.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
     );
   }
   const rows = await inParallel(matching, async (item) => {

@@ -96,7 +96,7 @@ export const changeLists = async (
       if (isEnforced(after) && !isEnforced(before)) await noteEverywhere(home, version);
     },
   );
-  if (!changed) throw conflict('The IP allowlists are being changed by others. Try again.');
+  if (!changed) throw conflict('IP allowlists were changed by other requests at the same time. Try again.');
   const { before, after, version } = changed;
   if (isEnforced(before) && !isEnforced(after)) await forgetEverywhere(home, version);
   return after;

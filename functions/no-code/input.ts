@@ -76,7 +76,7 @@ export const checkOptions = (options: VariableOption[], release: Release | undef
       throw unprocessable(`${at}/variable-name`, `variable-name: version ${release.version} has no variable ${name}`);
     }
     if (input.type !== 'any' && input.type !== type) {
-      throw unprocessable(`${at}/variable-type`, `variable-type: of ${name} is ${input.type} in the module`);
+      throw unprocessable(`${at}/variable-type`, `variable-type: ${name} is of type ${input.type} in the module`);
     }
   }
 };
@@ -129,7 +129,7 @@ const checkValue = (
   }
   const offered = options.find(({ name }) => name === key)?.options ?? [];
   if (offered.length > 0 && !offered.includes(value)) {
-    throw unprocessable(`${at}/value`, `value: of ${key} must be one of ${offered.join(', ')}`);
+    throw unprocessable(`${at}/value`, `value: ${key} must be one of ${offered.join(', ')}`);
   }
 };
 
@@ -147,7 +147,8 @@ export const readModuleVariables = (
     const at = `${varsPointer}/${i}/attributes`;
     checkValue(variable, at, release, options);
     const same = ({ key, category }: VariableValues) => key === variable.key && category === variable.category;
-    if (variables.findIndex(same) !== i) throw unprocessable(`${at}/key`, `key: ${variable.key} is there twice`);
+    if (variables.findIndex(same) !== i)
+      throw unprocessable(`${at}/key`, `key: ${variable.key} is set twice. Remove one`);
   }
   const sensitive = new Set(release.root.inputs.flatMap(({ name, sensitive }) => (sensitive ? [name] : [])));
   return variables.map((values) =>

@@ -90,7 +90,9 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
   const { request, subject, principal, granted } = context;
   const { noCode, record } = subject;
   if (!granted.has('variable:write') || !granted.has('run:apply')) {
-    throw forbidden('Making a workspace from a module needs variable:write and run:apply in the project as well.');
+    throw forbidden(
+      'Creating a workspace from a module also needs the permissions variable:write and run:apply in the project.',
+    );
   }
   checkWorkspaceSettings(request);
   const settings = await readNewWorkspace(request, record);

@@ -85,7 +85,8 @@ const distinct = (all: string[]): string[] => [...new Set(all)];
 /** Recipients and a URL exclude each other. */
 const checkDestination = (type: DestinationType, url: string | null | undefined, recipients: Recipients): void => {
   if (type === 'email') {
-    if (url) throw unprocessable('/data/attributes/url', 'url: e-mails have recipients in its place. Remove it');
+    if (url)
+      throw unprocessable('/data/attributes/url', 'url: not supported for e-mails. Remove it, and set recipients');
     return;
   }
   if (url === null) throw unprocessable('/data/attributes/url', 'url: is missing');

@@ -147,10 +147,13 @@ const createVersion = async ({ request, subject }: Context<Module>): Promise<Ans
   const { version, commitSha } = readNewVersion(request);
   const pointer = '/data/attributes/version';
   if (subject.registry === 'public') {
-    throw unprocessable(pointer, 'version: of a public module come from the public registry');
+    throw unprocessable(pointer, 'version: versions of a public module come from the public registry');
   }
   if (subject.vcsRepo) {
-    throw unprocessable(pointer, `version: of ${addressOf(subject)} come from tags of ${subject.vcsRepo.identifier}`);
+    throw unprocessable(
+      pointer,
+      `version: versions of ${addressOf(subject)} come from tags of ${subject.vcsRepo.identifier}; push a tag there`,
+    );
   }
   if ((await countVersions(subject.id)) >= maxModuleVersions) {
     throw unprocessable(pointer, `version: ${addressOf(subject)} has ${maxModuleVersions}, the maximum`);
