@@ -117,7 +117,7 @@ const patterns = (sources: Omit<EventsProps, 'functions' | 'lost'>): Record<List
     detail: {
       clusterArn: [sources.clusterArn],
       lastStatus: ['STOPPED'],
-      // A runner that ended with 0 left nothing to be done (functions/runner/main.ts); one that never started has no code.
+      // A runner that ended with 0 left nothing to be done (functions/runner/program.ts); one that never started has no code.
       containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
     },
   },
