@@ -40,8 +40,8 @@ const optionsOf = (list: v.InferOutput<typeof optionList>): VariableOption[] =>
     if (list.findIndex(({ attributes }) => attributes['variable-name'] === name) !== i) {
       throw unprocessable(`${at}/variable-name`, `variable-name: ${name} is there twice`);
     }
-    const bad = options.findIndex((option) => fits[type] && !fits[type].test(option));
-    if (bad >= 0) throw unprocessable(`${at}/options/${bad}`, `options: of ${name} must each be a ${type}`);
+    const invalid = options.findIndex((option) => fits[type] && !fits[type].test(option));
+    if (invalid >= 0) throw unprocessable(`${at}/options/${invalid}`, `options: of ${name} must each be a ${type}`);
     return { id: newId('ncvo'), name, type, options: [...new Set(options)] };
   });
 

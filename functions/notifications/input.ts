@@ -45,10 +45,10 @@ const triggersAmong = (choice: readonly Trigger[]) =>
   v.pipe(
     v.array(text(100)),
     v.rawCheck(({ dataset, addIssue }) => {
-      const wrong = dataset.typed
+      const unknown = dataset.typed
         ? dataset.value.find((trigger) => !(choice as readonly string[]).includes(trigger))
         : undefined;
-      if (wrong !== undefined) addIssue({ message: `${wrong} is not one of ${choice.join(', ')}` });
+      if (unknown !== undefined) addIssue({ message: `${unknown} is not one of ${choice.join(', ')}` });
     }),
     v.transform((requested) => choice.filter((trigger) => requested.includes(trigger))),
   );

@@ -82,8 +82,8 @@ const deletedMeanwhile = () => notFound('The key was deleted at the same time.')
 
 /** A repeat after an interrupted move finds the key in both places. */
 const movedKey = async ({ asciiArmor, keyId }: GpgKey, organization: string): Promise<GpgKey> => {
-  const there = await getGpgKey(organization, keyId);
-  return there?.asciiArmor === asciiArmor ? there : addKey(organization, keyId, asciiArmor);
+  const existing = await getGpgKey(organization, keyId);
+  return existing?.asciiArmor === asciiArmor ? existing : addKey(organization, keyId, asciiArmor);
 };
 
 const addition = { type: 'gpg_key', action: 'create', parameter: 'keyId', creates: false };
