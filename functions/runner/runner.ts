@@ -56,7 +56,7 @@ export class Runner {
       const { claim, url } = this.#settings;
       const sent = Promise.withResolvers<void>();
       // Loaded while the control plane handles the claim, which would otherwise be sent later.
-      const modules = sent.promise.then(load);
+      const modules = sent.promise.then(loadModules);
       const users = sent.promise.then(() => takeUsers(this.#settings.terraformUsers));
       for (const module of [modules, users]) module.catch(() => {});
       const offered = isWarm(claim) ? await awaitOffer(url, claim, this.#stopped.signal, sent.resolve) : claim;
@@ -160,7 +160,8 @@ const identityOf = ({ identity }: Job): string =>
 
 const exitCode = (defect: unknown): number => (defect === undefined ? 0 : 1);
 
-const load = async () => {
+/** What a runner needs once it has a job. */
+export const loadModules = async () => {
   const [{ JobDirectory }, { Phase }, { conclude }, { plan }, { apply }] = await Promise.all([
     import('./workspace/job-directory.ts'),
     import('./phase.ts'),
@@ -171,4 +172,4 @@ const load = async () => {
   return { JobDirectory, Phase, conclude, plan, apply };
 };
 
-type Modules = Awaited<ReturnType<typeof load>>;
+type Modules = Awaited<ReturnType<typeof loadModules>>;
