@@ -24,7 +24,7 @@ it.each([
   ['a,b', '"a,b"'],
   ['a "b"', '"a ""b"""'],
   ['a\nb', '"a\nb"'],
-])('leaves %j as it is, quoted where it has to be', (value, cell) => {
+])('keeps %j, quoted if necessary', (value, cell) => {
   expect(csvCell(value)).toBe(cell);
 });
 
@@ -33,7 +33,7 @@ it('ends every line', () => {
   expect(csvOf(['a'], [], true)).toBe('"a"\r\n');
 });
 
-it('is written nowhere else', async () => {
+it('is the only code that writes CSV', async () => {
   const root = new URL('../', import.meta.url).pathname;
   const doubled: string[] = [];
   for await (const file of glob('functions/**/*.{ts,tsx}', { cwd: root })) {

@@ -24,7 +24,7 @@ describe('blocks', () => {
 });
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: HCL's templates, not JavaScript's
-describe('what only looks like a block', () => {
+describe('text that only looks like a block', () => {
   it.each([
     ['a comment', '# terraform { backend "s3" {} }\na {}', 'a'],
     ['a slash comment', '// terraform {\na {}', 'a'],
@@ -60,12 +60,12 @@ describe('attributes', () => {
       },
     });
   });
-  it('tell their blocks’ lines', () => {
+  it('report the lines of their blocks', () => {
     expect(parseHcl('\n\n/*\n*/ a {\n\n b {}\n}').blocks[0]).toMatchObject({ line: 4, blocks: [{ line: 6 }] });
   });
 });
 
-describe('broken text', () => {
+describe('invalid text', () => {
   it.each([
     'terraform {',
     'a "b',
@@ -77,7 +77,7 @@ describe('broken text', () => {
     '= = =',
     'a "b" = 3',
     'x = "${"${"',
-  ])('ends: %j', (text) => expect(() => parseHcl(text)).not.toThrow());
+  ])('is read to the end: %j', (text) => expect(() => parseHcl(text)).not.toThrow());
   it('does not hide what follows on later lines', () => {
     expect(outline('locals {\n x = "unclosed\n}\na {}')).toBe('locals a');
   });

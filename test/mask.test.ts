@@ -53,7 +53,7 @@ describe('a sensitive value', () => {
     expect(through(secrets, ['a correct horsebattery staple'])).toBe('a correct horsebattery staple');
   });
 
-  it('is hidden as an HCL expression writes it, and as it means it', () => {
+  it('is hidden as written in an HCL expression, and as evaluated', () => {
     const secrets = secretsOf([variable('{ a = "say \\"friend\\" and enter" }', true)]);
     expect(through(secrets, ['say \\"friend\\" and enter, say "friend" and enter'])).toBe(
       '(sensitive value), (sensitive value)',
@@ -67,12 +67,12 @@ describe('a sensitive value', () => {
     });
   });
 
-  it('is not one that would tear holes into every log', () => {
+  it('is not masked if it is too short or too common', () => {
     const secrets = secretsOf([variable('true'), variable('abc'), variable('')]);
     expect(through(secrets, ['true abc'])).toBe('true abc');
   });
 
-  it('is not one that is not sensitive', () => {
+  it('is not masked if it is not sensitive', () => {
     expect(secretsOf([{ ...variable('visible'), sensitive: false }])).toEqual([]);
   });
 

@@ -52,11 +52,11 @@ describe('a tar file', () => {
     ['ustar', [names.short, names.accents, names.prefixed]],
     ['gnu', Object.values(names)],
     ['posix', Object.values(names)],
-  ])('of tar, format %s, gives its files', async (format, files) => {
+  ])('by tar, format %s, returns its files', async (format, files) => {
     expect(await read(await archived(format, files))).toEqual(expected(files));
   });
 
-  it('may come in pieces of any size', async () => {
+  it('is read in pieces of any size', async () => {
     const whole = await archived('posix', Object.values(names));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 2000 }), async (size) => {
@@ -66,7 +66,7 @@ describe('a tar file', () => {
     );
   });
 
-  it('gives what is no file without content, and passes over what nobody reads', async () => {
+  it('returns other entries without content, and skips unread content', async () => {
     const packed = pack();
     packed.entry({ name: 'folder', type: 'directory' });
     packed.entry({ name: 'link', type: 'symlink', linkname: names.long });
@@ -86,7 +86,7 @@ describe('a tar file', () => {
     ]);
   });
 
-  it('is refused when it is cut in an entry, or changed in a header', async () => {
+  it('is rejected when truncated in an entry or modified in a header', async () => {
     const whole = await archived('ustar', [names.prefixed]);
     const end = 512 + Math.ceil(Buffer.byteLength(contentOf(names.prefixed)) / 512) * 512;
     for (const at of [1, 511, 512, 513, end - 1]) {
@@ -138,7 +138,7 @@ describe('a tar file', () => {
     expect(closed).toBe(true);
   });
 
-  it('is read in no time, whatever is in its extended headers', async () => {
+  it('is read quickly, whatever its extended headers', async () => {
     const blocks = (content: Buffer) => Buffer.concat([content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
     const entry = (type: string, content: string): Buffer => {
       const header = Buffer.alloc(512);

@@ -22,9 +22,9 @@ describe('the text of an expression', () => {
     '"a" + "b"',
     '"\\q"',
     '<<-EOT\n  a\n  EOT',
-  ])('none for %j', (expression) => expect(literalText(expression)).toBeUndefined());
+  ])('is undefined for %j', (expression) => expect(literalText(expression)).toBeUndefined());
 
-  it('of JSON is what stood there', () => {
+  it('of JSON is the literal text', () => {
     for (const text of ['${a} %{b}', '\b\f\n\\"', 'plain', '$${', '%%'])
       expect(literalText(expressionOf(text))).toBe(text);
   });

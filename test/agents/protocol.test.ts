@@ -110,7 +110,7 @@ describe('a run of a workspace with an agent pool', () => {
 });
 
 describe('agents', () => {
-  it('of one pool get each job once, the oldest first, however many ask at the same time', async () => {
+  it('of one pool get each job once, oldest first, under concurrent requests', async () => {
     const pool = await makePool();
     const runs = [await queued(pool), await queued(pool)];
     const agents = await Promise.all(Array.from({ length: 5 }, () => agentOf(pool)));
@@ -138,7 +138,7 @@ describe('agents', () => {
     expect((await now(id)).plan.report).toBeUndefined();
   });
 
-  it('that die before they begin leave the job to others, whose claim is the only good one', async () => {
+  it('that die before they start leave the job to others, whose claim is the only valid one', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     const [dead, alive] = [await agentOf(pool, 'dead'), await agentOf(pool, 'alive')];
@@ -176,7 +176,7 @@ describe('agents', () => {
     });
   });
 
-  it('that are idle cost two reads per poll and one write per ping', async () => {
+  it('cost two reads per poll and one write per heartbeat when idle', async () => {
     const agent = await agentOf(await makePool());
     // That its token is used is noted once an hour.
     await agent.next();
@@ -211,7 +211,7 @@ describe('agents', () => {
 });
 
 describe('the runner of an agent', () => {
-  it('is stopped with its run, which waits until it has reported or must be gone', async () => {
+  it('is stopped with its run, which waits for its report or its deadline', async () => {
     const pool = await makePool();
     const [first, second] = [await queued(pool), await queued(pool)];
     const agent = await agentOf(pool);

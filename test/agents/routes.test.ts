@@ -26,7 +26,7 @@ const errorOf = ({ status, body }: { status: number; body: { errors: { detail: s
 });
 
 describe('an agent pool', () => {
-  it('is made, listed, changed and deleted', async () => {
+  it('is created, listed, changed and deleted', async () => {
     const pool = await makePool({ name: 'Builders' });
     expect(pool).toMatchObject({
       id: expect.stringMatching(/^apool-/),
@@ -49,7 +49,7 @@ describe('an agent pool', () => {
     expect((await api.post(pools, {})).body.errors[0].source.pointer).toBe('/data/attributes/name');
   });
 
-  it('is read by teams, and managed by those with the flag', async () => {
+  it('is readable by teams, and managed by teams with the permission', async () => {
     const pool = await makePool();
     const [reader, manager] = [await members.withFlags('acme'), await members.withFlags('acme', 'manage-agent-pools')];
     const tokens = `agent-pools/${pool.id}/authentication-tokens`;
@@ -76,7 +76,7 @@ describe('an agent pool', () => {
 });
 
 describe('a workspace', () => {
-  it('uses a pool with execution mode agent, and no other', async () => {
+  it('uses a pool only with execution mode agent', async () => {
     const pool = await makePool();
     const { id } = await api.workspace(withPool(pool.id));
     const shown = async () => (await api.get(`workspaces/${id}`)).body.data;
@@ -115,7 +115,7 @@ describe('a workspace', () => {
     expect((await api.call('DELETE', `agent-pools/${pool.id}`)).status).toBe(204);
   });
 
-  it('has the pool of its project, and that of the organization, where it does not say otherwise', async () => {
+  it('inherits the pool of its project or organization', async () => {
     const [first, second] = [await makePool(), await makePool()];
     const shown = async (id: string) => {
       const { attributes, relationships } = (await api.get(`workspaces/${id}`)).body.data;
@@ -157,7 +157,7 @@ describe('a workspace', () => {
     expect((await api.call('DELETE', `agent-pools/${second.id}`)).status).toBe(204);
   });
 
-  it('may use those that it, or its project, is allowed', async () => {
+  it('may use pools that allow it or its project', async () => {
     const [allowed, excluded, stranger] = [await api.workspace(), await api.workspace(), await api.workspace()];
     const project = (await api.post('organizations/acme/projects', { name: uniqueName('Project') })).body.data;
     const pool = await makePool(

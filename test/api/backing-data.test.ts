@@ -57,7 +57,7 @@ describe('content of a state version', () => {
     expect((await api.patch(`workspaces/${id}/state-versions`, {}, rollback)).status).toBe(201);
   });
 
-  it('is emptied only after it was deleted, and does not come back', async () => {
+  it('is erased only after its deletion, and cannot be restored then', async () => {
     const { old, oldKey } = await history();
     expect((await getObject(oldKey))?.length).toBeGreaterThan(0);
     expect((await act(old, 'permanently_delete_backing_data')).status).toBe(409);
@@ -131,7 +131,7 @@ describe.each(['plan', 'apply'] as const)('content of the %s of a run', (phase) 
     return (await help.bring(id, { status: 'applied' })) as Run;
   };
 
-  it('is out of reach when deleted, and back when restored', async () => {
+  it('is inaccessible when deleted, and readable when restored', async () => {
     const run = await over();
     const path = base(run.id);
     expect(await log(run)).toContain('secret');
@@ -149,7 +149,7 @@ describe.each(['plan', 'apply'] as const)('content of the %s of a run', (phase) 
     expect(await log(run)).toContain('secret');
   });
 
-  it('is emptied only after it was deleted, and does not come back', async () => {
+  it('is erased only after its deletion, and cannot be restored then', async () => {
     const run = await over();
     const path = base(run.id);
     await putObject(errored(run), 'state');

@@ -411,7 +411,7 @@ const elsewhere: Record<string, string> = {
   'workspaces/{workspace}/tag-bindings': 'a list of tags',
 };
 
-it('there is a resource here for every route that changes one', async () => {
+it('covers every route that changes a resource', async () => {
   const { routes } = await import('../../functions/public-api/all-routes.ts');
   const made = await Promise.all(Object.values(resources).map(({ make }) => make()));
   const changing = routes.filter(({ method, path }) => method === 'PATCH' && path.startsWith('/api/v2/'));
@@ -460,7 +460,7 @@ const unique = (sample: Sample): Sample =>
   sample.isName ? { ...sample, write: uniqueName(String(sample.write)) } : sample;
 
 describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
-  it('have a sample for every attribute that can be written', async () => {
+  it('have a sample value for every writable attribute', async () => {
     const { body } = await api.patch(await make(), { 'no-such': 1 });
     const [, supported = ''] = /supported: (.*)$/.exec(body.errors[0].detail) ?? [];
     const relationships = new Set(['project', 'tags', 'users', 'task', 'parent', 'vars', 'agent-pools']);
@@ -473,7 +473,7 @@ describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
   });
 
   it.each(Object.entries(samples))(
-    'read %s back as it was written, everywhere, until it is cleared',
+    'return %s as written, in every response, until it is cleared',
     async (name, input) => {
       const sample = unique(input);
       const path = await make();
@@ -494,7 +494,7 @@ describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
     },
   );
 
-  it('keep every attribute while the others are written', async () => {
+  it('keep each attribute while others are changed', async () => {
     const path = await make();
     // What is sensitive is not shown, whatever follows; a secret never is.
     const names = Object.keys(samples).filter((name) => name !== 'sensitive' && !samples[name]?.isSecret);
@@ -511,7 +511,7 @@ describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
 });
 
 describe('reserved tag keys', () => {
-  it('read back in lists as they were written', async () => {
+  it('are listed as written', async () => {
     const { id } = (await api.post(onlyListed, { key: uniqueName('k') })).body.data;
     const key = uniqueName('other');
     await patch(`reserved-tag-keys/${id}`, { key, 'disable-overrides': true });
@@ -522,7 +522,7 @@ describe('reserved tag keys', () => {
 });
 
 describe('paths that start runs', () => {
-  it('are told by prefixes or by patterns: what is set takes the place of the other', async () => {
+  it('are prefixes or patterns: setting one replaces the other', async () => {
     const path = await workspace();
     const shown = async () => {
       const { attributes } = await read(path);
@@ -539,7 +539,7 @@ describe('paths that start runs', () => {
   });
 });
 
-describe('what comes along with something else', () => {
+describe('included resources', () => {
   it.each<[string, string, string, string]>([
     ['workspaces/{workspace}', 'project', 'projects', 'projects/{project}'],
     ['workspaces/{workspace}', 'organization', 'organizations', 'organizations/{organization}'],
@@ -548,7 +548,7 @@ describe('what comes along with something else', () => {
     ['policy-sets/{policySet}', 'policies', 'policies', ''],
     ['workspaces/{workspace}/tasks', 'task', 'tasks', ''],
     ['teams/{team}', 'users', 'users', ''],
-  ])('%s?include=%s shows the %s as they are at home', async (path, include, type, home) => {
+  ])('%s?include=%s returns the %s as their own route does', async (path, include, type, home) => {
     const { status, body } = await api.get(`${fillPath(path, world)}?include=${include}`);
     expect(status).toBe(200);
     const own = home ? await read(fillPath(home, world)) : undefined;

@@ -151,12 +151,12 @@ describe('attributes of unsupported features', () => {
     expect([status, pointers(body)]).toEqual([422, ['/data/attributes/policy-paths']]);
   });
 
-  it('is answered as off where clients ask for it with every organization', async () => {
+  it('are returned as off where clients request them with every organization', async () => {
     const { status, body } = await api.patch('organizations/acme', { 'stacks-enabled': true });
     expect([status, body.data.attributes['stacks-enabled']]).toEqual([200, false]);
   });
 
-  it('may be there with a value that asks for nothing', async () => {
+  it('are accepted with a value that has no effect', async () => {
     const nothing = { 'stacks-enabled': false, 'user-tokens-enabled': true, 'owners-team-saml-role-id': '' };
     expect((await api.patch('organizations/acme', nothing)).status).toBe(200);
     expect((await api.patch(workspace(), { 'migration-environment': null, 'of-the-future': null })).status).toBe(200);

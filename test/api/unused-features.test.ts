@@ -75,7 +75,7 @@ const useEverything = async (of: Api, organization: string) => {
   expect((await of.post(`${all}/provider-sets`, set)).status).toBe(201);
 };
 
-it('costs no request more, whatever others use, and whatever the organization itself uses elsewhere', async () => {
+it('cost no additional request, whatever others use, and whatever the organization uses elsewhere', async () => {
   // The first of everything warms caches.
   await measured();
   const before = await measured();

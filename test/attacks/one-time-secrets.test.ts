@@ -32,7 +32,7 @@ describe('the code of a sign-in', () => {
     expect(await scene.redeem(code, verifier)).toMatchObject(refused);
   });
 
-  it('is exchanged once by ten who race', async () => {
+  it('is exchanged once by ten concurrent requests', async () => {
     const { code, verifier } = await scene.code(account('race'));
     const answers = await Promise.all(Array.from({ length: 10 }, () => scene.redeem(code, verifier)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -50,7 +50,7 @@ describe('the code of a sign-in', () => {
     expect(answer).toMatchObject(refused);
   });
 
-  it('does not come from a callback in another browser', async () => {
+  it('is not issued for a callback in another browser', async () => {
     const { url } = scene.platform.local;
     scene.issuer.account = account('victim');
     const parameters = { client_id: 'page', code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
@@ -63,7 +63,7 @@ describe('the code of a sign-in', () => {
 });
 
 // Another process of the runner's user reads it so.
-it.runIf(process.platform === 'linux' && platform.caFile)('the claim of a runner is taken once', async () => {
+it.runIf(process.platform === 'linux' && platform.caFile)('the claim of a runner is accepted once', async () => {
   const dataDir = dirname(dirname(platform.caFile as string));
   const run = await startRun(await newWorkspace(), { 'main.tf': resources(['a'], 2) });
   const [runner] = await until(

@@ -45,7 +45,7 @@ const during = async (work: () => Promise<unknown>): Promise<{ events: Event[]; 
 };
 
 describe('a change', () => {
-  it('is in the trail with who made it, from where, to what, in the documented form', async () => {
+  it('is recorded with user, address and resource, in the documented format', async () => {
     const { events } = await during(() =>
       api.call('POST', 'organizations/acme/workspaces', {
         body: { data: { attributes: { name: uniqueName('ws') } } },
@@ -113,7 +113,7 @@ describe('a change', () => {
     expect([ids[1], ids[5]]).toEqual([ids[2], ids[6]]);
   });
 
-  it('costs one write more, and none when nothing changes', async () => {
+  it('costs one more write, and none when nothing changes', async () => {
     const { id } = await api.workspace();
     const calls = async (work: () => Promise<unknown>) => {
       const before = api.aws.calls;
@@ -129,7 +129,7 @@ describe('a change', () => {
     expect(lines).toEqual([]);
   });
 
-  it('that fails after all is recorded as failed', async () => {
+  it('that fails later is recorded as failed', async () => {
     const { id } = await api.workspace();
     await api.call('POST', `workspaces/${id}/actions/lock`);
     const { events, said: lines } = await during(async () => {
@@ -139,7 +139,7 @@ describe('a change', () => {
     expect(events[0]?.resource.meta.status).toBe(409);
   });
 
-  it('is not answered as made when it cannot be recorded', async () => {
+  it('fails when it cannot be recorded', async () => {
     const { id } = await api.workspace();
     vi.spyOn(console, 'error').mockImplementation(() => {});
     // Reads of token, workspace and membership come first; then event and change, in whichever order they arrive.
@@ -155,7 +155,7 @@ describe('a change', () => {
 });
 
 describe('rejected names', () => {
-  it('is in the trail where it may be seen, and else where it would change something', async () => {
+  it('is recorded if it is visible to the caller, or would change something', async () => {
     const { id } = await api.workspace();
     const { events, said: lines } = await during(async () => {
       expect((await api.call('DELETE', 'organizations/acme', { token: reader })).status).toBe(403);
@@ -166,7 +166,7 @@ describe('rejected names', () => {
     expect(events.map(({ auth }) => auth.description)).toEqual(['reader', 'stranger']);
   });
 
-  it('takes as many calls whether it is there or not', async () => {
+  it('takes as many calls whether the resource exists or not', async () => {
     const { id } = await api.workspace();
     const callsFor = async (method: string, workspace: string) => {
       const before = api.aws.calls;
@@ -203,7 +203,7 @@ it('records reads of secrets, and never a secret', async () => {
 });
 
 describe('the trail', () => {
-  it('is read in the order of time, a page at a time, from a moment on', async () => {
+  it('is read in chronological order, by page, from a given time', async () => {
     const { id } = await api.workspace();
     const { events } = await during(async () => {
       for (let i = 0; i < 5; i++) await api.patch(`workspaces/${id}`, { description: String(i) });
@@ -241,7 +241,7 @@ describe('the trail', () => {
     expect((await backward(1, 4)).body.pagination).toMatchObject({ prev_page: null, next_page: 2 });
   });
 
-  it('is searched by who, what, which workspace and with which outcome', async () => {
+  it('is searched by user, resource, workspace and outcome', async () => {
     const { id, attributes } = await api.workspace();
     const other = await api.workspace();
     const { events } = await during(async () => {
@@ -274,7 +274,7 @@ describe('the trail', () => {
     expect(pagination).not.toHaveProperty('searched_until');
   });
 
-  it('names what still exists on request, and nothing of another organization', async () => {
+  it('names existing resources on request, and none of another organization', async () => {
     const { id, attributes } = await api.workspace();
     const { events } = await during(async () => {
       await api.post(`workspaces/${id}/vars`, { key: 'region', value: 'v', category: 'env' });
@@ -305,7 +305,7 @@ describe('the trail', () => {
     expect((await api.get(`${path}?include=actors`)).status).toBe(400);
   });
 
-  it('is for owners alone', async () => {
+  it('is accessible to owners only', async () => {
     for (const token of [reader, stranger]) expect((await api.get(path, { token })).status).toBe(403);
     const elsewhere = await api.get(`${path}?filter[organization][name]=elsewhere`);
     expect(elsewhere.status).toBe(403);
@@ -318,7 +318,7 @@ describe('the trail', () => {
     'page[number]=0',
     'page[number]=21',
     'filter[outcome]=good',
-  ])('cannot be asked for with %s', async (query) => {
+  ])('rejects %s', async (query) => {
     expect((await api.get(`${path}?${query}`)).status).toBe(400);
   });
 

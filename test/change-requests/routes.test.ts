@@ -19,7 +19,7 @@ const listed = async (id: string, query = '') =>
 const openOf = async (id: string) => (await api.get(`workspaces/${id}`)).body.data.attributes['open-change-requests'];
 const as = (token: string, body?: unknown) => ({ headers: { authorization: `Bearer ${token}` }, body });
 
-it('a bulk action makes one change request for each workspace, until they are archived', async () => {
+it('a bulk action creates one change request for each workspace, until they are archived', async () => {
   const [a, b, other] = [(await api.workspace()).id, (await api.workspace()).id, (await api.workspace()).id];
   const made = await request([a, b, a]);
   expect([made.status, made.body.data]).toEqual([
@@ -45,7 +45,7 @@ it('a bulk action makes one change request for each workspace, until they are ar
   expect(await openOf(a)).toBe(0);
 });
 
-it('are created by admins of all workspaces or not at all, read by readers and archived by writers', async () => {
+it('are created only by admins of all workspaces, read by readers and archived by writers', async () => {
   const { id } = await api.workspace();
   const [reader, writer] = [await help.user('read'), await help.user('write')];
   const body = { data: { attributes: { action_type: 'change_requests', action_inputs: inputs, target_ids: [id] } } };
@@ -84,7 +84,7 @@ it.each([
     /finds no workspaces/,
   ],
   [{ action_inputs: { subject: ' ' } }, 'action_inputs', /is empty/],
-])('refuses %j by name', async (change, field, detail) => {
+])('rejects %j by name', async (change, field, detail) => {
   const { status, body } = await request(['ws-x'], change);
   expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(detail)]);
   expect(body.errors[0].source.pointer).toContain(field);

@@ -27,7 +27,7 @@ const usageOf = (args: string[]): string => {
   throw new Error('it was taken');
 };
 
-it('takes options before and after arguments, short ones, several, and Terraform’s with one dash', () => {
+it('accepts options before and after arguments, short, repeated, and with one dash like Terraform’s', () => {
   const call = parse(command, ['-m', 'a b', '.', '--target', 'a.b', '-target=c["d"]', '-watch', '--', '-x']);
   expect(call.text('message')).toBe('a b');
   expect(call.texts('target')).toEqual(['a.b', 'c["d"]']);
@@ -61,14 +61,14 @@ it.each([
   expect(() => findCommand(args)).toThrow(advice);
 });
 
-it('finds commands of one and of two words, and groups alone', () => {
+it('finds commands of one and two words, and groups', () => {
   expect(findCommand(['lock', '-w', 'a'])).toMatchObject({ command: { name: 'lock' }, rest: ['-w', 'a'] });
   expect(findCommand(['state', 'pull', '7'])).toMatchObject({ command: { name: 'state pull' }, rest: ['7'] });
   expect(findCommand(['state'])).toBeUndefined();
   expect(findCommand(['state', '--help'])).toBeUndefined();
 });
 
-it('every command can be asked for help, takes --json, and its options have one meaning each', () => {
+it('every command has --help and --json, and each option has one meaning', () => {
   for (const one of commands) {
     expect(commandHelp(one)).toContain('--json');
     const shorts = Object.values(one.options ?? {}).flatMap(({ short }) => short ?? []);

@@ -49,6 +49,6 @@ it.each([
   ['ssh://git@git.example.com:2222/a/b.git', 'https://git.example.com/a/b'],
   ['git@bitbucket.org:a/b', 'https://bitbucket.org/a/b'],
   ['/srv/git/network.git', undefined],
-])('of %s is shown at %s, without what signs in there', (remote, address) => {
+])('of %s has the URL %s, without credentials', (remote, address) => {
   expect(webAddressOf(remote)).toBe(address);
 });

@@ -19,7 +19,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\n').filter(Boolean);
 };
 
-it.runIf(has('bash'))('bash completes commands, those of a group, and options of each', () => {
+it.runIf(has('bash'))('bash completes commands, subcommands and options', () => {
   expect(offered('ru')).toEqual(['runs']);
   expect(offered('runs', 'st')).toEqual(['start']);
   expect(offered('runs', 'start', '--wat')).toEqual(['--watch']);
@@ -38,7 +38,7 @@ it.runIf(has('bash'))('bash completes every command with every option', () => {
   }
 });
 
-it.runIf(has('bash'))('bash completes the values of options that have few', () => {
+it.runIf(has('bash'))('bash completes the values of options with a fixed set', () => {
   expect(offered('runs', 'list', '--output', '')).toEqual(['table', 'json', 'csv']);
   expect(offered('workspaces', 'settings', '--auto-apply', 'o')).toEqual(['on', 'off']);
   expect(offered('workspaces', 'settings', '--description', 'o')).toEqual([]);
@@ -54,7 +54,7 @@ const offeredByFish = (line: string): string[] => {
   return text.split('\n').flatMap((one) => (one ? [one.split('\t')[0] ?? ''] : []));
 };
 
-it.runIf(has('fish'))('fish completes commands, those of a group, options and their values', () => {
+it.runIf(has('fish'))('fish completes commands, subcommands, options and their values', () => {
   expect(offeredByFish('stepform ru')).toEqual(['runs']);
   expect(offeredByFish('stepform runs sta')).toEqual(['start']);
   expect(offeredByFish('stepform runs start --wat')).toEqual(['--watch']);
@@ -110,7 +110,7 @@ it.each(['bash', 'zsh'] as const)('%s completes in a terminal, as people press T
   }
 });
 
-it.each(shells)('the script for %s has no syntax error where that shell is installed', (shell) => {
+it.each(shells)('the script for %s has no syntax error, if the shell is installed', (shell) => {
   const script = completionScript(shell, commands);
   expect(script).toContain('stepform');
   if (!has(shell)) return;

@@ -69,7 +69,7 @@ const begin = async (change: object = {}) => {
   return { registered, ...(await openPage(said[0] ?? '')) };
 };
 
-it('sends a manifest with the permissions that are needed, and takes the secrets for the code', async () => {
+it('sends a manifest with the needed permissions, and exchanges the code for the secrets', async () => {
   const { registered, base, action, manifest } = await begin();
   expect(action.pathname).toBe('/organizations/acme/settings/apps/new');
   expect(manifest).toEqual({
@@ -108,14 +108,14 @@ it('turns the webhook off where GitHub cannot reach the platform', async () => {
   expect((await registered).webhookSecret).toMatch(/^[0-9a-f]{64}$/);
 });
 
-it('says so when GitHub does not hand over the secrets', async () => {
+it('reports when GitHub does not return the secrets', async () => {
   const { registered, base, action } = await begin();
   conversion = { status: 404, body: {} };
   await fetch(`${base}/created?code=used&state=${action.searchParams.get('state')}`);
   await expect(registered).rejects.toThrow('did not return the app');
 });
 
-it('keeps the secrets in files for their owner alone, in a form that the local platform reads', async () => {
+it('stores the secrets in private files, in the format of the local platform', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'app-'));
   const out = join(parent, 'app');
   const [output, said] = [[] as string[], [] as string[]];

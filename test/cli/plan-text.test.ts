@@ -6,7 +6,7 @@ const change = (actions: string[], before: unknown, after: unknown, more = {}) =
 
 const printed = (plan: Parameters<typeof planLines>[0]) => stripVTControlCharacters(planLines(plan).join('\n'));
 
-it('prints what a plan changes, what destroys first', () => {
+it('prints the changes of a plan, destructive ones first', () => {
   expect(
     printed({
       resource_changes: [
@@ -39,7 +39,7 @@ Changes to outputs:
       ~ url = "a" → "b"`);
 });
 
-it('shows neither sensitive values nor control characters of others', () => {
+it('shows no sensitive values and no control characters', () => {
   const text = planLines({
     resource_changes: [
       {
@@ -60,6 +60,6 @@ it('shows neither sensitive values nor control characters of others', () => {
   expect(text).not.toContain('\x1b]');
 });
 
-it('says nothing of a plan without changes', () => {
+it('prints nothing for a plan without changes', () => {
   expect(planLines({ resource_changes: [{ address: 'a.b', change: change(['no-op'], {}, {}) }] })).toEqual([]);
 });

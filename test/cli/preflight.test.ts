@@ -65,7 +65,7 @@ it('finds no missing prerequisites in a prepared account', async () => {
   expect(actions).toHaveLength(4);
 });
 
-it('names the low quotas of a new account and how to raise them, which is no reason not to deploy', async () => {
+it('names low quotas of a new account and how to raise them, without blocking the deployment', async () => {
   quota.body = JSON.stringify({ Quota: { Value: 6 } });
   const { missing, low } = await preflight();
   expect(missing).toEqual([]);
@@ -86,7 +86,7 @@ it('names the low quotas of a new account and how to raise them, which is no rea
   }
 });
 
-it('names region and credentials that are not set, without asking AWS', async () => {
+it('names a missing region and missing credentials without calling AWS', async () => {
   vi.stubEnv('AWS_REGION', undefined);
   vi.stubEnv('AWS_DEFAULT_REGION', undefined);
   vi.stubEnv('AWS_ACCESS_KEY_ID', undefined);
@@ -100,7 +100,7 @@ it('names region and credentials that are not set, without asking AWS', async ()
   expect(actions).toEqual([]);
 });
 
-it('names credentials that AWS refuses, and does not go on with them', async () => {
+it('names credentials that AWS rejects, and stops there', async () => {
   identity = { status: 403, body: '<Error><Message>The security token is expired</Message></Error>' };
   expect(await whats()).toEqual(['Credentials: AWS rejected them (The security token is expired).']);
   expect(actions).toHaveLength(1);
@@ -121,7 +121,7 @@ it('names an account without CDK bootstrap, or with an old one, and the command'
   expect(await whats()).toEqual([]);
 });
 
-it('names a Docker without daemon, and an AWS that does not answer', async () => {
+it('names a Docker without daemon, and an AWS that does not respond', async () => {
   vi.stubEnv('CDK_DOCKER', docker('exit 1'));
   vi.stubEnv('AWS_ENDPOINT_URL', 'http://127.0.0.1:9');
   expect(await whats()).toEqual([

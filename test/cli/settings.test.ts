@@ -34,7 +34,7 @@ const local: LocalPlatform = {
 
 const places = { option: undefined, block: undefined, local: undefined, env: {} };
 
-it('goes where the option says, else the environment, else the cloud block, else this machine, else the only login', () => {
+it('takes the server from the option, environment, cloud block, this machine or the only login, in this order', () => {
   const all = {
     option: 'a.example',
     block: 'd.example',
@@ -58,7 +58,7 @@ it('goes where the option says, else the environment, else the cloud block, else
   expect(() => findAddress(places)).toThrow('No server configured');
 });
 
-it('reaches the platform on this machine without its certificate, by whichever of its names', () => {
+it('reaches the platform on this machine without its certificate, by each of its names', () => {
   expect(findAddress({ ...places, option: 'localhost:8443', local })).toMatchObject({
     url: 'http://localhost:8080',
     host: 'localhost:8443',
@@ -66,11 +66,11 @@ it('reaches the platform on this machine without its certificate, by whichever o
   expect(findAddress({ ...places, block: 'localhost:8443', local }).url).toBe('http://localhost:8080');
 });
 
-it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', ''])('takes no "%s" for a host', (option) => {
+it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', ''])('rejects "%s" as a host', (option) => {
   expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('not a valid host');
 });
 
-it('takes the token that is meant for the host, and sends TFE_TOKEN nowhere that a file named', () => {
+it('uses the token of the host, and never sends TFE_TOKEN to a host from a file', () => {
   const byOption = findAddress({ ...places, option: 'my-host.example' });
   const byBlock = findAddress({ ...places, block: 'my-host.example' });
   const env = { TFE_TOKEN: 'of-env' };
@@ -103,7 +103,7 @@ it('stores tokens like terraform login: for the owner only, leaving other entrie
   expect(readFileSync(credentialsFile(), 'utf8')).toBe('not json');
 });
 
-it('reads the cloud block as terraform does: the environment fills what it leaves open', () => {
+it('reads the cloud block like terraform, with missing arguments from the environment', () => {
   const env = { TF_CLOUD_ORGANIZATION: 'env-org', TF_CLOUD_HOSTNAME: 'env.example', TF_WORKSPACE: 'env-ws' };
   expect(readCloudBlock(folder, {})).toEqual({});
   expect(readCloudBlock(folder, env)).toEqual({ host: 'env.example', organization: 'env-org', workspace: 'env-ws' });
@@ -119,7 +119,7 @@ it('reads the cloud block as terraform does: the environment fills what it leave
   expect(readCloudBlock(folder, {})).toMatchObject({ host: 'h.example', workspace: 'net-selected' });
 });
 
-it('finds the platform of the folder above, and believes none that is not on this machine', () => {
+it('finds the platform of a parent folder, and trusts only addresses on this machine', () => {
   mkdirSync(join(folder, '.stepform'));
   mkdirSync(join(folder, 'inner'));
   write('.stepform/local.json', JSON.stringify(local));

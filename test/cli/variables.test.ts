@@ -20,7 +20,7 @@ const write = (name: string, content: string | object): string => {
 };
 
 describe('a file of variables', () => {
-  it('gives expressions as they stand there', () => {
+  it('keeps expressions as written', () => {
     const path = write(
       'eu.tfvars',
       '# where\nregion = "eu" // here\nzones = [\n  "a", # first\n  "b",\n]\ntext = <<EOT\na = b\nEOT\n',
@@ -32,7 +32,7 @@ describe('a file of variables', () => {
     ]);
   });
 
-  it('in JSON means its texts literally, templates and control characters included', () => {
+  it('in JSON has literal strings, including templates and control characters', () => {
     const values = { a: 'x$\x7by} %{z} $1', b: '\b\f\n\\b"', n: 5, none: null, deep: [{ k: '$\x7bk}' }] };
     expect(fileVariables([write('a.tfvars.json', values)])).toEqual([
       { key: 'a', value: '"x$${y} %%{z} $1"' },
@@ -50,13 +50,13 @@ describe('a file of variables', () => {
     ['twice.tfvars', 'a = 1\nb = 2\na = 3\n', 'line 3: give each variable once'],
     ['list.json', '[1]', 'is not a JSON object of variables'],
     ['broken.json', '{', 'is not a JSON object of variables'],
-  ])('%s is refused with the place', (name, text, why) => {
+  ])('rejects %s with its location', (name, text, why) => {
     const path = write(name, text);
     expect(() => fileVariables([path])).toThrow(expect.objectContaining({ exitCode: exit.usage }));
     expect(() => fileVariables([path])).toThrow(why);
   });
 
-  it('is beaten by a later file, and by what stands on the command line', () => {
+  it('is overridden by later files and by the command line', () => {
     const one = write('one.tfvars', 'a = 1\nb = 1\nc = 1');
     const two = write('two.tfvars', 'b = 2\nc = 2');
     expect(lastOfEach([...fileVariables([one, two]), ...runVariables(['c=3'], folder)])).toEqual([
@@ -90,14 +90,14 @@ describe('a configuration in JSON', () => {
     expect(readCloudBlock(folder, { TF_WORKSPACE: 'eu' })).toMatchObject({ organization: 'acme', workspace: 'net-eu' });
   });
 
-  it('prints nothing when it is broken', () => {
+  it('prints nothing when it is invalid', () => {
     write('main.tf.json', '{ "terraform": ');
     write('list.tf.json', '[1, null, {"terraform": null}]');
     expect(readCloudBlock(folder, {})).toEqual({ host: undefined, organization: undefined, workspace: undefined });
   });
 });
 
-it('names itself as it was started', () => {
+it('names the program as it was started', () => {
   const npx = { npm_command: 'exec', npm_lifecycle_script: "'stepform' runs list" };
   expect(programOf(npx)).toBe('npx stepform');
   expect(programOf({})).toBe('stepform');

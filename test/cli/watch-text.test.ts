@@ -28,7 +28,7 @@ it('prints which run is watched and its page URL', () => {
   ]);
 });
 
-it('sets Terraform’s own lines apart from the stages', () => {
+it('separates Terraform’s lines from the stages', () => {
   const changes = { additions: 1, changes: 2, destructions: 3, imports: 4 };
   const log = (line: string): WatchEvent => ({ event: 'log', phase: 'plan', line });
   expect(

@@ -32,7 +32,7 @@ const places: fc.Arbitrary<Place> = fc.oneof(
 );
 
 describe('addresses', () => {
-  it('lead back to where they were made for, whatever workspaces are called', () => {
+  it('lead back to their place, for any workspace name', () => {
     fc.assert(
       fc.property(places, (place) => {
         expect(placeOf(pathOf(place))).toEqual(place);
@@ -53,7 +53,7 @@ describe('addresses', () => {
     });
   });
 
-  it('of nothing lead nowhere', () => {
+  it('that are unknown lead nowhere', () => {
     for (const path of [
       '/elsewhere',
       '/app/acme/workspaces/a/nonsense',

@@ -20,7 +20,7 @@ const commit = {
   identifier: 'acme/network',
 };
 
-it('come with the configuration, its runs and its workspace, and are found again', async () => {
+it('are included with the configuration, its runs and its workspace', async () => {
   const { id } = await api.workspace();
   const version = await api.configuration(id, { 'auto-queue-runs': false, 'ingress-attributes': commit });
   const with_ = { ...commit, 'commit-sha': commit['commit-sha'].toLowerCase(), 'sender-username': null };
@@ -44,7 +44,7 @@ it('come with the configuration, its runs and its workspace, and are found again
   expect([await search('abcdef0'), await search('fedcba')]).toEqual([[run.id], []]);
 });
 
-it('are not there where nobody told them', async () => {
+it('are absent when they were not sent', async () => {
   const { version } = await help.ready();
   const answer = await api.get(`configuration-versions/${version}/ingress-attributes`);
   expect([answer.status, answer.body.errors[0].detail]).toEqual([
@@ -57,7 +57,7 @@ it.each([
   ['commit-sha', 'not-a-hash', /7 to 64 hexadecimal/],
   ['commit-url', 'javascript:alert(1)', /https/],
   ['branch', 'x'.repeat(300), /at most 255/],
-])('are refused with a wrong %s', async (field, value, words) => {
+])('are rejected with a wrong %s', async (field, value, words) => {
   const { id } = await api.workspace();
   const answer = await api.post(`workspaces/${id}/configuration-versions`, {
     'ingress-attributes': { ...commit, [field]: value },

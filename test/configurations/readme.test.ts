@@ -26,7 +26,7 @@ it.each([
   expect(await read(files as unknown as Record<string, string>, directory)).toBe(expected);
 });
 
-it('leaves out files that are too long or too far back in the archive', async () => {
+it('ignores files that are too long or too late in the archive', async () => {
   expect(await read({ 'README.md': 'x'.repeat(300_000) })).toHaveLength(256 * 1024);
   const large = randomBytes(6 * 1024 * 1024).toString('base64');
   expect(await read({ 'README.md': 'first', 'assets.txt': large })).toBe('first');

@@ -57,14 +57,14 @@ it.each([
   expect(errored.errorMessage).toMatch(reason);
 });
 
-it('keeps the first verdict when called twice concurrently', async () => {
+it('keeps the first result of two concurrent calls', async () => {
   const version = await create(uniqueName('ws'));
   await upload(version.id);
   const both = await Promise.all([store.checkUpload(version), store.checkUpload(version)]);
   expect(both[0]).toEqual(both[1]);
 });
 
-it('finds the newest that may be applied', async () => {
+it('finds the newest one that may be applied', async () => {
   const { latestConfigurationVersion: latest } = await import('../../functions/configurations/latest.ts');
   const workspaceId = uniqueName('ws');
   expect(await latest(workspaceId)).toBeUndefined();

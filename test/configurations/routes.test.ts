@@ -21,7 +21,7 @@ const event = (key: string) =>
   ({ detail: { object: { key } } }) as unknown as EventBridgeEvent<'Object Created', { object: { key: string } }>;
 
 describe('a configuration version', () => {
-  it('accepts its upload without credentials, and becomes uploaded when it is next read', async () => {
+  it('accepts its upload without credentials, and becomes uploaded at the next read', async () => {
     const workspace = await api.workspace();
     const version = await create(workspace.id, { 'auto-queue-runs': false, speculative: true }, fromCli);
     expect(version).toMatchObject({
@@ -61,7 +61,7 @@ describe('a configuration version', () => {
     expect(await runsOf(workspace.id)).toEqual([]);
   });
 
-  it('is downloaded over a redirect, once it is there', async () => {
+  it('is downloaded through a redirect, once it is uploaded', async () => {
     const workspace = await api.workspace();
     const version = await create(workspace.id, { 'auto-queue-runs': false });
     const download = `configuration-versions/${version.id}/download`;
@@ -74,7 +74,7 @@ describe('a configuration version', () => {
     expect(Buffer.from(content).equals(gzipHead)).toBe(true);
   });
 
-  it('is found by a run that has it', async () => {
+  it('is found by its run', async () => {
     const workspace = await api.workspace();
     const version = await api.configuration(workspace.id);
     const run = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id: workspace.id } } });
@@ -84,7 +84,7 @@ describe('a configuration version', () => {
     expect([download.status, download.headers.location]).toEqual([302, expect.stringContaining(version.id)]);
   });
 
-  it('can be archived, not while it is awaited', async () => {
+  it('can be archived, unless a run waits for it', async () => {
     const { id } = await api.workspace();
     const pending = await create(id);
     expect((await api.call('POST', `configuration-versions/${pending.id}/actions/archive`)).status).toBe(409);
@@ -97,7 +97,7 @@ describe('a configuration version', () => {
 });
 
 describe('an upload', () => {
-  it('starts its run once, however often the upload is noticed', async () => {
+  it('starts its run once, however often the upload is reported', async () => {
     const workspace = await api.workspace();
     const { id } = await create(workspace.id);
     const key = `uploads/${id}.tar.gz`;
@@ -121,7 +121,7 @@ describe('an upload', () => {
     expect(started.length).toBeGreaterThan(0);
   });
 
-  it('starts a plan-only run when it is speculative, and none when that was not asked for', async () => {
+  it('starts a plan-only run when it is speculative, and no run without auto-queue-runs', async () => {
     const workspace = await api.workspace();
     await api.configuration(workspace.id, { 'auto-queue-runs': false });
     expect(await runsOf(workspace.id)).toEqual([]);
@@ -141,7 +141,7 @@ describe('an upload', () => {
     expect(await runsOf(workspace.id)).toHaveLength(1);
   });
 
-  it('of something else is none of its business', async () => {
+  it('ignores uploads of other objects', async () => {
     await uploaded(event('states/ws-1/sv-1.tfstate'));
     await uploaded(event('uploads/cv-unknown.tar.gz'));
   });

@@ -50,7 +50,7 @@ describe('an estimate', () => {
     );
   });
 
-  it('has what goes as prior, what comes as proposed, and what stays as both', () => {
+  it('counts removed resources as prior, new ones as proposed, and unchanged ones as both', () => {
     const machine = { instance_type: 't3.micro' };
     const costs = detailsOf(
       estimateOf(
@@ -77,7 +77,7 @@ describe('an estimate', () => {
     });
   });
 
-  it('counts very many resources, and lists the most expensive, in an answer that fits', () => {
+  it('counts many resources, and lists the most expensive within the size limit', () => {
     const volumes: Change[] = Array.from({ length: 20_000 }, (_, index) => ({
       type: 'aws_ebs_volume',
       name: index % 2 ? 'plain' : '\u0001'.repeat(2_000),
@@ -106,7 +106,7 @@ describe('money', () => {
     expect(() => decimal('1e5')).toThrow(RangeError);
   });
 
-  it('reads what it writes', () => {
+  it('parses its own output', () => {
     fc.assert(fc.property(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), (n) => decimal(format(n)) === n));
   });
 });

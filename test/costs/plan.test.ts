@@ -16,7 +16,7 @@ const priceable = (values: object): object =>
   );
 
 describe('reading a plan', () => {
-  it('finds the same as JSON.parse, wherever and however it is written', () => {
+  it('finds the same values as JSON.parse, in any order and formatting', () => {
     const json = fc.jsonValue({ maxDepth: 3 });
     fc.assert(
       fc.property(json, json, fc.constantFrom(undefined, 2), (before, other, space) => {
@@ -56,7 +56,7 @@ describe('reading a plan', () => {
     ['a change that is none', { resource_changes: [{ type: 'aws_vpc' }] }],
     ['a change that is a text', { resource_changes: ['aws_vpc'] }],
     ['a configuration that is too large', { configuration: { text: 'x'.repeat(17 * 1024 * 1024) } }],
-  ])('refuses what is %s', (_name, json) => {
+  ])('rejects %s', (_name, json) => {
     expect(() => readPlan(from(json))).toThrow(PlanJsonError);
   });
 
@@ -71,7 +71,7 @@ describe('reading a plan', () => {
     }
   });
 
-  it('keeps the values of those only that matter', () => {
+  it('keeps only the values that matter', () => {
     const bytes = planOf([{ type: 'aws_vpc', before: { a: 1 }, after: { a: 2 } }]);
     expect(readPlan(bytes, () => false).resources[0]).toMatchObject({ before: {}, after: {} });
   });
@@ -89,7 +89,7 @@ describe('plans by customers’ code', () => {
   const names = ['instance_type', 'root_block_device', 'scaling_config', 'launch_template', 'cpu', 'size', '__proto__'];
   const odd = fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 4 }));
 
-  it('never break an estimate, whatever is in them', () => {
+  it('never break an estimate', () => {
     const changes = fc.array(
       fc.record({ type: fc.constantFrom(...types), before: fc.option(odd), after: fc.option(odd), unknown: odd }),
     );
@@ -101,7 +101,7 @@ describe('plans by customers’ code', () => {
     );
   });
 
-  it('may be large: 5,000 resources are read once each', () => {
+  it('may be large: reads each of 5,000 resources once', () => {
     const after = { instance_type: 't3.micro', user_data: 'x'.repeat(2_000) };
     const all = Array.from({ length: 5_000 }, (_, index) => ({ type: 'aws_instance', index, after }));
     const costs = estimateOf(planOf(all));

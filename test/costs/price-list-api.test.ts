@@ -92,7 +92,7 @@ describe('asking AWS for prices', () => {
     expect(requests[0]?.authorization).toContain('/us-east-1/pricing/aws4_request');
   });
 
-  it('reads first tiers, and units that are not ours', async () => {
+  it('reads first tiers, and converts units', async () => {
     answer = ({ filters }) =>
       filters.group
         ? page(product('SAE1-Lambda-GB-Second', ['0.0000166667'], ['0.0000150000', '6000000000']))
@@ -101,7 +101,7 @@ describe('asking AWS for prices', () => {
     expect([...quotes.values()].map(({ usd }) => usd)).toEqual([decimal('0.0000166667'), decimal('0.04')]);
   });
 
-  it('leaves what has several prices, or none, to the price file', async () => {
+  it('uses the price file for products with several prices or none', async () => {
     answer = ({ service }) =>
       service === 'AWSELB'
         ? page(product('LoadBalancerUsage', ['0.02']), product('LoadBalancerUsage', ['0.03']))
@@ -121,7 +121,7 @@ describe('asking AWS for prices', () => {
     expect(requests.length).toBe(3);
   });
 
-  it('asks 60 times at most for one plan', async () => {
+  it('sends at most 60 requests for one plan', async () => {
     answer = ({ filters }) => page(product(`BoxUsage:${filters.instanceType}`, ['0.1']));
     const quotes = await (await fresh())(Array.from({ length: 500 }, (_, i) => of(`ec2/x${i}.large`)));
     expect([requests.length, quotes.size]).toEqual([60, 60]);
@@ -134,7 +134,7 @@ describe('asking AWS for prices', () => {
     ['is down', () => ({ status: 503, body: '' })],
     ['answers nonsense', () => ({ status: 200, body: '<html>' })],
     ['has prices that are none', () => page(product('BoxUsage:t3.micro', ['free']))],
-  ])('is not asked again for a while when it %s: the file has the prices', async (_name, refusal) => {
+  ])('uses the price file for a while when the API %s', async (_name, refusal) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     answer = refusal;
     const quotesFor = await fresh();
@@ -149,7 +149,7 @@ describe('asking AWS for prices', () => {
     expect((await quotesFor(all)).get('sa-east-1 ec2/t3.micro')).toMatchObject({ source: 'price-list-api' });
   });
 
-  it('is given up when it hangs', async () => {
+  it('times out', async () => {
     answer = () => undefined;
     const quotes = await (await fresh())([of('nat/gateway', 'us-east-1'), of('eks/cluster', 'us-east-1')]);
     expect([...quotes.values()].map(({ source }) => source)).toEqual(['price-file', 'price-file']);

@@ -87,21 +87,21 @@ describe('estimating the costs of a run', () => {
     ['is not JSON', Buffer.from('<html>'), /is not an object/],
     ['is cut off', planOf([cluster]).subarray(0, 100), /truncated/],
     ['is of another format', Buffer.from('{"format_version":"3.0"}'), /format "3.0"/],
-  ])('errs, and does not throw, when the plan %s', async (_name, plan, message) => {
+  ])('ends as errored, without throwing, when the plan %s', async (_name, plan, message) => {
     const estimate = await estimateCosts(await planned(plan));
     expect(estimate).toMatchObject({ status: 'errored', errorMessage: expect.stringMatching(message) });
     expect(estimate?.statusTimestamps).toHaveProperty('errored-at');
     expect(estimate).not.toHaveProperty('deltaMonthlyCost');
   });
 
-  it('errs when the plan has vanished', async () => {
+  it('ends as errored when the plan is missing', async () => {
     const run = await planned([cluster]);
     run.id = 'run-0000000000vanish';
     await table.put({ pk: `RUN#${run.id}`, sk: 'RUN', ...run });
     expect(await estimateCosts(run)).toMatchObject({ status: 'errored', errorMessage: /has expired/ });
   });
 
-  it('refuses a plan that is too large without having read it', async () => {
+  it('rejects a plan that is too large without reading it', async () => {
     const run = await planned(Buffer.alloc(128 * 1024 * 1024 + 1, ' '));
     expect(await estimateCosts(run)).toMatchObject({
       status: 'errored',
@@ -109,7 +109,7 @@ describe('estimating the costs of a run', () => {
     });
   });
 
-  it('makes none of a run with targets, or of one that has none to make', async () => {
+  it('makes no estimate for a run with targets or without estimates', async () => {
     const targeted = await planned([cluster], { targetAddrs: ['aws_eks_cluster.this'] });
     expect((await estimateCosts(targeted))?.status).toBe('skipped_due_to_targeting');
     expect(await estimateCosts(await planned([cluster], { costEstimate: undefined }))).toBeUndefined();
@@ -121,7 +121,7 @@ describe('estimating the costs of a run', () => {
     expect((await estimateCosts(run))?.status).toBe('pending');
   });
 
-  it('throws what the platform does', async () => {
+  it('throws errors of the platform', async () => {
     const run = await planned([cluster]);
     storage.busy(1);
     await expect(estimateCosts(run)).rejects.toThrow('HTTP 503');

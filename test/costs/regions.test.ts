@@ -62,7 +62,7 @@ describe('the region of a resource', () => {
     expect(region(address, more)).toBe('us-east-1');
   });
 
-  it('changes the price: a move shows as prior here and proposed there', () => {
+  it('changes the price: a move has a prior cost in one region and a proposed cost in the other', () => {
     const moved = estimateOf(
       planOf([{ type: 'aws_nat_gateway', before: { region: 'us-east-1' }, after: { region: 'eu-central-1' } }]),
     );

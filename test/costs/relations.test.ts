@@ -47,7 +47,7 @@ const toTemplate = refers(
 );
 
 describe('an autoscaling group', () => {
-  it('costs its launch template’s machines, whichever way the two are joined', () => {
+  it('costs the machines of its launch template, however it refers to it', () => {
     expect(result([template(), group()], configured([toTemplate]))).toEqual([threeMachines]);
     const named = group({ launch_template: [{ name: 'web' }] });
     expect(result([template(), named], configured([]))).toEqual([threeMachines]);
@@ -84,7 +84,7 @@ describe('an autoscaling group', () => {
     expect(result([configuration, old], configured([]))).toEqual(['17.184']);
   });
 
-  it('is unmatched where one price would mislead', () => {
+  it('is unmatched where a single price would mislead', () => {
     const reasons = (after: Json) => result([template(), group(after)], configured([toTemplate]));
     expect(reasons({ mixed_instances_policy: [{}] })).toEqual(['it mixes instance types']);
     const spot = template({ after: { ...template().after, instance_market_options: [{ market_type: 'spot' }] } });

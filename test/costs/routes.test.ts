@@ -43,7 +43,7 @@ const estimated = async (
 const output = (runId: string) => api.get(`cost-estimates/${idOf(runId)}/output`);
 
 describe('a cost estimate', () => {
-  it('is related to its run, and comes along when asked for', async () => {
+  it('is related to its run, and included on request', async () => {
     const id = await waiting();
     const { body } = await api.get(`runs/${id}?include=cost_estimate`);
     expect(body.data.relationships['cost-estimate']).toEqual({ data: { type: 'cost-estimates', id: idOf(id) } });
@@ -128,7 +128,7 @@ describe('a cost estimate', () => {
     expect((await output(ended)).body).toContain('the run ended before');
   });
 
-  it('is not there for a run without one, or by another id', async () => {
+  it('is 404 for a run without one, and for unknown ids', async () => {
     const { id } = await help.ready();
     const run = await help.create(id);
     expect(run.relationships['cost-estimate']).toEqual({ data: null });
@@ -136,7 +136,7 @@ describe('a cost estimate', () => {
       expect([one, (await api.get(`cost-estimates/${one}`)).status]).toEqual([one, 404]);
   });
 
-  it('is for those who may see the run', async () => {
+  it('is visible to users who can see the run', async () => {
     const id = await waiting();
     const reader = await help.user('read');
     expect((await api.get(`cost-estimates/${idOf(id)}`, { token: reader.token })).status).toBe(200);

@@ -66,7 +66,7 @@ describe('a policy', () => {
       deletes,
       'deleteOlderThanNDays',
     ],
-  ])('%j of type %s is refused', async (attributes, type, field) => {
+  ])('rejects %j of type %s', async (attributes, type, field) => {
     const { status, body } = await send('POST', ofOrganization(), attributes, type);
     expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
   });
@@ -116,7 +116,7 @@ const states = async (workspaceId: string, count: number) => {
 const statusOfState = async (id: string) => (await api.get(`state-versions/${id}`)).body.data.attributes.status;
 
 describe('deletion', () => {
-  it('takes old states for a week, then for good, and never the current one', async () => {
+  it('deletes old states recoverably for a week, then permanently, and never the current one', async () => {
     const { id } = await api.workspace();
     const [first = '', second = '', third = '', current = ''] = await states(id, 4);
     const all = () => Promise.all([first, second, third, current].map(statusOfState));
@@ -134,7 +134,7 @@ describe('deletion', () => {
     expect(await all()).toEqual([gone, deleted, deleted, 'finalized']);
   });
 
-  it('lets people restore what a policy took, and keeps that', async () => {
+  it('lets users restore data that a policy deleted, and keeps it then', async () => {
     const { id } = await api.workspace();
     const [first = '', second = ''] = await states(id, 3);
     for (const one of [first, second]) await age('stateVersion', one, 50);
@@ -150,7 +150,7 @@ describe('deletion', () => {
     ]);
   });
 
-  it('takes nothing for good that a longer policy keeps', async () => {
+  it('does not purge data that a longer policy keeps', async () => {
     const organization = await newOrganization();
     const body = { name: uniqueName('w') };
     const id = (await api.post(`organizations/${organization}/workspaces`, body)).body.data.id as string;
@@ -165,7 +165,7 @@ describe('deletion', () => {
     expect(await statusOfState(old)).toBe('backing_data_soft_deleted');
   });
 
-  it('goes on with what is deleted although the oldest can still be restored', async () => {
+  it('continues deleting although the oldest item can still be restored', async () => {
     const { keys } = await import('../../functions/store/keys.ts');
     const { put } = await import('../../functions/store/table.ts');
     const { id } = await api.workspace();
@@ -184,7 +184,7 @@ describe('deletion', () => {
     expect(new Set(statuses)).toEqual(new Set(['backing_data_soft_deleted']));
   });
 
-  it('takes old configurations that nothing needs, and run data where the policy says so', async () => {
+  it('deletes unused old configurations, and run data if the policy includes them', async () => {
     const help = await runHelpers(api);
     const workspace = (await help.ready()).id;
     const oldest = await api.configuration(workspace);
@@ -246,7 +246,7 @@ describe('deletion', () => {
     expect([await statusOfState(old), await get(keys.workspaceRetention(id))]).toEqual(['finalized', undefined]);
   });
 
-  it('goes on soon where there is more than one look takes, and tomorrow where there is not', async () => {
+  it('continues soon when items are left, and the next day otherwise', async () => {
     const { keys } = await import('../../functions/store/keys.ts');
     const { get, put } = await import('../../functions/store/table.ts');
     const { id } = await api.workspace();

@@ -72,7 +72,7 @@ describe('a configuration archive', () => {
   it.each([
     ['that is not gzip', async () => Buffer.from('this is no archive'), /gzip/i],
     ['that is empty', async () => Buffer.alloc(0), /empty/i],
-  ])('%s is refused as it arrives, and no run starts with it', async (_, archive, why) => {
+  ])('%s is rejected on arrival, and starts no run', async (_, archive, why) => {
     const workspace = await newWorkspace();
     const version = await client.upload(workspace.id, await archive());
     expect(version.attributes).toMatchObject({ status: 'errored', 'error-message': expect.stringMatching(why) });
@@ -89,7 +89,7 @@ describe('a configuration archive', () => {
       async () => (await packFiles({ 'main.tf': resources(['a']).repeat(2000) })).subarray(0, 600),
       /cut|end|corrupt|incomplete|truncated/i,
     ],
-  ])('that %s ends the run with that reason', async (_, archive, why) => {
+  ])('that %s errors the run with the reason', async (_, archive, why) => {
     const workspace = await newWorkspace();
     const version = await client.upload(workspace.id, await archive());
     const run = await untilFinal(await client.createRun(workspace.id, {}, version.id));
@@ -103,7 +103,7 @@ describe('a configuration', () => {
   it.each([
     ['with a syntax error', 'resource "terraform_data" {', /main\.tf/],
     ['with a backend of its own', 'terraform {\n  backend "s3" {\n    bucket = "b"\n  }\n}', /backend "s3"/],
-  ])('%s errors the plan and says so', async (_, content, why) => {
+  ])('%s errors the plan with a message', async (_, content, why) => {
     const run = await untilFinal(await startRun(await newWorkspace(), { 'main.tf': content }));
     expect(run.attributes.status).toBe('errored');
     expect(await readLog(run, 'plan')).toMatch(why);
@@ -127,7 +127,7 @@ describe('a configuration', () => {
     expect(await readLog(run, 'plan')).toContain('subnets');
   });
 
-  it('for a version of Terraform that is not to be had errors the plan, and does not hang', async () => {
+  it('for an unavailable version of Terraform errors the plan without hanging', async () => {
     const workspace = await newWorkspace({ 'terraform-version': '0.0.1' });
     const run = await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }));
     expect(run.attributes.status).toBe('errored');
@@ -136,7 +136,7 @@ describe('a configuration', () => {
 });
 
 describe('a request', () => {
-  it('for a run on a workspace without configuration is refused', async () => {
+  it('for a run in a workspace without configuration is rejected', async () => {
     const workspace = await newWorkspace();
     await expect(client.createRun(workspace.id)).rejects.toMatchObject({ status: 422 });
   });
@@ -149,7 +149,7 @@ describe('a request', () => {
     expect((await errorsOf(response))[0]).toMatchObject({ status: '400' });
   });
 
-  it('without a content type is understood or refused in words', async () => {
+  it('without a content type is accepted or rejected with a message', async () => {
     const name = newName();
     const body = new TextEncoder().encode(JSON.stringify({ data: { type: 'workspaces', attributes: { name } } }));
     const response = await raw('POST', `/organizations/${organization}/workspaces`, body);
@@ -194,7 +194,7 @@ describe('a request', () => {
   });
 
   it.each(['a/b', 'ünïcode', 'with space', '', '.', 'x'.repeat(200), '<script>'])(
-    'that names a workspace %j says what a name may be',
+    'with the workspace name %j gets the rule for names',
     async (name) => {
       const response = await raw(
         'POST',

@@ -107,7 +107,7 @@ describe.skipIf(!platform.awsEndpointUrl).concurrent('an execution that is stopp
     expect((await client.run(next.id)).attributes.actions['is-confirmable']).toBe(true);
   });
 
-  it('while its run waits for its turn leaves the one in front alone', async () => {
+  it('while its run is queued does not affect the current run', async () => {
     const { workspace, run: front } = await (states.NeedsConfirmation as () => Promise<Scene>)();
     const waiting = await startRun(workspace, files);
     await stop(waiting);
@@ -137,7 +137,7 @@ describe.skipIf(!platform.awsEndpointUrl).concurrent('an execution that is stopp
   });
 });
 
-it.skipIf(!platform.awsEndpointUrl)('an execution says what it waits for, and nothing that is secret', async () => {
+it.skipIf(!platform.awsEndpointUrl)('an execution shows what it waits for, and no secrets', async () => {
   const workspace = await newWorkspace();
   await client.setVariable(workspace.id, { key: 'canary', value: 'tweet-tweet-tweet', sensitive: true });
   const { server, task } = await newTask(isSilent, { 'hmac-key': 'canary-of-the-task' });

@@ -47,7 +47,7 @@ describe.skipIf(!coder)('the coder command line', () => {
     expect(await readFile(join(session.folder, 'out/main.tf'), 'utf8')).toBe(template);
   });
 
-  it('creates, stops and starts an environment, whose home stays and whose compute goes and comes', async () => {
+  it('creates, stops and starts an environment, which keeps its home and recreates its compute', async () => {
     const parameters = ['--parameter', 'size=12', '--parameter', 'region=eu'];
     const made = await succeeds(['create', dev, '--template', demo, '-y', '--preset', 'none', ...parameters]);
     expect(made.text).toContain('terraform_data.home: Creation complete');
@@ -111,7 +111,7 @@ describe.skipIf(!coder)('the coder command line', () => {
   });
 });
 
-describe.skipIf(!coder)('schedules, watched as they come due', () => {
+describe.skipIf(!coder)('schedules', () => {
   const latest = async (name: string) => {
     await sweep();
     return (await read(`/users/me/workspace/${name}`)).latest_build;

@@ -26,7 +26,7 @@ const announce = async () => {
   return { workspace, version, run };
 };
 
-it('a run waits for a configuration that is still to be uploaded, and holds its place in the queue', async () => {
+it('a run waits for the upload of its configuration, and keeps its place in the queue', async () => {
   const { workspace, version, run } = await announce();
   const { id: second } = await client.createRun(workspace.id, {}, version.id);
   expect((await client.run(second)).attributes.status).toBe('pending');

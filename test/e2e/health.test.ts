@@ -80,52 +80,49 @@ const apply = async (workspace: Resource, archive: Buffer): Promise<Resource> =>
 };
 
 describe.concurrent('a health assessment', () => {
-  it.skipIf(!hasGo)(
-    'finds drift that was made by hand, until somebody applies the configuration or accepts what there is',
-    async () => {
-      const folder = openFolder();
-      const path = (name: string) => join(folder, name);
-      const block = (name: string) =>
-        `resource "drift_file" "${name}" {\n  path    = "${path(name)}"\n  content = "as configured"\n}\n`;
-      const workspace = await newWorkspace(assessed);
-      await apply(workspace, await withDriftProvider(block('a') + block('b')));
-      const healthy = await assess(workspace);
-      expect(healthy.attributes).toMatchObject({
-        succeeded: true,
-        drifted: false,
-        'resources-drifted': 0,
-        'resources-undrifted': 2,
-        'all-checks-succeeded': null,
-      });
+  it.skipIf(!hasGo)('finds manual drift, until a user applies the configuration or accepts the drift', async () => {
+    const folder = openFolder();
+    const path = (name: string) => join(folder, name);
+    const block = (name: string) =>
+      `resource "drift_file" "${name}" {\n  path    = "${path(name)}"\n  content = "as configured"\n}\n`;
+    const workspace = await newWorkspace(assessed);
+    await apply(workspace, await withDriftProvider(block('a') + block('b')));
+    const healthy = await assess(workspace);
+    expect(healthy.attributes).toMatchObject({
+      succeeded: true,
+      drifted: false,
+      'resources-drifted': 0,
+      'resources-undrifted': 2,
+      'all-checks-succeeded': null,
+    });
 
-      writeFileSync(path('a'), 'changed by hand');
-      const drifted = await assess(workspace);
-      expect(drifted.attributes).toMatchObject({ drifted: true, 'resources-drifted': 1, 'resources-undrifted': 1 });
-      const json = await download(`/assessment-results/${drifted.id}/json-output`);
-      expect(json.resource_drift).toMatchObject([
-        { address: 'drift_file.a', change: { after: { content: 'changed by hand' } } },
-      ]);
-      const schemas = await download(`/assessment-results/${drifted.id}/json-schema`);
-      expect(Object.keys(schemas.provider_schemas)).toEqual(['example.com/test/drift']);
-      const headers = { authorization: `Bearer ${platform.token}` };
-      const log = await fetch(`${platform.url}/api/v2/assessment-results/${drifted.id}/log-output`, { headers });
-      expect(await log.text()).toContain('"type":"resource_drift"');
+    writeFileSync(path('a'), 'changed by hand');
+    const drifted = await assess(workspace);
+    expect(drifted.attributes).toMatchObject({ drifted: true, 'resources-drifted': 1, 'resources-undrifted': 1 });
+    const json = await download(`/assessment-results/${drifted.id}/json-output`);
+    expect(json.resource_drift).toMatchObject([
+      { address: 'drift_file.a', change: { after: { content: 'changed by hand' } } },
+    ]);
+    const schemas = await download(`/assessment-results/${drifted.id}/json-schema`);
+    expect(Object.keys(schemas.provider_schemas)).toEqual(['example.com/test/drift']);
+    const headers = { authorization: `Bearer ${platform.token}` };
+    const log = await fetch(`${platform.url}/api/v2/assessment-results/${drifted.id}/log-output`, { headers });
+    expect(await log.text()).toContain('"type":"resource_drift"');
 
-      const undo = await untilFinal(await client.createRun(workspace.id));
-      expect(undo.attributes.status).toBe('applied');
-      expect(readFileSync(path('a'), 'utf8')).toBe('as configured');
-      expect((await assess(workspace)).attributes).toMatchObject({ drifted: false });
+    const undo = await untilFinal(await client.createRun(workspace.id));
+    expect(undo.attributes.status).toBe('applied');
+    expect(readFileSync(path('a'), 'utf8')).toBe('as configured');
+    expect((await assess(workspace)).attributes).toMatchObject({ drifted: false });
 
-      writeFileSync(path('b'), 'kept');
-      expect((await assess(workspace)).attributes).toMatchObject({ drifted: true });
-      const accept = await untilFinal(await client.createRun(workspace.id, { 'refresh-only': true }));
-      expect(accept.attributes.status).toBe('applied');
-      expect(readFileSync(path('b'), 'utf8')).toBe('kept');
-      const runs = await client.list(`/workspaces/${workspace.id}/runs`);
-      expect(runs).toHaveLength(3);
-      expect(runs.map(({ attributes }) => attributes.message)).not.toContain('Health assessment');
-    },
-  );
+    writeFileSync(path('b'), 'kept');
+    expect((await assess(workspace)).attributes).toMatchObject({ drifted: true });
+    const accept = await untilFinal(await client.createRun(workspace.id, { 'refresh-only': true }));
+    expect(accept.attributes.status).toBe('applied');
+    expect(readFileSync(path('b'), 'utf8')).toBe('kept');
+    const runs = await client.list(`/workspaces/${workspace.id}/runs`);
+    expect(runs).toHaveLength(3);
+    expect(runs.map(({ attributes }) => attributes.message)).not.toContain('Health assessment');
+  });
 
   it('counts checks that pass and fail, and fails itself when Terraform does', async () => {
     const folder = openFolder();

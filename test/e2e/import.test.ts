@@ -154,7 +154,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-it('lists in a dry run what it would do, and does nothing', async () => {
+it('lists the changes in a dry run, without making them', async () => {
   const { code, out, err } = await bring('--dry-run');
   expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('this is a dry run') });
   expect(out).toContain('+ workspace network');
@@ -163,7 +163,7 @@ it('lists in a dry run what it would do, and does nothing', async () => {
   expect((await here.list(at('workspaces'))).length).toBe(0);
 });
 
-it('copies all there is, names what it cannot, and changes nothing the second time', async () => {
+it('copies everything possible, names the rest, and changes nothing when repeated', async () => {
   const first = await bring();
   expect({ code: first.code, out: first.out }).toEqual({ code: 0, out: expect.not.stringMatching(/^!/m) });
   expect(first.out).toContain('* variable network/terraform/secret: sensitive: give its value with --secrets or --ask');
@@ -194,7 +194,7 @@ it('copies all there is, names what it cannot, and changes nothing the second ti
   expect(planned.attributes.status).toBe('planned_and_finished');
 }, 300_000);
 
-it('follows the source as long as nothing was applied here, and leaves what was', async () => {
+it('follows the source until something is applied at the target', async () => {
   const { network } = workspaces as { network: Resource };
   const variables = await client.list(`/workspaces/${network.id}/vars`);
   const size = variables.find(({ attributes }) => attributes.key === 'size');
@@ -215,7 +215,7 @@ it('follows the source as long as nothing was applied here, and leaves what was'
   expect({ code: after.code, out: after.out }).toEqual({ code: 0, out: '' });
 }, 300_000);
 
-it('says which run keeps a state from being copied, and goes on with the others', async () => {
+it('names the run that prevents copying a state, and continues with the others', async () => {
   const { empty } = workspaces as { empty: Resource };
   await client.setVariable(empty.id, { key: 'size', value: '1' });
   await client.setVariable(empty.id, { key: 'secret', value: 'a' });
@@ -237,7 +237,7 @@ it('says which run keeps a state from being copied, and goes on with the others'
   });
 }, 300_000);
 
-it('writes configuration of the tfe provider that Terraform reads, with no secret in it', async () => {
+it('writes configuration for the tfe provider that Terraform accepts, without secrets', async () => {
   const folder = join(home, 'exported');
   const { code, out, err } = await stepform('export', folder, '--organization', organization);
   expect({ code, err }).toEqual({
@@ -268,7 +268,7 @@ it('writes configuration of the tfe provider that Terraform reads, with no secre
 const provider = process.env.TFE_PROVIDER;
 
 it.skipIf(!provider)(
-  'has nothing to change when it is imported by the tfe provider',
+  'the tfe provider imports it without changes',
   async () => {
     const { caFile, httpsUrl, token } = target.local;
     const folder = join(home, 'planned');

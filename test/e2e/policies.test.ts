@@ -17,7 +17,7 @@ const named = (rule: string) => ({
 });
 
 describe.concurrent('a policy check', () => {
-  it('that passes lets the run go on, and rests as policy checked', async () => {
+  it('that passes lets the run continue, with status policy checked', async () => {
     const workspace = await newWorkspace();
     await attachPolicy(workspace, 'hard-mandatory', named('r.type == "aws_instance"'));
     const run = await untilConfirmable(await startRun(workspace, files));
@@ -39,7 +39,7 @@ describe.concurrent('a policy check', () => {
     expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
   });
 
-  it('that fails softly waits for an override, then auto-applies where the workspace does', async () => {
+  it('that fails softly waits for an override, then auto-applies if the workspace does', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     await attachPolicy(workspace, 'soft-mandatory');
     const run = await untilStatus(await startRun(workspace, files), 'policy_override');
@@ -70,7 +70,7 @@ describe.concurrent('a policy check', () => {
 });
 
 describe.concurrent('a policy evaluation', () => {
-  it('that fails where it may be overridden waits for that, and needs confirmation then', async () => {
+  it('that fails waits for an override if allowed, and then for a confirmation', async () => {
     const workspace = await newWorkspace();
     await attachPolicy(workspace, 'mandatory', { overridable: true });
     const run = await untilStatus(await startRun(workspace, files), 'post_plan_awaiting_decision');
@@ -99,7 +99,7 @@ describe.concurrent('a policy evaluation', () => {
     expect((await policyEvaluation(run)).attributes.status).toBe('failed');
   });
 
-  it('that is advisory is shown and stops nothing', async () => {
+  it('that is advisory is shown and does not stop the run', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     await attachPolicy(workspace, 'advisory');
     const run = await untilFinal(await startRun(workspace, files));

@@ -26,7 +26,7 @@ const ready = async () => {
 };
 
 describe.skipIf(!coder)('a pool', () => {
-  it('is filled, and gives an environment to whoever creates one, in place', async () => {
+  it('is filled, and hands an environment over to a user who creates one', async () => {
     expect(pooled).toContain('prebuilds { instances = 1 }');
     await session.succeeds(['templates', 'push', pool, '-d', './demo', '-y']);
     await expect.poll(async () => (await ready()).length, { timeout: 240_000, interval: 2000 }).toBe(1);

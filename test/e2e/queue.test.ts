@@ -4,7 +4,7 @@ import { client, newWorkspace, resources, startRun, untilConfirmable, untilFinal
 
 const files = { 'main.tf': resources(['a']) };
 
-it('runs of a workspace start in order, one at a time; plan-only runs pass by', async () => {
+it('runs of a workspace start in order, one at a time; plan-only runs bypass the queue', async () => {
   const workspace = await newWorkspace();
   const version = await client.upload(workspace.id, await packFiles(files));
   const first = await client.createRun(workspace.id, {}, version.id);

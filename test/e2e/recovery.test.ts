@@ -109,7 +109,7 @@ it('ends runs after a table restore and applies nothing twice', async () => {
   for (const what of ['statesBroughtIn', 'runsEnded', 'executionsStopped']) expect(repeated(what)).toEqual([]);
 });
 
-it('refuses a time that is none, and one to come', async () => {
+it('rejects an invalid time and one in the future', async () => {
   expect((await recover('yesterday')).errorMessage).toContain('must be a time');
   expect((await recover(new Date(Date.now() + 3_600_000).toISOString())).errorMessage).toContain('in the future');
 });

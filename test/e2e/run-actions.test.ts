@@ -26,7 +26,7 @@ const refused = (status: number, detail: RegExp) => ({
 });
 
 describe.concurrent('a run', () => {
-  it('that is pending goes before others by force, and discards the one that waits for a person', async () => {
+  it('that is pending is moved to the front by force-execute, which discards the run that waits for a person', async () => {
     const workspace = await newWorkspace();
     const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
     const create = () => client.createRun(workspace.id, {}, version.id);
@@ -47,7 +47,7 @@ describe.concurrent('a run', () => {
     expect((await untilFinal(second)).attributes.status).toBe('planned_and_finished');
   });
 
-  it('goes before nobody where nobody is, or at work', async ({ onTestFinished }) => {
+  it('is not moved ahead of no run or an active run', async ({ onTestFinished }) => {
     const workspace = await newWorkspace();
     const slow = await slowState();
     onTestFinished(() => slow.close());
@@ -70,7 +70,7 @@ describe.concurrent('a run', () => {
     expect((await untilFinal(alone)).attributes.status).toBe('discarded');
   });
 
-  it('that does not stop when it is canceled is stopped by force, and what it had done is kept', async ({ expect }) => {
+  it('that does not stop when canceled can be force-canceled, and keeps completed changes', async ({ expect }) => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const deaf = `${resources(['quick'])}
 resource "terraform_data" "deaf" {

@@ -48,7 +48,7 @@ describe.concurrent('a run created with', () => {
     expect(await inState(workspace)).toEqual([]);
   });
 
-  it('refresh: false does not look at what exists; others do', async () => {
+  it('refresh: false does not refresh the state; others do', async () => {
     const workspace = await applied();
     const options = { 'plan-only': true };
     const [quick, usual] = await Promise.all([
@@ -94,7 +94,7 @@ describe.concurrent('a run created with', () => {
     expect(await readLog(run, 'apply')).toContain('Resources: 0 added, 0 changed, 0 destroyed');
   });
 
-  it('auto-apply: false waits for a person where the workspace would not', async () => {
+  it('auto-apply: false waits for a person although the workspace has auto-apply', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const run = await untilConfirmable(await startRun(workspace, ab, { 'auto-apply': false }));
     expect(run.attributes).toMatchObject({ status: 'planned', actions: { 'is-confirmable': true } });
@@ -102,7 +102,7 @@ describe.concurrent('a run created with', () => {
     expect((await untilFinal(run)).attributes.status).toBe('discarded');
   });
 
-  it('target-addrs plans and applies those only', async () => {
+  it('target-addrs plans and applies only these resources', async () => {
     const workspace = await newWorkspace();
     const options = { 'target-addrs': ['terraform_data.b'], 'auto-apply': true };
     const run = await untilFinal(await startRun(workspace, ab, options));
@@ -110,7 +110,7 @@ describe.concurrent('a run created with', () => {
     expect(await inState(workspace)).toEqual(['terraform_data.b']);
   });
 
-  it('replace-addrs makes those anew', async () => {
+  it('replace-addrs replaces these resources', async () => {
     const workspace = await applied();
     const run = await untilConfirmable(await client.createRun(workspace.id, { 'replace-addrs': ['terraform_data.a'] }));
     expect(await actionsOf(run)).toEqual({ 'terraform_data.a': 'delete create', 'terraform_data.b': 'no-op' });
@@ -142,7 +142,7 @@ describe.concurrent('a run created with', () => {
     });
   });
 
-  it('debugging-mode has Terraform tell what it does', async () => {
+  it('debugging-mode enables Terraform’s debug log', async () => {
     const workspace = await newWorkspace();
     const loud = await untilFinal(await startRun(workspace, ab, { 'plan-only': true, 'debugging-mode': true }));
     expect(loud.attributes.status).toBe('planned_and_finished');
@@ -163,7 +163,7 @@ describe.concurrent('a run created with', () => {
     expect(change.change.generated_config).toContain('resource "terraform_data" "old"');
   });
 
-  it('a configuration-version takes that one; without, the newest', async () => {
+  it('a configuration-version uses it; otherwise the newest is used', async () => {
     const workspace = await newWorkspace();
     const upload = async (name: string, more = {}) =>
       client.upload(workspace.id, await packFiles({ 'main.tf': resources([name]) }), more);

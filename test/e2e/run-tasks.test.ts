@@ -146,7 +146,7 @@ describe.concurrent('run tasks', () => {
     expect((await client.run(run.id)).attributes.status).toBe('canceled');
   });
 
-  it('say what they found, in outcomes with tags', async () => {
+  it('report outcomes with tags', async () => {
     const { server, task } = await newTask(isSilent);
     const workspace = await newWorkspace();
     await attach(workspace, task, ['pre_plan']);
@@ -173,7 +173,7 @@ describe.concurrent('run tasks', () => {
     });
   });
 
-  it('that were removed while the run was on its way do not hold it', async () => {
+  it('that are removed during the run do not block it', async () => {
     const { server, task } = await newTask(isSilent);
     const workspace = await newWorkspace();
     const { id } = await attach(workspace, task, ['pre_apply']);

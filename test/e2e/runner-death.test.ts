@@ -78,7 +78,7 @@ resource "terraform_data" "after" {
     await starts(next);
   });
 
-  it('frozen, and woken when it was given up', async () => {
+  it('frozen, and resumed after its run has ended', async () => {
     const { run, next, runner, inState, go } = await applying('frozen');
     const frozen = runner();
     send(frozen, 'SIGSTOP');

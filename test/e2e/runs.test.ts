@@ -96,7 +96,7 @@ output "word" {
     expect((await client.phase(again, 'apply')).attributes.status).toBe('unreachable');
   });
 
-  it('that destroys or only refreshes does just that', async () => {
+  it('that destroys or only refreshes does only that', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const files = { 'main.tf': `${resources(['a', 'b'])}\noutput "a" { value = terraform_data.a.output }` };
     await untilFinal(await startRun(workspace, files));
@@ -131,7 +131,7 @@ output "word" {
     await untilUnlocked(workspace);
   });
 
-  it('whose apply fails part-way keeps what Terraform had done', async () => {
+  it('whose apply fails part-way keeps completed changes', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const run = await untilFinal(
       await startRun(workspace, {
@@ -192,7 +192,7 @@ resource "terraform_data" "slow" {
     await expect(client.act(run.id, 'discard')).rejects.toMatchObject({ status: 409 });
   });
 
-  it('that saves its plan lets others pass, and takes its turn when it is confirmed', async () => {
+  it('that saves its plan lets others pass, and is queued when confirmed', async () => {
     const workspace = await newWorkspace();
     const saved = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'save-plan': true });
     const stored = await untilStatus(saved, 'planned_and_saved');

@@ -49,7 +49,7 @@ const watchProcesses = () => {
   return () => clearInterval(timer);
 };
 
-it('a secret is nowhere but where Terraform itself needs it; a token is nowhere at all', async () => {
+it('secrets are stored only where Terraform needs them, and tokens nowhere', async () => {
   const { url, organization } = platform.local;
   const stopWatching = watchProcesses();
   const { data: me } = await owner.call('GET', '/account/details');

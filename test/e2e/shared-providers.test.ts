@@ -56,7 +56,7 @@ const fetches = () => registry.downloads.filter((one) => one.startsWith('stepfor
 const installed = 'Installed localhost';
 const shared = 'from the shared cache directory';
 
-it('fetches what a lock file names for the runs to come, and nothing without one', async () => {
+it('fetches providers in a lock file for later runs, and none without a lock file', async () => {
   expect(await planned()).toContain(installed);
   expect(fetches()).toEqual([]);
   expect(await planned(fake.sha256)).toContain(installed);
@@ -73,7 +73,7 @@ it('fetches what a lock file names for the runs to come, and nothing without one
   expect(fetches()).toEqual(['stepform fake']);
 });
 
-it('gives a run nothing that its lock file has another checksum of', async () => {
+it('gives a run no provider whose checksum differs from its lock file', async () => {
   const log = await planned('0'.repeat(64));
   expect(log).not.toContain(shared);
   expect(log).toMatch(/checksum/);

@@ -26,7 +26,7 @@ const outputOf = async (workspaceId: string, name: string): Promise<unknown> => 
   return all.find(({ attributes }) => attributes.name === name)?.attributes.value;
 };
 
-it('a run reads another workspace’s state while that is shared with it, and no longer', async () => {
+it('a run reads another workspace’s state only while it is shared', async () => {
   const [source, reader] = [await newWorkspace({ 'auto-apply': true }), await newWorkspace({ 'auto-apply': true })];
   expect((await untilFinal(await startRun(source, { 'main.tf': outputs }))).attributes.status).toBe('applied');
   const files = { 'main.tf': reading(source.attributes.name) };
@@ -45,7 +45,7 @@ it('a run reads another workspace’s state while that is shared with it, and no
   expect((await untilFinal(await startRun(reader, files))).attributes.status).toBe('errored');
 });
 
-it('an apply queues a run in the workspace behind it, which applies by itself if it lets such runs', async () => {
+it('an apply queues a run in the next workspace, which auto-applies if its setting allows', async () => {
   const source = await newWorkspace({ 'auto-apply': true });
   const target = await newWorkspace({ 'auto-apply-run-trigger': true });
   const version = await startRun(target, { 'main.tf': 'output "n" { value = 1 }\n' }, { 'plan-only': true });

@@ -36,7 +36,7 @@ const stepform = async (...args: string[]) => {
   return { out, err, code };
 };
 
-it('lists are a table with headings, JSON, or CSV that no spreadsheet takes for a formula', async () => {
+it('lists are a table with headings, JSON, or CSV without formulas', async () => {
   const workspace = await newWorkspace();
   const { name } = workspace.attributes;
   const run = await untilFinal(
@@ -69,7 +69,7 @@ it('lists every workspace, however many pages there are, in natural order', asyn
   expect([some.out.trim().split('\n').length, some.err]).toEqual([5, expect.stringContaining('There are more')]);
 });
 
-it('a workspace is set, moved and deleted; one with resources is not by mistake', async () => {
+it('a workspace is changed, moved and deleted; one with resources only by force', async () => {
   const [name, project] = [newName('settings'), newName('project')];
   await stepform('workspaces', 'create', name);
   await stepform('projects', 'create', project);

@@ -158,7 +158,7 @@ it('signs in, starts, watches and confirms a run; gives scripts states, outputs 
   expect(await succeed(['state', 'outputs', 'secret'])).toBe('hunter2\n');
 });
 
-it('moves states: pull, push, and back again', async () => {
+it('pulls and pushes states, and rolls back', async () => {
   const [first] = (await json(['state', 'list'])).data;
   const state = JSON.parse(await succeed(['state', 'pull']));
   expect(state.serial).toBe(first.attributes.serial);
@@ -213,7 +213,7 @@ it('reports a truncated list, the workspace it guessed, and how to retry', async
 /** A terminal (util-linux): what is written to it has been typed. */
 const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 
-it.runIf(terminal)('asks whoever sits there before it applies, with colours, and says what goes on', async () => {
+it.runIf(terminal)('asks before it applies in a terminal, with colors and progress', async () => {
   const typed = `'${process.execPath}' '${command}' runs start --watch --destroy --var n=1`;
   const child = start('script', ['--quiet', '--return', '--command', typed, '/dev/null'], 'good', { TERM: 'xterm' });
   whenItSays(child, 'Apply these changes?', () => child.stdin.write('yes\r'));
@@ -223,7 +223,7 @@ it.runIf(terminal)('asks whoever sits there before it applies, with colours, and
   expect({ code, out }).toEqual({ code: exit.done, out: expect.stringContaining('Apply complete!') });
 });
 
-it.runIf(terminal)('does not take what was typed before a question for its answer', async () => {
+it.runIf(terminal)('ignores input typed before a question', async () => {
   const typed = `'${process.execPath}' '${command}' runs start --watch --var n=2`;
   const child = start('script', ['--quiet', '--return', '--command', typed, '/dev/null'], 'good', { TERM: 'xterm' });
   whenItSays(child, 'Pending', () => child.stdin.write('yes\ryes\r'));

@@ -111,7 +111,7 @@ describe.skipIf(!isThere(oldestBack))('an upgrade and a rollback by package', ()
   const world = installFormer(oldestBack);
   const { tarballs, install } = world;
 
-  it('keep runs, variables and states, and finish what the other version began', async () => {
+  it('keep runs, variables and states, and finish runs of the other version', async () => {
     const { client } = world;
     const applied = await createWorkspace(world);
     expect(await status(world, await applied.run({ 'auto-apply': true }))).toBe('applied');
@@ -148,7 +148,7 @@ describe.skipIf(!isThere(oldestBack))('an upgrade and a rollback by package', ()
 describe.skipIf(!isThere(oldest))('an upgrade from the oldest version', () => {
   const world = startFormer(oldest);
 
-  it('keeps what it wrote and finishes what it began, and the way back is refused instead of starting empty', async () => {
+  it('keeps data and finishes runs, and rejects going back instead of starting empty', async () => {
     const applied = await createWorkspace(world);
     expect(await status(world, await applied.run({ 'auto-apply': true }))).toBe('applied');
     const waiting = await createWorkspace(world);

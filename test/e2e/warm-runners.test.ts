@@ -70,7 +70,7 @@ describe('with one warm runner', () => {
     }
   });
 
-  it('does plan and apply of a run in it, without another container, and starts its successor', async () => {
+  it('runs plan and apply in it, without another container, and starts its successor', async () => {
     const runner = await idle();
     const run = await create();
     expect((await ended(run)).attributes.status).toBe('applied');
@@ -79,7 +79,7 @@ describe('with one warm runner', () => {
     expect((await idle()).arn).not.toBe(runner.arn);
   });
 
-  it('starts a container for the second of two runs that want it', async () => {
+  it('starts a container for the second of two concurrent runs', async () => {
     await idle();
     const runs = await Promise.all([create(), create()]);
     for (const run of runs) expect((await ended(run)).attributes.status).toBe('applied');
@@ -103,7 +103,7 @@ describe('with one warm runner', () => {
     expect(attributes['end-reason']).toMatch(/^The runner stopped during the plan/);
   });
 
-  it('is still there after a restart of the platform', async () => {
+  it('survives a restart of the platform', async () => {
     const runner = await idle();
     await platform.stop('SIGKILL');
     await platform.start();
@@ -113,7 +113,7 @@ describe('with one warm runner', () => {
     await isGone(runner);
   });
 
-  it('starts a container when it was frozen, or killed while it stood ready', async () => {
+  it('starts a container when it is frozen, or was killed while ready', async () => {
     const frozen = await idle();
     send(frozen, 'SIGSTOP');
     const first = await create();

@@ -31,7 +31,7 @@ const shownIn = (log: string): string =>
     .join('');
 
 describe('workload identity', () => {
-  it('Terraform in a run has a token that others can verify, and credentials made of it', async () => {
+  it('Terraform in a run has a verifiable token, and credentials from it', async () => {
     const workspace = await newWorkspace({ 'structured-run-output-enabled': false });
     const role = (phase: string) => `arn:aws:iam::123456789012:role/${phase}`;
     const variables = {

@@ -18,7 +18,7 @@ const tarWith = async (...entries: Parameters<ReturnType<typeof pack>['entry']>[
   return Buffer.concat(parts);
 };
 
-it('keeps what is in an archive, as tar and as zip', async () => {
+it('keeps the content of an archive, as tar and as zip', async () => {
   expect(await filesInTar(tarOf(files))).toEqual(files);
   expect(await filesInZip(zipOf(files))).toEqual(files);
 });
@@ -28,16 +28,16 @@ it.each([
   ['an absolute path', { name: '/etc/x' }],
   ['a symbolic link', { name: 'x', type: 'symlink' as const, linkname: '/etc/passwd' }],
   ['a hard link', { name: 'x', type: 'link' as const, linkname: '../y' }],
-])('refuses %s', async (_, entry) => {
+])('rejects %s', async (_, entry) => {
   await expect(tarWith(entry).then(filesInTar)).rejects.toMatchObject({ status: 400 });
 });
 
-it('refuses a zip that leaves its folder, and what is none', async () => {
+it('rejects a zip with paths outside of its folder, and other content', async () => {
   await expect(filesInZip(zipOf([{ name: '../x', content: Buffer.from('x') }]))).rejects.toMatchObject({ status: 400 });
   await expect(filesInZip(Buffer.from('no zip at all'))).rejects.toThrow('The archive is not valid.');
 });
 
-it('refuses a zip with a link, and one whose content is longer than it says', async () => {
+it('rejects a zip with a link, and one with more content than declared', async () => {
   const link = zipOf([{ name: 'x', content: Buffer.from('/etc/passwd') }]);
   link.writeUInt32LE((0o120777 << 16) >>> 0, link.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1')) + 38);
   await expect(filesInZip(link)).rejects.toMatchObject({ detail: 'x: links are not allowed' });

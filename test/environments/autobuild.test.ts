@@ -78,7 +78,7 @@ describe('autostop', () => {
 });
 
 describe('autostart', () => {
-  it('starts at its time with the version that automatic updates ask for, and makes up for a missed one', async () => {
+  it('starts at its time with the version that automatic updates require, and catches up on a missed start', async () => {
     const template = await world.addTemplate();
     const schedule = { autostart_schedule: 'CRON_TZ=UTC 30 9 * * Mon-Fri', automatic_updates: 'always' };
     const id = await world.running(template, schedule);
@@ -96,7 +96,7 @@ describe('autostart', () => {
     expect((await world.latest(id)).versionId).toBe(activeVersionId);
   });
 
-  it('does not start what has lost its owner, and asks again the next day', async () => {
+  it('does not start an environment without owner, and retries the next day', async () => {
     const member = await world.members.withLevel('acme', 'write');
     const template = await world.addTemplate();
     const body = { autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' };
@@ -111,7 +111,7 @@ describe('autostart', () => {
     expect((await world.environmentOf(id)).dueAt).toBe('2026-01-06T09:00:00.000Z');
   });
 
-  it('does not start what its owner has no quota for, and tries again at its next time', async () => {
+  it('does not start beyond the owner’s quota, and retries at its next time', async () => {
     const member = await world.members.withLevel('acme', 'write');
     const template = await world.addTemplate();
     const { putFound } = await import('../../functions/environments/templates/versions.ts');
@@ -135,7 +135,7 @@ describe('autostart', () => {
 });
 
 describe('failure TTL', () => {
-  it('stops what failed to start', async () => {
+  it('stops environments that failed to start', async () => {
     const template = await world.addTemplate({ failureTtlMs: hour });
     const id = (await world.create(template)).body.id;
     await world.end(id, 'errored');
@@ -149,7 +149,7 @@ describe('failure TTL', () => {
 });
 
 describe('dormancy', () => {
-  it('stops and marks what nobody uses, deletes it in the end, and is woken by a start', async () => {
+  it('stops and marks unused environments, deletes them later, and ends with a start', async () => {
     const template = await world.addTemplate({ timeTilDormantMs: 24 * hour, timeTilDormantAutodeleteMs: 48 * hour });
     const [left, woken] = [await world.running(template), await world.running(template)];
     later(25 * hour);
@@ -172,7 +172,7 @@ describe('dormancy', () => {
     expect((await seen(woken)).transition).not.toBe('delete');
   });
 
-  it('marks what is stopped without a build, and follows the template’s new rule', async () => {
+  it('marks stopped environments without a build, and follows a changed template', async () => {
     const template = await world.addTemplate();
     const id = await world.running(template);
     await world.build(id, 'stop');
@@ -186,7 +186,7 @@ describe('dormancy', () => {
   });
 });
 
-it('looks at one that somebody has locked again later, after the others', async () => {
+it('checks a locked environment again later, after the others', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   const { lockWorkspace } = await import('../../functions/orchestration/locks.ts');
   await lockWorkspace((await world.environmentOf(id)).workspaceId, world.api.userId, 'mine');
@@ -196,14 +196,14 @@ it('looks at one that somebody has locked again later, after the others', async 
   expect((await world.environmentOf(id)).dueAt).toBe(new Date(Date.now() + minute).toISOString());
 });
 
-it('builds once when several look at the same moment', async () => {
+it('builds once under concurrent checks', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   later(2 * hour);
   await Promise.all([lookAt(id), lookAt(id), lookAt(id)]);
   expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
 });
 
-it('keeps a record of what was done on schedule, for owners to read', async () => {
+it('records scheduled builds in the audit trail', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   later(2 * hour);
   await sweep();

@@ -19,7 +19,7 @@ it.each([
   expect(next(text, after)).toBe(expected);
 });
 
-it('waits for a day that is allowed, and knows when there is none', () => {
+it('waits for an allowed day, and detects when there is none', () => {
   expect(next('0 9 * * *', '2026-01-05T10:00:00Z', [6])).toBe('2026-01-10T09:00:00.000Z');
   expect(next('0 9 * * 1', '2026-01-05T10:00:00Z', [6])).toBeUndefined();
 });

@@ -22,8 +22,8 @@ afterAll(() => world.api.close());
 
 const outside = '198.51.100.9';
 
-describe('from an address that the allowlist does not have', () => {
-  it('environments and templates are refused by name, wherever the token is shown', async () => {
+describe('from an address outside of the allowlist', () => {
+  it('environments and templates are refused by name, wherever the token is sent', async () => {
     const template = await world.addTemplate();
     const id = await world.running(template);
     for (const path of ['/templates', '/workspaces', `/workspaces/${id}`, `/templates/${template.id}`]) {
@@ -48,7 +48,7 @@ describe('from an address that the allowlist does not have', () => {
     expect((await world.call('GET', `/workspaces/${id}`, { address: outside })).status).toBe(200);
   });
 
-  it('the organization is on no list, and people manage their own tokens', async () => {
+  it('the organization is not listed, and users can manage their own tokens', async () => {
     const organizations = async (address: string) =>
       (await world.call('GET', '/users/me/organizations', { token, address })).body;
     expect(await organizations('192.0.2.1')).toHaveLength(1);

@@ -23,7 +23,7 @@ it('is refused unless the operator has turned it on', async () => {
   expect((await world.latest(id)).number).toBe(1);
 });
 
-it('gives Terraform its log level in builds of owners who ask for it, and in no other', async () => {
+it('sets Terraform’s log level in builds of owners who request it, and in no others', async () => {
   process.env.ENVIRONMENTS_DEBUG = 'true';
   const id = await world.running(await world.addTemplate());
   expect((await world.inputsOf(id)).TF_LOG).toBeUndefined();
@@ -37,7 +37,7 @@ it('gives Terraform its log level in builds of owners who ask for it, and in no 
   expect((await world.inputsOf(id)).TF_LOG).toBeUndefined();
 });
 
-it('refuses it to others, and builds nothing', async () => {
+it('rejects it for others, without a build', async () => {
   process.env.ENVIRONMENTS_DEBUG = 'true';
   const template = await world.addTemplate();
   const { token } = await world.members.withLevel('acme', 'admin');

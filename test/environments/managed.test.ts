@@ -77,8 +77,8 @@ describe('an owner of the organization', () => {
   });
 });
 
-describe('somebody in a team of the project', () => {
-  it('with read or plan does not see it at all', async () => {
+describe('a user in a team of the project', () => {
+  it('with read or plan does not see it', async () => {
     for (const level of ['read', 'plan'] as const) {
       const { token } = await world.members.withLevel('acme', level);
       const run = await world.runOf(await world.latest(id));
@@ -88,7 +88,7 @@ describe('somebody in a team of the project', () => {
     }
   });
 
-  it('with write sees it, and not its state', async () => {
+  it('with write sees it, but not its state', async () => {
     const { token } = await world.members.withLevel('acme', 'write');
     expect((await world.api.get(`workspaces/${workspaceId}`, { token })).status).toBe(200);
     const state = await world.api.get(`workspaces/${workspaceId}/current-state-version`, { token });
@@ -97,7 +97,7 @@ describe('somebody in a team of the project', () => {
 });
 
 describe('variables', () => {
-  it('of sets do not change who an environment is: names that begin with CODER_ are left out of builds', async () => {
+  it('of sets that begin with CODER_ are ignored in builds', async () => {
     const set = (
       await world.api.post('organizations/acme/varsets', { name: 'everywhere', global: true, priority: true })
     ).body.data.id;
@@ -114,7 +114,7 @@ describe('variables', () => {
 });
 
 describe('a stranger', () => {
-  it('gets nothing of it', async () => {
+  it('has no access to it', async () => {
     const { token } = await world.members.somebody('stranger');
     const build = await world.latest(id);
     const calls: [string, string, object?][] = [
@@ -139,7 +139,7 @@ describe('a stranger', () => {
     }
   });
 
-  it('cannot be given an environment that they may not make themselves', async () => {
+  it('cannot be given an environment that they may not create', async () => {
     const { token: _ } = await world.members.member('acme');
     const answer = await world.call('POST', '/users/member/workspaces', {
       body: { template_id: (await world.addTemplate()).id, name: 'gift' },
@@ -147,7 +147,7 @@ describe('a stranger', () => {
     expect(answer).toMatchObject({ status: 403, body: { message: 'Unauthorized to create workspace.' } });
   });
 
-  it('follows no log with a ticket that was good once', async () => {
+  it('cannot follow a log with an expired ticket', async () => {
     const { issueTicket, redeemTicket } = await import('../../functions/environments/logs/tickets.ts');
     const ticket = await issueTicket({ kind: 'build', jobId: id, after: 0 });
     const redeemed = await Promise.all([redeemTicket(ticket), redeemTicket(ticket), redeemTicket(ticket)]);

@@ -12,7 +12,7 @@ const scrape = async (token = world.api.token): Promise<{ status: number; lines:
   return { status, lines: String(body).split('\n') };
 };
 
-it('counts builds from the first scrape on, by their end, and those that go on', async () => {
+it('counts finished builds since the first scrape, by result, and builds in progress', async () => {
   const template = await world.addTemplate();
   const uncounted = await world.running(template);
   expect((await scrape()).lines.filter((line) => line.startsWith('coderd_workspace_builds_total{'))).toEqual([]);
@@ -38,13 +38,13 @@ it('counts builds from the first scrape on, by their end, and those that go on',
   expect(lines).toContain('# TYPE coderd_provisionerd_job_timings_seconds histogram');
 });
 
-it('is for those who may read the audit trail', async () => {
+it('requires access to the audit trail', async () => {
   const { token } = await world.members.withLevel('acme', 'admin');
   expect((await scrape(token)).status).toBe(403);
   expect((await scrape('')).status).toBe(401);
 });
 
-it('writes builds as CloudWatch metrics, as they begin and end, once each', async () => {
+it('writes the start and end of each build as CloudWatch metrics, once', async () => {
   const template = await world.addTemplate();
   const from = world.emitted.length;
   const id = await world.running(template);

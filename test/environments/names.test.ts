@@ -18,7 +18,7 @@ const named = async (name: string) => {
   return body.workspaces.filter((one: { name: string }) => one.name.toLowerCase() === name.toLowerCase());
 };
 
-it('gives a name that several ask for at once to one of them', async () => {
+it('gives a name to one of several concurrent requests', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { minLength: 2, maxLength: 6 }), async (upperCase) => {
       const name = uniqueName('dev');

@@ -48,7 +48,7 @@ describe('values of parameters', () => {
     expect(resolveParameters({ parameters: [size], ...given })).toEqual([{ name: 'size', value }]);
   });
 
-  it('forget what is ephemeral', () => {
+  it('do not keep ephemeral values', () => {
     const once = parameter({ name: 'once', ephemeral: true, defaultValue: 'no' });
     const previous = [{ name: 'once', value: 'yes' }];
     expect(resolveParameters({ parameters: [once], requested: [], previous })).toEqual([{ name: 'once', value: 'no' }]);
@@ -84,12 +84,12 @@ describe('values of parameters', () => {
     );
   });
 
-  it('are required where there is no default', () => {
+  it('are required without a default', () => {
     const parameters = [parameter({ name: 'q', required: true })];
     expect(() => resolveParameters({ parameters, requested: [] })).toThrow('"q" is required but not provided');
   });
 
-  it('stop a pattern that takes for ever, and leave the verdict to the provider', () => {
+  it('time out slow patterns, and leave the validation to the provider', () => {
     const parameters = [parameter({ name: 'slow', regex: '^(a+)+$' })];
     const requested = [{ name: 'slow', value: `${'a'.repeat(40)}!` }];
     const begun = Date.now();
@@ -98,7 +98,7 @@ describe('values of parameters', () => {
   });
 });
 
-it('finds the preset with the most values that all are given', () => {
+it('finds the preset with the most matching values', () => {
   const presets = [preset('one', { a: '1' }), preset('two', { a: '1', b: '2' }), preset('other', { a: '9' })];
   const requested = [
     { name: 'a', value: '1' },

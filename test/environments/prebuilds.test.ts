@@ -20,7 +20,7 @@ const member = (state: Member['state'], minutes = 10): Member => ({
   state,
 });
 
-describe('what is decided about a pool', () => {
+describe('decisions about a pool', () => {
   const none = { failures: [] };
 
   it.each([
@@ -31,12 +31,12 @@ describe('what is decided about a pool', () => {
     expect(decide(preset(), none, members, now)).toMatchObject(expected);
   });
 
-  it('deletes the oldest of too many', () => {
+  it('deletes the oldest surplus ones', () => {
     const members = [member('running', 30), member('running', 20), member('running', 10)];
     expect(decide(preset(), none, members, now)).toMatchObject({ create: 0, remove: [members[0]?.id] });
   });
 
-  it('replaces what is too old or was invalidated', () => {
+  it('replaces expired and invalidated ones', () => {
     const members = [member('running', 90), member('running', 10)];
     const both = { create: 1, remove: [members[0]?.id] };
     expect(decide(preset({ ttlMs: 3_600_000 }), none, members, now)).toMatchObject(both);
@@ -57,7 +57,7 @@ describe('what is decided about a pool', () => {
     expect(desiredInstances(preset({ scheduled }), now + 12 * 3_600_000)).toBe(2);
   });
 
-  it('cancels what has not begun of an old version, and deletes what runs', () => {
+  it('cancels pending builds of an old version, and deletes running environments', () => {
     const [pending, running, starting] = [member('pending'), member('running'), member('starting')];
     expect(retire([pending, running, starting])).toEqual({
       create: 0,
@@ -67,7 +67,7 @@ describe('what is decided about a pool', () => {
     });
   });
 
-  it('never makes more than are missing', () => {
+  it('never creates more than are missing', () => {
     const states = fc.array(fc.constantFrom<Member['state']>('pending', 'starting', 'running', 'failed', 'deleting'));
     fc.assert(
       fc.property(states, fc.nat(10), (all, instances) => {
@@ -104,7 +104,7 @@ describe('a pool', () => {
     return { template, one };
   };
 
-  it('is filled, with environments that know that they are of a pool and are nobody’s', async () => {
+  it('is filled with unowned environments that are marked as prebuilds', async () => {
     const { template } = await filled(2);
     const all = await pool(template);
     expect(all).toHaveLength(2);
@@ -124,7 +124,7 @@ describe('a pool', () => {
     });
   });
 
-  it('hands its oldest over in place, and is filled again', async () => {
+  it('hands over its oldest environment in place, and is refilled', async () => {
     const { template, one } = await filled(1);
     const [first] = await pool(template);
     const claimed = await world.create(template, { template_version_preset_id: one.id, ttl_ms: 3_600_000 });
@@ -149,7 +149,7 @@ describe('a pool', () => {
     expect(await pool(template)).toHaveLength(1);
   });
 
-  it('is not asked for other presets, and a name that is taken claims nothing', async () => {
+  it('is not used for other presets, and a taken name claims nothing', async () => {
     const { template, one } = await filled(1);
     const body = { template_version_preset_id: one.id };
     await world.create(template, { name: 'same', template_version_preset_id: one.id });
@@ -178,13 +178,13 @@ describe('a pool', () => {
     }
   });
 
-  it('is made by one pass at a time', async () => {
+  it('is reconciled by one pass at a time', async () => {
     const template = await world.addTemplate({}, [preset({ instances: 3 })]);
     await Promise.all([reconcile(template), reconcile(template), reconcile(template)]);
     expect(await pool(template)).toHaveLength(3);
   });
 
-  it('is emptied when its version is not the active one any more', async () => {
+  it('is emptied when its version is no longer active', async () => {
     const { template } = await filled(2);
     const [running] = await pool(template);
     const id = await world.addVersion(template);
@@ -196,7 +196,7 @@ describe('a pool', () => {
     expect(await pool(template)).toEqual([]);
   });
 
-  it('stops trying after three failures, and leaves nothing of them', async () => {
+  it('stops after three failures, and removes them', async () => {
     const template = await world.addTemplate({}, [preset({ instances: 1 })]);
     const { getPresetRecord, setFailures } = await import('../../functions/environments/prebuilds/pool.ts');
     const { getFound } = await import('../../functions/environments/templates/versions.ts');
@@ -238,7 +238,7 @@ describe('a pool', () => {
     expect((await world.call('PUT', '/prebuilds/settings', { ...paused, token })).status).toBe(403);
   });
 
-  it('is replaced when somebody invalidates it', async () => {
+  it('is replaced when a user invalidates it', async () => {
     const { template } = await filled(1);
     const [old] = await pool(template);
     await new Promise((resolve) => setTimeout(resolve, 2));

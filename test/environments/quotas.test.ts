@@ -37,13 +37,13 @@ const started = async (id: string): Promise<string> => {
 const quotaOf = async ({ path, token }: { path: string; token: string }) =>
   (await world.call('GET', path, { token })).body;
 
-it('has none unless somebody sets one', async () => {
+it('has no quota by default', async () => {
   const user = await person();
   expect(await quotaOf(user)).toEqual({ credits_consumed: 0, budget: -1 });
   expect((await world.create(template, {}, user)).status).toBe(201);
 });
 
-it('refuses a start that costs more than what is left, and leaves nothing of it', async () => {
+it('rejects a start that exceeds the remaining quota, without a trace', async () => {
   const user = await person();
   const budget = size + 10;
   const set = await world.call('PUT', user.path, { body: { budget } });
@@ -63,7 +63,7 @@ it('refuses a start that costs more than what is left, and leaves nothing of it'
   expect((await world.latest(first)).number).toBe(2);
 });
 
-it('lets what runs go on and stop whatever has become of the quota', async () => {
+it('lets running environments continue and stop, whatever the quota', async () => {
   const user = await person();
   const id = await started((await world.create(template, {}, user)).body.id);
   await world.call('PUT', user.path, { body: { budget: 0 } });
@@ -72,7 +72,7 @@ it('lets what runs go on and stop whatever has become of the quota', async () =>
   expect((await world.build(id, 'stop', user)).status).toBe(201);
 });
 
-it('lets as many of several starts at once pass as the quota has room for', async () => {
+it('admits as many concurrent starts as the quota allows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 2, max: 5 }), fc.integer({ min: 0, max: 4 }), async (wishes, room) => {
       const user = await person();
@@ -85,7 +85,7 @@ it('lets as many of several starts at once pass as the quota has room for', asyn
   );
 });
 
-it('adds up the allowances of teams, unless a person has one of their own', async () => {
+it('adds up the allowances of teams, unless the user has a quota', async () => {
   const user = await person();
   const groups = (await world.call('GET', '/organizations/acme/groups')).body;
   const group = groups.find(({ name }: { name: string }) => name === user.team.name);
@@ -111,7 +111,7 @@ it.each([
   expect(answer.body.validations).toMatchObject([{ field }]);
 });
 
-it('is set by owners only, and seen by them and by the person', async () => {
+it('is set by owners only, and visible to them and the user', async () => {
   const [one, other] = [await person(), await person()];
   expect((await world.call('PUT', one.path, { ...one, body: { budget: 1_000_000 } })).status).toBe(403);
   expect((await world.call('GET', one.path, other)).status).toBe(404);
@@ -121,7 +121,7 @@ it('is set by owners only, and seen by them and by the person', async () => {
   expect((await world.call('PATCH', `/groups/${group.id}`, { ...one, body })).status).toBe(404);
 });
 
-it('counts what a cost estimate says of a build whose template says nothing', async () => {
+it('counts the cost estimate of a build whose template names no cost', async () => {
   const plain = await world.addTemplate();
   const { body } = await world.create(plain);
   const { updateRun } = await import('../../functions/runs/records.ts');

@@ -30,7 +30,7 @@ it('stops after the TTL, after the next start if that comes first, and at the re
   expect(deadlinesFrom({ ttlMs: hour }, template({ allowUserAutostop: false }), from)).toEqual({});
 });
 
-it('puts the deadline off by an hour from now, never beyond the required stop, and not for a minute', () => {
+it('extends the deadline to an hour from now, at most to the required stop, and not for less than a minute', () => {
   const now = at('2026-01-05T10:00:00Z');
   const bump = (deadline: string, maxDeadline?: string) =>
     bumpedDeadline({ ttlMs: hour }, template({}), { deadline, ...(maxDeadline ? { maxDeadline } : {}) }, now);

@@ -95,7 +95,7 @@ describe('operations of people', () => {
     expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(410);
   });
 
-  it('POST …/builds delete of what has no state: no Terraform', async () => {
+  it('POST …/builds delete without a state: no Terraform', async () => {
     const { id } = (await world.create(await world.addTemplate())).body;
     await world.end(id, 'errored');
     await world.build(id, 'delete');
@@ -185,7 +185,7 @@ describe('operations of the platform', () => {
     expect(await begun(id)).toEqual({ transition, reason, terraform: 'apply', source: full });
   });
 
-  it('deletion of what is dormant: destroys, from the last build’s state', async () => {
+  it('deletion of dormant environments: destroys, from the last build’s state', async () => {
     const id = await started(await world.addTemplate({ timeTilDormantAutodeleteMs: hour }));
     expect((await world.call('PUT', `/workspaces/${id}/dormant`, { body: { dormant: true } })).status).toBe(200);
     vi.setSystemTime(Date.now() + 2 * hour);

@@ -67,7 +67,7 @@ it.each(all)('%s: %s (%s) %s', (type, field, kind, operator) => {
   );
 });
 
-it('all filters must hold', () => {
+it('requires all filters to match', () => {
   const rows: Row[] = [
     { version: '1.0', workspace_count: 1 },
     { version: '1.1', workspace_count: 2 },
@@ -80,7 +80,7 @@ it('all filters must hold', () => {
   expect(filterRows(rows, { type: 'tf_versions', filters })).toEqual([rows[1]]);
 });
 
-it('sorts by several fields, versions by their numbers, and what has no value last', () => {
+it('sorts by several fields, versions numerically, and empty values last', () => {
   const rows: Row[] = ['1.10.0', null, '1.9.0', '1.10.0'].map((version, n) => ({ version, n }));
   const order = (...sort: string[]) => sortRows(rows, sort).map(({ n }) => n);
   expect(order()).toEqual([0, 1, 2, 3]);

@@ -43,7 +43,7 @@ const rowsOf = async (query: string, token?: string) => {
   return body.data.map(({ attributes }: { attributes: object }) => attributes);
 };
 
-it('tells of workspaces what they, their states and their runs are', async () => {
+it('returns workspaces with facts about their states and runs', async () => {
   const { id } = await create('net', { 'terraform-version': '1.9.0' });
   await api.call('POST', `workspaces/${id}/relationships/tags`, {
     body: { data: [{ type: 'tags', attributes: { name: 'prod' } }] },
@@ -88,7 +88,7 @@ it('tells of workspaces what they, their states and their runs are', async () =>
   expect(await rowsOf(`type=workspaces&${applied}`)).toHaveLength(1);
 });
 
-it('follows the current state, and forgets workspaces that are gone', async () => {
+it('follows the current state, and drops deleted workspaces', async () => {
   const { id } = await create('w');
   const count = async () => (await rowsOf('type=workspaces&fields=current_rum_count'))[0]?.['current-rum-count'];
   expect(await count()).toBeNull();
@@ -136,7 +136,7 @@ it('counts workspaces by version, provider and module', async () => {
   ]);
 });
 
-it('answers pages, and CSV without them', async () => {
+it('returns pages, and CSV without pages', async () => {
   for (const name of ['a', 'b', 'c']) await create(name);
   const page = await ask('type=workspaces&sort=-workspace_name&fields=workspace_name&page[size]=2&page[number]=2');
   expect(page.body.data.map(({ attributes }: { attributes: object }) => attributes)).toEqual([
@@ -174,7 +174,7 @@ it.each([
   expect([status, body.errors[0].detail]).toEqual([400, expect.stringMatching(detail)]);
 });
 
-it('keeps views', async () => {
+it('stores views', async () => {
   for (const name of ['a', 'b']) await create(name);
   const path = `organizations/${organization}/explorer/views`;
   const query = {
@@ -222,7 +222,7 @@ it.each([
   expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(detail)]);
 });
 
-it('views are of their organization', async () => {
+it('keeps views within their organization', async () => {
   const view = (await api.post('organizations/acme/explorer/views', { name: 'a', query: { type: 'workspaces' } })).body
     .data.id;
   for (const path of [`views/${view}`, `views/${view}/results`]) {
@@ -230,7 +230,7 @@ it('views are of their organization', async () => {
   }
 });
 
-it('shows members only what they see, and of states only what they may read', async () => {
+it('shows members only visible workspaces, and only states that they may read', async () => {
   const [seen, hidden] = [await create('seen'), await create('hidden')];
   for (const { id } of [seen, hidden]) await write(id, 1, [resource('aws_vpc', 'a', 1, provider('aws'))]);
   const none = await members.member(organization);
@@ -257,7 +257,7 @@ it('shows members only what they see, and of states only what they may read', as
   ]);
 });
 
-it('notes nothing in an organization that is not explored', async () => {
+it('indexes nothing in an organization without queries', async () => {
   const { id } = await create('w');
   await write(id, 1, [resource('aws_vpc', 'a')]);
   await api.configuration(id);

@@ -49,7 +49,7 @@ const connected = async () => {
 };
 
 describe('a connection through agents', () => {
-  it('is checked, followed, fetched and told of statuses by an agent of its pool', async () => {
+  it('uses an agent of its pool for checks, webhooks, fetches and statuses', async () => {
     const { pool, agent, client, token } = await connected();
     expect(client.relationships['agent-pool'].data).toEqual({ type: 'agent-pools', id: pool.id });
     await followed.has({ 'main.tf': 'locals {}' });
@@ -74,7 +74,7 @@ describe('a connection through agents', () => {
     expect(agent.lines.join('\n')).not.toMatch(/good|X-Amz|Bearer/);
   });
 
-  it('leaves no token where anybody but its agents can read it', async () => {
+  it('stores tokens readable for its agents only', async () => {
     const { pool } = await connected();
     const { queryAll } = await import('../../functions/store/table.ts');
     const rows = await queryAll({ pk: `APOOL#${pool.id}` });
@@ -88,7 +88,7 @@ describe('a connection through agents', () => {
     expect(text).not.toContain('Bearer');
   });
 
-  it('says what is missing while no agent forwards requests', async () => {
+  it('reports the missing agent', async () => {
     const pool = await newPool(api);
     const { status, body } = await connect(pool.id);
     expect([status, body.errors[0].detail]).toEqual([
@@ -98,7 +98,7 @@ describe('a connection through agents', () => {
     expect(forge.calls).toEqual([]);
   });
 
-  it('reaches only what the agent allows', async () => {
+  it('reaches only origins that the agent allows', async () => {
     const pool = await newPool(api);
     await forward(await pool.newToken(), ['https://git.example.com']);
     const { body } = await connect(pool.id);
@@ -106,7 +106,7 @@ describe('a connection through agents', () => {
     expect(forge.calls).toEqual([]);
   });
 
-  it('does not follow an archive to where the agent may not go', async () => {
+  it('does not follow an archive to an origin that is not allowed', async () => {
     const { token } = await connected();
     forge.on('GET', /\/tarball\//, { status: 302, headers: { location: 'http://127.0.0.1:1/latest/meta-data' } });
     const workspace = await followed.workspace(token);
@@ -126,7 +126,7 @@ describe('a connection through agents', () => {
     expect(cleared.body.data.relationships['agent-pool'].data).toBeNull();
   });
 
-  it('gives agents of another pool nothing that was stored before', async () => {
+  it('gives agents of another pool no stored requests', async () => {
     const { client } = await connected();
     const other = await newPool(api);
     await forward(await other.newToken());
@@ -144,7 +144,7 @@ describe('a token of a pool', () => {
       body: { instance: 'i'.repeat(20), name: 'x', ...(publicKey ? { publicKey } : {}) },
     });
 
-  it('of agents that run Terraform gets no requests, and the other way round', async () => {
+  it('of agents that run Terraform gets no requests, and vice versa', async () => {
     const pool = await newPool(api);
     const { publicKey } = newAgentKeys();
     const [runs, forwards] = [await pool.newToken(), await pool.newToken()];
@@ -161,7 +161,7 @@ describe('a token of a pool', () => {
     expect((await api.call('POST', '/agent/v1/next', { token: forwards, body: next })).status).toBe(403);
   });
 
-  it('that was used before there was a choice is for runs', async () => {
+  it('from before this feature is for runs', async () => {
     const pool = await newPool(api);
     const token = await pool.newToken();
     const { update } = await import('../../functions/store/table.ts');

@@ -2,10 +2,9 @@ import { expect, it } from 'vitest';
 import { lackOf } from './fuzz.ts';
 import { fuzzShare } from './share.ts';
 
-it('answers everything without a failure inside, and leaves nothing behind of what it refuses: known seed', () =>
-  fuzzShare(1));
+it('handles all requests without internal errors, and stores nothing of rejected ones: fixed seed', () => fuzzShare(1));
 
-it('finds refusals that say too little', () => {
+it('detects rejections without an explanation', () => {
   const body = (error: object) => JSON.stringify({ errors: [error] });
   const good = { status: '422', title: 't', detail: 'd', source: { pointer: '/data' } };
   expect(lackOf(422, body(good))).toBeUndefined();

@@ -108,7 +108,7 @@ const counted = async () => {
   return counts;
 };
 
-it('reads as often for many rows as for few', async () => {
+it('costs the same number of reads for many rows as for few', async () => {
   for (let n = 0; n < 2; n++) await addRow();
   const few = await counted();
   for (let n = 0; n < 5; n++) await addRow();

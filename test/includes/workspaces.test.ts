@@ -41,7 +41,7 @@ describe('the current configuration version', () => {
     expect(things(await read(id, 'current_configuration_version'))).toEqual([['configuration-versions', uploaded.id]]);
   });
 
-  it('is a provisional one once its saved plan was applied', async () => {
+  it('is a provisional one after its saved plan was applied', async () => {
     const { adoptConfigurationVersion } = await import('../../functions/configurations/records.ts');
     const { id } = await api.workspace();
     const first = await api.configuration(id);

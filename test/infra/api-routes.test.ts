@@ -78,7 +78,7 @@ const contains = (a: string, b: string): boolean => {
 };
 
 describe('API Gateway', () => {
-  it('sends every function every one of its routes, whatever the ids', () => {
+  it('sends each route to its function, whatever the ids', () => {
     expect(declared.length).toBeGreaterThan(200);
     expect(requests.length).toBeGreaterThan(declared.length);
     const astray = requests
@@ -87,7 +87,7 @@ describe('API Gateway', () => {
     expect(astray).toEqual([]);
   });
 
-  it('has no key that every request could do without', () => {
+  it('has no redundant key', () => {
     const derived = keys.filter(({ target, key }) => !subtrees(target).includes(key));
     expect(derived.length).toBeGreaterThan(50);
     // Without a key, only the requests that it is chosen for can go elsewhere.
@@ -111,7 +111,7 @@ describe('API Gateway', () => {
     }
   });
 
-  it('never has to choose between keys of which neither is the more specific', () => {
+  it('has no ambiguous keys', () => {
     const rivals = keys.flatMap((one, i) =>
       keys
         .slice(i + 1)
@@ -122,7 +122,7 @@ describe('API Gateway', () => {
     expect(rivals).toEqual([]);
   });
 
-  it('has room for half as many keys again', () => {
+  it('has room for 50 % more keys', () => {
     const routesPerApi = 300;
     expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length);
     expect(keys.length).toBeLessThan((routesPerApi * 2) / 3);
@@ -254,7 +254,7 @@ describe('a function of the public API', () => {
         'node_modules/tar-stream/',
       ],
     ],
-  ] as const)('%s brings along nothing that only others need', async (id, list, foreign) => {
+  ] as const)('%s bundles no code that only others need', async (id, list, foreign) => {
     // What is elsewhere by now would never be found.
     expect(foreign.filter((path) => !existsSync(`${root}${path}`))).toEqual([]);
     const modules = await modulesOf(id);

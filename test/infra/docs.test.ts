@@ -10,7 +10,7 @@ it.each(generatedParts)('keeps the generated part "$name" of $file up to date (n
   expect(withGenerated(part, document)).toBe(document);
 });
 
-it('lists no operation as not served that a route answers, and none twice', async () => {
+it('lists no served operation as not served, and none twice', async () => {
   const { routes } = await import('../../functions/public-api/all-routes.ts');
   const served = new Set(routes.map(({ method, path }) => unnamed(`${method} ${path.replace('/api/v2', '')}`)));
   const listed = notServed.flatMap(({ operations }) => operations);

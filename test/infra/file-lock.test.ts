@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-it('lets one at a time work, and leaves nothing', async () => {
+it('admits one process at a time, and leaves no file', async () => {
   const file = join(folder, 'lock');
   let [working, most] = [0, 0];
   const work = async () => {
@@ -23,7 +23,7 @@ it('lets one at a time work, and leaves nothing', async () => {
   expect([most, await readdir(folder)]).toEqual([1, []]);
 });
 
-it('names its holder from the first moment, and takes over from one that died', async () => {
+it('names its holder at once, and is taken over from a dead holder', async () => {
   const file = join(folder, 'lock');
   const { readFile } = await import('node:fs/promises');
   await locked(file, async () => {

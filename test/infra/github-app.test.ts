@@ -13,7 +13,7 @@ const app = {
   githubAppWebhookSecretParameter: '/stepform/github-app-webhook-secret',
 };
 
-it('takes all of them, or none', () => {
+it('requires all settings or none', () => {
   expect(readSettings({ ...app }).githubAppId).toBe(77);
   expect(readSettings({}).githubAppId).toBeUndefined();
   for (const name of Object.keys(app)) {
@@ -27,11 +27,11 @@ it.each([
   ['http', { githubAppUrl: 'http://git.example', githubAppApiUrl: 'https://git.example/api/v3' }, 'githubAppUrl'],
   ['one URL of two', { githubAppUrl: 'https://git.example' }, 'give both'],
   ['a secret in place of a name', { githubAppKeyParameter: '-----BEGIN KEY' }, 'githubAppKeyParameter'],
-])('refuses %s', (_, change, words) => {
+])('rejects %s', (_, change, words) => {
   expect(() => readSettings({ ...app, ...change })).toThrow(words);
 });
 
-it('names the variable of the local platform for a file that is none', () => {
+it('names the variable of the local platform for an invalid file', () => {
   expect(localGithubAppVariable({})).toBe('');
   expect(() => localGithubAppVariable({ STEPFORM_GITHUB_APP: '/nowhere.json' })).toThrow('STEPFORM_GITHUB_APP');
 });

@@ -107,7 +107,7 @@ describe('the run state machine', () => {
     );
   });
 
-  it('leads down its definition, but for detours to what comes first', () => {
+  it('follows the order of its definition, except for detours to earlier states', () => {
     const order = Object.keys(machine.States);
     const up = Object.entries(machine.States).flatMap(([name, { Next, Default, Choices = [], Catch = [] }]) =>
       [Next, Default, ...Choices.map((way) => way.Next), ...Catch.map((way) => way.Next)]
@@ -124,7 +124,7 @@ describe('the run state machine', () => {
     ]);
   });
 
-  it('takes every way of its Choices on some path', () => {
+  it('takes every branch of its Choices on some path', () => {
     const taken = new Set(paths.flatMap(({ states }) => states.map((name, i) => `${name} → ${states[i + 1]}`)));
     const ways = Object.entries(machine.States).flatMap(([name, { Choices = [], Default }]) =>
       Default ? [Default, ...Choices.map(({ Next }) => Next)].map((to) => `${name} → ${to}`) : [],

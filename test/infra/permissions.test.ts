@@ -379,7 +379,7 @@ describe('IAM permissions', () => {
     );
   });
 
-  it('let one function alone write providers that other runs execute', () => {
+  it('let only one function write providers that other runs execute', () => {
     const writers = functionIds.filter((id) =>
       permissionsOf(roleOf(id)).some((line) => line.startsWith('s3:PutObject') && line.includes('providers')),
     );

@@ -29,7 +29,7 @@ const policyOf = ({ Resources }: Template, role: string): string =>
   JSON.stringify(Object.entries(Resources).find(([id, { Type }]) => Type === 'AWS::IAM::Role' && id.startsWith(role)));
 
 describe('runners on a public image', () => {
-  it('need no image to be built, and no right to pull one', () => {
+  it('need no image build and no permission to pull one', () => {
     const manifest = JSON.parse(readFileSync(join(folder, 'Stepform.assets.json'), 'utf8'));
     expect(manifest.dockerImages).toEqual({});
     expect(containerOf(template).Image).toBe(image);
@@ -37,7 +37,7 @@ describe('runners on a public image', () => {
     expect(policyOf(usual, 'RunnersExecutionRole')).toContain('ecr:');
   });
 
-  it('start only the program that was deployed, as root, with a root file system that cannot be written', () => {
+  it('start only the deployed program, as root, with a read-only root file system', () => {
     const container = containerOf(template);
     expect(container).toMatchObject({ User: '0', WorkingDirectory: '/tmp', ReadonlyRootFilesystem: true });
     expect(container.EntryPoint.slice(0, 2)).toEqual(['node', '--disable-sigusr1']);
@@ -53,7 +53,7 @@ describe('runners on a public image', () => {
     ).toBe(sha256);
   });
 
-  it('let the runner API read runner programs in the bucket of assets, and nothing else there', () => {
+  it('let the runner API read only runner programs in the bucket of assets', () => {
     expect(policyOf(template, 'RunnerRole')).toMatch(/cdk-hnb659fds-assets-[^"]*"[^\]]*\*\.stepform-runner/);
     expect(policyOf(usual, 'RunnerRole')).not.toContain('cdk-hnb659fds-assets');
     const others = JSON.stringify(template.Resources).match(/\/\*\.stepform-runner/g) ?? [];
@@ -62,7 +62,7 @@ describe('runners on a public image', () => {
   });
 });
 
-describe('the start of a runner without a program', () => {
+describe('starting a runner without a program', () => {
   const program = gzipSync(
     JSON.stringify({ 'main.mjs': "import './chunks/a.mjs';", 'chunks/a.mjs': "console.log('runs');" }),
   );
@@ -89,12 +89,12 @@ describe('the start of a runner without a program', () => {
     return { code, output };
   };
 
-  it('runs what has the checksum', async () => {
+  it('runs a program with the right checksum', async () => {
     const ended = await start(createHash('sha256').update(program).digest('hex'));
     expect(ended).toEqual({ code: 0, output: 'runs\n' });
   });
 
-  it('refuses anything else', async () => {
+  it('rejects any other', async () => {
     const { code, output } = await start('0'.repeat(64));
     expect(code).toBe(1);
     expect(output).toContain("is not the runner's program: deploy the platform again");

@@ -192,7 +192,7 @@ const mainStage = () => resources('AWS::ApiGatewayV2::Stage').find(ofMainApi) as
 describe('the environments’ API', () => {
   const own = (type: string) => resources(type).filter(({ id }) => id.startsWith('EnvironmentApi'));
 
-  it('hands builds, templates, files and what organizations watch to functions of their own, and connections to the one that sends logs', () => {
+  it('routes builds, templates, files and organization events to functions of their own, and connections to the function that sends logs', () => {
     const targets = own('AWS::ApiGatewayV2::Integration').map(({ Properties }) => readable(Properties.IntegrationUri));
     expect(targets.filter((uri) => uri === 'EnvironmentsFunction')).toHaveLength(1);
     expect(targets.filter((uri) => uri.includes('EnvironmentLogsFunction'))).toHaveLength(1);
@@ -206,7 +206,7 @@ describe('the environments’ API', () => {
     expect(keys.sort()).toEqual(['$connect', '$default', ...handedOver].sort());
   });
 
-  it('keeps tokens and tickets, which are in queries, out of the access logs', () => {
+  it('keeps tokens and tickets in queries out of the access logs', () => {
     const stages = own('AWS::ApiGatewayV2::Stage');
     expect(stages).toHaveLength(2);
     for (const { Properties } of stages) {

@@ -11,7 +11,7 @@ describe('ranges', () => {
     '2001:db8::/32',
     '2001:DB8:0:0:0:0:0:0/32',
     '2001:db8::1/128',
-  ])('takes %s', (text) => {
+  ])('accepts %s', (text) => {
     expect(readRange(text)).toEqual(expect.objectContaining({ prefix: Number(text.split('/')[1]) }));
   });
 
@@ -34,13 +34,13 @@ describe('ranges', () => {
     ['2001:db8::1/64', /first address/],
     ['::ffff:10.0.0.0/104', /as IPv4: 10\.0\.0\.0/],
     ['::ffff:a00:0/104', /as IPv4: 10\.0\.0\.0/],
-  ])('refuses %j and says how to write it', (text, problem) => {
+  ])('rejects %j with the expected notation', (text, problem) => {
     expect(readRange(text)).toMatch(problem);
   });
 });
 
 describe('addresses', () => {
-  it('in the notation of IPv6 for IPv4 are those of IPv4', () => {
+  it('in IPv4-mapped IPv6 notation equal IPv4 addresses', () => {
     for (const text of ['::ffff:192.0.2.1', '::FFFF:192.0.2.1', '::ffff:c000:201', '0:0:0:0:0:ffff:c000:0201']) {
       expect(readAddress(text)).toEqual({ family: 'ipv4', text: '192.0.2.1' });
     }
@@ -51,7 +51,7 @@ describe('addresses', () => {
     expect(isWithin('192.0.2.1', ['::/0'])).toBe(false);
   });
 
-  it('that are none are within nothing', () => {
+  it('that are invalid are in no range', () => {
     for (const text of [undefined, '', 'unknown', '192.0.2.1, 10.0.0.1', '192.0.2.1:443', 'fe80::1%eth0', '0x7f.1']) {
       expect([text, isWithin(text, ['0.0.0.0/0', '::/0'])]).toEqual([text, false]);
     }

@@ -27,7 +27,7 @@ const statuses = async (token: string) => [
 ];
 
 describe('agents', () => {
-  it('are not subject to the allowlist of the organization, nor people to those of pools', async () => {
+  it('are not subject to the allowlist of the organization, nor users to those of pools', async () => {
     const { name, addList, members } = await makeOrganization(api);
     const { token } = await poolOf(name);
     const member = await members.member(name);
@@ -38,7 +38,7 @@ describe('agents', () => {
     expect((await api.get(`organizations/${name}`, { token: member.token, address: outside })).status).toBe(200);
   });
 
-  it('of every call are refused by name, with the address', async () => {
+  it('are refused in every call by name, with the address', async () => {
     const { name, addList } = await makeOrganization(api);
     const { token, id } = await poolOf(name);
     const { body } = await register(token, outside);
@@ -63,7 +63,7 @@ describe('agents', () => {
     expect(await statuses((await poolOf(name)).token)).toEqual([200, 403]);
   });
 
-  it('are let in by any of the lists that apply to their pool', async () => {
+  it('are admitted by any list of their pool', async () => {
     const { name, addList } = await makeOrganization(api);
     const [one, two] = [await poolOf(name), await poolOf(name)];
     const list = await addList('selected_agent_pools', '192.0.2.0/24');
@@ -88,7 +88,7 @@ describe('agents', () => {
     expect(await statuses(one.token)).toEqual([200, 200]);
   });
 
-  it('cost no call more without an allowlist', async () => {
+  it('cost no additional call without an allowlist', async () => {
     const { name, addList } = await makeOrganization(api);
     const { token } = await poolOf(name);
     await register(token, office);

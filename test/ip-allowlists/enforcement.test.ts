@@ -23,7 +23,7 @@ const serviceTokens = async (name: string) => {
 };
 
 describe('an allowlist of the organization', () => {
-  it('refuses members, teams and the organization from elsewhere by name, and owners nowhere', async () => {
+  it('refuses members, teams and the organization from other addresses by name, but never owners', async () => {
     const { name, workspace, members, addList } = await makeOrganization(api);
     const admin = await members.withLevel(name, 'admin');
     const owner = await members.owner(name);
@@ -55,7 +55,7 @@ describe('an allowlist of the organization', () => {
     expect(await from(`workspaces/${workspace}`, outside, admin.token)).toBe(200);
   });
 
-  it('holds for sessions of the page, and for lists of organizations', async () => {
+  it('applies to sessions of the page, and to lists of organizations', async () => {
     const { name, members, addList } = await makeOrganization(api);
     const { issueSession } = await import('../../functions/people/accounts/tokens.ts');
     const member = await members.member(name);
@@ -77,7 +77,7 @@ describe('an allowlist of the organization', () => {
     expect(await from('account/details', outside, session)).toBe(200);
   });
 
-  it('goes by the connection, whatever headers say', async () => {
+  it('uses the address of the connection, whatever the headers', async () => {
     const { name, members, addList } = await makeOrganization(api);
     const { token } = await members.member(name);
     await addList('organization', '192.0.2.0/24');
@@ -98,7 +98,7 @@ describe('an allowlist of the organization', () => {
     }
   });
 
-  it('with no enabled range restricts nobody; each enabled range lets in', async () => {
+  it('with no enabled range restricts nobody; each enabled range admits its addresses', async () => {
     const { name, members, addList, addRange } = await makeOrganization(api);
     const { token } = await members.member(name);
     const at = `organizations/${name}`;
@@ -115,7 +115,7 @@ describe('an allowlist of the organization', () => {
     expect(await from(at, outside, token)).toBe(200);
   });
 
-  it('holds for whoever joins, and for teams that get their first token, afterwards', async () => {
+  it('applies to later members, and to teams with a later first token', async () => {
     const { name, members, addList } = await makeOrganization(api);
     await addList('organization', '192.0.2.0/24');
     const late = await members.withFlags(name, 'manage-workspaces');
@@ -139,7 +139,7 @@ describe('an allowlist of the organization', () => {
     expect(await from(`organizations/${name}`, outside, invited.token)).toBe(403);
   });
 
-  it('does not close what comes without a person: forges, runs, uploads and links', async () => {
+  it('does not restrict forges, runs, uploads and links', async () => {
     const { name, workspace, addList } = await makeOrganization(api);
     const token = await tokenOfRun(workspace);
     await addList('organization', '192.0.2.0/24');
@@ -169,7 +169,7 @@ const tokenOfRun = async (workspaceId: string): Promise<string> => {
   return token;
 };
 
-describe('whoever changes an allowlist', () => {
+describe('the user who changes an allowlist', () => {
   it('is not locked out by mistake, and owners never', async () => {
     const { name, addList, addRange, members } = await makeOrganization(api);
     const { organization: token } = await serviceTokens(name);
@@ -194,8 +194,8 @@ describe('whoever changes an allowlist', () => {
   });
 });
 
-describe('the note that an organization has allowlists', () => {
-  it('is left where a later change has made it again', async () => {
+describe('the mark that an organization has allowlists', () => {
+  it('is kept when a later change has set it again', async () => {
     const { name, members, addList } = await makeOrganization(api);
     const { getOrganization } = await import('../../functions/people/organizations/records.ts');
     const { forgetEverywhere } = await import('../../functions/ip-allowlists/flags.ts');
@@ -210,7 +210,7 @@ describe('the note that an organization has allowlists', () => {
 });
 
 describe('an organization without allowlists', () => {
-  it('costs not one read more, and one that had some is as it was', async () => {
+  it('costs no additional read, even after having had some', async () => {
     const { name, workspace, members, addList } = await makeOrganization(api);
     const member = await members.withLevel(name, 'admin');
     const { token } = await members.member(name);

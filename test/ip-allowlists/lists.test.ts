@@ -68,7 +68,7 @@ describe('IP allowlists', () => {
     expect(ids((await api.get(lists)).body.data)).not.toContain(id);
   });
 
-  it('of selected agent pools have pools assigned, which end with the scope', async () => {
+  it('of selected agent pools have pools assigned, until the scope changes', async () => {
     const [one, two] = [await newPool(), await newPool()];
     const made = await api.post(lists, { name: uniqueName('l') }, { 'agent-pools': pools(one) });
     const path = `cidr-range-lists/${made.body.data.id}`;
@@ -86,7 +86,7 @@ describe('IP allowlists', () => {
     expect(await assigned()).toEqual([]);
   });
 
-  it('refuse what cannot be, naming the field', async () => {
+  it('reject invalid input, naming the field', async () => {
     const { name: other } = await makeOrganization(api);
     const foreign = await newPool(other);
     const name = uniqueName('l');
@@ -129,7 +129,7 @@ describe('IP allowlists', () => {
     ]);
   });
 
-  it('are at most 25, with 300 ranges in all, which fit an item of the table however long', async () => {
+  it('are limited to 25, with 300 ranges in all, which fit into one item', async () => {
     const { name, addList, addRange } = await makeOrganization(api);
     const { changeIpAllowlists } = await import('../../functions/ip-allowlists/records.ts');
     const list = await addList('selected_agent_pools');
@@ -159,7 +159,7 @@ describe('IP allowlists', () => {
     expect([another.status, another.body.errors[0].detail]).toEqual([422, expect.stringContaining('25 IP allowlists')]);
   });
 
-  it('take no outdated change with If-Match, and lose none of changes at once', async () => {
+  it('reject outdated changes with If-Match, and keep all concurrent changes', async () => {
     const { addList, addRange } = await makeOrganization(api);
     const list = await addList('all_agent_pools');
     const path = `cidr-range-lists/${list}`;

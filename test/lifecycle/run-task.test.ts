@@ -129,14 +129,14 @@ describe('asking a run task', () => {
     expect(server.requests[0]?.headers['x-tfc-task-signature']).toBe('');
   });
 
-  it('waits for the callback once the task has heard', async () => {
+  it('waits for the callback once the task has accepted the request', async () => {
     const { ask, read } = await asking();
     await ask();
     expect(await read()).toMatchObject({ status: 'running', acknowledgedAt: expect.any(String) });
     expect(told()).toEqual([]);
   });
 
-  it('is repeated until the task answers 200', async () => {
+  it('is retried until the task responds with 200', async () => {
     const { ask, read } = await asking();
     server.answer = (_, response) => response.writeHead(server.requests.length < 3 ? 503 : 200).end();
     await ask();
@@ -145,7 +145,7 @@ describe('asking a run task', () => {
     expect(bodies.size).toBe(1);
   });
 
-  it('is not sent again when the state is entered again after the task has heard', async () => {
+  it('is not sent again when the state is re-entered after the task has accepted it', async () => {
     const { ask, input, read } = await asking();
     await ask();
     await runTask({ ...input, token: 'another' }, patience);
@@ -181,7 +181,7 @@ describe('asking a run task', () => {
       1,
     ],
     ['is inside', () => Object.assign(process.env, { OUTBOUND_ALLOWED_CIDRS: '' }), 'reserved address', 0],
-  ])('does not try a task again that %s', async (_, prepare, reason, requests) => {
+  ])('does not retry a task that %s', async (_, prepare, reason, requests) => {
     const { ask, input, read } = await asking();
     prepare();
     await ask();
@@ -190,21 +190,21 @@ describe('asking a run task', () => {
     expect(told()).toEqual([succeeded(input.token)]);
   });
 
-  it('takes a gigabyte for the 200 it begins with', async () => {
+  it('accepts a 200 without reading a gigabyte of body', async () => {
     const { ask, read } = await asking();
     server.answer = endless;
     await ask();
     expect((await read()).status).toBe('running');
   });
 
-  it('does not wait for ever for an answer', async () => {
+  it('times out waiting for a response', async () => {
     const { ask, read } = await asking();
     server.answer = hang;
     await ask({ tries: 1, pauseMs: 1 });
     expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining('timed out') });
   }, 20_000);
 
-  it('reports that the task is gone', async () => {
+  it('reports that the task was deleted', async () => {
     const { ask, task, read } = await asking();
     const { deleteTask } = await import('../../functions/run-tasks/records.ts');
     await deleteTask(task);
@@ -212,7 +212,7 @@ describe('asking a run task', () => {
     expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining('was deleted') });
   });
 
-  it('does not ask for a run that was canceled before its token was there', async () => {
+  it('does not call a task for a run that was canceled before its token was stored', async () => {
     const { run, ask, input } = await asking();
     await api.call('POST', `runs/${run.id}/actions/cancel`);
     api.aws.sent.length = 0;
@@ -221,7 +221,7 @@ describe('asking a run task', () => {
     expect(told()).toMatchObject([{ action: 'SendTaskFailure', input: { taskToken: input.token, error: 'Canceled' } }]);
   });
 
-  it('stops trying when the run is canceled meanwhile', async () => {
+  it('stops retrying when the run is canceled', async () => {
     const { run, ask, read } = await asking();
     server.answer = async (_, response) => {
       await runs.bring(run.id, { cancel: { by: 'user', at: '', forceAvailableAt: '' } });
@@ -231,7 +231,7 @@ describe('asking a run task', () => {
     expect([server.requests.length, (await read()).status, told()]).toEqual([1, 'pending', []]);
   });
 
-  it('believes a task that called back instead of answering', async () => {
+  it('accepts the callback of a task that did not respond', async () => {
     const { ask, input, read } = await asking();
     server.answer = async ({ payload }, response) => {
       await api.call('PATCH', `task-results/${input.taskResultId}/callback`, {
@@ -254,7 +254,7 @@ describe('asking a run task', () => {
   });
 });
 
-describe('a run task that is not heard of', () => {
+describe('a run task without a callback', () => {
   const since = async (id: string, seconds: number) => {
     const { update } = await import('../../functions/store/table.ts');
     const { keys } = await import('../../functions/store/keys.ts');

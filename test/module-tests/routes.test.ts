@@ -105,7 +105,7 @@ describe('a test run', () => {
     expect(await going()).toBe(0);
   });
 
-  it('that Terraform could not finish has the test status error, which is never empty', async () => {
+  it('that Terraform could not finish has the test status error', async () => {
     const module = await newModule();
     const { body } = await start(module);
     await end(body.data.id, { outcome: 'errored', message: 'no such module' });
@@ -113,7 +113,7 @@ describe('a test run', () => {
     expect(attributes).toMatchObject({ status: 'errored', 'test-status': 'error', 'end-reason': 'no such module' });
   });
 
-  it('can be canceled, twice as the command line does, and forced only later', async () => {
+  it('can be canceled, twice like the command line does, and force-canceled only later', async () => {
     const module = await newModule();
     const { body } = await start(module);
     const path = `${module.tests}/test-runs/${body.data.id}`;
@@ -146,7 +146,7 @@ describe('a test run', () => {
     for (const id of ids) await end(id, { outcome: 'canceled' });
   });
 
-  it('is no run, plan or event to anybody', async () => {
+  it('is never visible as run, plan or event', async () => {
     const module = await newModule();
     const { body } = await start(module);
     const id = runIdOf(body.data.id);
@@ -162,7 +162,7 @@ describe('a test run', () => {
     await end(body.data.id, { outcome: 'canceled' });
   });
 
-  it('is refused beyond ten at once', async () => {
+  it('is rejected beyond ten at once', async () => {
     const module = await newModule();
     const version = await uploaded(module);
     const ids = [];
@@ -185,7 +185,7 @@ describe('a test run', () => {
     [{ parallelism: 0 }, 'parallelism'],
     [{ variables: [{ key: '1 x', value: '1' }] }, 'variables/0/key'],
     [{ 'terraform-version': '1.9.0' }, 'terraform-version'],
-  ])('is refused with the name of the field: %j', async (attributes, field) => {
+  ])('is rejected with the name of the field: %j', async (attributes, field) => {
     const { status, body } = await start(await newModule(), attributes, 'cv-any');
     expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
   });
@@ -206,7 +206,7 @@ describe('a test run', () => {
     ]);
   });
 
-  it('is for those who publish modules', async () => {
+  it('requires permission to publish modules', async () => {
     const members = await memberHelpers();
     const module = await newModule();
     const { body } = await start(module);
@@ -232,7 +232,7 @@ describe('a test run', () => {
 describe('a variable of the tests', () => {
   const value = { key: 'TOKEN', value: 'hidden', category: 'env', sensitive: true };
 
-  it('is sealed for its module, and opened for its test run alone', async () => {
+  it('is sealed for its module, and opened only for its test run', async () => {
     const module = await newModule();
     const { status, body } = await api.post(`${module.tests}/vars`, value);
     expect([status, body.data.attributes.value]).toEqual([201, null]);
@@ -262,13 +262,13 @@ describe('a variable of the tests', () => {
   it.each([
     [{ key: 'a', value: '1', category: 'terraform' }, 'category'],
     [{ key: 'TFC_AWS_PROVIDER_AUTH', value: 'true', category: 'env' }, 'key'],
-  ])('is refused where it could have no effect: %j', async (attributes, field) => {
+  ])('is rejected when it would have no effect: %j', async (attributes, field) => {
     const { status, body } = await api.post(`${(await newModule()).tests}/vars`, attributes);
     expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
   });
 });
 
-it('interrupts tests of a module that is deleted, and leaves nothing of them', async () => {
+it('interrupts tests of a deleted module, and deletes their data', async () => {
   const module = await newModule();
   await api.post(`${module.tests}/vars`, { key: 'A', value: '1', category: 'env' });
   const { body } = await start(module);

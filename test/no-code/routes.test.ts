@@ -93,7 +93,7 @@ describe('no-code of a module itself', () => {
   const noCodeOf = async (id: string) =>
     (await api.get(`registry-modules/${id}`)).body.data.relationships['no-code-modules'].data;
 
-  it('is set when the module is created, and makes one no-code module', async () => {
+  it('is set when the module is created, and creates one no-code module', async () => {
     const { status, body } = await create({ 'no-code': true });
     expect(status).toBe(201);
     expect(body.data.attributes['no-code']).toBe(true);
@@ -104,7 +104,7 @@ describe('no-code of a module itself', () => {
     expect(read.body.data.relationships['registry-module'].data.id).toBe(body.data.id);
   });
 
-  it('makes nothing where it is false', async () => {
+  it('creates nothing when false', async () => {
     const { body } = await create({ 'no-code': false });
     expect(body.data.attributes['no-code']).toBe(false);
     expect(await noCodeOf(body.data.id)).toEqual([]);
@@ -124,7 +124,7 @@ describe('no-code of a module itself', () => {
     expect(await noCodeOf(body.data.id)).toEqual([first]);
   });
 
-  it('comes along with modules on request only', async () => {
+  it('is included with modules on request only', async () => {
     const { body } = await create({ 'no-code': true });
     const [noCode] = await noCodeOf(body.data.id);
     for (const path of [`registry-modules/${body.data.id}`, modules]) {
@@ -162,7 +162,7 @@ describe('a no-code module', () => {
     expect((await api.post(noCodes, {}, of(module.id))).status).toBe(201);
   });
 
-  it('takes a version that is awaited, and no unknown one', async () => {
+  it('accepts a pending version, but no unknown one', async () => {
     const module = await newModule();
     await api.post(`${module.path}/versions`, { version: '1.2.3' });
     expect((await api.post(noCodes, { 'version-pin': '9.9.9' }, of(module.id))).status).toBe(422);
@@ -175,7 +175,7 @@ describe('a no-code module', () => {
     [{ ...sizes, 'variable-name': 'nosuch' }, 'variable-name'],
     [{ 'variable-name': 'count_of', 'variable-type': 'string', options: ['1'] }, 'variable-type'],
     [{ 'variable-name': 'count_of', 'variable-type': 'number', options: ['many'] }, 'options/0'],
-  ])('refuses options that the module cannot have: %j', async (option, field) => {
+  ])('rejects invalid options: %j', async (option, field) => {
     const module = await newModule('1.0.0');
     await api.get(module.path);
     const { status, body } = await api.post(noCodes, {}, of(module.id, [option]));
@@ -185,7 +185,7 @@ describe('a no-code module', () => {
     ]);
   });
 
-  it('says what a version declares', async () => {
+  it('returns the variables of a version', async () => {
     const module = await newModule('1.0.0');
     const noCode = await enable(module);
     const { body } = await api.get(`no-code-modules/${noCode.id}/versions/1.0.0/module-variables`);
@@ -204,7 +204,7 @@ describe('a no-code module', () => {
   });
 });
 
-describe('a workspace that is made from a module', () => {
+describe('a workspace created from a module', () => {
   it('has its variables, generated configuration and first run', async () => {
     const module = await newModule('1.0.0', '1.1.0');
     const noCode = await enable(module, { 'version-pin': '1.0.0' });
@@ -240,7 +240,7 @@ describe('a workspace that is made from a module', () => {
     [{ count_of: '1' }, { 'working-directory': 'x' }, 422, /working-directory: cannot be set/],
     [{ count_of: '1' }, { 'execution-mode': 'local' }, 422, /execution-mode: local/],
     [{ count_of: '1' }, { name: 'a b' }, 422, /name/],
-  ])('is refused, and nothing is left: %j %j', async (values, attributes, status, why) => {
+  ])('is rejected without a trace: %j %j', async (values, attributes, status, why) => {
     const noCode = await enable(await newModule('1.0.0'));
     const before = (await api.get('organizations/acme/workspaces')).body.meta.pagination['total-count'];
     const refused = await make(noCode.id, values as Record<string, string>, attributes);
@@ -248,12 +248,12 @@ describe('a workspace that is made from a module', () => {
     expect((await api.get('organizations/acme/workspaces')).body.meta.pagination['total-count']).toBe(before);
   });
 
-  it('is refused while provisioning is switched off', async () => {
+  it('is rejected while provisioning is disabled', async () => {
     const noCode = await enable(await newModule('1.0.0'), { enabled: false });
     expect((await make(noCode.id, { count_of: '1' })).status).toBe(409);
   });
 
-  it('is for those who may create workspaces, set variables and apply, in the project', async () => {
+  it('requires permission to create workspaces, set variables and apply, in the project', async () => {
     const members = await memberHelpers();
     const noCode = await enable(await newModule('1.0.0'));
     const reader = await members.withFlags('acme', 'read-projects');
@@ -267,7 +267,7 @@ describe('a workspace that is made from a module', () => {
     expect((await api.call('PATCH', `no-code-modules/${noCode.id}`, { token, body: { data: {} } })).status).toBe(403);
   });
 
-  it('is upgraded by a run that waits, keeps its variables, and is of the new version once that was applied', async () => {
+  it('is upgraded by a run that waits for confirmation, keeps its variables, and has the new version once applied', async () => {
     const module = await newModule('1.0.0');
     const noCode = await enable(module);
     const { body } = await make(noCode.id, { count_of: '2', size: 'large' }, { 'auto-apply': true });

@@ -95,7 +95,7 @@ const press = (path: string, fields: Record<string, string>) =>
   });
 
 describe('a configuration', () => {
-  it('is refused by name where the operator set no sender', async () => {
+  it('is rejected by name without a configured sender', async () => {
     delete process.env.EMAIL_SENDER;
     const { status, body } = await post((await api.workspace()).id);
     expect([status, body.errors[0].source.pointer]).toEqual([422, '/data/attributes/destination-type']);
@@ -135,7 +135,7 @@ describe('a configuration', () => {
 });
 
 describe('an e-mail', () => {
-  it('goes to each member by itself, once, whatever the message of the run says', async () => {
+  it('goes to each member separately, once, whatever the message of the run', async () => {
     const { workspace, runId } = await runIn('Hi\r\nBcc: victim@example.com\r\n\r\nbody');
     const [one, two] = [await member(), await member()];
     const { id } = (await post(workspace, {}, [one.id, two.id])).body.data;
@@ -155,7 +155,7 @@ describe('an e-mail', () => {
     ]);
   });
 
-  it('reaches nobody who left the organization, or whose address nobody vouched for', async () => {
+  it('is not sent to former members and unverified addresses', async () => {
     const { workspace, runId } = await runIn();
     const [left, renamed] = [await member(), await member()];
     await post(workspace, {}, [left.id, renamed.id]);
@@ -168,7 +168,7 @@ describe('an e-mail', () => {
     expect(toOf()).toEqual([]);
   });
 
-  it('that SES could not take is sent again, to those who lack it', async () => {
+  it('that SES could not accept is retried, for the missing recipients only', async () => {
     const { workspace, runId } = await runIn();
     const [one, two] = [await member(), await member()];
     await post(workspace, {}, [one.id, two.id]);
@@ -181,7 +181,7 @@ describe('an e-mail', () => {
     expect(toOf().sort()).toEqual([one.email, two.email].sort());
   });
 
-  it('that SES rejects is not sent again, and the configuration says why', async () => {
+  it('that SES rejects is not retried, and the configuration shows why', async () => {
     const { workspace, runId } = await runIn();
     const { id } = (await post(workspace, {}, [(await member()).id])).body.data;
     answer = { status: 400, body: '{"__type":"MessageRejected","message":"Email address is not verified."}' };
@@ -197,7 +197,7 @@ describe('an e-mail', () => {
     ]);
   });
 
-  it('is not sent beyond the limit of a day', async () => {
+  it('is not sent beyond the daily limit', async () => {
     const { keys } = await import('../../functions/store/keys.ts');
     const { put, remove } = await import('../../functions/store/table.ts');
     const { workspace, runId } = await runIn();
@@ -211,8 +211,8 @@ describe('an e-mail', () => {
   });
 });
 
-describe('an address of nobody in the organization', () => {
-  it('is asked once a day, and gets nothing before its owner confirms', async () => {
+describe('an address outside of the organization', () => {
+  it('gets one request to confirm a day, and nothing else before its owner confirms', async () => {
     const { workspace, runId } = await runIn();
     const address = `${uniqueName('ops')}@outside.test`;
     const { id } = (await post(workspace, { 'email-addresses': [address] })).body.data;
@@ -231,7 +231,7 @@ describe('an address of nobody in the organization', () => {
     expect(toOf()).toEqual([address, address]);
   });
 
-  it('unsubscribes from a project, or from everything with one click', async () => {
+  it('unsubscribes from a project or from everything with one click', async () => {
     const { workspace, runId } = await runIn();
     const reader = await member();
     await post(workspace, {}, [reader.id]);
@@ -254,7 +254,7 @@ describe('an address of nobody in the organization', () => {
     expect((await api.call('GET', link, { token: null })).body.data.attributes['unsubscribed-at']).toMatch(/Z$/);
   });
 
-  it('is not confirmed with the link of another use, an unknown one or an expired one', async () => {
+  it('is not confirmed by another kind of link, an unknown one or an expired one', async () => {
     const { newEmailToken } = await import('../../functions/notifications/email-recipients.ts');
     const token = await newEmailToken({ organization: 'acme', email: 'x@y.test', use: 'unsubscribe' });
     for (const secret of [token, 'nonsense', '', 'x'.repeat(5000)]) {

@@ -71,7 +71,7 @@ describe('a destination', () => {
     expect((await responsesOf(generic))[0]).toMatchObject({ code: '200', successful: 'true' });
   });
 
-  it('is notified once, however often the state is retried and the event repeated', async () => {
+  it('is notified once, despite retries and repeated events', async () => {
     const workspace = await ready();
     await configure(workspace);
     const runId = await runIn(workspace);
@@ -95,7 +95,7 @@ describe('a destination', () => {
     expect(await responsesOf(other)).toHaveLength(1);
   });
 
-  it('that fails is retried with the same event, and no other is notified twice', async () => {
+  it('that fails is retried with the same event, without notifying others twice', async () => {
     const workspace = await ready();
     const [failing, well] = [await configure(workspace, { url: `${server.url}failing` }), await configure(workspace)];
     server.answer = (request, response) => response.writeHead(request.path === '/failing' ? 503 : 200).end('hm');
@@ -113,7 +113,7 @@ describe('a destination', () => {
     expect(await responsesOf(well)).toHaveLength(2);
   });
 
-  it('that refuses it, or must not be called, is not tried again', async () => {
+  it('that rejects it, or is not allowed, is not retried', async () => {
     const workspace = await ready();
     const id = await configure(workspace);
     server.answer = status(410);
@@ -294,7 +294,7 @@ describe('a team', () => {
       { team: ref('teams', teamId), workspace: ref('workspaces', workspaceId) },
     );
 
-  it('is told once of change requests of workspaces that it was given', async () => {
+  it('is notified once of change requests of its workspaces', async () => {
     const [given, other] = [await team(), await team()];
     const { id: workspaceId, attributes } = await api.workspace();
     await access(given, workspaceId);
@@ -351,7 +351,7 @@ describe('a team', () => {
 describe('health and automatic destruction', () => {
   const result = { succeeded: true, runId: 'run-aaaaaaaaaaaaaaaa', at: '2026-01-02T03:04:05.000Z' };
 
-  it('are told of by the triggers that a result has, once for each result', async () => {
+  it('notify by the triggers of a result, once per result', async () => {
     const workspace = await ready();
     const triggers = ['assessment:drifted', 'assessment:check_failure', 'assessment:failed'];
     await configure(workspace, { triggers });
@@ -387,7 +387,7 @@ describe('health and automatic destruction', () => {
     ]);
   });
 
-  it('are told of a reminder and of results', async () => {
+  it('notify of reminders and results', async () => {
     const workspace = await ready();
     await configure(workspace, {
       triggers: ['workspace:auto_destroy_reminder', 'workspace:auto_destroy_run_results'],

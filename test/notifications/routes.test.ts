@@ -46,7 +46,7 @@ const refusal = ({
 }) => [code, body.errors[0]?.source, body.errors[0]?.detail];
 const at = (field: string) => ({ pointer: `/data/attributes/${field}` });
 
-it('are made, read, listed, changed and deleted', async () => {
+it('are created, read, listed, changed and deleted', async () => {
   const { id: workspaceId } = await api.workspace();
   const configuration = await make({ token: 'secret' }, workspaceId);
   expect(configuration).toMatchObject({
@@ -104,7 +104,7 @@ describe('a destination is verified with a request', () => {
     expect(JSON.stringify(configuration.attributes)).not.toContain('c=d');
   });
 
-  it('and one that is not is refused, with what it answered', async () => {
+  it('and rejected with its response when that fails', async () => {
     server.answer = status(500);
     const { id } = await api.workspace();
     const [code, source, detail] = refusal(await post({ enabled: true }, id));
@@ -113,7 +113,7 @@ describe('a destination is verified with a request', () => {
     expect((await api.get(`workspaces/${id}/notification-configurations`)).body.data).toEqual([]);
   });
 
-  it('when it is enabled, or called in another way, and not for its name', async () => {
+  it('when it is enabled or its URL changes, but not when it is renamed', async () => {
     const configuration = await make();
     await api.patch(one(configuration), { name: 'b', triggers: ['run:planning'] });
     expect(server.requests).toHaveLength(0);
@@ -135,7 +135,7 @@ describe('a destination is verified with a request', () => {
       expect(headers['x-tfe-notification-signature']).toBe(signatureOf(bytes, 'new'));
   });
 
-  it('at any time, of which the last five answers are kept', async () => {
+  it('at any time, keeping the last five responses', async () => {
     const configuration = await make({ token: '' });
     for (let code = 200; code < 206; code++) {
       server.answer = status(code);
@@ -147,7 +147,7 @@ describe('a destination is verified with a request', () => {
     expect(codes).toEqual(['205', '204', '203', '202', '201']);
   });
 
-  it('and nowhere that is inside', async () => {
+  it('and never at a private address', async () => {
     process.env.OUTBOUND_ALLOWED_CIDRS = '';
     const [code, source, detail] = refusal(await post({ enabled: true }));
     expect([code, source]).toEqual([400, at('url')]);
@@ -156,7 +156,7 @@ describe('a destination is verified with a request', () => {
   });
 });
 
-describe('what cannot be is refused, with the field and the remedy', () => {
+describe('invalid input is rejected, with the field and the remedy', () => {
   it.each<[object, string, string]>([
     [{ 'destination-type': 'email' }, 'destination-type', 'sends no e-mail'],
     [{ 'destination-type': 'pager' }, 'destination-type', 'must be one of generic, slack, microsoft-teams'],
@@ -173,7 +173,7 @@ describe('what cannot be is refused, with the field and the remedy', () => {
     expect(detail).toContain(remedy);
   });
 
-  it('another type of what is there, and more than twenty', async () => {
+  it('a changed type, and more than twenty', async () => {
     const { id } = await api.workspace();
     const configuration = await make({}, id);
     expect(refusal(await api.patch(one(configuration), { 'destination-type': 'slack' }))[1]).toEqual(
@@ -185,7 +185,7 @@ describe('what cannot be is refused, with the field and the remedy', () => {
   });
 });
 
-it('a token is kept sealed, for its own configuration only', async () => {
+it('a token is sealed, for its own configuration only', async () => {
   const { id } = await make({ token: 'very secret' });
   const { getNotification, openToken } = await import('../../functions/notifications/records.ts');
   const stored = await getNotification(id);
@@ -214,7 +214,7 @@ describe('who may', () => {
   const statusFor = async (token: string, method: string, path: string) =>
     (await api.call(method, path, { headers: { authorization: `Bearer ${token}` } })).status;
 
-  it('has what it takes on the project or the team, whatever it may in workspaces', async () => {
+  it('needs permission on the project or the team, whatever the permissions on workspaces', async () => {
     const { memberHelpers } = await import('../support/members.ts');
     const { withFlags } = await memberHelpers();
     const ref = (type: string, id: string) => ({ data: { type, id } });

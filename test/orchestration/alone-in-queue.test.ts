@@ -51,7 +51,7 @@ it('reads the queue once when it starts, and not when it ends', async () => {
   expect(await lockOf(workspaceId)).toBeUndefined();
 });
 
-it('does not say so while another run is queued', async () => {
+it('is not marked alone while another run is queued', async () => {
   const workspaceId = await openWorkspace();
   const [first, second] = [await newRun(workspaceId), await newRun(workspaceId)];
   await enterPending(first);
@@ -61,7 +61,7 @@ it('does not say so while another run is queued', async () => {
   expect(await lockOf(workspaceId)).toMatchObject({ runId: second.id });
 });
 
-it('is told of a run that was moved to the front of the queue and waits', async () => {
+it('notices a run that was moved to the front of the queue', async () => {
   const workspaceId = await openWorkspace();
   const first = await newRun(workspaceId);
   await enterPending(first);
@@ -73,7 +73,7 @@ it('is told of a run that was moved to the front of the queue and waits', async 
   expect(await lockOf(workspaceId)).toMatchObject({ runId: second.id });
 });
 
-it('starts a run that comes while it ends, in every explored order of their calls', async () => {
+it('starts a run that is queued while it ends, in every explored order of their calls', async () => {
   const ends = new Set<number>();
   await fc.assert(
     fc.asyncProperty(

@@ -63,7 +63,7 @@ const end = async (id: string, health: object = found): Promise<Run> => {
 };
 
 describe('an assessment', () => {
-  it('is no run to anybody: no number, no place in lists, no lock', async () => {
+  it('is not visible as a run: no number, no place in lists, no lock', async () => {
     const id = await applied();
     expect((await assess(id)).status).toBe(200);
     const run = await going(id);
@@ -132,7 +132,7 @@ describe('an assessment', () => {
     expect((await read(id)).assessing).toBeUndefined();
   });
 
-  it('is canceled by a new run, which waits for nothing; not by a plan-only run', async () => {
+  it('is canceled by a new run, which does not wait for it, but not by a plan-only run', async () => {
     const id = await applied();
     await assess(id);
     const startedAt = async () => (await api.get(`workspaces/${id}`)).body.data.attributes['assessment-started-at'];
@@ -161,7 +161,7 @@ describe('an assessment', () => {
     expect([status, body.errors[0].detail]).toEqual([409, expect.stringMatching(reason)]);
   });
 
-  it('is for admins of the workspace, and its JSON for those who may read states', async () => {
+  it('requires workspace admin, and its JSON access to states', async () => {
     const id = await applied();
     const [reader, planner] = [await help.user('read'), await help.user('plan')];
     const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
@@ -190,7 +190,7 @@ describe('the timer of a workspace', () => {
     expect((await read(id)).assessing).toBeDefined();
   });
 
-  it('looks again while a run is in the way, and goes when nobody wants assessments', async () => {
+  it('retries while a run is in progress, and is removed with the setting', async () => {
     const id = await applied();
     await help.create(id);
     await lookAt(id);
@@ -203,7 +203,7 @@ describe('the timer of a workspace', () => {
     expect(await timerOf(id)).toBeUndefined();
   });
 
-  it('waits while as many assessments go on as an organization may have', async () => {
+  it('waits while the organization runs the maximum of assessments', async () => {
     const id = await applied();
     const rows = Array.from({ length: 10 }, (_, i) => keys.assessing('acme', `run-full${i}`));
     for (const row of rows) await table.put({ ...row, runId: 'x' });
@@ -214,7 +214,7 @@ describe('the timer of a workspace', () => {
     expect((await read(id)).assessing).toBeDefined();
   });
 
-  it('makes up for an assessment that was cut off before it was there', async () => {
+  it('repeats an assessment whose creation was interrupted', async () => {
     const id = await applied();
     await table.update(keys.workspace(id), { set: { assessing: { runId: 'run-never', at: ago(1) } } });
     expect((await assess(id)).status).toBe(200);
@@ -224,7 +224,7 @@ describe('the timer of a workspace', () => {
     expect((await assess(other)).status).toBe(409);
   });
 
-  it('is there for every workspace of an organization that enforces assessments, and for no other', async () => {
+  it('exists for every workspace of an organization that enforces assessments, and for no other', async () => {
     const id = await applied({});
     expect(await timerOf(id)).toBeUndefined();
     await api.patch('organizations/acme', { 'assessments-enforced': true });

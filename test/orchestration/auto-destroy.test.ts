@@ -47,7 +47,7 @@ const end = async (id: string, ending: 'Applied' | 'PlanErrored') => finishRun(i
 const current = async (id: string) => (await help.store.getRun((await timerOf(id))?.runId ?? '')) as Run;
 
 describe('a workspace whose time has come', () => {
-  it('gets one destroy run that applies by itself, however often it is looked at', async () => {
+  it('gets one auto-applied destroy run, however often it is checked', async () => {
     const id = await ephemeral({ 'auto-destroy-at': ago(1), 'auto-apply': false });
     const timer = await timerOf(id);
     await lookAt(id);
@@ -66,7 +66,7 @@ describe('a workspace whose time has come', () => {
     expect(await shown(id)).toMatchObject({ 'auto-destroy-status': 'queued' });
   });
 
-  it('is through with its time once it was destroyed', async () => {
+  it('clears its time once it was destroyed', async () => {
     const id = await ephemeral({ 'auto-destroy-at': ago(1) });
     await lookAt(id);
     await end((await current(id)).id, 'Applied');
@@ -75,7 +75,7 @@ describe('a workspace whose time has come', () => {
     expect(await timerOf(id)).toBeUndefined();
   });
 
-  it('counts its duration on, from the next state', async () => {
+  it('restarts its duration with the next state', async () => {
     const id = await ephemeral({ 'auto-destroy-activity-duration': '2h' });
     await lookAt(id);
     await end((await current(id)).id, 'Applied');
@@ -87,7 +87,7 @@ describe('a workspace whose time has come', () => {
     expect(await runsOf(id)).toHaveLength(2);
   });
 
-  it('is left alone after a change of its state', async () => {
+  it('is not destroyed after a change of its state', async () => {
     const id = await ephemeral({ 'auto-destroy-activity-duration': '2h' }, 1);
     await lookAt(id);
     expect(await runsOf(id)).toEqual([]);
@@ -96,7 +96,7 @@ describe('a workspace whose time has come', () => {
     expect(Date.parse(due)).toBeGreaterThan(Date.now() + 3_500_000);
   });
 
-  it('is tried again after a failure, not after a person discarded the run', async () => {
+  it('is retried after a failure, but not after a user discarded the run', async () => {
     const [failing, discarded] = [
       await ephemeral({ 'auto-destroy-at': ago(1) }),
       await ephemeral({ 'auto-destroy-at': ago(1) }),
@@ -120,7 +120,7 @@ describe('a workspace whose time has come', () => {
     expect(await runsOf(failing)).toHaveLength(2);
   });
 
-  it('is told where no run can be created', async () => {
+  it('notifies when no run can be created', async () => {
     const id = await ephemeral({ 'auto-destroy-at': ago(1), 'allow-destroy-plan': false });
     await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
     await lookAt(id);
@@ -129,7 +129,7 @@ describe('a workspace whose time has come', () => {
     expect(notice).toMatchObject({ kind: 'results', obstacle: 'Destroy plans are not allowed for this workspace' });
   });
 
-  it('waits for a confirmation when whoever uploaded its configuration may not apply', async () => {
+  it('waits for a confirmation when the uploader of its configuration may not apply', async () => {
     const { id } = await api.workspace({ 'auto-destroy-at': ago(1) });
     await setState(id, 5);
     const planner = await help.user('plan');
@@ -141,7 +141,7 @@ describe('a workspace whose time has come', () => {
 });
 
 describe('a timer', () => {
-  it('is not there for workspaces without the setting, and goes with the setting or the workspace', async () => {
+  it('does not exist without the setting, and is removed with the setting or the workspace', async () => {
     expect(await timerOf((await api.workspace()).id)).toBeUndefined();
     const id = await ephemeral({ 'auto-destroy-at': ago(1) });
     await api.patch(`workspaces/${id}`, { 'auto-destroy-at': null });

@@ -48,7 +48,7 @@ beforeEach(() => {
   aws.refusal = undefined;
 });
 
-it('gives the claim of a container that could not be recorded to nobody', async () => {
+it('invalidates the claim of a container that could not be recorded', async () => {
   await open({ status: 'pending', current: true });
   // Read, RunTask, and the write fails.
   aws.failCall(3, 'before');
@@ -62,7 +62,7 @@ it('gives the claim of a container that could not be recorded to nobody', async 
   expect((await now()).plan).toMatchObject({ claimNonce: 'nonce', taskArn: container.arn });
 });
 
-it('stops a container that a former version started and did not record when its run ends', async () => {
+it('stops a container that an older version started without recording it when its run ends', async () => {
   await open({ status: 'pending', current: true });
   await planQueued();
   await store.update(store.keys.run(run.id), { remove: ['plan.taskArn'] });
@@ -72,7 +72,7 @@ it('stops a container that a former version started and did not record when its 
   expect((await now()).status).toBe('errored');
 });
 
-it('leaves no container to a run that was canceled while it was started', async () => {
+it('leaves no container for a run that was canceled during its start', async () => {
   await open({ status: 'pending', current: true });
   aws.gate = async () => {
     if (containers().length === 0) return;

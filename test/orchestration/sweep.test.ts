@@ -124,7 +124,7 @@ it('leaves runs that await a decision alone', async () => {
   expect(Date.parse((await now(run)).dueAt as string)).toBeGreaterThan(Date.now() + 1_800_000);
 });
 
-it('only moves the entry of a run that is to be looked at later', async () => {
+it('only moves the entry of a run that is due later', async () => {
   const run = await waits('Planning', { status: 'planning' });
   const checkAt = new Date(Date.now() + 600_000).toISOString();
   await store.update(store.keys.run(run.id), { set: { checkAt, dueAt: minutesAgo(1) } });
@@ -136,7 +136,7 @@ it('only moves the entry of a run that is to be looked at later', async () => {
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
 });
 
-it('leaves the entry of a run where it is while it is early enough, and moves it when the sweep had it moved', async () => {
+it('keeps the entry of a run while it is early enough, and moves it after the sweep has moved it', async () => {
   const run = await waits('Planning', { status: 'planning' });
   const inSeconds = (n: number) => new Date(Date.now() + n * 1000).toISOString();
   const early = inSeconds(10);
@@ -225,7 +225,7 @@ it('stops only containers that no run needs', async () => {
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
 });
 
-it('stops the runs of a workspace that was deleted, newest first, and takes it away when they are over', async () => {
+it('stops the runs of a deleted workspace, newest first, and removes it when they have ended', async () => {
   const { deleteWorkspace, getEndedWorkspace } = await import('../../functions/removal/workspaces.ts');
   const run = await waits('NeedsConfirmation', { status: 'planned', createdAt: minutesAgo(2) });
   const queued = newRun({ id: `${run.id}b`, workspaceId: run.workspaceId, number: 2, createdAt: minutesAgo(1) });
@@ -254,7 +254,7 @@ it('stops the runs of a workspace that was deleted, newest first, and takes it a
   expect(await store.get(store.keys.workspace(id))).toBeUndefined();
 });
 
-it('hands out a thousand environments that are due at once in eight lists, fifty at most in each', async () => {
+it('splits a thousand due environments into eight lists of at most fifty', async () => {
   process.env.ENVIRONMENT_SWEEP_FUNCTION = 'environment-sweep';
   const ids = Array.from({ length: 1000 }, (_, n) => `${n.toString(16).padStart(8, '0')}`);
   for (const id of ids) await store.put({ pk: `ENV#${id}`, sk: 'ENV', ...store.dueIn(id, -60) });

@@ -100,7 +100,7 @@ it('costs no request without the setting', async () => {
   expect([warm().length, cold().length]).toEqual([0, 1]);
 });
 
-it('keeps as many as the setting says, also when two start them at the same time', async () => {
+it('keeps as many as configured, even with concurrent starts', async () => {
   want(3);
   await Promise.all([store.keepWarmRunners(), store.keepWarmRunners()]);
   expect(warm()).toHaveLength(3);
@@ -108,7 +108,7 @@ it('keeps as many as the setting says, also when two start them at the same time
   expect(warm()).toHaveLength(3);
 });
 
-it('gives a run a runner that stands ready, and starts another in its place', async () => {
+it('gives a run a ready runner, and starts a replacement', async () => {
   want(1);
   const { container, runner } = await ready();
   const run = await queued();
@@ -123,7 +123,7 @@ it('gives a run a runner that stands ready, and starts another in its place', as
   expect(cold()).toHaveLength(1);
 });
 
-it('lets one of two runs have the only one, and starts a container for the other', async () => {
+it('gives the only one to one of two runs, and starts a container for the other', async () => {
   want(1);
   const { runner } = await ready();
   const runs = [await queued(), await queued()];
@@ -133,7 +133,7 @@ it('lets one of two runs have the only one, and starts a container for the other
   expect(cold()).toHaveLength(1);
 });
 
-it('starts a container when the runner does not pick up, whose key is worth nothing from then on', async () => {
+it('starts a container when the runner does not pick up, and invalidates its key', async () => {
   want(1);
   const { runner } = await ready();
   const run = await queued();
@@ -145,7 +145,7 @@ it('starts a container when the runner does not pick up, whose key is worth noth
   expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
 }, 20_000);
 
-it('refuses whoever comes with the secret after the runner registered', async () => {
+it('rejects the secret after the runner registered', async () => {
   want(1);
   const { container, runner } = await ready();
   const thief = runnerIn(container);
@@ -184,7 +184,7 @@ it('ends the plan of a runner that was killed after its claim, once', async () =
   ]);
 });
 
-it('retires those of a former version, those that never came, and those that are silent', async () => {
+it('retires runners of an older version, unregistered ones, and silent ones', async () => {
   want(3, { version: 'old' });
   const { runner } = await ready();
   want(3, { version: 'new' });
@@ -203,7 +203,7 @@ it('retires those of a former version, those that never came, and those that are
   expect(warm()).toHaveLength(7);
 });
 
-it('has none outside the hours', async () => {
+it('keeps none outside the hours', async () => {
   const hours = { days: [1], from: 0, to: 720, timeZone: 'UTC' };
   want(2, { hours });
   await store.keepWarmRunners(new Date('2026-11-23T11:59:00Z'));
@@ -227,7 +227,7 @@ it('does not fail the run when there is no capacity for the next one', async () 
   expect(warm()).toHaveLength(2);
 });
 
-it('makes up for whoever died between reserving a runner and offering it', async () => {
+it('recovers from a crash between reserving a runner and offering it', async () => {
   want(1);
   const { runner } = await ready();
   const run = await queued();
@@ -254,7 +254,7 @@ it('tells the runner to exit when its run was canceled meanwhile', async () => {
   expect(await runner.ask()).toMatchObject({ action: 'wait' });
 });
 
-it('lets the sweep stop a retired one that hangs, and none that stands ready or works', async () => {
+it('lets the sweep stop retired ones that hang, but no ready or working ones', async () => {
   want(2);
   const idle = await ready();
   const busy = await ready();

@@ -53,7 +53,7 @@ it('shows a member only the tags of workspaces they can read', async () => {
   expect(await home.counts('', member.token)).toEqual(['shared 1']);
 });
 
-it('takes tags from every workspace, or from none when one is unknown', async () => {
+it('removes tags from every workspace, or from none when one is unknown', async () => {
   const home = await organization();
   const [a, b] = [await home.workspace('x', 'y'), await home.workspace('y', 'z')];
   const byName = Object.fromEntries((await home.tags()).map(({ id, attributes }) => [attributes.name, id]));

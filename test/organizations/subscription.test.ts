@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('a subscription', () => {
-  it('is the same by organization and by id, active without an end, and comes along', async () => {
+  it('is the same by organization and by id, active without an end, and included on request', async () => {
     const { data } = (await api.get('organizations/acme/subscription')).body;
     expect(data).toMatchObject({ type: 'subscriptions', attributes: { 'is-active': true, 'end-at': null } });
     expect((await api.get(`subscriptions/${data.id}`)).body.data).toEqual(data);
@@ -26,7 +26,7 @@ describe('a subscription', () => {
     expect(list.included.map(({ type }: { type: string }) => type)).toContain('subscriptions');
   });
 
-  it('has a feature set that says what the entitlements say', async () => {
+  it('has a feature set that matches the entitlements', async () => {
     const entitlements = (await api.get('organizations/acme/entitlement-set')).body.data.attributes;
     for (const path of ['feature-sets', 'organizations/acme/feature-sets']) {
       const { data } = (await api.get(path)).body;
@@ -37,7 +37,7 @@ describe('a subscription', () => {
     }
   });
 
-  it('is not there for strangers', async () => {
+  it('is 404 for strangers', async () => {
     const { token } = await members.somebody('stranger');
     for (const path of [
       'organizations/acme/subscription',
@@ -50,7 +50,7 @@ describe('a subscription', () => {
 });
 
 describe('admin/organizations', () => {
-  it('is for owners of an organization that the operator made, and is not there for others', async () => {
+  it('is for owners of an organization created by the operator, and 404 for others', async () => {
     const read = (name: string, token = api.token) => api.get(`admin/organizations/${name}`, { token });
     const { status, body } = await read('acme');
     expect([status, body.data.attributes.name, body.data.attributes['is-disabled']]).toEqual([200, 'acme', false]);
@@ -87,7 +87,7 @@ describe('admin/terraform-versions', () => {
   const versionsIn = (body: { data: { attributes: { version: string } }[] }) =>
     body.data.map(({ attributes }) => attributes.version);
 
-  it("are the runners' own and a sentence where the releases cannot be read", async () => {
+  it("are the runners' own with a message when the releases cannot be read", async () => {
     process.env.RUNNER_TERRAFORM_VERSION = '1.11.4';
     const { status, body } = await api.get('admin/terraform-versions');
     delete process.env.RUNNER_TERRAFORM_VERSION;
@@ -119,7 +119,7 @@ describe('admin/terraform-versions', () => {
     expect([versionsIn(page), page.meta.pagination['total-pages']]).toEqual([['0.99.10'], 3]);
   });
 
-  it('are there for the operator only, and cannot be written', async () => {
+  it('are readable for the operator only, and cannot be changed', async () => {
     const { token } = await members.withLevel('acme', 'read');
     for (const path of ['admin/terraform-versions', 'admin/terraform-versions/tool-0.99.9'])
       expect((await api.get(path, { token })).status).toBe(404);

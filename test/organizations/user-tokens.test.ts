@@ -37,7 +37,7 @@ const namesFor = async (token: string): Promise<string[]> =>
   (await api.get('organizations?page[size]=100', { token })).body.data.map(({ id }: Named) => id);
 
 describe('an organization without tokens of users', () => {
-  it('answers them with 401 everywhere, and tokens of teams as before', async () => {
+  it('rejects them with 401 everywhere, but not tokens of teams', async () => {
     const { name, workspace, token, set } = await make();
     expect((await api.get(`organizations/${name}`)).body.data.attributes['user-tokens-enabled']).toBe(true);
     expect((await set(false)).body.data.attributes['user-tokens-enabled']).toBe(false);
@@ -53,7 +53,7 @@ describe('an organization without tokens of users', () => {
     expect(await namesFor(api.token)).toContain(name);
   });
 
-  it('is as missing as any other to strangers, and to who joins later with a token', async () => {
+  it('is 404 for strangers, and for later members with a token', async () => {
     const { name, set } = await make();
     await set(false);
     const stranger = await members.somebody('stranger');
@@ -63,7 +63,7 @@ describe('an organization without tokens of users', () => {
     expect((await api.get(`organizations/${name}`, { token: stranger.token })).status).toBe(401);
   });
 
-  it('lets people in by the page', async () => {
+  it('admits users on the page', async () => {
     const { name, set } = await make();
     await set(false);
     const { issueSession } = await import('../../functions/people/accounts/tokens.ts');

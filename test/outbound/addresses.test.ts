@@ -15,7 +15,7 @@ describe('addresses that may be called', () => {
     '223.255.255.255',
     '2606:4700:4700::1111',
     '2a00:1450:4001:800::200e',
-  ])('are those of the internet: %s', (address) => {
+  ])('are public: %s', (address) => {
     expect(may(address)).toBe(true);
   });
 
@@ -54,11 +54,11 @@ describe('addresses that may be called', () => {
     ['Teredo', '2001:0:7f00:1::'],
     ['no address', 'localhost'],
     ['no address', ''],
-  ])('are not those inside: %s (%s)', (_, address) => {
+  ])('are not private: %s (%s)', (_, address) => {
     expect(may(address)).toBe(false);
   });
 
-  it('are those inside that the operator allows, and no others', () => {
+  it('are private ones that the operator allows, and no others', () => {
     const allowed = ['10.1.0.0/16', 'fd12:3456::/32'];
     expect(['10.1.2.3', 'fd12:3456::1', '8.8.8.8'].map((address) => may(address, allowed))).toEqual([true, true, true]);
     expect(['10.2.0.1', 'fd12:3457::1', '169.254.169.254'].map((address) => may(address, allowed))).toEqual([
@@ -70,13 +70,13 @@ describe('addresses that may be called', () => {
 });
 
 it.each(['10.0.0.0', '10.0.0.0/33', '::/129', 'example.com/8', '10.0.0.0/-1', '/8', '10.0.0/8', ''])(
-  'takes no range of %j',
+  'rejects the range %j',
   (text) => {
     expect(readCidr(text)).toBeUndefined();
   },
 );
 
-describe('where a host is', () => {
+describe('the address of a host', () => {
   it.each([
     'http://127.0.0.1/',
     'http://2130706433/',
@@ -86,7 +86,7 @@ describe('where a host is', () => {
     'http://[::ffff:169.254.169.254]/',
     'http://①②⑦.0.0.1/',
     'http://localhost/',
-  ])('is told to be inside, however it is written: %s', async (url) => {
+  ])('is recognized as private in any notation: %s', async (url) => {
     await expect(allowedAddresses(new URL(url).hostname)).rejects.toMatchObject({
       failure: 'forbidden',
       message: expect.stringContaining('outboundAllowedCidrs'),

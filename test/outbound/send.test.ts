@@ -39,7 +39,7 @@ const post = (url: string, limits = {}) =>
 const failure = (what: string, message: string) => ({ failure: what, message: expect.stringContaining(message) });
 
 describe('requests to people’s URLs', () => {
-  it('are sent as they are, and any status is an answer', async () => {
+  it('are sent unchanged, and return any status', async () => {
     server.answer = (_, response) => response.writeHead(418, { 'x-c': 'd' }).end('tea');
     const answer = await post(`${server.url}path?q=1`);
     expect([answer.status, answer.headers['x-c'], answer.body.toString()]).toEqual([418, 'd', 'tea']);
@@ -49,7 +49,7 @@ describe('requests to people’s URLs', () => {
   });
 
   it.each(['ftp://127.0.0.1/', 'file:///etc/passwd', 'gopher://127.0.0.1/', 'data:text/plain,a', 'javascript:1'])(
-    'are http and https only: not %s',
+    'are http and https only, not %s',
     async (url) => {
       await expect(post(url)).rejects.toMatchObject(failure('forbidden', 'only http and https'));
     },
@@ -62,7 +62,7 @@ describe('requests to people’s URLs', () => {
     await expect(post('http://')).rejects.toMatchObject(failure('forbidden', 'not a URL'));
   });
 
-  it('do not reach what the operator does not allow', async () => {
+  it('do not reach addresses that the operator does not allow', async () => {
     process.env.OUTBOUND_ALLOWED_CIDRS = '';
     await expect(post(server.url)).rejects.toMatchObject(failure('forbidden', 'reserved address'));
     await expect(post(server.url.replace('127.0.0.1', 'localhost'))).rejects.toMatchObject(
@@ -71,19 +71,19 @@ describe('requests to people’s URLs', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('go to an address that was checked, whatever the name means a moment later', async () => {
+  it('go to the checked address, whatever the name resolves to later', async () => {
     // Both families are loopback, and only one is allowed: the other must not even be tried.
     const answer = await post(server.url.replace('127.0.0.1', 'localhost'));
     expect(answer.status).toBe(200);
     expect(server.requests[0]?.headers.host).toMatch(/^localhost:/);
   });
 
-  it('end when there is no response', async () => {
+  it('time out without a response', async () => {
     server.answer = hang;
     await expect(post(server.url, { totalMs: 100 })).rejects.toMatchObject(failure('timeout', 'timed out'));
   });
 
-  it('end when the connection does not stand in time', async () => {
+  it('time out while connecting', async () => {
     // It accepts, and never says a word of TLS.
     const deaf = createServer();
     await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
@@ -92,7 +92,7 @@ describe('requests to people’s URLs', () => {
     deaf.close();
   });
 
-  it('are not TLS by accident', async () => {
+  it('do not use TLS for http', async () => {
     await expect(post(server.url.replace('http:', 'https:'))).rejects.toMatchObject(failure('unreachable', 'TLS'));
   });
 
@@ -102,19 +102,19 @@ describe('requests to people’s URLs', () => {
     await expect(post(gone.url)).rejects.toMatchObject(failure('unreachable', 'the connection was refused'));
   });
 
-  it('read no more of an answer than they have to', async () => {
+  it('read no more of a response than necessary', async () => {
     server.answer = endless;
     const answer = await post(server.url, { maxBytes: 1_000 });
     expect([answer.status, answer.body.length]).toEqual([200, 1_000]);
   });
 
-  it('wait for the rest of an answer no longer than they may', async () => {
+  it('limit the time to read a response', async () => {
     server.answer = (_, response) => response.writeHead(200).write('begun');
     const answer = await post(server.url, { totalMs: 150 });
     expect([answer.status, answer.body.toString()]).toEqual([200, 'begun']);
   });
 
-  it('take no headers without end', async () => {
+  it('limit the size of headers', async () => {
     server.answer = (_, response) => response.writeHead(200, { 'x-long': 'x'.repeat(100_000) }).end();
     await expect(post(server.url)).rejects.toMatchObject(
       failure('unreachable', 'headers of its response are too large'),
@@ -123,7 +123,7 @@ describe('requests to people’s URLs', () => {
 });
 
 describe('redirects', () => {
-  it('that repeat the request are followed, a few times', async () => {
+  it('that keep the method are followed, a few times', async () => {
     server.answer = status(307, { location: other.url });
     expect((await post(server.url)).status).toBe(200);
     expect(other.requests).toMatchObject([{ method: 'POST', payload: { a: 1 } }]);
@@ -132,7 +132,7 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it('from https do not lead to http, where the request could be read', async () => {
+  it('from https to http are not followed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'outbound-'));
     const { cert, key } = await keepTls(folder);
     const secure = createSecureServer({ cert, key }, (_, response) =>
@@ -153,7 +153,7 @@ describe('redirects', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it.each([301, 302, 303])('that would make a GET of it are an answer like any other: %i', async (code) => {
+  it.each([301, 302, 303])('that would change the method to GET are returned: %i', async (code) => {
     server.answer = status(code, { location: other.url });
     expect((await post(server.url)).status).toBe(code);
     expect(other.requests).toEqual([]);
@@ -166,7 +166,7 @@ describe('redirects', () => {
     'http://[::ffff:a9fe:a9fe]/',
     'http://2852039166/',
     'file:///etc/passwd',
-  ])('do not lead inside: %s', async (location) => {
+  ])('to private addresses are not followed: %s', async (location) => {
     server.answer = status(307, { location });
     await expect(post(server.url)).rejects.toMatchObject({ failure: 'forbidden' });
   });

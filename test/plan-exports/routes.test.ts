@@ -127,7 +127,7 @@ it('an export expires after an hour', async () => {
   expect((await create(planId)).status).toBe(201);
 });
 
-it('is for those who may read mocks, which readers of runs may not', async () => {
+it('requires permission to read mocks, which readers of runs lack', async () => {
   const { withLevel } = await memberHelpers();
   const planId = await finished();
   const { id } = (await create(planId)).body.data;

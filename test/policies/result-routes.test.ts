@@ -50,7 +50,7 @@ describe('a policy check', () => {
     expect(ids((await api.get(`runs/${run.id}/policy-checks`)).body.data)).toEqual([id]);
   });
 
-  it('prints what its policies said, on lines of its own making', async () => {
+  it('prints the messages of its policies, on separate lines', async () => {
     const run = await judged('soft-mandatory', 'policy_override');
     const { id } = await checkOf(run);
     const { body, headers } = await api.get(`policy-checks/${id}/output`);
@@ -62,7 +62,7 @@ describe('a policy check', () => {
     );
   });
 
-  it('is overridden by who may, with the reason, and twice is once', async () => {
+  it('is overridden with permission and a reason, idempotently', async () => {
     const run = await judged('soft-mandatory', 'policy_override');
     const { id } = await checkOf(run);
     const path = `policy-checks/${id}/actions/override`;
@@ -177,7 +177,7 @@ describe('a policy evaluation', () => {
     }
   });
 
-  it('that was never begun, because a run task had failed, is unreachable', async () => {
+  it('that never started, because a run task failed, is unreachable', async () => {
     const { workspaceId } = await help.guarded(hostile, 'mandatory');
     const run = await help.planned(workspaceId);
     await help.bring(run.id, {
@@ -188,7 +188,7 @@ describe('a policy evaluation', () => {
     expect((await evaluationOf(run)).attributes.status).toBe('unreachable');
   });
 
-  it('errors with the reason where the messages are', async () => {
+  it('errors with the reason among the messages', async () => {
     const { workspaceId } = await help.guarded('deny := 5', 'mandatory');
     const run = await help.planned(workspaceId);
     await help.evaluatePolicies(run);

@@ -23,7 +23,7 @@ const errorOf = async (path: string, attributes: object, method: 'post' | 'patch
 };
 
 describe('a policy', () => {
-  it('reads back as it was made', async () => {
+  it('is returned as created', async () => {
     const policy = await create({ description: 'why', 'enforcement-level': 'mandatory' });
     expect(policy).toMatchObject({
       id: expect.stringMatching(/^pol-\w{16}$/),
@@ -78,7 +78,7 @@ describe('a policy', () => {
     expect((await api.call('PUT', `policies/${id}/upload`, { body: binary })).status).toBe(200);
   });
 
-  it('is refused for what it cannot be, by field', async () => {
+  it('is rejected for invalid fields', async () => {
     const { attributes } = await create();
     const name = uniqueName('p');
     for (const [input, pointer, detail] of [

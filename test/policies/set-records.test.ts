@@ -62,7 +62,7 @@ describe('the policy sets of a workspace', () => {
     expect(await applying(other)).toEqual([]);
   });
 
-  it('change with what they are related to, and with the set', async () => {
+  it('change with their relations and with the set', async () => {
     const workspace = home();
     const set = await create(workspace.organization);
     for (let i = 0; i < 2; i++) {
@@ -80,14 +80,14 @@ describe('the policy sets of a workspace', () => {
     expect(await applying(workspace)).toEqual([]);
   });
 
-  it('are not of another organization, whatever is written there', async () => {
+  it('never belong to another organization', async () => {
     const [workspace, elsewhere] = [home(), home()];
     const set = await create(elsewhere.organization);
     await store.relate(set, 'workspaceIds', [workspace.id]);
     expect(await applying(workspace)).toEqual([]);
   });
 
-  it.each([1, 2])('are complete when the set says so, even if call %i of relating it was lost', async (call) => {
+  it.each([1, 2])('are complete even if call %i of relating the set was lost', async (call) => {
     const workspace = home();
     const set = await create(workspace.organization);
     aws.failCall(call, 'after');
@@ -100,7 +100,7 @@ describe('the policy sets of a workspace', () => {
 });
 
 describe('names', () => {
-  it('are borne by one set, and free again when it dies before it is there', async () => {
+  it('belong to one set, and are released when its creation fails', async () => {
     const { organization } = home();
     const first = await create(organization);
     const same = { ...first, name: first.name };

@@ -22,7 +22,7 @@ const packed = async (files: Parameters<typeof archive>[0]) => new Uint8Array(aw
 const read = async (id: string) => (await api.get(`policy-sets/${id}`)).body.data;
 
 describe('a policy set', () => {
-  it('reads back as it was made, with what it applies to', async () => {
+  it('is returned as created, with its scope', async () => {
     const [workspace, other, project] = [await api.workspace(), await api.workspace(), await newProject()];
     const policySet = await create(
       { description: 'for all', overridable: true, 'policy-tool-version': '0.44.0', 'policies-path': '/net/' },
@@ -83,7 +83,7 @@ describe('a policy set', () => {
     ['workspaces', 'workspaces'],
     ['workspace-exclusions', 'workspaces'],
     ['project-exclusions', 'projects'],
-  ])('is related to %s, and no more, as often as one likes', async (relation, type) => {
+  ])('is related to %s and unrelated, idempotently', async (relation, type) => {
     const thing = type === 'projects' ? await newProject() : (await api.workspace()).id;
     const { id } = await create();
     const path = `policy-sets/${id}/relationships/${relation}`;
@@ -97,7 +97,7 @@ describe('a policy set', () => {
     expect((await api.call('POST', path, { body: { data: {} } })).status).toBe(422);
   });
 
-  it('forgets workspaces and projects that are deleted', async () => {
+  it('drops deleted workspaces and projects', async () => {
     const [workspace, excluded, project] = [await api.workspace(), await api.workspace(), await newProject()];
     const { id } = await create(
       {},
@@ -147,7 +147,7 @@ describe('a policy set', () => {
 });
 
 describe('a policy set version', () => {
-  it('is uploaded to the link it is given, and is what the set goes by', async () => {
+  it('is uploaded to its link, and becomes the version of the set', async () => {
     const { id } = await create();
     const response = await api.post(`policy-sets/${id}/versions`);
     expect(response).toMatchObject({
@@ -170,7 +170,7 @@ describe('a policy set version', () => {
     expect(ids((await api.get(`policy-sets/${id}/versions`)).body.data)).toEqual([ready.id, first]);
   });
 
-  it('is what the set goes by although a later one was announced, and without being read itself', async () => {
+  it('is the version of the set although a later one is pending, even if it is not read', async () => {
     const { id } = await create();
     const [first, second] = [
       (await api.post(`policy-sets/${id}/versions`)).body.data,
@@ -221,7 +221,7 @@ describe('a policy set version', () => {
     expect(JSON.stringify(await readBundle(bundleKey))).toContain('first');
   });
 
-  it('and policies of its own exclude each other', async () => {
+  it('excludes individual policies, and vice versa', async () => {
     const { id } = await create();
     const policy = { name: uniqueName('p'), kind: 'opa', query: 'q' };
     const ownPolicy = (await api.post('organizations/acme/policies', policy)).body.data;

@@ -54,7 +54,7 @@ describe('selectors', () => {
   });
 });
 
-it('apply the set to workspaces by their tags and those of their project, of which their own win', async () => {
+it('apply the set to workspaces by their tags and, with lower precedence, those of their project', async () => {
   const set = await made(selector('env', 'prod'));
   expect(set.attributes).toMatchObject({ 'tag-selectors': [selector('env', 'prod')], 'scoping-type': 'tag' });
   const relations = { 'tag-bindings': { data: [binding('env', 'prod')] } };
@@ -73,7 +73,7 @@ it('apply the set to workspaces by their tags and those of their project, of whi
   ]);
 });
 
-it('are added and removed by key and value, and without any the set applies to nothing', async () => {
+it('are added and removed by key and value; without any the set applies to nothing', async () => {
   const { id } = (await newSet()).body.data;
   const workspace = await tagged([binding('env', 'prod')]);
   expect((await selectors('POST', id, selector('env', 'prod'), selector('old', null, true))).status).toBe(204);
@@ -85,7 +85,7 @@ it('are added and removed by key and value, and without any the set applies to n
   expect(await applying(id, workspace)).toBe(false);
 });
 
-it('that are added at the same time are all kept', async () => {
+it('are all kept when added concurrently', async () => {
   const { id } = (await newSet()).body.data;
   const keys = ['a', 'b', 'c', 'd'];
   const answers = await Promise.all(keys.map((key) => selectors('POST', id, selector(key))));
@@ -93,7 +93,7 @@ it('that are added at the same time are all kept', async () => {
   expect((await read(id))['tag-selectors']).toHaveLength(4);
 });
 
-it('and what a set names exclude each other', async () => {
+it('exclude workspaces and projects listed in the set', async () => {
   const { id: workspace } = await api.workspace();
   const workspaces = { data: [{ type: 'workspaces', id: workspace }] };
   expect((await newSet({ global: true, 'tag-selectors': [selector('a')] })).status).toBe(422);
@@ -106,7 +106,7 @@ it('and what a set names exclude each other', async () => {
   expect((await selectors('POST', global.id, selector('a'))).status).toBe(422);
 });
 
-it('are refused with the field when they are wrong', async () => {
+it('are rejected with the field when invalid', async () => {
   for (const wrong of [
     { 'tag-value': 'a' },
     { ...selector('a'), more: 1 },

@@ -56,7 +56,7 @@ describe('tags of a project', () => {
     expect((await api.call('PATCH', path, { body: { data: [{ attributes: { key: '' } }] } })).status).toBe(422);
   });
 
-  it('are those of its workspaces too, unless these have their own', async () => {
+  it('are inherited by its workspaces, unless these have their own', async () => {
     const { id } = await newProject({}, { 'tag-bindings': tags(['team', 'net'], ['tier', '1']) });
     const workspace = await newWorkspace(id);
     await api.call('PATCH', `workspaces/${workspace.id}/tag-bindings`, { body: tags(['tier', 'own']) });
@@ -97,7 +97,7 @@ describe('execution modes', () => {
     return { name, project: response.body.data.relationships['default-project'].data.id };
   };
 
-  it('are the organization’s, unless project or workspace has its own', async () => {
+  it('are inherited from the organization, unless the project or workspace has its own', async () => {
     const { name, project } = await organization();
     const own = await newProject({ 'default-execution-mode': 'remote' }, {}, name);
     expect(own.attributes['setting-overwrites']).toMatchObject({ 'default-execution-mode': true });
@@ -120,7 +120,7 @@ describe('execution modes', () => {
     expect(await mode(ofProject.id)).toEqual(['local', false]);
   });
 
-  it('follow and leave as a workspace says, and change with its project', async () => {
+  it('follow the settings of the workspace, and change with its project', async () => {
     const [local, remote] = [
       await newProject({ 'default-execution-mode': 'local' }),
       await newProject({ 'default-execution-mode': 'remote' }),
@@ -154,7 +154,7 @@ describe('moving workspaces', () => {
 
 describe('settings that this platform does not support', () => {
   it.each([['organizations/acme', { 'collaborator-auth-policy': 'two_factor_mandatory' }]])(
-    'are refused, not ignored: %s %j',
+    'are rejected, not ignored: %s %j',
     async (path, attributes) => {
       expect((await api.patch(path, attributes)).status).toBe(422);
       const harmless = { 'collaborator-auth-policy': 'password', 'assessments-enforced': false };
@@ -164,8 +164,8 @@ describe('settings that this platform does not support', () => {
   );
 });
 
-describe('deleting a workspace that manages something', () => {
-  it('is for owners, and for admins where the organization lets them', async () => {
+describe('deleting a workspace that manages resources', () => {
+  it('requires an owner, or an admin where the organization allows it', async () => {
     const help = await runHelpers(api);
     const admin = await help.user('admin');
     const { id } = await api.workspace();
@@ -182,8 +182,8 @@ describe('deleting a workspace that manages something', () => {
   });
 });
 
-describe('what comes along with a workspace', () => {
-  it('includes on request who locked it, its state and its outputs', async () => {
+describe('includes of a workspace', () => {
+  it('return the holder of its lock, its state and its outputs', async () => {
     const { id } = await api.workspace();
     await api.call('POST', `workspaces/${id}/actions/lock`);
     const { text, ...attributes } = stateFile({ outputs: { a: { value: 'x', type: 'string', sensitive: true } } });

@@ -65,7 +65,7 @@ describe('a provider set', () => {
     expect((await api.get(`provider-sets/${id}`)).status).toBe(404);
   });
 
-  it('is added to workspaces and projects, and taken from them, as often as one likes', async () => {
+  it('is added to workspaces and projects and removed from them, idempotently', async () => {
     const workspace = (await api.workspace()).id;
     const { id } = await create();
     const body = { data: [{ type: 'workspaces', id: workspace }] };
@@ -96,13 +96,13 @@ describe('a provider set', () => {
     [{ 'configuration-hcl': 'provider "aws" {\n alias = "b"\n}' }, 'configuration-hcl', 'alias'],
     [{ 'configuration-hcl': 'provider "aws" {\n region = local.r\n}' }, 'configuration-hcl', 'local'],
     [{ 'configuration-hcl': 'provider "aws" {\n region = file("x", data.a.b)\n}' }, 'configuration-hcl', 'data'],
-  ])('%j is refused', async (change, field, words) => {
+  ])('rejects %j', async (change, field, words) => {
     const { status, body } = await api.post(all, values(change));
     expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
     expect(body.errors[0].detail).toContain(words);
   });
 
-  it('has a name of its own, and targets of its organization that a global one has not', async () => {
+  it('has a unique name, and targets in its organization unless it is global', async () => {
     const { id, attributes } = await create();
     expect((await api.post(all, values({ name: attributes.name }))).status).toBe(422);
     const workspace = (await api.workspace()).id;
@@ -114,7 +114,7 @@ describe('a provider set', () => {
     expect((await api.patch(`provider-sets/${id}`, { global: true })).body.data.relationships).toMatchObject(applied());
   });
 
-  it('is for those who manage all projects; others see those of workspaces whose variables they read', async () => {
+  it('requires permission to manage all projects; readers of variables see the sets of a workspace', async () => {
     const project = await newProject();
     const workspace = await workspaceIn(project);
     const { id } = await create({}, applied([workspace]));
@@ -129,8 +129,8 @@ describe('a provider set', () => {
   });
 });
 
-describe('the one that counts for a workspace', () => {
-  it('is that with priority of the widest scope, else that of the narrowest', async () => {
+describe('the effective set of a workspace', () => {
+  it('is the priority set with the widest scope, else the set with the narrowest scope', async () => {
     const project = await newProject();
     const workspace = await workspaceIn(project);
     const make = (priority: boolean, targets: object, global = false) => create({ priority, global }, targets);
@@ -185,7 +185,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('asks for none where none can be', async () => {
+  it('reads none where none can exist', async () => {
     const name = uniqueName('without');
     await api.post('organizations', { name, email: 'a@example.com' });
     const of = { id: 'ws-1', organization: name, projectId: 'prj-1' };

@@ -88,13 +88,13 @@ describe('a query run', () => {
     [{ engine: 'tofu' }, {}, '/data/relationships/workspace'],
     [{ 'execution-mode': 'local' }, {}, '/data/relationships/workspace'],
     [{}, { 'target-addrs': ['a.b'] }, '/data/attributes/target-addrs'],
-  ])('is refused where there are no queries: %j %j', async (workspace, attributes, pointer) => {
+  ])('is rejected where queries are not supported: %j %j', async (workspace, attributes, pointer) => {
     const { id } = await help.ready(workspace);
     const { status, body } = await start(id, attributes);
     expect([status, body.errors[0].source.pointer]).toEqual([422, pointer]);
   });
 
-  it('is for those who plan; reading it, for those who read runs', async () => {
+  it('requires permission to plan, and reading it permission to read runs', async () => {
     const { id } = await help.ready();
     const { body } = await start(id);
     const [planner, reader] = [await help.user('plan'), await help.user('read')];

@@ -59,7 +59,7 @@ const age = (id: string) =>
   table.update(keys.workspace(id), { set: { recoverableUntil: new Date(Date.now() - 1000).toISOString() } });
 
 describe('a deleted workspace', () => {
-  it('is listed with what it was, and is gone for everything else', async () => {
+  it('is listed with its attributes, and 404 everywhere else', async () => {
     const { id, attributes } = await deleted();
     const one = (await list()).find((item) => item.id === itemOf(id));
     expect(one).toMatchObject({
@@ -99,7 +99,7 @@ describe('a deleted workspace', () => {
     expect((await act(id, 'recover')).status).toBe(204);
   });
 
-  it('leaves variable sets, policy sets and run tasks, and has them again once it is back', async () => {
+  it('is removed from variable sets, policy sets and run tasks, and restored to them', async () => {
     const { id } = await api.workspace();
     const applied = { workspaces: { data: [{ type: 'workspaces', id }] } };
     const varset = (await api.post('organizations/acme/varsets', { name: uniqueName('set') }, applied)).body.data.id;
@@ -131,7 +131,7 @@ describe('a deleted workspace', () => {
     expect(await table.get(keys.autoDestroy(id))).toBeUndefined();
   });
 
-  it('runs nothing until somebody chooses an execution mode after its agent pool was deleted', async () => {
+  it('runs nothing until a user selects an execution mode, if its agent pool was deleted', async () => {
     const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
     const { id } = await deleted({ 'execution-mode': 'agent', 'agent-pool-id': pool });
     await table.update(keys.agentPool(pool), { set: { deletedAt: new Date().toISOString() } });
@@ -151,7 +151,7 @@ describe('a deleted workspace', () => {
     expect((await api.get(`workspaces/${id}`)).body.data.relationships.project.data.id).toBe(usual.data.id);
   });
 
-  it('keeps nobody from its name, and needs it to come back', async () => {
+  it('does not reserve its name, and needs it for recovery', async () => {
     const { id, attributes } = await deleted();
     const other = await api.workspace({ name: attributes.name });
     const refused = await act(id, 'recover');
@@ -208,8 +208,8 @@ describe('lists', () => {
   });
 });
 
-describe('the end', () => {
-  it('for good takes states and variables with it, and cannot be undone', async () => {
+describe('permanent deletion', () => {
+  it('deletes states and variables, and cannot be undone', async () => {
     const { id } = await api.workspace();
     await api.post(`workspaces/${id}/vars`, variable('secret'));
     const state = await stateIn(id);
@@ -233,7 +233,7 @@ describe('the end', () => {
     expect(await table.get(keys.recoverable('acme', id))).toBeUndefined();
   });
 
-  it('comes after a week by itself, in pieces', async () => {
+  it('happens automatically after a week, in batches', async () => {
     const { id } = await api.workspace();
     for (let n = 0; n < 12; n++) await api.configuration(id);
     await remove(id);
@@ -249,7 +249,7 @@ describe('the end', () => {
     expect(await record(id)).toBeUndefined();
   });
 
-  it('comes with that of the organization', async () => {
+  it('happens with that of the organization', async () => {
     const owner = actingAs(api, (await members.somebody(uniqueName('owner'))).token);
     const name = uniqueName('ending');
     await owner.post('organizations', { name, email: 'a@example.com' });
@@ -262,7 +262,7 @@ describe('the end', () => {
   });
 });
 
-describe('cut off at any call', () => {
+describe('interrupted at any call', () => {
   /** Does it once for each call that it makes, with that call failing; then again, as a person would. */
   const cutOff = async (prepare: () => Promise<string>, deed: (id: string) => Promise<unknown>) => {
     const ids: string[] = [];

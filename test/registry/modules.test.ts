@@ -123,7 +123,7 @@ describe('a module', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 422]);
   });
 
-  it('ends with its last version', async () => {
+  it('is deleted with its last version', async () => {
     const { name, path } = await newModule();
     await publish(name, '1.0.0', await packFiles(files));
     await publish(name, '1.1.0', await packFiles(files));
@@ -153,7 +153,7 @@ describe('a module', () => {
     [{ name: 'a', provider: 'aws', 'no-code': 'yes' }, 'no-code'],
     [{ name: 'a', provider: 'aws', 'registry-name': 'public', namespace: 'hashicorp', 'no-code': true }, 'no-code'],
     [{ name: 'a', provider: 'aws', 'vcs-repo': { identifier: 'x' } }, 'vcs-repo'],
-  ])('is refused with the name of the field: %j', async (attributes, field) => {
+  ])('is rejected with the name of the field: %j', async (attributes, field) => {
     const { status, body } = await api.post(modules, attributes);
     expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
   });

@@ -117,7 +117,7 @@ describe('a version of a provider', () => {
     expect(attributes['status-message']).toBe('acme has no GPG key 0123456789ABCDEF; add it');
   });
 
-  it('has each version and each platform once, and the usual protocol where it names none', async () => {
+  it('has each version and platform once, and a default protocol', async () => {
     const { path } = await newVersion();
     await addPlatform(path, 'binary');
     const values = { os: 'linux', arch: 'amd64', filename: 'a.zip', shasum: sha256('x') };
@@ -141,7 +141,7 @@ it('refuses a provider without a registry with the words that clients match', as
 });
 
 describe('a GPG key', () => {
-  it('is read and listed by its organization, and cannot go while it signs', async () => {
+  it('is readable for its organization, and cannot be deleted while it signs a version', async () => {
     await newVersion();
     expect((await api.get(`${gpgKeys}/acme/${keyId}`)).body.data.attributes['ascii-armor']).toBe(armor);
     const listed = await api.get(`${gpgKeys}?filter[namespace]=acme`);
@@ -182,14 +182,14 @@ describe('a GPG key', () => {
   });
 
   it.each([['no armor'], ['-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n-----END PGP PUBLIC KEY BLOCK-----']])(
-    'must be one: %j',
+    'must be valid: %j',
     async (text) => {
       const { status, body } = await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': text });
       expect([status, body.errors[0].source.pointer]).toEqual([422, '/data/attributes/ascii-armor']);
     },
   );
 
-  it('is added by those who may publish providers', async () => {
+  it('requires permission to publish providers', async () => {
     const members = await memberHelpers();
     const reader = await members.withFlags('acme', 'read-projects');
     const key = { data: { attributes: { namespace: 'acme', 'ascii-armor': (await rsaKey()).armored } } };

@@ -67,7 +67,7 @@ describe('a callback', () => {
     expect(told()).toEqual(Array.from({ length: 3 }, () => ['SendTaskHeartbeat', token]));
   });
 
-  it.each(['passed', 'failed'])('that says %s ends the wait', async (status) => {
+  it.each(['passed', 'failed'])('with status %s ends the wait', async (status) => {
     const { say, read, token } = await waiting();
     const answer = await say({ status, message: '4 passed', url: 'https://task.test/details' });
     expect([answer.status, answer.body.data.attributes.status]).toEqual([200, status]);
@@ -148,7 +148,7 @@ describe('a callback', () => {
 });
 
 describe('who may call back', () => {
-  it('is who has the result’s own token', async () => {
+  it('needs the token of the result', async () => {
     const [mine, other] = [await waiting(), await waiting()];
     const body = saying({ status: 'passed' });
     const [id, secret] = mine.accessToken.split('.');
@@ -177,7 +177,7 @@ describe('who may call back', () => {
   });
 });
 
-describe('what a callback may say', () => {
+describe('the body of a callback', () => {
   it.each<[string, unknown, string]>([
     ['nothing', {}, '/data'],
     ['another type', { data: { type: 'runs', attributes: { status: 'passed' } } }, '/data/type'],
@@ -232,7 +232,7 @@ describe('what a callback may say', () => {
       saying({ status: 'passed' }, [outcome({ tags: { Severity: 'High' } })]),
       '/data/relationships/outcomes/data/0/attributes/tags/Severity',
     ],
-  ])('is not %s', async (_, body, pointer) => {
+  ])('cannot be %s', async (_, body, pointer) => {
     const { send, read } = await waiting();
     const answer = await send(body);
     expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, pointer]);
@@ -311,7 +311,7 @@ describe('outcomes', () => {
     expect(meta.pagination['total-count']).toBe(3);
   });
 
-  it('of callbacks at the same time are all kept', async () => {
+  it('of concurrent callbacks are all kept', async () => {
     const { say, outcomes } = await waiting();
     const ids = ['a', 'b', 'c', 'd'];
     const answers = await Promise.all(ids.map((id) => say({ status: 'running' }, [outcome({ 'outcome-id': id })])));
@@ -322,7 +322,7 @@ describe('outcomes', () => {
     );
   });
 
-  it('are 250 at most, over all callbacks', async () => {
+  it('are limited to 250, over all callbacks', async () => {
     const { say, read, outcomes } = await waiting();
     const many = (from: number, n: number) =>
       Array.from({ length: n }, (_, i) => outcome({ 'outcome-id': `o${from + i}` }));
@@ -333,7 +333,7 @@ describe('outcomes', () => {
     expect((await read()).status).toBe('running');
   });
 
-  it('may stand where the vendor’s page has them', async () => {
+  it('may be at the position in the vendor’s documentation', async () => {
     const { send, outcomes } = await waiting();
     const { data } = saying({ status: 'passed' });
     await send({ data, relationships: { outcomes: { data: [outcome()] } } });

@@ -43,7 +43,7 @@ const refusal = (answer: { status: number; body: { errors: { source: object; det
 const at = (field: string) => ({ pointer: `/data/attributes/${field}` });
 
 describe('run tasks of an organization', () => {
-  it('are made, read, listed, changed and deleted', async () => {
+  it('are created, read, listed, changed and deleted', async () => {
     const task = await make({ name: 'scan', description: 'looks', 'hmac-key': 'secret' });
     expect(task).toMatchObject({
       type: 'tasks',
@@ -128,7 +128,7 @@ describe('run tasks of an organization', () => {
       { 'global-configuration': { 'enforcement-level': 'hard' } },
       'global-configuration/enforcement-level',
     ],
-  ])('are refused with %s, and nobody is called', async (_, attributes, field) => {
+  ])('are rejected with %s, without a request', async (_, attributes, field) => {
     const [code, source] = refusal(await post(attributes));
     expect([code, source]).toEqual([422, at(field)]);
     expect(server.requests).toEqual([]);
@@ -181,7 +181,7 @@ describe('the verification of a run task', () => {
     ]);
   });
 
-  it.each([201, 204, 302, 401, 404, 500])('refuses a task that answers %i', async (code) => {
+  it.each([201, 204, 302, 401, 404, 500])('rejects a task that responds with %i', async (code) => {
     server.answer = status(code, { location: server.url });
     const [answered, source, detail] = refusal(await post());
     expect([answered, source]).toEqual([422, at('url')]);
@@ -198,7 +198,7 @@ describe('the verification of a run task', () => {
     expect((await api.patch(`tasks/${task.id}`, { url: `${server.url}x` })).status).toBe(200);
   });
 
-  it('is not impressed by a gigabyte, and does not wait for ever', async () => {
+  it('limits size and time of the response', async () => {
     server.answer = endless;
     expect((await post()).status).toBe(201);
     server.answer = hang;
@@ -206,7 +206,7 @@ describe('the verification of a run task', () => {
     expect([answered, detail]).toEqual([422, expect.stringContaining('timed out')]);
   }, 20_000);
 
-  it('does not lead inside by a redirect, nor to loopback on AWS', async () => {
+  it('does not follow redirects to private addresses, nor to loopback on AWS', async () => {
     server.answer = status(307, { location: 'http://169.254.169.254/latest/meta-data/iam/' });
     expect(refusal(await post())).toEqual([422, at('url'), expect.stringContaining('169.254.169.254')]);
     process.env.OUTBOUND_ALLOWED_CIDRS = '';
@@ -272,7 +272,7 @@ describe('run tasks of a workspace', () => {
     expect(response.body.data.attributes.stages).toEqual(['post_plan']);
   });
 
-  it('go with their workspace', async () => {
+  it('are deleted with their workspace', async () => {
     const [workspace, task] = [await api.workspace(), await make()];
     await attach(workspace.id, task.id);
     await api.call('DELETE', `workspaces/${workspace.id}`);
@@ -280,7 +280,7 @@ describe('run tasks of a workspace', () => {
     expect((await api.call('DELETE', `tasks/${task.id}`)).status).toBe(204);
   });
 
-  it('are of the same organization', async () => {
+  it('must belong to the same organization', async () => {
     await api.post('organizations', { name: 'elsewhere', email: 'a@b.test' });
     const theirs = (await api.post('organizations/elsewhere/tasks', { name: 'theirs', url: server.url })).body.data;
     const answer = await attach((await api.workspace()).id, theirs.id);
@@ -292,12 +292,12 @@ describe('run tasks of a workspace', () => {
     ['a level that is none', { 'enforcement-level': 'hard-mandatory' }, '/data/attributes/enforcement-level'],
     ['a stage that is none', { stages: ['apply'] }, '/data/attributes/stages/0'],
     ['no stages at all', { stages: [] }, '/data/attributes/stages'],
-  ])('are refused with %s', async (_, attributes, pointer) => {
+  ])('are rejected with %s', async (_, attributes, pointer) => {
     const answer = await attach((await api.workspace()).id, (await make()).id, attributes);
     expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, pointer]);
   });
 
-  it('are refused without a task', async () => {
+  it('are rejected without a task', async () => {
     const answer = await api.post(`workspaces/${(await api.workspace()).id}/tasks`, {
       'enforcement-level': 'advisory',
     });

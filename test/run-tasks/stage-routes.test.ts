@@ -38,7 +38,7 @@ describe('task stages', () => {
     expect((await api.get(`runs/${run}/task-stages`)).body.data).toEqual(included);
   });
 
-  it('are what the command line reads', async () => {
+  it('have the format that the command line reads', async () => {
     const { run, stage, result, task } = await asking();
     const { data, included } = (await api.get(`task-stages/${stage}${include}`)).body;
     expect(data).toMatchObject({
@@ -78,7 +78,7 @@ describe('task stages', () => {
     expect((await api.get(`task-results/${result}`)).body.data).toEqual(included[0]);
   });
 
-  it('bring their run and its workspace without a cycle', async () => {
+  it('include their run and its workspace without a cycle', async () => {
     const { run, stage } = await asking();
     const { included } = (await api.get(`task-stages/${stage}?include=run,run.workspace,task_results`)).body;
     expect(included.map(({ type }: { type: string }) => type).sort()).toEqual(['runs', 'task-results', 'workspaces']);
@@ -89,7 +89,7 @@ describe('task stages', () => {
     expect((await api.get(`task-stages/${stage}?include=apply`)).status).toBe(400);
   });
 
-  it('tell of a canceled run, and of one that never came to them', async () => {
+  it('show a canceled run, and a run that never reached them', async () => {
     const [reached, before] = [await asking(), await asking()];
     await runs.bring(before.run, { statusTimestamps: {} });
     for (const { run } of [reached, before]) await runs.bring(run, { status: 'canceled' } as Partial<Run>);
@@ -101,7 +101,7 @@ describe('task stages', () => {
     expect(await shown(before.stage)).toEqual(['unreachable', 'unreachable']);
   });
 
-  it('cannot be overridden unless they wait for that', async () => {
+  it('cannot be overridden unless they await it', async () => {
     const { stage } = await asking();
     const answer = await api.call('POST', `task-stages/${stage}/actions/override`, { body: {} });
     expect([answer.status, answer.body.errors[0].detail]).toEqual([409, expect.stringContaining('is running')]);
@@ -138,7 +138,7 @@ describe('task stages', () => {
     expect((await getRun(run))?.overrides?.policyCheck).toBeUndefined();
   });
 
-  it('never tell what only the platform may know', async () => {
+  it('never expose internal fields', async () => {
     const { run, stage, result } = await asking();
     const { token, accessToken } = await help.ask(result, 'the task token');
     const paths = [`runs/${run}?include=task_stages`, `task-stages/${stage}${include}`, `task-results/${result}`];
@@ -150,7 +150,7 @@ describe('task stages', () => {
     }
   });
 
-  it('of another run, and results that no run lists, are not there', async () => {
+  it('of another run, and results that no run lists, are 404', async () => {
     const { stage, result } = await asking();
     for (const path of [
       `task-stages/${altered(stage)}`,

@@ -43,7 +43,7 @@ describe('fixing the tasks of a run', () => {
     expect(aws.calls - calls).toBe(2);
   });
 
-  it('takes the enabled ones of the workspace and of the organization, by stage', async () => {
+  it('uses the enabled tasks of the workspace and the organization, by stage', async () => {
     const org = organization();
     const run = facts(org);
     const own = await make(org, { name: 'b' });
@@ -117,7 +117,7 @@ describe('fixing the tasks of a run', () => {
     expect(again[0]).toMatchObject({ status: 'passed', message: 'fine' });
   });
 
-  it('has 50 tasks in a stage', async () => {
+  it('allows 50 tasks in a stage', async () => {
     const org = organization();
     for (let i = 0; i < 50; i++) {
       await make(org, { global: { enabled: true, stages: ['post_plan'], enforcementLevel: 'mandatory' } });
@@ -149,7 +149,7 @@ describe('tokens of a run’s tasks', () => {
     expect(await stages.openTaskTokens({ id: run.runId })).toEqual(['token-a']);
   });
 
-  it('come with an access token of the result alone, which is kept as a digest', async () => {
+  it('come with an access token of the result, which is stored as a digest', async () => {
     const org = organization();
     const run = facts(org);
     for (const name of ['a', 'b']) {

@@ -27,8 +27,8 @@ it('counts a duration from the last state with resources, and takes a time as it
   expect(destroyTime({}, state(-1))).toBeUndefined();
 });
 
-describe('a look at a workspace', () => {
-  it('destroys what is due, and nothing without resources', () => {
+describe('a check of a workspace', () => {
+  it('destroys due workspaces, and none without resources', () => {
     expect(step({ autoDestroyAt: at(-1) }, {}, state(-5))).toEqual({ do: 'destroy', due: at(-1) });
     expect(step({ autoDestroyAt: at(-1) }, {}, state(-5, 0))).toEqual({ do: 'nothing' });
     expect(step({ autoDestroyActivityDuration: '2h' }, {}, state(-2))).toEqual({ do: 'destroy', due: now });
@@ -49,7 +49,7 @@ describe('a look at a workspace', () => {
     expect(waits(5, -1)).toEqual({ do: 'wait', until: at(5) });
   });
 
-  it('tries again after failures, but never destroys what was made since', () => {
+  it('retries after failures, but never destroys newer resources', () => {
     const failed = { failures: 1, basis: 'sv-1' };
     expect(step({ autoDestroyAt: at(-2) }, failed, state(-5))).toMatchObject({ do: 'destroy' });
     expect(step({ autoDestroyAt: at(-2) }, { ...failed, basis: 'sv-0' }, state(-1))).toEqual({ do: 'nothing' });
@@ -62,7 +62,7 @@ describe('a look at a workspace', () => {
     });
   });
 
-  it('comes 1, 4 and 12 hours after failures, then with the duration or never', () => {
+  it('is due 1, 4 and 12 hours after failures, then after the duration or never', () => {
     expect([1, 2, 3, 4].map((n) => timeAfterFailure({ autoDestroyAt: now }, n, now))).toEqual([
       at(1),
       at(4),

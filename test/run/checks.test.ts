@@ -92,7 +92,7 @@ describe('the checks of a finished plan', () => {
   });
 });
 
-describe('a plan that waits for a person', () => {
+describe('a plan that waits for a decision', () => {
   it.each<[Partial<Run>, string]>([
     [planned, 'planned'],
     [{ ...planned, checks: { tasks: { post_plan: stage } }, verdicts: { post_plan: 'passed' } }, 'post_plan_completed'],
@@ -121,11 +121,11 @@ describe('a plan that waits for a person', () => {
   });
 });
 
-describe('a state with something to do first', () => {
+describe('a state with a detour', () => {
   const current = true;
   const run = newRun({ current, checks: { fetching: true, tasks: { pre_plan: stage, pre_apply: stage } } });
 
-  it('is left by the name of what comes first, one after the other', () => {
+  it('is left for the states that come first, one after the other', () => {
     expect(exitOnEntry('PlanQueued', { ...run, current: false })).toMatchObject({ error: 'Pending' });
     expect(exitOnEntry('PlanQueued', run)).toMatchObject({ error: 'Fetching' });
     expect(exitOnEntry('PlanQueued', { ...run, verdicts: { fetching: 'passed' } })).toMatchObject({
@@ -137,7 +137,7 @@ describe('a state with something to do first', () => {
     expect(exitOnEntry('Planning', run)).toBeUndefined();
   });
 
-  it('is abandoned with the reason after that fails', () => {
+  it('ends with the reason when the detour fails', () => {
     const failed: Run = { ...run, verdicts: { fetching: 'passed', pre_plan: 'failed' }, failure: 'The task said no.' };
     expect(exitOnEntry('PlanQueued', failed)).toEqual({ error: 'TaskStageFailed', cause: 'The task said no.' });
     expect(endReason(failed, 'PlanErrored', { Error: 'TaskStageFailed', Cause: 'The task said no.' })).toBe(
@@ -145,7 +145,7 @@ describe('a state with something to do first', () => {
     );
   });
 
-  it('is not left for a detour once the run is canceled', () => {
+  it('takes no detour once the run is canceled', () => {
     const cancel = { by: 'user-1', at: '', forceAvailableAt: '' };
     expect(resume({ ...run, wait: { state: 'PlanQueued', token: 't' }, cancel })).toMatchObject({ error: 'Canceled' });
   });

@@ -5,7 +5,7 @@ import { isFinal, type RunStatus, runStatuses } from '../../functions/run/status
 const display = (status: RunStatus, confirmable = false, statusTimestamps: Record<string, string> = {}) =>
   displayStatus({ status, confirmable, statusTimestamps });
 
-describe('how a status reads', () => {
+describe('the display of a status', () => {
   it('has a name and a tone for every status', () => {
     for (const status of runStatuses) expect(display(status).name, status).toMatch(/^[A-Z]/);
   });
@@ -28,7 +28,7 @@ describe('how a status reads', () => {
     expect(display('errored', false, { 'planning-at': at, 'apply-queued-at': at }).name).toBe('Apply Errored');
   });
 
-  it('never shows a final run as if it went on', () => {
+  it('never shows a final run as in progress', () => {
     for (const status of runStatuses.filter(isFinal)) {
       expect(['good', 'bad', 'neutral'], status).toContain(display(status).tone);
     }

@@ -67,7 +67,7 @@ describe('a run that is about to apply', () => {
   });
 });
 
-describe('a run that comes to its plan', () => {
+describe('a run that reaches its plan', () => {
   it.each<[string, Partial<Run>, object | undefined]>([
     ['waits for its turn elsewhere', {}, { error: 'Pending' }],
     ['goes on when its turn has come', { current: true }, undefined],
@@ -81,7 +81,7 @@ describe('a run that comes to its plan', () => {
   });
 });
 
-describe('an apply is handed over with the plan', () => {
+describe('an apply handed over with the plan', () => {
   const wait = { state: 'Planning', token: 't', handsOver: true } as const;
   const planned = phase({ status: 'running', report: finished(true), taskArn: 'arn' });
   const ready = { wait, status: 'planning', autoApply: true, plan: planned } as const;
@@ -105,7 +105,7 @@ describe('an apply is handed over with the plan', () => {
     expect(handsOver(newRun({ ...ready, ...change }))).toBe(expected);
   });
 
-  it('goes on to the apply, canceled or not: its runner is told', () => {
+  it('continues to the apply even if canceled: its runner is told', () => {
     const taken = { ...ready, status: 'apply_queued', apply: phase({ status: 'queued', claimNonce: 'n' }) } as const;
     expect(resume(newRun(taken))).toEqual({ output: { next: 'Applying' } });
     expect(resume(newRun({ ...taken, cancel }))).toEqual({ output: { next: 'Applying' } });
@@ -163,7 +163,7 @@ describe('a waiting execution', () => {
     });
   });
 
-  it('takes an apply that finished although it was to be canceled for what it is', () => {
+  it('accepts an apply that finished despite a cancel', () => {
     expect(waiting('Applying', { cancel, apply: phase({ report: { outcome: 'finished' } }) })).toEqual({ output: {} });
     expect(waiting('Planning', { cancel, plan: phase({ report: finished(true) }) })).toMatchObject({
       error: 'Canceled',
@@ -197,7 +197,7 @@ describe('the end of a run', () => {
     ['States.Timeout', '', /took longer than its time limit/],
     ['ExecutionStopped', 'Its execution was stopped by an operator.', /stopped by an operator.*unchanged/],
     ['Lambda.Unknown', '', /Lambda\.Unknown.*Start a new run/],
-  ])('says in plain words what %s was', (error, Cause, words) => {
+  ])('explains %s in plain words', (error, Cause, words) => {
     expect(
       endReason(newRun({ status: 'planning', plan: phase({ status: 'running' }) }), 'PlanErrored', {
         Error: error,

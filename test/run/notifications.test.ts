@@ -14,7 +14,7 @@ import { newRun } from '../support/run.ts';
 const report = { outcome: 'finished', hasChanges: true, resourceAdditions: 2, resourceChanges: 1 } as const;
 const planned: Partial<Run> = { plan: { status: 'finished', statusTimestamps: {}, report } };
 
-describe('a run that came to a status', () => {
+describe('a run that reaches a status', () => {
   const told = (change: Partial<Run>) => notificationOf(newRun(change))?.trigger;
 
   it('is notified for its trigger only', () => {
@@ -113,7 +113,7 @@ it('names the user who caused it', () => {
   expect(authorOf(newRun({ decision: { action: 'apply', by: 'b', at } }), 'applied')).toBeUndefined();
 });
 
-describe('names and messages that mean harm', () => {
+describe('hostile names and messages', () => {
   const hostile = 'x>|<!channel> <https://evil.test|click> & </a>\n# _b_';
   const payload = { ...payloadOf({ message: hostile }, 'errored'), workspace_name: '<!here>', run_created_by: hostile };
 
@@ -152,14 +152,14 @@ describe('names and messages that mean harm', () => {
     expect(body.potentialAction[0]?.targets[0]?.uri).toBe(payload.run_url);
   });
 
-  it('are cut where they are long', () => {
+  it('are truncated', () => {
     const long = { ...payload, run_message: 'a'.repeat(10_000) };
     for (const type of ['slack', 'microsoft-teams'] as const)
       expect(JSON.stringify(notificationBody(type, long)).length).toBeLessThan(3000);
   });
 });
 
-it('a verification is of no run, in every form', () => {
+it('a verification has no run, in every format', () => {
   const payload = verificationPayload('nc-1', 'Chat');
   expect(payload).toMatchObject({ run_id: null, workspace_id: null, notifications: [{ trigger: 'verification' }] });
   expect(notificationBody('generic', payload)).toBe(payload);

@@ -24,7 +24,7 @@ const result = (change: Partial<ResultFacts> = {}): ResultFacts => ({
 
 const statuses: TaskResultStatus[] = ['pending', 'running', 'passed', 'failed', 'errored', 'canceled', 'unreachable'];
 
-describe('what the results of a stage add up to', () => {
+describe('the outcome of a stage', () => {
   it.each(statuses)('a mandatory task that is %s', (status) => {
     const { verdict, message } = stageVerdict([result(), result({ status, taskName: 'cost' })]);
     expect(verdict).toBe(status === 'passed' ? 'passed' : 'failed');
@@ -50,7 +50,7 @@ describe('what the results of a stage add up to', () => {
     expect([verdict, message]).toEqual(['passed', expect.stringContaining('but the run continues')]);
   });
 
-  it('no results are no reason to fail', () => {
+  it('passes without results', () => {
     expect(stageVerdict([])).toEqual({ verdict: 'passed' });
   });
 });
@@ -63,7 +63,7 @@ const run = (change: Partial<StageFacts>): StageFacts => ({
   ...change,
 });
 
-describe('how a stage is shown', () => {
+describe('the display of a stage', () => {
   it.each<[string, Partial<StageFacts>, string]>([
     ['before the run has come to it', { status: 'planning' }, 'pending'],
     ['while tasks are at work', { status: 'post_plan_running', statusTimestamps: begun }, 'running'],
@@ -97,7 +97,7 @@ describe('how a stage is shown', () => {
     expect(taskStageStatus(run(change), 'post_plan')).toBe(expected);
   });
 
-  it('has no result that is open once the run is final', () => {
+  it('has no open result once the run is final', () => {
     for (const status of runStatuses.filter(isFinal)) {
       for (const statusTimestamps of [{}, begun, over]) {
         for (const open of ['pending', 'running'] as const) {
@@ -124,14 +124,14 @@ describe('how a stage is shown', () => {
     expect(taskStageTimestamps(run({ status: 'planning' }), 'post_plan')).toEqual({});
   });
 
-  it('is there for tasks, and at post-plan for policies alone', () => {
+  it('exists for tasks, and at post-plan also for policies', () => {
     expect(stagesOf(newRun() as StageFacts)).toEqual([]);
     expect(stagesOf(run({}))).toEqual(['post_plan']);
     expect(stagesOf({ checks: { policyEvaluation: true } })).toEqual(['post_plan']);
   });
 });
 
-describe('what becomes of a callback', () => {
+describe('the effect of a callback', () => {
   it.each<[TaskResultStatus, 'running' | 'passed' | 'failed', boolean, string]>([
     ['pending', 'running', false, 'record'],
     ['running', 'running', false, 'record'],
@@ -147,7 +147,7 @@ describe('what becomes of a callback', () => {
     ['failed', 'running', false, 'conflict'],
     ['errored', 'passed', false, 'conflict'],
     ['errored', 'running', true, 'conflict'],
-  ])('a result that is %s hears %s (run over: %s): %s', (status, reported, runIsOver, expected) => {
+  ])('a result that is %s receives %s (run over: %s): %s', (status, reported, runIsOver, expected) => {
     expect(decideCallback(status, reported, { runIsOver })).toBe(expected);
   });
 });

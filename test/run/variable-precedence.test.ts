@@ -34,13 +34,13 @@ it('ranks as documented', () => {
   expect(new Set(ranks).size).toBe(documented.length);
 });
 
-it('takes the strongest way in which a set reaches the workspace', () => {
+it('uses the highest precedence of a set’s scopes', () => {
   const both = { projectOwned: false, scopes: ['workspace', 'project'] } as const;
   expect(rankOf({ ...both, priority: false })).toBe(rankOf({ ...both, priority: false, scopes: ['workspace'] }));
   expect(rankOf({ ...both, priority: true })).toBe(rankOf({ ...both, priority: true, scopes: ['project'] }));
 });
 
-it('lets the first name win within a rank, and is an order', () => {
+it('orders sets of equal rank by name, and is a total order', () => {
   const ranked = fc.record({ rank: fc.nat(11), name: fc.string({ maxLength: 3 }) });
   fc.assert(
     fc.property(fc.array(ranked, { minLength: 1 }), (sets: Ranked[]) => {

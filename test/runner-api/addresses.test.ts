@@ -55,7 +55,7 @@ it("no URL outlives its runner's heartbeat timeout, except harmless ones", async
   expect(keyOf(later['state-json'] as string)).toBe('uploads/sv-1.json');
 });
 
-it('an artifact is taken once', async () => {
+it('an artifact is accepted once', async () => {
   const once = { 'if-none-match': '*' };
   const url = async () => (await artifactUrls(run.id, 'plan'))['plan-json'] as string;
   const [first, second] = [await url(), await url()];

@@ -18,14 +18,14 @@ afterAll(() => runner.close());
 const get = (path: string) => handler(eventOf('GET', `/runner/v1/${path}`));
 const name = 'a'.repeat(64);
 
-it('leads to a runner program in the bucket of assets', async () => {
+it('redirects to a runner program in the bucket of assets', async () => {
   process.env.RUNNER_PROGRAM_BUCKET = 'assets';
   const { statusCode, headers } = await get(`program/${name}`);
   expect(statusCode).toBe(302);
   expect(new URL(headers.location ?? '').pathname).toBe(`/assets/${name}.stepform-runner`);
 });
 
-it('is not there where runners have their program in their image', async () => {
+it('is 404 when runners have their program in their image', async () => {
   expect((await get(`program/${name}`)).statusCode).toBe(404);
 });
 
@@ -35,7 +35,7 @@ it.each([
   `program/${name}/..%2f`,
   'program/',
   `program/${'A'.repeat(64)}`,
-])('leads nowhere else: %s', async (path) => {
+])('redirects nowhere else: %s', async (path) => {
   process.env.RUNNER_PROGRAM_BUCKET = 'assets';
   expect((await get(path)).statusCode).toBe(405);
 });

@@ -48,7 +48,7 @@ it('is rejected after its run has ended', async () => {
   expect(await dead(token)).toEqual(Object.keys(bodies));
 });
 
-it('is of its run and phase only, and kept as its hash', async () => {
+it('is for its run and phase only, and stored as a hash', async () => {
   const [one, two] = [await claim(), await claim()];
   const secret = one.token.slice(-43);
   for (const wrong of [`${two.token.slice(0, -43)}${secret}`, one.token.replace('.plan.', '.apply.')]) {
@@ -58,7 +58,7 @@ it('is of its run and phase only, and kept as its hash', async () => {
   expect(JSON.stringify(await runner.help.store.getRun(one.run))).not.toContain(secret);
 });
 
-it('has an apply’s heartbeat bring a new address for a state that cannot be stored, when it asks', async () => {
+it('gets a new URL for the errored state with an apply’s heartbeat, on request', async () => {
   const [planning, applying] = [await claim(), await runner.claim('apply')];
   const asked = 'heartbeat?renew=errored-state';
   expect((await runner.call(planning.token, asked)).body).toEqual({ signal: 'continue' });
@@ -68,7 +68,7 @@ it('has an apply’s heartbeat bring a new address for a state that cannot be st
   expect(new URL(erroredStateUrl).pathname).toBe(new URL(uploadUrl).pathname);
 });
 
-it('is rejected after its run has ended even where reads lag behind', async () => {
+it('is rejected after its run has ended, despite stale reads', async () => {
   const { run, token } = await claim();
   runner.api.aws.stale = true;
   const { finishRun } = await import('../../functions/orchestration/finish.ts');

@@ -41,7 +41,7 @@ const offer = (run: string) =>
     'apply.offeredAt': new Date().toISOString(),
   });
 
-it('gets the apply in answer to its report, and again when that answer was lost', async () => {
+it('gets the apply in the response to its report, and again when the response was lost', async () => {
   const { run, token } = await planning({ autoApply: true, appliesFor: ['user-1'] });
   const answered = report(token);
   await until(async () => (await runner.help.store.getRun(run))?.plan.report, Boolean, 5000);
@@ -57,7 +57,7 @@ it('gets the apply in answer to its report, and again when that answer was lost'
   if (first.job) expect((await runner.call(first.job.token, 'heartbeat')).status).toBe(410);
 });
 
-it('is told to go in answer to its report when its run was canceled', async () => {
+it('is told to exit in the response to its report when its run was canceled', async () => {
   const { run, token } = await planning({ autoApply: true, appliesFor: ['user-1'] });
   await runner.help.bring(run, { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
   expect(await report(token)).toMatchObject({ next: 'exit' });
@@ -81,14 +81,14 @@ it('reports immediately that a person has to decide', async () => {
   expect(await next(token)).toEqual({ action: 'wait', afterMs: 0 });
 });
 
-it('goes when the run is canceled while it waits', async () => {
+it('exits when the run is canceled while it waits', async () => {
   const { run, token } = await planned({ autoApply: true, appliesFor: ['user-1'] });
   const asked = next(token);
   await runner.help.bring(run, { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
   expect(await inTheEnd(token, asked)).toEqual({ action: 'exit' });
 });
 
-describe('an apply that needs nobody', () => {
+describe('an apply without a decision', () => {
   const wait = { state: 'Planning', token: 'token', handsOver: true };
   const ready = async (change: Record<string, unknown> = {}) => {
     const appliesFor = [runner.api.userId];
@@ -103,7 +103,7 @@ describe('an apply that needs nobody', () => {
   };
   const stored = (run: string) => runner.help.store.getRun(run);
 
-  it('comes with the answer to the report, in one write, and again when that was lost', async () => {
+  it('comes with the response to the report, in one write, and again when that was lost', async () => {
     const { run, token } = await ready();
     const first = await report(token);
     expect(first).toMatchObject({ next: 'hold', job: { runId: run, phase: 'apply' } });
@@ -122,7 +122,7 @@ describe('an apply that needs nobody', () => {
     expect((await runner.call(first.job?.token as string, 'heartbeat')).status).toBe(410);
   });
 
-  it('leads the execution past ApplyQueued', async () => {
+  it('skips ApplyQueued', async () => {
     const { run, token } = await ready();
     await report(token);
     const { enterState } = await import('../../functions/orchestration/progress.ts');

@@ -5,7 +5,7 @@ const change = (...actions: string[]) => ({ mode: 'managed', type: 'a', provider
 const plan = (parts: Partial<PlanJson>): PlanJson => ({ format_version: '1.2', ...parts });
 
 describe('whether a plan changes anything', () => {
-  it('is what Terraform says, where it says so', () => {
+  it('is taken from Terraform if present', () => {
     expect(changesAnything(plan({ applyable: true }), false)).toBe(true);
     expect(changesAnything(plan({ applyable: false, resource_changes: [change('create')] }), false)).toBe(false);
   });
@@ -20,7 +20,7 @@ describe('whether a plan changes anything', () => {
     ['an output', { output_changes: { o: { actions: ['update'] } } }, true],
     ['an output that stays', { output_changes: { o: { actions: ['no-op'] } } }, false],
     ['drift that nobody asked for', { resource_drift: [change('update')] }, false],
-  ])('follows from its changes for an engine that does not: %s', (_, parts, expected) => {
+  ])('is derived from the changes otherwise: %s', (_, parts, expected) => {
     expect(changesAnything(plan(parts), false)).toBe(expected);
   });
 

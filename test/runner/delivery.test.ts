@@ -15,7 +15,7 @@ resource "terraform_data" "a" {
 `;
 
 describe('a bad connection', () => {
-  it.each(['refuse', 'lose-answer', 'fail'] as const)('costs nothing but time: %s', async (fault) => {
+  it.each(['refuse', 'lose-answer', 'fail'] as const)('only delays: %s', async (fault) => {
     const configuration = await archive({ 'main.tf': chatty });
     let n = 0;
     const seen = new Set<string>();
@@ -33,7 +33,7 @@ describe('a bad connection', () => {
     expect(applied.code).toBe(0);
   });
 
-  it('never holds Terraform up', async () => {
+  it('never blocks Terraform', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': chatty });
     await bench.run(jobFor(plane, configuration));
@@ -54,7 +54,7 @@ describe('a bad connection', () => {
     expect(textOf(record)).toContain('Apply complete!');
   });
 
-  it('that cuts a download off starts it again', async () => {
+  it('that interrupts a download restarts it', async () => {
     const { plane } = bench;
     const { randomBytes } = await import('node:crypto');
     const configuration = await archive({ 'main.tf': chatty, 'blob.bin': randomBytes(900_000).toString('hex') });
@@ -66,7 +66,7 @@ describe('a bad connection', () => {
 });
 
 describe('sensitive values', () => {
-  it('of the workspace do not get into the log, though the configuration does not hide them', async () => {
+  it('of the workspace are masked in the log, even if the configuration does not mark them', async () => {
     const configuration = await archive({
       'main.tf': `
 variable "password" {}

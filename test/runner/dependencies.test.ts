@@ -22,7 +22,7 @@ describe('dependencies of a configuration', () => {
     });
   });
 
-  it('goes through variables and outputs of modules, and through depends_on of whole modules', () => {
+  it('follows variables and outputs of modules, and depends_on of whole modules', () => {
     const net = {
       resources: [{ address: 'a.vpc', expressions: { cidr: refers('var.cidr') } }],
       outputs: { id: { expression: refers('a.vpc.id', 'a.vpc') } },
@@ -46,7 +46,7 @@ describe('dependencies of a configuration', () => {
     });
   });
 
-  it('ends where outputs and variables lead back to themselves', () => {
+  it('stops at cycles of outputs and variables', () => {
     const child = { outputs: { out: { expression: refers('var.in') } } };
     const root_module = {
       resources: [{ address: 'a.one', expressions: { input: refers('module.m.out', 'module.m') } }],

@@ -20,14 +20,14 @@ const expectFailure = ({ record, code, report, log }: Awaited<ReturnType<typeof 
 };
 
 describe('a plan fails', () => {
-  it('at a syntax error, which the report names', async () => {
+  it('on a syntax error, which the report names', async () => {
     const failed = await plan({ 'main.tf': 'resource "terraform_data" "a" {\n  input = \n}' });
     expectFailure(failed, /^Invalid expression \(main\.tf line 2\)/);
     expect(failed.report?.hasChanges).toBeUndefined();
     expect(failed.report?.artifacts).toEqual(['log']);
   });
 
-  it('at an error of Terraform’s own, in JSON as well', async () => {
+  it('on an error of Terraform itself, also in JSON', async () => {
     const failed = await plan(
       { 'main.tf': 'variable "n" {\n  type = number\n}\n' },
       { structuredOutput: true, variables: [{ key: 'n', value: 'many' }] },
@@ -36,7 +36,7 @@ describe('a plan fails', () => {
     expect(failed.log).toContain('"type":"diagnostic"');
   });
 
-  it('at HCL that is not valid, by the name of the variable', async () => {
+  it('on invalid HCL, naming the variable', async () => {
     const failed = await plan(
       { 'main.tf': 'variable "subnets" {}\nvariable "ok" {}' },
       {
@@ -68,11 +68,11 @@ describe('a plan fails', () => {
     ['the working directory', { workingDirectory: 'prod' }, /no directory "prod": correct the workspace's/],
     ['a working directory outside', { workingDirectory: '../..' }, /no directory "\.\.\/\.\."/],
     ['the version', { terraform: { version: 'new' } }, /Terraform version is not valid: "new"/],
-  ])('at %s', async (_, options, message) => {
+  ])('on %s', async (_, options, message) => {
     expectFailure(await plan({ 'main.tf': resource }, options), message);
   });
 
-  it('without a fitting binary and network, soon and plainly', async () => {
+  it('quickly and clearly without a matching binary and network', async () => {
     const job = jobFor(bench.plane, await archive({ 'main.tf': resource }), { terraform: { version: '1.2.9' } });
     const started = Date.now();
     const failed = await bench.run(job, { STEPFORM_TERRAFORM_RELEASES: 'http://127.0.0.1:9/terraform' });
@@ -83,7 +83,7 @@ describe('a plan fails', () => {
     expect(Date.now() - started).toBeLessThan(120_000);
   });
 
-  it('at another backend, before Terraform is asked', async () => {
+  it('on another backend, before Terraform starts', async () => {
     const failed = await plan({ 'main.tf': `terraform {\n  backend "s3" {\n    bucket = "b"\n  }\n}\n${resource}` });
     expectFailure(failed, /^The configuration declares backend "s3" \(main\.tf line 2\), but this platform stores/);
     expect(failed.log).not.toContain('Initializing the backend');
@@ -98,11 +98,11 @@ describe('an archive', () => {
     ['that escapes', () => archive({ '../x.tf': 'x' }), /"\.\.\/x\.tf", which escapes/],
     ['with a bad link', () => archive({ x: { type: 'symlink', linkname: '/etc' } }), /link "x" to "\/etc"/],
     ['that is a bomb', () => archive({ x: Buffer.alloc(60_000_000) }), /unpacks to more than 50 MiB/],
-  ])('%s is refused', async (_, make, message) => {
+  ])('%s is rejected', async (_, make, message) => {
     expectFailure(await bench.run(jobFor(bench.plane, await make())), message);
   });
 
-  it('that is missing is said to be', async () => {
+  it('that is missing is reported', async () => {
     const job = jobFor(bench.plane, await archive({ 'main.tf': resource }));
     bench.plane.objects.delete('configuration');
     const { record, report } = await bench.run(job);
@@ -123,7 +123,7 @@ resource "terraform_data" "bad" {
   }
 }
 `;
-  it('part-way, and what is there is kept', async () => {
+  it('part-way, and keeps the state', async () => {
     const failed = await bench.planAndApply(await archive({ 'main.tf': half }));
     expectFailure(failed, /^local-exec provisioner error \(main\.tf line 5\)/);
     expect(failed.report).toMatchObject({ resourceAdditions: 1 });
@@ -153,7 +153,7 @@ resource "terraform_data" "bad" {
     expect(bench.plane.states).toEqual([]);
   });
 
-  it('to store its state: it says so, and it is kept as the errored state', async () => {
+  it('to store its state: it reports this, and keeps the errored state', async () => {
     const configuration = await archive({ 'main.tf': resource });
     await bench.run(jobFor(bench.plane, configuration));
     // Somebody else's state stands in the way: refused, and no use trying again.

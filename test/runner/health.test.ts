@@ -16,7 +16,7 @@ const prior = {
   values: { root_module: { resources: Array(3).fill({ mode: 'managed', type: 'file', provider_name: 'p' }) } },
 };
 
-it('counts what somebody changed or deleted and an apply would change back', () => {
+it('counts changed or deleted resources that an apply would restore', () => {
   const health = healthIn(
     plan({
       prior_state: prior,
@@ -56,7 +56,7 @@ it('counts checks by instance, and not validations of variables', () => {
   expect(healthIn(plan({}))).not.toHaveProperty('checksPassed');
 });
 
-it('knows nothing of drift from a plan that errored', () => {
+it('reports no drift from an errored plan', () => {
   const checks: PlanJson['checks'] = [{ address: { kind: 'resource' }, status: 'fail' }];
   const errored = plan({ errored: true, checks, resource_drift: [change('a', 'update')] });
   expect(healthIn(errored)).not.toHaveProperty('resourcesDrifted');

@@ -24,14 +24,14 @@ const success = `
 ${esc}[0m${esc}[1m${esc}[32mTerraform has been successfully initialized!${esc}[0m${esc}[32m${esc}[0m
 `;
 
-describe('of terraform init', () => {
-  it('nothing is shown when there was nothing to download', () => {
+describe('the output of terraform init', () => {
+  it('is empty without downloads', () => {
     const modules = `${esc}[0m${esc}[1mInitializing modules...${esc}[0m\n- vpc in modules/vpc\n`;
     const providers = `${esc}[0m${esc}[1mInitializing provider plugins...${esc}[0m\n- terraform.io/builtin/terraform is built in to Terraform\n`;
     expect(shown(`${backend}${modules}${providers}${success}`)).toBe('');
   });
 
-  it('downloads are shown below their headings, plainly', () => {
+  it('shows downloads below their headings', () => {
     const text = `${backend}${esc}[0m${esc}[1mInitializing modules...${esc}[0m
 Downloading registry.terraform.io/acme/vpc/aws 5.0.0 for vpc...
 - vpc in .terraform/modules/vpc
@@ -57,7 +57,7 @@ Initializing provider plugins...
 `);
   });
 
-  it('errors and warnings are shown as they are, empty lines and colours too', () => {
+  it('shows errors and warnings unchanged, with empty lines and colors', () => {
     const box = `${esc}[31m╷${esc}[0m${esc}[0m
 ${esc}[31m│${esc}[0m ${esc}[0m${esc}[1m${esc}[31mError: ${esc}[0m${esc}[0m${esc}[1mFailed to query available provider packages${esc}[0m
 
@@ -67,7 +67,7 @@ ${esc}[31m╵${esc}[0m${esc}[0m
     expect(shown(`${backend}${box}`)).toBe(`${box}\n`);
   });
 
-  it('an error of a version without boxes is shown, even right after plumbing', () => {
+  it('shows errors of versions without boxes, even right after hidden lines', () => {
     expect(shown('Initializing the backend...\nError: Failed to read\nthe configuration')).toBe(
       'Error: Failed to read\nthe configuration\n\n',
     );

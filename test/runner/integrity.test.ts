@@ -14,8 +14,8 @@ const pack = async (name: string) =>
   Buffer.from(await packFiles({ 'main.tf': `resource "terraform_data" "${name}" {}` }));
 const state = Buffer.from(JSON.stringify({ version: 4, serial: 1, lineage: 'l', outputs: {}, resources: [] }));
 
-describe('what a runner downloads', () => {
-  it('is used when it has the checksum that was recorded', async () => {
+describe('a download of a runner', () => {
+  it('is used with the recorded checksum', async () => {
     const archive = await pack('a');
     bench.plane.objects.set('state', state);
     const checksums = { configuration: `sha256:${digest(archive)}`, state: `md5:${digest(state, 'md5')}` };
@@ -32,7 +32,7 @@ describe('what a runner downloads', () => {
     ['The configuration', { configuration: `sha256:${digest(Buffer.from('reviewed'))}` }],
     ['The state', { state: `sha256:${digest(Buffer.from('recorded'))}` }],
     ['The state', { state: `md5:${digest(Buffer.from('recorded'), 'md5')}` }],
-  ])('%s is refused when it has another, and Terraform not started', async (what, checksums) => {
+  ])('%s is rejected with another one, before Terraform starts', async (what, checksums) => {
     bench.plane.objects.set('state', state);
     const { report, log } = await bench.run(jobFor(bench.plane, await pack('a'), { checksums }));
     expect(report).toMatchObject({
@@ -43,7 +43,7 @@ describe('what a runner downloads', () => {
     expect(log).toContain('its');
   });
 
-  it('a plan is refused when it is not the one that was reviewed', async () => {
+  it('a plan is rejected unless it is the reviewed one', async () => {
     const archive = await pack('evil');
     const reviewed = await bench.run(jobFor(bench.plane, await pack('reviewed')));
     const { report } = await bench.run(jobFor(bench.plane, archive));
@@ -59,7 +59,7 @@ it.each([
   ['that the runner keeps', 'kept', { outcome: 'errored', message: expect.stringContaining('plan file was changed') }],
   // Terraform's user can write that one: an apply begins with a copy of the one that is kept.
   ['that Terraform wrote', 'out', { outcome: 'finished' }],
-])('a plan file %s is not applied when it changed while the runner stood by', async (_, place, report) => {
+])('a plan file %s is not applied after a change while the runner stood by', async (_, place, report) => {
   const archive = await pack('a');
   bench.plane.hold = true;
   const { claim, record: plan } = bench.plane.offer(jobFor(bench.plane, archive, { holdSeconds: 60 }));

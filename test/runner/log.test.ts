@@ -34,7 +34,7 @@ const open = (options: { limitBytes?: number; secrets?: string[]; answer?: () =>
 };
 
 describe('a log', () => {
-  it('is sent in order, framed, byte by byte, and kept as it was sent', async () => {
+  it('is sent in order, framed, and stored as sent', async () => {
     const { log, sent, whole } = open();
     const bytes = Buffer.from([0xc3, 0xa9, 0x00, 0xff, 0x0a, 0xe2, 0x82]);
     log.write(bytes);
@@ -61,7 +61,7 @@ describe('a log', () => {
     await log.close();
   });
 
-  it('sends nothing more where the whole is stored', async () => {
+  it('stops sending when the whole log is stored', async () => {
     const { log, sent } = open();
     log.write(Buffer.from('first\n'));
     await until('the first piece', () => sent.length);
@@ -72,7 +72,7 @@ describe('a log', () => {
     expect(sent.map(({ bytes }) => bytes.toString('latin1'))).toEqual(['\u0002first\n']);
   });
 
-  it('waits for what is on its way where the whole is stored', async () => {
+  it('waits for the request in flight when the whole log is stored', async () => {
     const answer = Promise.withResolvers<Heartbeat>();
     const { log, sent, beats } = open({ answer: () => answer.promise });
     log.write(Buffer.from('first\n'));
@@ -83,7 +83,7 @@ describe('a log', () => {
     expect(beats).toHaveLength(1);
   });
 
-  it('gathers what comes fast into few pieces of at most 64 KiB', async () => {
+  it('combines fast output into few pieces of at most 64 KiB', async () => {
     const { log, sent, whole } = open();
     const line = Buffer.from(`${'x'.repeat(99)}\n`);
     for (let i = 0; i < 3000; i++) log.write(line);
@@ -93,7 +93,7 @@ describe('a log', () => {
     expect(Math.max(...sent.map(({ bytes }) => bytes.length))).toBe(65_536);
   });
 
-  it('waits for each answer, and passes it on', async () => {
+  it('waits for each response, and passes it on', async () => {
     let under = 0;
     let most = 0;
     const { log, beats } = open({
@@ -110,7 +110,7 @@ describe('a log', () => {
     expect(beats[0]).toEqual({ signal: 'interrupt' });
   });
 
-  it('is cut at its limit, says so, and stays framed', async () => {
+  it('is truncated at its limit with a message, and stays framed', async () => {
     const { log, whole } = open({ limitBytes: 1000 });
     for (let i = 0; i < 50; i++) log.write(Buffer.from(`${'z'.repeat(99)}\n`));
     log.note('not seen either');
@@ -122,7 +122,7 @@ describe('a log', () => {
     );
   });
 
-  it('hides sensitive values across pieces, also in what it says itself', async () => {
+  it('masks sensitive values across pieces, also in the runner’s messages', async () => {
     const { log, whole } = open({ secrets: ['hunter2!'] });
     log.write(Buffer.from('a hunt'));
     log.write(Buffer.from('er2! b'));
@@ -136,7 +136,7 @@ describe('a log', () => {
     expect(text).not.toContain('hunter2');
   });
 
-  it('is closed and whole on disk even if nobody takes it', async () => {
+  it('is closed and complete on disk even if it cannot be sent', async () => {
     const { log } = open({ answer: () => Promise.reject(new Error('unknown call')) });
     log.write(Buffer.from('kept'));
     await log.close();

@@ -19,7 +19,7 @@ ${esc}[31m╵${esc}[0m${esc}[0m
 `;
 
 describe('the failure', () => {
-  it('is the first errors with their places, in text', () => {
+  it('is the first errors with their locations, in text', () => {
     expect(read(box).failure).toBe('Missing expression (variables/foo.tfvars line 2).');
     expect(read(`${box}${box}│ Error: Another\n│ Error: Third\n│ Error: Fourth\n`).failure).toBe(
       'Missing expression (variables/foo.tfvars line 2); Another; Third.',
@@ -34,19 +34,19 @@ describe('the failure', () => {
       diagnostic('error', 'No place');
     expect(read(text).failure).toBe('Missing expression (variables/foo.tfvars line 2); No place.');
   });
-  it('is none without an error, whatever a program prints', () => {
+  it('is absent without an error, whatever a program prints', () => {
     expect(
       read('terraform_data.a (local-exec): Error: not ours\nWarning: x\n{"@level" broken\n').failure,
     ).toBeUndefined();
   });
 });
 
-describe('what was applied', () => {
+describe('the applied changes', () => {
   it.each([
     ['Apply complete! Resources: 2 added, 1 changed, 3 destroyed.', [2, 1, 3, 0]],
     ['Apply complete! Resources: 4 imported, 2 added, 0 changed, 0 destroyed.', [2, 0, 0, 4]],
     ['Destroy complete! Resources: 5 destroyed.', [0, 0, 5, 0]],
-  ])('is Terraform’s own summary: %s', (line, [added, changed, destroyed, imported]) => {
+  ])('are taken from Terraform’s summary: %s', (line, [added, changed, destroyed, imported]) => {
     expect(read(`${esc}[0m${esc}[1m${esc}[32m\n${line}\n${esc}[0m`).applied).toEqual({
       resourceAdditions: added,
       resourceChanges: changed,
@@ -54,7 +54,7 @@ describe('what was applied', () => {
       resourceImports: imported,
     });
   });
-  it('is what was done so far when it was broken off', () => {
+  it('are the completed ones after an interruption', () => {
     const text = `${esc}[0m${esc}[1mterraform_data.a: Creation complete after 0s [id=1]${esc}[0m
 ${esc}[0m${esc}[1mmodule.x["a: b"].terraform_data.b[0]: Creation complete after 1m2s [id=2]${esc}[0m
 terraform_data.c: Destruction complete after 0s
@@ -70,7 +70,7 @@ terraform_data.f (local-exec): x: Creation complete after 0s
       resourceImports: 1,
     });
   });
-  it('is read from JSON as well', () => {
+  it('are read from JSON too', () => {
     const lines = [
       { type: 'change_summary', changes: { add: 9, change: 9, remove: 9, operation: 'plan' } },
       { type: 'apply_complete', hook: { action: 'create' } },

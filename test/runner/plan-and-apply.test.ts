@@ -22,7 +22,7 @@ const stateJson = () => JSON.parse(bench.plane.objects.get(`${bench.plane.curren
 const stateOf = () => JSON.parse(bench.plane.current()?.content?.toString() ?? 'null');
 
 describe('a plan that is applied', () => {
-  it('finds the files of its configuration, and none of the runner', async () => {
+  it('sees the files of its configuration, and none of the runner', async () => {
     const { plane } = bench;
     const main = `
 terraform {
@@ -47,7 +47,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect([apply.report?.outcome, stateOf().outputs.files.value]).toEqual(['finished', ['main.tf', 'sub/a.txt']]);
   });
 
-  it('goes on at once with the apply that comes in answer to its report, and uploads to where its job says', async () => {
+  it('continues at once with the apply in the response to its report, and uploads to the URLs of its job', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
     const { runId } = jobFor(plane, configuration);
@@ -66,7 +66,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(plane.calls.filter((call) => /uploads|next/.test(call))).toEqual([]);
   });
 
-  it('asks for another URL where that of its job has expired', async () => {
+  it('requests another URL when that of its job has expired', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
     const job = jobFor(plane, configuration, { variables });
@@ -81,7 +81,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(record.report?.artifacts).toContain('plan-json');
   });
 
-  it('goes on in the same directory when the runner is asked to', async () => {
+  it('continues in the same directory when the runner gets the apply', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
     plane.hold = true;
@@ -123,7 +123,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(bench.leftovers()).toEqual([]);
   });
 
-  it('goes on in another runner, with state, lock file and working directory', async () => {
+  it('continues in another runner, with state, lock file and working directory', async () => {
     const { plane } = bench;
     const configuration = await archive({
       'live/eu/main.tf': `${small}\nmodule "m" {\n  source = "../../modules/m"\n}`,
@@ -144,7 +144,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(stateJson().values.root_module.child_modules[0].resources[0].address).toBe('module.m.terraform_data.inner');
   });
 
-  it('may destroy, with an empty configuration as the command line sends it', async () => {
+  it('can destroy with the empty configuration that the command line sends', async () => {
     const { plane } = bench;
     await bench.planAndApply(await archive({ 'main.tf': small }), { variables });
     const state = plane.current()?.content?.toString();
@@ -153,7 +153,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(stateOf().resources).toEqual([]);
   });
 
-  it('gives ephemeral variables to the apply again', async () => {
+  it('passes ephemeral variables to the apply again', async () => {
     const configuration = await archive({
       'main.tf': 'variable "e" {\n  type = string\n  ephemeral = true\n}\nresource "terraform_data" "a" {}',
     });
@@ -169,7 +169,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
 });
 
 describe('a plan', () => {
-  it('without changes has none, and is not waited with', async () => {
+  it('without changes does not wait for an apply', async () => {
     const configuration = await archive({ 'main.tf': small });
     await bench.planAndApply(configuration, { variables });
     bench.plane.hold = true;
@@ -180,7 +180,7 @@ describe('a plan', () => {
     expect(bench.plane.calls).not.toContain('POST /runner/v1/next');
   });
 
-  it('of outputs only is a change', async () => {
+  it('with changed outputs only is a change', async () => {
     const { report } = await bench.run(jobFor(bench.plane, await archive({ 'x.tf': 'output "x" { value = 1 }' })));
     expect(report).toMatchObject({ hasChanges: true, resourceAdditions: 0 });
   });
@@ -202,7 +202,7 @@ describe('a plan', () => {
     expect(await plan({ isDestroy: true, refresh: false })).toMatchObject({ resourceDestructions: 2 });
   });
 
-  it('has colours, and JSON lines with the redacted plan where those are asked for', async () => {
+  it('has colors, and JSON lines with the redacted plan on request', async () => {
     const { plane } = bench;
     const configuration = await archive({
       'main.tf': `${small}\nvariable "p" {\n  sensitive = true\n}\nresource "terraform_data" "s" { input = var.p }`,
@@ -231,7 +231,7 @@ describe('a plan', () => {
     expect(bench.artifact('plan', 'plan-json')?.toString()).toContain('hunter2!');
   });
 
-  it('is stored with what another runner needs', async () => {
+  it('is stored with the files that another runner needs', async () => {
     await bench.run(jobFor(bench.plane, await archive({ 'main.tf': small }), { variables }));
     const names: string[] = [];
     const tar = extract();
@@ -243,7 +243,7 @@ describe('a plan', () => {
     expect(names).toEqual(['plan.tfplan', 'terraform-version']);
   });
 
-  it('generates configuration for imports where that is allowed', async () => {
+  it('generates configuration for imports if allowed', async () => {
     const configuration = await archive({ 'main.tf': 'import {\n  to = terraform_data.x\n  id = "some-id"\n}' });
     const operation = { allowConfigGeneration: true };
     const { report } = await bench.run(jobFor(bench.plane, configuration, { operation }));
@@ -252,7 +252,7 @@ describe('a plan', () => {
   });
 });
 
-it('a state in the archive is left alone, and that is said', async () => {
+it('a state in the archive is ignored with a note', async () => {
   const configuration = await archive({
     'main.tf': small,
     'terraform.tfstate': JSON.stringify({

@@ -30,7 +30,7 @@ describe('counts', () => {
     );
     expect(counted).toEqual({ resourceAdditions: 3, resourceChanges: 1, resourceDestructions: 3, resourceImports: 1 });
   });
-  it('are none for a plan without resources', () => {
+  it('are zero for a plan without resources', () => {
     expect(countChanges({ format_version: '1.2' })).toMatchObject({ resourceAdditions: 0, resourceImports: 0 });
   });
 });
@@ -54,7 +54,7 @@ describe('the redacted plan', () => {
     return resource_changes[0]?.change as Change;
   };
 
-  it('has no sensitive value, of whatever type and depth', () => {
+  it('has no sensitive value of any type or depth', () => {
     const change = redacted({
       actions: ['update'],
       before: { a: 'old-secret', list: [{ p: 'x1' }, { p: 'x2' }], set: { k: 'deep-secret' }, open: 'shown', n: 5 },
@@ -70,7 +70,7 @@ describe('the redacted plan', () => {
     });
   });
 
-  it('still tells what changes from what does not, by values of the same type', () => {
+  it('distinguishes changed from unchanged values, by placeholders of the same type', () => {
     const all = { before_sensitive: true, after_sensitive: true };
     const pair = (before: unknown, after: unknown) => {
       const change = redacted({
@@ -105,7 +105,7 @@ describe('the redacted plan', () => {
     });
   });
 
-  it('covers drift, outputs and deferred changes, and leaves the original alone', () => {
+  it('covers drift, outputs and deferred changes, and does not modify the original', () => {
     const secret = { actions: ['update'], before: 's1', after: 's2', before_sensitive: true, after_sensitive: true };
     const original: PlanJson = {
       ...plan(resource({ actions: ['no-op'] })),
@@ -120,7 +120,7 @@ describe('the redacted plan', () => {
     expect(original).toEqual(copy);
   });
 
-  it('has only the schemas it needs', () => {
+  it('includes only the needed schemas', () => {
     const used = redactPlan(plan(resource({ actions: ['create'] }), resource({ actions: ['read'] }, 'data')), schemas);
     expect(used).toMatchObject({ plan_format_version: '1.2', provider_format_version: '1.0' });
     expect(used.provider_schemas).toEqual({

@@ -55,7 +55,7 @@ describe('the provider cache', () => {
     return all.filter((entry) => entry.isFile()).map(({ name }) => name);
   };
 
-  it('offers what the lock file names, and nothing else', async () => {
+  it('offers only providers in the lock file', async () => {
     await install();
     await keep();
     expect((await offer()).sort()).toEqual(['LICENSE', 'terraform-provider-fake_v1.2.3']);
@@ -66,14 +66,14 @@ describe('the provider cache', () => {
     expect(await offer(at('missing.hcl'))).toEqual([]);
   });
 
-  it('does not keep a package that the lock file has another checksum of', async () => {
+  it('does not cache a package whose checksum differs from the lock file', async () => {
     await install();
     write(join(installed(), 'LICENSE'), 'changed\n');
     await keep();
     expect(entries(at('cache'))).toEqual([]);
   });
 
-  it('removes an entry that was changed, and does not offer it', async () => {
+  it('removes a modified entry without offering it', async () => {
     await install();
     await keep();
     const [entry = ''] = entries(at('cache'));
@@ -85,7 +85,7 @@ describe('the provider cache', () => {
     expect(entries(at('cache'))).toEqual([]);
   });
 
-  it('does not follow a link out of what Terraform installed', async () => {
+  it('does not follow links out of Terraform’s installation', async () => {
     write(at('secrets', 'key'), 'secret');
     const checksum = await packageChecksum(at('secrets'));
     mkdirSync(dirname(installed()), { recursive: true });
@@ -95,7 +95,7 @@ describe('the provider cache', () => {
     expect(entries(at('cache'))).toEqual([]);
   });
 
-  it('removes what was not used for a month, and the least recently used beyond its limit', async () => {
+  it('removes entries unused for a month, and the least recently used beyond its limit', async () => {
     for (const name of ['old', 'less', 'more']) write(at('cache', name, 'file'), name.repeat(100));
     const daysAgo = (name: string, days: number) => {
       const time = Date.now() / 1000 - days * 24 * 3600;
@@ -149,7 +149,7 @@ describe('a run', () => {
   const installed = `Installed ${address} v1.2.3`;
   const shared = `Using ${address} v1.2.3 from the shared cache directory`;
 
-  it('gets a provider that another has installed when its lock file has it', async () => {
+  it('gets a provider that another run installed, if its lock file has it', async () => {
     expect((await plan({ 'main.tf': main })).log).toContain(installed);
     expect(entries(cache())).toHaveLength(1);
     expect((await plan({ 'main.tf': main, '.terraform.lock.hcl': await lock() })).log).toContain(shared);
@@ -158,7 +158,7 @@ describe('a run', () => {
     expect(entries(cache())).toHaveLength(1);
   }, 60_000);
 
-  it('gets nothing that was changed after it was checked', async () => {
+  it('gets no provider that was modified after the check', async () => {
     await plan({ 'main.tf': main });
     const [entry = ''] = entries(cache());
     const file = join(cache(), entry, 'terraform-provider-fake_v1.2.3');

@@ -20,7 +20,7 @@ describe('the sets of a run', () => {
   const lock = (...addresses: string[]) =>
     addresses.map((address) => `provider "${address}" {\n  version = "1.0.0"\n}\n`).join('\n');
 
-  it('are used for providers that are needed', () => {
+  it('are used for required providers', () => {
     expect(choose([set()], lock(source))).toEqual({ used: [set()], unused: [] });
     expect(choose([set()], lock('registry.terraform.io/hashicorp/null'))).toEqual({
       used: [],
@@ -29,7 +29,7 @@ describe('the sets of a run', () => {
     expect(choose([set()], '').used).toEqual([]);
   });
 
-  it('have each a name of their own in the configuration', () => {
+  it('have unique names in the configuration', () => {
     const other = set({ name: 'other', source: 'registry.terraform.io/acme/coder' });
     expect(choose([set(), other], lock(source, other.source))).toEqual({
       used: [set()],
@@ -37,7 +37,7 @@ describe('the sets of a run', () => {
     });
   });
 
-  it('name where their providers come from', () => {
+  it('declare the sources of their providers', () => {
     expect(overrideText([set()])).toBe(
       `terraform {\n  required_providers {\n    coder = { source = "${source}" }\n  }\n}\n\nprovider "coder" {\n  url = var.access_url\n}\n`,
     );
@@ -66,7 +66,7 @@ describe.skipIf(!existsSync('/usr/local/share/terraform/plugins/registry.terrafo
       expect(report).toMatchObject({ outcome: 'finished' });
     });
 
-    it('counts before a block of the configuration', async () => {
+    it('overrides a block of the configuration', async () => {
       const own =
         'terraform {\n  required_providers {\n    coder = { source = "coder/coder" }\n  }\n}\nprovider "coder" {\n  url = "https://own.test"\n}\n';
       const { log } = await plan(await configuration(own), [set()]);
@@ -74,13 +74,13 @@ describe.skipIf(!existsSync('/usr/local/share/terraform/plugins/registry.terrafo
       expect(log).not.toContain('https://own.test');
     });
 
-    it('fails where a variable that it refers to has no value, and says which', async () => {
+    it('fails when a variable that it refers to has no value, naming it', async () => {
       const { log, report } = await plan(await configuration(), [set()], []);
       expect(report).toMatchObject({ outcome: 'errored' });
       expect(log).toContain('access_url');
     });
 
-    it('says that nothing needs it, and installs nothing for it', async () => {
+    it('reports an unused set, and installs nothing for it', async () => {
       const { log, report } = await plan(await configuration(), [
         set({ name: 'of aws', source: 'registry.terraform.io/hashicorp/aws', localName: 'aws' }),
       ]);

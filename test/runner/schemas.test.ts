@@ -15,7 +15,7 @@ const schemas = {
 };
 const of = (type: string, mode = 'managed') => ({ type, mode, provider_name: 'p' });
 
-it('a plan comes with the schemas of all it speaks of, in the form that Terraform has for them', () => {
+it('a plan includes the schemas of all its types, in Terraform’s format', () => {
   const plan = {
     format_version: '1.2',
     resource_changes: [{ ...of('changed'), change: { actions: ['create'] } }],
@@ -34,7 +34,7 @@ it('a plan comes with the schemas of all it speaks of, in the form that Terrafor
   });
 });
 
-it('a plan of nothing needs none', () => {
+it('an empty plan includes none', () => {
   const none = { format_version: '1.0', provider_schemas: {} };
   expect(planSchemas({ format_version: '1.2' }, schemas)).toEqual(none);
   expect(planSchemas({ format_version: '1.2' }, { format_version: '1.0' })).toEqual(none);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { takeSettings } from '../../functions/runner/settings.ts';
 
-it('the claim is taken out of the environment', () => {
+it('the claim is removed from the environment', () => {
   const environment = { STEPFORM_URL: 'https://example.com/', STEPFORM_CLAIM: 'secret', PATH: '/bin' };
   const settings = takeSettings(environment);
   expect(settings).toMatchObject({ url: 'https://example.com', claim: 'secret' });
@@ -9,7 +9,7 @@ it('the claim is taken out of the environment', () => {
   expect(JSON.stringify(settings.inherited)).not.toContain('secret');
 });
 
-it.each(['STEPFORM_URL', 'STEPFORM_CLAIM'])('%s must be there', (name) => {
+it.each(['STEPFORM_URL', 'STEPFORM_CLAIM'])('%s is required', (name) => {
   const environment: Record<string, string> = { STEPFORM_URL: 'x', STEPFORM_CLAIM: 'y' };
   delete environment[name];
   expect(() => takeSettings(environment)).toThrow(`environment variable ${name} is not set`);

@@ -46,8 +46,8 @@ const applying = async (mark: string, configuration: Buffer, environment = {}, j
 const resources = (content: Buffer | undefined) =>
   JSON.parse(content?.toString() ?? '{}').resources?.map(({ name }: { name: string }) => name);
 
-describe('an apply under way', () => {
-  it('stores intermediate states, and is interrupted the way Ctrl-C does', async () => {
+describe('an apply in progress', () => {
+  it('stores intermediate states, and is interrupted like with Ctrl-C', async () => {
     const mark = marker();
     const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
     await until('an intermediate state', () => plane.current());
@@ -71,7 +71,7 @@ describe('an apply under way', () => {
     expect(running(mark)).toBe(false);
   });
 
-  it('is killed with everything it started, and its state still stored', async () => {
+  it('is killed with its child processes, and its state is stored', async () => {
     const mark = marker();
     // Deaf to interrupts, and away from the shell that started it.
     const deaf = long(mark, `(trap '' INT TERM HUP; sleep 600.${mark}) & wait`);
@@ -84,7 +84,7 @@ describe('an apply under way', () => {
     expect(record.log.at(-1)).toBe(0x03);
   });
 
-  it('ends at once and in silence when the token is dead', async () => {
+  it('ends at once and silently when the token is dead', async () => {
     const mark = marker();
     const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
     plane.disown();
@@ -98,7 +98,7 @@ describe('an apply under way', () => {
     expect(bench.leftovers()).toEqual([]);
   });
 
-  it('that goes on while its runner is frozen is ended when that wakes up, and nothing of it is written', async () => {
+  it('that continues while its runner is frozen is ended when the runner resumes, without writing anything', async () => {
     const mark = marker();
     const go = join(bench.directory, 'go');
     const configuration = await archive({
@@ -129,7 +129,7 @@ resource "terraform_data" "after" {
     plane.violations.splice(0);
   });
 
-  it('is interrupted by a runner that cannot be stopped, once its heartbeats fail', async () => {
+  it('is interrupted by its runner once heartbeats fail', async () => {
     const mark = marker();
     const configuration = await archive({ 'main.tf': long(mark) });
     const { plane, record, runner } = await applying(mark, configuration, {}, { silentSeconds: 1 });
@@ -142,7 +142,7 @@ resource "terraform_data" "after" {
     expect(running(mark)).toBe(false);
   });
 
-  it('is interrupted when the host stops the runner, which says so', async () => {
+  it('is interrupted when the host stops the runner, which reports it', async () => {
     const mark = marker();
     const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
     runner.process.kill('SIGTERM');
@@ -155,7 +155,7 @@ resource "terraform_data" "after" {
     expect(running(mark)).toBe(false);
   });
 
-  it('does not survive the runner, however that ends', async () => {
+  it('does not survive the runner, however it ends', async () => {
     const mark = marker();
     const { runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
     runner.process.kill('SIGKILL');
@@ -165,7 +165,7 @@ resource "terraform_data" "after" {
 });
 
 describe('a runner', () => {
-  it('that stands by ends when it is told to, when its time is up, and when it is stopped', async () => {
+  it('that stands by exits on request, after its time, and when stopped', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': 'resource "terraform_data" "a" {}' });
     plane.hold = true;

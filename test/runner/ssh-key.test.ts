@@ -31,7 +31,7 @@ const run = async (options: Parameters<typeof jobFor>[2]) => {
   return bench.run(job, { PATH: `${tools}:${process.env.PATH}` });
 };
 
-it('fetches modules with the SSH key, and leaves nothing of it', async () => {
+it('fetches modules with the SSH key, and removes it', async () => {
   const { log, report } = await run({ sshKey });
   expect(report).toMatchObject({ outcome: 'errored' });
   const call = readFileSync(seen, 'utf8');
@@ -44,13 +44,13 @@ it('fetches modules with the SSH key, and leaves nothing of it', async () => {
   expect(bench.leftovers()).toEqual([]);
 });
 
-it('leaves the choice to a workspace that sets GIT_SSH_COMMAND', async () => {
+it('respects GIT_SSH_COMMAND of the workspace', async () => {
   const own = { key: 'GIT_SSH_COMMAND', value: 'ssh -o Own=yes', category: 'env' as const };
   await run({ sshKey, variables: [own] });
   expect(readFileSync(seen, 'utf8')).toMatch(/^-o Own=yes .*git@host\.test/);
 });
 
-it('offers no key without one', async () => {
+it('sets no key by default', async () => {
   await run({});
   const call = readFileSync(seen, 'utf8');
   expect(call).toContain('git@host.test');

@@ -20,14 +20,14 @@ afterEach(async () => {
 
 const minute = 60_000;
 
-it('a plan has no address of a refuge, and never asks for one', () => {
+it('a plan has no URL for an errored state, and never requests one', () => {
   let clock = 0;
   const address = new StateBackupUrl(null, () => clock);
   clock = 1000 * minute;
   expect(address.isOld).toBe(false);
 });
 
-it('an address is old after five minutes, and young again when it was renewed', () => {
+it('a URL is old after five minutes, until it is renewed', () => {
   let clock = 0;
   const address = new StateBackupUrl('first', () => clock);
   clock = 4 * minute;
@@ -38,7 +38,7 @@ it('an address is old after five minutes, and young again when it was renewed', 
   expect([address.url, address.isOld]).toEqual(['second', false]);
 });
 
-it('heartbeats renew the address during a long apply, and ask for it no more often than that', async () => {
+it('heartbeats renew the URL during a long apply, only when it is old', async () => {
   const job = { ...jobFor(plane, Buffer.alloc(0), { phase: 'apply' }), heartbeatSeconds: 0.02 };
   const { record } = plane.offer(job);
   const files = new JobDirectory('network');

@@ -42,7 +42,7 @@ afterEach(async () => {
   expect(plane.violations).toEqual([]);
 });
 
-it('stores the first and the last as a whole, and between them what changed', async () => {
+it('stores the first and last state as a whole, and changes in between', async () => {
   await keeper.watch();
   writeFileSync(file, state(1, 100));
   await until('a whole snapshot', () => plane.current());
@@ -56,7 +56,7 @@ it('stores the first and the last as a whole, and between them what changed', as
   expect(plane.current()?.content?.toString()).toBe(state(3, 103));
 });
 
-it('begins with what the workspace has, and counts on from it', async () => {
+it('starts from the workspace’s state', async () => {
   writeFileSync(file, state(7, 100));
   plane.states.push({
     ...{ id: 'sv-0', serial: 7, lineage: 'l', md5: '', size: 1, intermediate: false, completed: true },
@@ -101,7 +101,7 @@ it.each([
   await keeper.finish();
 });
 
-it('repeats what the control plane has not answered, from the state that it knows', async () => {
+it('repeats changes without a response, from the control plane’s last state', async () => {
   await keeper.watch();
   writeFileSync(file, state(1, 100));
   await until('a whole snapshot', () => plane.current());

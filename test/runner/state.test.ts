@@ -44,14 +44,14 @@ afterEach(async () => {
 });
 
 describe('the state of an apply', () => {
-  it('is stored when it has changed, and not otherwise', async () => {
+  it('is stored only when it has changed', async () => {
     writeFileSync(file, state(3));
     await keeper.watch();
     expect(await keeper.finish()).toEqual({ problem: undefined });
     expect(posts()).toBe(0);
   });
 
-  it('is whole whatever white space comes after it, and torn when its end is missing', async () => {
+  it('is complete with any trailing white space, and incomplete without its end', async () => {
     await keeper.watch();
     // As OpenTofu 1.12 writes it.
     writeFileSync(file, `${state(1)}\n\n`);
@@ -60,12 +60,12 @@ describe('the state of an apply', () => {
     expect((await keeper.finish()).problem).toContain('killed while it wrote its state');
   });
 
-  it('is none when Terraform has made none', async () => {
+  it('is absent when Terraform has created none', async () => {
     await keeper.watch();
     expect(await keeper.finish()).toEqual({ problem: undefined });
   });
 
-  it('is stored in between, seldom, and once more at the end', async () => {
+  it('is stored occasionally, and once more at the end', async () => {
     await keeper.watch();
     for (let serial = 1; serial <= 20; serial++) writeFileSync(file, state(serial, ['a']));
     await until('a snapshot', () => plane.current());
@@ -88,7 +88,7 @@ describe('the state of an apply', () => {
     expect(plane.calls).toHaveLength(calls);
   });
 
-  it('is not stored twice when the last snapshot was the end', async () => {
+  it('is not stored twice when the last snapshot is the final state', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     await until('a snapshot', () => plane.current());
@@ -97,7 +97,7 @@ describe('the state of an apply', () => {
     expect(plane.calls.filter((call) => call.startsWith('PUT'))).toHaveLength(1);
   });
 
-  it('is the last whole one when Terraform was killed while it wrote, which is said', async () => {
+  it('is the last complete one when Terraform was killed while writing, with a message', async () => {
     writeFileSync(file, state(1));
     await keeper.watch();
     writeFileSync(file, state(2, ['a']));
@@ -109,7 +109,7 @@ describe('the state of an apply', () => {
     expect(JSON.parse(plane.current()?.content?.toString() ?? '')).toMatchObject({ serial: 2 });
   });
 
-  it('is told apart from a snapshot with the same serial', async () => {
+  it('is distinguished from a snapshot with the same serial', async () => {
     writeFileSync(file, state(5));
     await keeper.watch();
     writeFileSync(file, state(6, ['a']));
@@ -122,14 +122,14 @@ describe('the state of an apply', () => {
   });
 });
 
-describe('a state that cannot become the workspace’s', () => {
+describe('a state that cannot be saved to the workspace', () => {
   const errored = () => plane.objects.get('run-1234567890abcdef/errored-state')?.toString();
   const refuse = () => {
     // Somebody else's state stands in the way.
     plane.states.push({ id: 'sv-x', serial: 9, lineage: 'x', md5: '', size: 0, intermediate: false, completed: false });
   };
 
-  it('is kept as the errored state, and people are told where and what to do', async () => {
+  it('is saved as the errored state, with a message where it is and what to do', async () => {
     writeFileSync(file, state(3));
     await keeper.watch();
     writeFileSync(file, state(4, ['a']));
@@ -154,7 +154,7 @@ describe('a state that cannot become the workspace’s', () => {
   it.each([
     ['has run out', 'expired'],
     ['was signed by credentials that have ended', 'credentials-ended'],
-  ] as const)('goes to a fresh address when the first one %s', async (_, how) => {
+  ] as const)('is uploaded to a new URL when the first one %s', async (_, how) => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     refuse();
@@ -170,7 +170,7 @@ describe('a state that cannot become the workspace’s', () => {
     plane.violations.splice(0);
   });
 
-  it('goes to the address that a heartbeat has renewed, also while the control plane does not answer', async () => {
+  it('is uploaded to the URL from a heartbeat, even while the control plane does not respond', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     refuse();
@@ -202,7 +202,7 @@ describe('a state that cannot become the workspace’s', () => {
     return readKeptState(bytes).open(Buffer.from(keptStateKey.key, 'base64')).toString();
   };
 
-  it('goes nowhere but to the runner’s own disk when the control plane has given the runner up', async () => {
+  it('is saved only on the runner’s disk when the control plane has given up the runner', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     plane.disown();
@@ -211,7 +211,7 @@ describe('a state that cannot become the workspace’s', () => {
     expect(opened()).toBe(state(1, ['a']));
   });
 
-  it('is kept on the runner’s disk, encrypted, when nobody takes it at all', async () => {
+  it('is saved encrypted on the runner’s disk when every upload fails', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     refuse();
@@ -227,7 +227,7 @@ describe('a state that cannot become the workspace’s', () => {
   it.each([
     ['has run out', 'expired'],
     ['was signed by credentials that have ended', 'credentials-ended'],
-  ] as const)('is announced once more when its address %s on the way', async (_, how) => {
+  ] as const)('is announced again when its URL %s meanwhile', async (_, how) => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     let expired = false;

@@ -33,7 +33,7 @@ describe('the timeline of a run', () => {
     ]);
   });
 
-  it('names the events of a run with the run, in one query of both', async () => {
+  it('reads a run with its events in one query', async () => {
     const id = await newRun();
     await api.call('POST', `runs/${id}/actions/discard`, { body: { comment: 'not now' } });
     await api.post(`runs/${id}/comments`, { body: 'but soon' });
@@ -52,7 +52,7 @@ describe('the timeline of a run', () => {
     expect(await reads()).toBe(1);
   });
 
-  it('tells how a run ended, and when it was created, once each, although a former version stored both', async () => {
+  it('shows creation and end of a run once each, although an older version stored both', async () => {
     const id = await newRun();
     const at = new Date(Date.now() + 1000).toISOString();
     await help.bring(id, { status: 'applied', 'statusTimestamps.applied-at': at });

@@ -149,7 +149,7 @@ describe('run searches', () => {
     expect((await api.get('organizations/acme/runs?filter[timeframe]=soon')).status).toBe(400);
   });
 
-  it('take the workspace or the organization from the query too', async () => {
+  it('accept the workspace or the organization in the query too', async () => {
     const { id } = await help.ready();
     const run = await help.create(id);
     expect(ids((await api.get(`runs?workspace_id=${id}`)).body.data)).toEqual([run.id]);

@@ -60,7 +60,7 @@ it('closes an unfinished log once and keeps it after its chunks have expired', a
   expect([...(await logs.readLog(silent, 'plan', 0, 100))]).toEqual([0x02, 0x03]);
 });
 
-it('keeps what a runner stored that was cut off before its report', async () => {
+it('keeps the log that a runner stored before it was interrupted', async () => {
   const { objects } = await import('../../functions/store/keys.ts');
   const { putObject } = await import('../../functions/store/bucket.ts');
   const run = await newLog('\x02abc');

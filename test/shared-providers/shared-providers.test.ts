@@ -56,7 +56,7 @@ const fetchAsked = async () => {
 };
 
 describe('a provider of a public registry', () => {
-  it('is fetched once for all who ask, and then given to them', async () => {
+  it('is fetched once for all runs', async () => {
     const { sha256 } = registry.add('once', version, Buffer.from('content'));
     expect(await ask(addressOf('once'))).toEqual([]);
     expect(await ask(addressOf('once'))).toEqual([]);
@@ -69,7 +69,7 @@ describe('a provider of a public registry', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it('is fetched again before the bucket lets go of it', async () => {
+  it('is fetched again before it expires in the bucket', async () => {
     registry.add('old', version, Buffer.from('old'));
     await ask(addressOf('old'));
     await fetchAsked();
@@ -79,7 +79,7 @@ describe('a provider of a public registry', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it('is not asked for again for hours when the registry does not have it', async () => {
+  it('is not requested again for hours when the registry does not have it', async () => {
     await ask(addressOf('missing'));
     await fetchAsked();
     expect(await packages.get('missing')).toMatchObject({ status: 'failed' });
@@ -88,7 +88,7 @@ describe('a provider of a public registry', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('is not kept when it is not what the registry announced', async () => {
+  it('is not stored when it differs from the registry’s checksum', async () => {
     registry.add('lie', version, Buffer.from('announced'), Buffer.from('different'));
     await ask(addressOf('lie'));
     await fetchAsked();
@@ -104,7 +104,7 @@ describe('a hostile run', () => {
     '169.254.169.254/latest/meta-data',
     'localhost:1/../private',
     'app.terraform.io/acme/private',
-  ])('has nothing fetched from %s, which is no public registry', async (address) => {
+  ])('cannot have providers fetched from %s, which is not a public registry', async (address) => {
     expect(await ask(address)).toEqual([]);
     expect(asked()).toEqual([]);
     await expect(packages.fetch({ address, version, platform })).rejects.toThrow('is not shared');
@@ -115,14 +115,14 @@ describe('a hostile run', () => {
     { platform: 'linux_amd64/..', providers: [{ address: 'ADDRESS', version }] },
     { platform, providers: [{ address: 'ADDRESS', version: '1.2.3/../../x' }] },
     { platform, providers: [{ address: 'ADDRESS/../x', version }] },
-  ])('has no path made of %j', async (request) => {
+  ])('cannot inject a path with %j', async (request) => {
     const text = JSON.stringify(request).replace('ADDRESS', addressOf('path'));
     const { status, body } = await runner.call(token, 'providers', JSON.parse(text));
     expect([status, body.providers]).toEqual([200, []]);
     expect(asked()).toEqual([]);
   });
 
-  it('cannot ask for more than a runner needs at once, nor fill the bucket in a day', async () => {
+  it('cannot request more than a runner needs, nor fill the bucket', async () => {
     const many = (n: number, of: string) =>
       Array.from({ length: n }, (_, i) => ({ address: addressOf(`${of}${i}`), version }));
     expect((await runner.call(token, 'providers', { platform, providers: many(51, 'a') })).status).toBe(422);
@@ -139,7 +139,7 @@ describe('a hostile run', () => {
     }
   });
 
-  it('without a living token is told nothing', async () => {
+  it('without a valid token gets nothing', async () => {
     expect((await runner.call('run-0000000000000000.plan.x', 'providers', { platform, providers: [] })).status).toBe(
       401,
     );

@@ -22,7 +22,7 @@ const keyOf = async (workspace: string) =>
   (await api.get(`workspaces/${workspace}`)).body.data.relationships['ssh-key'].data;
 
 describe('SSH keys of an organization', () => {
-  it('are created, read, listed, changed and deleted, and never show their text', async () => {
+  it('are created, read, listed, changed and deleted, and never returned', async () => {
     const sshKey = await make('deploy');
     expect(sshKey).toEqual({
       id: expect.stringMatching(/^sshkey-/),
@@ -60,7 +60,7 @@ describe('SSH keys of an organization', () => {
       'value',
     ],
     ['something unknown', { name: 'a', value, kind: 'rsa' }, 'kind'],
-  ])('with %s are refused by name', async (_, attributes, field) => {
+  ])('with %s are rejected by name', async (_, attributes, field) => {
     const { status, body } = await api.post(keys, attributes);
     expect([status, body.errors[0].source]).toEqual([422, { pointer: `/data/attributes/${field}` }]);
     expect(JSON.stringify(body)).not.toContain('PRIVATE');
@@ -68,7 +68,7 @@ describe('SSH keys of an organization', () => {
 });
 
 describe('the SSH key of a workspace', () => {
-  it('is assigned, replaced and taken away', async () => {
+  it('is assigned, replaced and removed', async () => {
     const { id: workspace } = await api.workspace();
     const [one, two] = [await make(), await make()];
     expect((await assign(workspace, one.id)).body.data.relationships['ssh-key'].data).toEqual({
@@ -86,7 +86,7 @@ describe('the SSH key of a workspace', () => {
     expect(await keyOf(workspace)).toEqual({ type: 'ssh-keys', id: two.id });
   });
 
-  it('is none once the key is deleted', async () => {
+  it('is removed when the key is deleted', async () => {
     const { id: workspace } = await api.workspace();
     const { id } = await make();
     await assign(workspace, id);
@@ -94,7 +94,7 @@ describe('the SSH key of a workspace', () => {
     expect(await keyOf(workspace)).toBeNull();
   });
 
-  it('is refused when it is not in the organization, and stays as it was', async () => {
+  it('is rejected when it is not in the organization, and stays unchanged', async () => {
     const { id: workspace } = await api.workspace();
     const { id } = await make();
     await assign(workspace, id);

@@ -52,7 +52,7 @@ const announce = async (id: string, serial: number, change: Partial<NewStateVers
   return { version: outcome.stateVersion, content };
 };
 
-describe('a state version that comes with its content', () => {
+describe('a state version created with its content', () => {
   it('is counted when it becomes current, and not before', async () => {
     const id = await held();
     const { version, content } = await announce(id, 1);
@@ -95,7 +95,7 @@ describe('a state version that comes with its content', () => {
     expect([items.map((one) => one.status), total]).toEqual([['discarded'], 1]);
   });
 
-  it('is not counted again where it was counted when it was announced, as by former versions', async () => {
+  it('is not counted again when an older version counted it on creation', async () => {
     const id = await held();
     const { version, content } = await announce(id, 1, { counts: true });
     expect(await count(id)).toBe(1);

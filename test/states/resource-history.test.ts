@@ -57,7 +57,7 @@ describe('the history of a resource', () => {
     ]);
   });
 
-  it('begins anew with what was gone, and knows nothing of what was there before it was noted', () => {
+  it('restarts for recreated resources, and is empty for older changes', () => {
     const again = history(['sv-1', 'run-1', { x: 1 }], ['sv-2', 'run-2', {}], ['sv-3', 'run-3', { x: 1 }]);
     expect(told(again)).toEqual({ x: ['at sv-3', 'sv-3 run-3'] });
     const [old] = stateOf({ x: 1 });

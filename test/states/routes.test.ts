@@ -59,7 +59,7 @@ describe('a state version', () => {
     });
   });
 
-  it('is downloaded over a redirect, raw and as JSON', async () => {
+  it('is downloaded through a redirect, raw and as JSON', async () => {
     const { id } = await locked();
     const response = await announce(id);
     const { attributes } = response.body.data;
@@ -136,7 +136,7 @@ describe('a state version', () => {
     expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);
   });
 
-  it('takes the lineage of its upload when none was announced', async () => {
+  it('gets the lineage of its upload when none was announced', async () => {
     const { id } = await locked();
     const response = await announce(id, {}, { lineage: undefined });
     expect(response.status).toBe(201);
@@ -146,7 +146,7 @@ describe('a state version', () => {
     expect((await announce(id, { serial: 9, lineage: 'other' })).status).toBe(409);
   });
 
-  it('that was given up with its lock does not keep a later one', async () => {
+  it('that was abandoned with its lock does not block a later one', async () => {
     const { id } = await locked();
     await announce(id, { serial: 3 });
     await api.call('POST', `workspaces/${id}/actions/force-unlock`);
@@ -154,7 +154,7 @@ describe('a state version', () => {
     expect((await api.call('POST', `workspaces/${id}/actions/unlock`)).status).toBe(200);
   });
 
-  it('is refused when its content is no state', async () => {
+  it('is rejected when its content is not a state', async () => {
     const { id } = await locked();
     const answer = await direct(id, { version: 3 });
     expect(answer.status).toBe(422);

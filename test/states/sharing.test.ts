@@ -212,7 +212,7 @@ describe('remote state consumers', () => {
     expect(await listed('?show_only_configured=true')).toEqual([]);
   });
 
-  it('may be more than a page of them at once', async () => {
+  it('may exceed a page in one request', async () => {
     const { createWorkspace, defaultSettings } = await import('../../functions/workspaces/records.ts');
     const source = await api.workspace();
     const home = { organization: 'acme', projectId: source.relationships.project.data.id, tags: [] };

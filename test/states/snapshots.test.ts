@@ -73,8 +73,8 @@ const withSnapshots = async () => {
   return { claimed, before, last: await whole(claimed, 4, ['a', 'b'], false) };
 };
 
-describe('of the state versions of a run that has ended', () => {
-  it('only the last is left, which follows the one before the run', async () => {
+describe('state versions of a run that has ended', () => {
+  it('keep only the last one, which follows the one before the run', async () => {
     const claimed = await runner.claim('apply');
     const before = await whole(claimed, 1, ['a'], false);
     const first = await whole(claimed, 2, ['a', 'b']);
@@ -92,7 +92,7 @@ describe('of the state versions of a run that has ended', () => {
     expect((await runOf(claimed)).apply.snapshotsFrom).toBeUndefined();
   });
 
-  it('nothing is looked at where there were no snapshots', async () => {
+  it('cost nothing without snapshots', async () => {
     const claimed = await runner.claim('apply');
     await whole(claimed, 1, ['a'], false);
     const run = await runOf(claimed);
@@ -101,7 +101,7 @@ describe('of the state versions of a run that has ended', () => {
     expect(runner.api.aws.calls).toBe(calls);
   });
 
-  it('a snapshot is the result when nothing came after it, and stays when it is the last there is', async () => {
+  it('keep a snapshot if it is the last one', async () => {
     const claimed = await runner.claim('apply');
     await whole(claimed, 1, ['a']);
     const last = await whole(claimed, 2, ['a', 'b']);
@@ -116,7 +116,7 @@ describe('of the state versions of a run that has ended', () => {
     expect(shown(await list(killed))).toEqual([['2 intermediate'], 1]);
   });
 
-  it('tells of each resource which of those that are left created it', async () => {
+  it('keep the history of each resource', async () => {
     const claimed = await runner.claim('apply');
     await whole(claimed, 1, ['a']);
     const last = await whole(claimed, 2, ['a', 'b'], false);
@@ -124,7 +124,7 @@ describe('of the state versions of a run that has ended', () => {
     expect(summary?.instances?.map(({ changes }) => changes?.map(({ version }) => version))).toEqual([[last], [last]]);
   });
 
-  it('a deletion that was cut off anywhere is finished', async () => {
+  it('finish an interrupted deletion', async () => {
     let whole = false;
     for (let call = 1; !whole; call++) {
       const { claimed, before, last } = await withSnapshots();
@@ -143,7 +143,7 @@ describe('of the state versions of a run that has ended', () => {
 });
 
 describe('changes of a state', () => {
-  it('become a state version when the runner ends without a last one', async () => {
+  it('become a state version when the runner ends without a final one', async () => {
     const claimed = await runner.claim('apply');
     await whole(claimed, 1, ['a']);
     const states = [['a'], ['a', 'b'], ['a', 'b', 'c']].map((names, n) => stateOf(n + 1, names));
@@ -163,7 +163,7 @@ describe('changes of a state', () => {
     expect((await store.getWorkspace(claimed.workspace))?.lock).toBeUndefined();
   });
 
-  it('are not brought in again after the last state, nor twice', async () => {
+  it('are not applied again after the last state, nor twice', async () => {
     const claimed = await runner.claim('apply');
     await whole(claimed, 1, ['a']);
     await changed(claimed, stateOf(1, ['a']), stateOf(2, ['a', 'b']), true);
@@ -175,7 +175,7 @@ describe('changes of a state', () => {
     expect(await namesIn(claimed)).toEqual(['a', 'd']);
   });
 
-  it('are refused when they do not follow the workspace’s state, or come from a plan', async () => {
+  it('are rejected when they do not follow the workspace’s state, or come from a plan', async () => {
     const claimed = await runner.claim('apply');
     await whole(claimed, 1, ['a']);
     const other = await changed(claimed, stateOf(1, ['other']), stateOf(2, ['b']), true);
@@ -187,7 +187,7 @@ describe('changes of a state', () => {
     expect((await changed(plan, '{}', '{}', true)).status).toBe(409);
   });
 
-  it('that cannot be applied leave the last whole state, and the run ends', async () => {
+  it('that cannot be applied keep the last whole state, and the run ends', async () => {
     const claimed = await runner.claim('apply');
     await whole(claimed, 1, ['a']);
     const changes = Buffer.from('no changes').toString('base64');

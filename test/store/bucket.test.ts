@@ -11,14 +11,14 @@ afterAll(() => storage.close());
 
 const text = (buffer: Buffer | number | undefined) => (Buffer.isBuffer(buffer) ? buffer.toString() : buffer);
 
-it('keeps what was put, byte for byte', async () => {
+it('stores objects byte for byte', async () => {
   const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7) % 256));
   await bucket.putObject('runs/run-1/plan/log', bytes);
   expect((await bucket.getObject('runs/run-1/plan/log'))?.equals(bytes)).toBe(true);
   expect(await bucket.objectSize('runs/run-1/plan/log')).toBe(70_000);
 });
 
-it('answers undefined for an object that is not there', async () => {
+it('returns undefined for a missing object', async () => {
   expect(await bucket.getObject('runs/none')).toBeUndefined();
   expect(await bucket.getObject('runs/none', { from: 0, length: 2 })).toBeUndefined();
   expect(await bucket.getObjectUpTo('runs/none', 10)).toBeUndefined();
@@ -83,7 +83,7 @@ it('can bind an upload to its content', async () => {
   expect(text(await bucket.getObject('states/bound'))).toBe('content');
 });
 
-it('can take an upload once, however many come at the same time', async () => {
+it('can accept one of several concurrent uploads', async () => {
   const url = await bucket.presignOnce('runs/once', 60);
   expect(await put(url, 'without the header')).toBe(403);
   const answers = await Promise.all(['a', 'b', 'c'].map((body) => put(url, body, bucket.onceHeaders)));

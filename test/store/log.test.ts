@@ -28,7 +28,7 @@ it.each([
   });
 });
 
-it('leaves other words as they are', () => {
+it('keeps other words', () => {
   const line = logged(() => logWarning('repaired', { item: 'RUN#run-abc', note: 'Bearer token missing' }));
   expect(JSON.parse(line)).toEqual({
     level: 'warn',

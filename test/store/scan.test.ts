@@ -14,7 +14,7 @@ const listOf = (length: number, fits: (n: number) => boolean) => {
 };
 
 describe('a list with a filter', () => {
-  it('is looked at to its end, wherever that is', async () => {
+  it('is read to its end', async () => {
     const page = await scan(
       listOf(2000, (n) => n === 1999),
       { page: 1, size: 20 },
@@ -22,7 +22,7 @@ describe('a list with a filter', () => {
     expect(page).toEqual({ items: [1999], total: 1, more: false });
   });
 
-  it('marks what it cuts from long text', async () => {
+  it('marks truncated text', async () => {
     const rare = listOf(2001, (n) => n === 2000);
     await expect(scan(rare, { page: 1, size: 20 })).rejects.toBeInstanceOf(FilterTooWideError);
   });

@@ -29,7 +29,7 @@ it('hides the value, and seals it differently each time', async () => {
   expect(one.equals(two)).toBe(false);
 });
 
-it('takes values larger than KMS does', async () => {
+it('accepts values larger than the limit of KMS', async () => {
   const value = 'x'.repeat(256 * 1024);
   expect(await open(await seal(value, context), context)).toBe(value);
 });
@@ -48,7 +48,7 @@ it('rejects ciphertext altered at any position', async () => {
   }
 });
 
-it('a state that a runner kept opens with the platform’s key, for its own run only', async () => {
+it('a state on a runner’s disk can be decrypted with the platform’s key, for its own run only', async () => {
   const { newDataKey, openDataKey, keptStateContext } = await import('../../functions/store/secrets.ts');
   const { readKeptState, writeKeptState } = await import('../../functions/runner/kept-state.ts');
   const file = join(mkdtempSync(join(tmpdir(), 'kept-state-')), 'deep', 'run.tfstate.encrypted');

@@ -11,7 +11,7 @@ afterAll(() => aws.close());
 
 const key = { pk: 'A', sk: 'A' };
 
-it('takes conditions with reserved words, nested paths, functions and sets', async () => {
+it('supports conditions with reserved words, nested paths, functions and sets', async () => {
   await table.put({ ...key, plan: { status: 'queued', hash: 'h' }, status: 'pending', action: 'a' });
   const change = (condition: string, values: Record<string, unknown> = {}) =>
     table.update(key, { set: { 'plan.status': 'running' }, condition, values });
@@ -29,7 +29,7 @@ it('takes conditions with reserved words, nested paths, functions and sets', asy
   expect(await change('attribute_exists(plan.claim)')).toBeUndefined();
 });
 
-it('answers a failed condition, and lets any other error through', async () => {
+it('returns a failed condition, and throws any other error', async () => {
   expect(await table.create({ ...key })).toBe(false);
   expect(await table.remove(key, { condition: 'status = :s', values: { ':s': 'applied' } })).toBe(false);
   expect(await table.remove(key)).toBe(true);

@@ -21,7 +21,7 @@ const found = async (pk: string, prefix: string) =>
 const counted = async <T>(work: () => Promise<T>): Promise<[T, number]> =>
   store.countingReads(async (): Promise<[T, number]> => [await work(), store.readCount()])();
 
-it('answers ranges of one partition that are asked for at the same time with one query', async () => {
+it('combines concurrent reads of one partition’s ranges into one query', async () => {
   await written('ONE');
   const [answers, reads] = await counted(() =>
     Promise.all([found('ONE', 'WSTASK#'), found('ONE', 'VAR#'), found('ONE', 'VARSET#'), found('ONE', 'VAR#')]),
@@ -30,7 +30,7 @@ it('answers ranges of one partition that are asked for at the same time with one
   expect(reads).toBe(1);
 });
 
-it('keeps partitions apart, and what is asked for later', async () => {
+it('does not combine other partitions and later reads', async () => {
   await written('TWO');
   await store.put({ pk: 'THREE', sk: 'VAR#9' });
   const [answers, reads] = await counted(() => Promise.all([found('TWO', 'VAR#'), found('THREE', 'VAR#')]));
@@ -40,7 +40,7 @@ it('keeps partitions apart, and what is asked for later', async () => {
   expect(await found('TWO', 'VAR#')).toEqual(['VAR#1', 'VAR#2', 'VAR#3']);
 });
 
-it('tells everybody who asked when the query fails', async () => {
+it('fails all combined reads when the query fails', async () => {
   aws.failCall(1, 'before');
   const asked = [found('FOUR', 'VAR#'), found('FOUR', 'WSTASK#')];
   const said = await Promise.allSettled(asked);

@@ -39,7 +39,7 @@ const stored = async (workspaceId: string) =>
     value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
   );
 
-it('never writes a sensitive value in the clear, neither to the table nor to an object', async () => {
+it('never stores a sensitive value in plain text, neither in the table nor in an object', async () => {
   const workspaceId = uniqueName('ws');
   await create(workspaceId, { key: 'password', sensitive: true, value: 'correct horse battery' });
   await create(workspaceId, { key: 'plain', value: 'visible here' });
@@ -53,7 +53,7 @@ it('never writes a sensitive value in the clear, neither to the table nor to an 
   expect(frozen).not.toContain('correct horse');
 });
 
-it('gives a run its values as they were when it was created, its own last', async () => {
+it('gives a run the values from its creation, its own last', async () => {
   const workspaceId = uniqueName('ws');
   const secret = await create(workspaceId, { key: 'TOKEN', category: 'env', sensitive: true, value: 'first' });
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-1', [{ key: 'region', value: '"run"' }]);
@@ -78,14 +78,14 @@ it('stores nothing for a run without variables', async () => {
   expect(await inputs.openInputs({ id: 'run-none', workspaceId: 'ws' })).toEqual([]);
 });
 
-it('has a key once per category', async () => {
+it('has unique keys per category', async () => {
   const workspaceId = uniqueName('ws');
   const results = await Promise.all(Array.from({ length: 5 }, () => store.createVariable(workspaceId, values())));
   expect(results.filter(Boolean)).toHaveLength(1);
   expect(await store.createVariable(workspaceId, values({ category: 'env' }))).toBeDefined();
 });
 
-it('frees the old key of a renamed and of a deleted variable, and takes no other’s', async () => {
+it('frees the old key of a renamed or deleted variable, and no other key', async () => {
   const workspaceId = uniqueName('ws');
   const [one, two] = [await create(workspaceId, { key: 'one' }), await create(workspaceId, { key: 'two' })];
   expect(await store.updateVariable(one, { key: 'two' })).toBeUndefined();
@@ -97,7 +97,7 @@ it('frees the old key of a renamed and of a deleted variable, and takes no other
   expect(await create(workspaceId, { key: 'two' })).toBeDefined();
 });
 
-it('gives a key free whose variable was never written', async () => {
+it('frees a key whose variable was never written', async () => {
   const workspaceId = uniqueName('ws');
   aws.failCall(2, 'before');
   await expect(store.createVariable(workspaceId, values())).rejects.toThrow();
@@ -131,7 +131,7 @@ it('stays sensitive when a slower request still has the plain value', async () =
   expect(opened).toMatchObject([{ value: 'a secret', sensitive: true }]);
 });
 
-it('keeps the largest value there may be, sealed', async () => {
+it('stores the largest allowed value, sealed', async () => {
   const workspaceId = uniqueName('ws');
   const value = 'ä'.repeat(store.maxValueBytes / 2);
   await create(workspaceId, { sensitive: true, value });

@@ -17,7 +17,7 @@ const create = async (attributes: object) => {
 };
 
 describe('a variable', () => {
-  it('reads back as it was written', async () => {
+  it('is returned as written', async () => {
     const variable = await create({ key: 'regions', value: '["a", "b"]', hcl: true, description: 'where' });
     expect(variable).toMatchObject({
       id: expect.stringMatching(/^var-/),
@@ -41,7 +41,7 @@ describe('a variable', () => {
     await create({ key: 'regions' });
   });
 
-  it('that is sensitive never comes back', async () => {
+  it('that is sensitive is never returned', async () => {
     const variable = await create({ key: 'password', value: 'hunter2', sensitive: true });
     const changed = await api.patch(`${base}/${variable.id}`, { value: 'hunter3' });
     const texts = [variable, changed.body, (await api.get(base)).body, (await api.get(`${base}/${variable.id}`)).body];
@@ -49,7 +49,7 @@ describe('a variable', () => {
     expect(changed.body.data.attributes.value).toBeNull();
   });
 
-  it('that is sensitive stays so, under its key', async () => {
+  it('that is sensitive stays sensitive', async () => {
     const variable = await create({ key: 'secret', value: 'x', sensitive: true });
     for (const [field, value] of Object.entries({ sensitive: false, key: 'other' })) {
       const answer = await api.patch(`${base}/${variable.id}`, { [field]: value });
@@ -58,7 +58,7 @@ describe('a variable', () => {
     }
   });
 
-  it('has its key once per category, also after a change', async () => {
+  it('has a unique key per category, also after a change', async () => {
     const variable = await create({ key: 'twice' });
     const again = await api.post(base, { key: 'twice', category: 'terraform' });
     expect(again.status).toBe(422);
@@ -89,7 +89,7 @@ describe('a variable', () => {
       'hcl',
       /cannot be true for environment variables/,
     ],
-  ])('is refused with %s', async (_, attributes, field, reason) => {
+  ])('is rejected with %s', async (_, attributes, field, reason) => {
     const answer = await api.post(base, { category: 'terraform', ...attributes });
     expect(answer.status).toBe(422);
     expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);
@@ -100,18 +100,18 @@ describe('a variable', () => {
     expect((await create({ key: `4a-${category}`, category })).attributes.key).toBe(`4a-${category}`);
   });
 
-  it('is named by the workspace that has it', async () => {
+  it('is related to its workspace', async () => {
     const { id } = await create({ key: 'related' });
     const { relationships } = (await api.get(base.replace(/\/vars$/, ''))).body.data;
     expect(relationships.vars.data).toContainEqual({ type: 'vars', id });
   });
 
-  it('may be as large as 256 KB, and have an unicode name in Terraform', async () => {
+  it('may be as large as 256 KB, and have a Unicode name in Terraform', async () => {
     const variable = await create({ key: 'größe', value: 'x'.repeat(256 * 1024) });
     expect((await api.get(`${base}/${variable.id}`)).body.data.attributes.value).toHaveLength(256 * 1024);
   });
 
-  it('is of its workspace only', async () => {
+  it('belongs to its workspace only', async () => {
     const variable = await create({ key: 'mine' });
     const other = (await api.workspace()).id;
     expect((await api.get(`workspaces/${other}/vars/${variable.id}`)).status).toBe(404);
@@ -119,7 +119,7 @@ describe('a variable', () => {
   });
 });
 
-it('lists all in the order they were made, in one page', async () => {
+it('lists all in order of creation, in one page', async () => {
   const own = `workspaces/${(await api.workspace()).id}/vars`;
   for (let i = 0; i < 25; i++) {
     await api.post(own, { key: `v${i}`, category: 'terraform' });

@@ -53,7 +53,7 @@ const values = async (home: Home, own: { key: string; value: string }[] = []) =>
   );
 };
 
-it('reaches a workspace by itself, by its project, or because it is global', async () => {
+it('applies to a workspace directly, through its project, or globally', async () => {
   const home = newHome();
   const [byWorkspace, byProject, global, other] = [
     await newSet(home),
@@ -71,7 +71,7 @@ it('reaches a workspace by itself, by its project, or because it is global', asy
   expect(await values({ ...home, organization: uniqueName('org') })).toEqual({});
 });
 
-it('gives way or overrides in the documented order, and by name within a level', async () => {
+it('follows the documented precedence, and names within a level', async () => {
   const home = newHome();
   const key = 'region';
   const levels: { name: string; set: () => Promise<void> }[] = [];
@@ -108,7 +108,7 @@ it('gives way or overrides in the documented order, and by name within a level',
   }
 });
 
-it('of a project goes no further than its project', async () => {
+it('of a project applies only within its project', async () => {
   const home = newHome();
   const set = await newSet(home, { projectId: home.projectId });
   await variable(set.id, 'a', 'x');
@@ -130,7 +130,7 @@ it('keeps secrets sealed, for their own set', async () => {
   expect((await values(home)).TOKEN).toBe('correct horse battery');
 });
 
-it('opens only the secrets that count', async () => {
+it('opens only the effective secrets', async () => {
   const home = newHome();
   const set = await newSet(home, { global: true });
   await variable(set.id, 'a', 'below', { sensitive: true });
@@ -166,7 +166,7 @@ it('ignores a pointer left behind by an interrupted change', async () => {
   expect(await values(home)).toEqual({});
 });
 
-it('is applied to no more than it may', async () => {
+it('limits how many workspaces it is applied to', async () => {
   const home = newHome();
   const set = await newSet(home);
   const most = store.maxOf.projectIds;
@@ -192,7 +192,7 @@ it('has unique names per owner, also under concurrency', async () => {
   });
 });
 
-it('forgets a workspace that is deleted', async () => {
+it('drops deleted workspaces', async () => {
   const home = newHome();
   const set = await newSet(home);
   const { create } = await import('../../functions/store/table.ts');

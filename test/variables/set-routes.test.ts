@@ -77,7 +77,7 @@ describe('a variable set', () => {
     expect(ids((await api.get(`workspaces/${two.id}/varsets`)).body.data)).not.toContain(id);
   });
 
-  it('is applied and withdrawn, as often as one likes', async () => {
+  it('is applied and withdrawn, idempotently', async () => {
     const [workspace, project] = [await api.workspace(), await newProject()];
     const { id } = await create();
     for (const [kind, target] of [
@@ -124,7 +124,7 @@ describe('a variable set', () => {
     ['a name with a space at its end', { name: 'x ' }, 'name'],
     ['a long name', { name: 'x'.repeat(91) }, 'name'],
     ['a global that is no flag', { name: 'x', global: 'yes' }, 'global'],
-  ])('is refused with %s', async (_, attributes, field) => {
+  ])('is rejected with %s', async (_, attributes, field) => {
     const answer = await api.post(all, attributes);
     expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
   });
@@ -139,7 +139,7 @@ describe('a variable set', () => {
     await api.call('DELETE', `varsets/${id}`);
   });
 
-  it('has a name that no other has', async () => {
+  it('has a unique name', async () => {
     const { id } = await create({ name: 'only once' });
     const again = await api.post(all, { name: 'only once' });
     expect(again.body.errors[0]).toMatchObject({ status: '422', detail: 'Name has already been taken' });
@@ -159,7 +159,7 @@ describe('lists of variable sets', () => {
     expect(body.meta.pagination).toMatchObject({ 'total-count': 3, 'next-page': 2 });
   });
 
-  it('of a workspace and of a project have what reaches them, and what could', async () => {
+  it('of a workspace and of a project contain effective and available sets', async () => {
     const project = await newProject();
     const response = await api.post(
       'organizations/acme/workspaces',
@@ -184,7 +184,7 @@ describe('lists of variable sets', () => {
 });
 
 describe('variables', () => {
-  it('of a set are made, read, changed and deleted as a workspace’s', async () => {
+  it('of a set are created, read, changed and deleted like a workspace’s', async () => {
     const { id } = await create();
     const base = `varsets/${id}/relationships/vars`;
     const response = await api.post(base, { key: 'password', value: 'hunter2', category: 'env', sensitive: true });
@@ -203,7 +203,7 @@ describe('variables', () => {
     expect((await api.get(path)).status).toBe(404);
   });
 
-  it('that reach a workspace are listed with what wins', async () => {
+  it('of a workspace are listed with their precedence', async () => {
     const { id: workspace } = await api.workspace();
     const own = await api.post(`workspaces/${workspace}/vars`, { key: 'a', value: 'own', category: 'terraform' });
     const set = await create({}, { workspaces: list('workspaces', workspace) });

@@ -57,7 +57,7 @@ const saved = async () => {
   return { ...connected, run };
 };
 
-it('saves the plan, applies it for whoever may, and keeps the workspace until the merge', async () => {
+it('saves the plan, applies it for users with permission, and holds the workspace until the merge', async () => {
   const { workspace, hook, run } = await saved();
   expect(run).toMatchObject({ savePlan: true, planOnly: false, autoApply: false, ingress: { commitSha: sha(10) } });
   await followed.say(hook, alice, 'stepform apply');
@@ -125,7 +125,7 @@ describe('with apply-before-merge-requirements', () => {
       [review('APPROVED', { author_association: null, official: false })],
       unapproved,
     ],
-  ])('looks for approval, given %s', async (_, reviews, outcome) => {
+  ])('checks the approval, given %s', async (_, reviews, outcome) => {
     expect(await applied(['approved'], reviews)).toEqual(outcome);
   });
 
@@ -133,11 +133,11 @@ describe('with apply-before-merge-requirements', () => {
     [true, 'applied'],
     [false, expect.stringContaining('cannot be merged')],
     [null, expect.stringContaining('not known yet')],
-  ])('looks whether it can be merged: %s', async (mergeable, outcome) => {
+  ])('checks whether it can be merged: %s', async (mergeable, outcome) => {
     expect(await applied(['mergeable'], [], { mergeable })).toEqual(outcome);
   });
 
-  it('refuses others by name', async () => {
+  it('rejects other requirements by name', async () => {
     const { workspace } = await followed.connect();
     const { status, body } = await followed.api.patch(`workspaces/${workspace.id}`, {
       'apply-before-merge-requirements': ['undiverged'],
@@ -173,7 +173,7 @@ describe('does not apply', () => {
     expect((await shown(workspace)).attributes['applied-pull-request']).toBeNull();
   });
 
-  it('for somebody who may not', async () => {
+  it('for a user without permission', async () => {
     const { hook, run, client } = await saved();
     const { withFlags } = await memberHelpers();
     const { token } = await withFlags('acme', 'read-workspaces');
@@ -185,7 +185,7 @@ describe('does not apply', () => {
     expect((await followed.messages())[0]).toContain('bob may not unlock');
   });
 
-  it('in a workspace that does not allow it, whose plans cannot be applied at all', async () => {
+  it('in a workspace that does not allow it, whose plans cannot be applied', async () => {
     const { workspace, client, hook } = await followed.connect();
     await link(client, hook, alice);
     await open(hook, 10);
@@ -195,7 +195,7 @@ describe('does not apply', () => {
   });
 });
 
-it('discards a saved plan when a newer commit is pushed, or the pull request is closed, but never what is applied', async () => {
+it('discards a saved plan when a newer commit is pushed or the pull request is closed, but never an applied one', async () => {
   const { workspace, hook, run } = await saved();
   await open(hook, 11);
   expect((await runOf(run.id)).decision).toMatchObject({ action: 'discard', by: 'vcs' });
@@ -207,7 +207,7 @@ it('discards a saved plan when a newer commit is pushed, or the pull request is 
   expect((await runOf(newer.id)).decision.action).toBe('apply');
 });
 
-it('is let go of by hand, and by whoever looks for the newest commit after a lost delivery', async () => {
+it('is released by command, and by checking for the newest commit after a lost delivery', async () => {
   const { workspace, hook } = await saved();
   await followed.say(hook, alice, 'stepform apply');
   await followed.say(hook, alice, 'stepform unlock');
@@ -227,7 +227,7 @@ it('is let go of by hand, and by whoever looks for the newest commit after a los
   expect((await followed.commitsOf(workspace)).at(-1)).toBe(sha(2));
 });
 
-it('is let go of once, and the newest commit is run, wherever the delivery of the merge is cut off', async () => {
+it('is released once, and the newest commit is run, wherever the delivery of the merge is interrupted', async () => {
   const { handler } = await import('../../functions/orchestration/version-control-event.ts');
   const { workspace, hook } = await saved();
   const { aws } = followed.api;

@@ -59,12 +59,12 @@ describe('a delivery without the right signature', () => {
     expect([calls, followed.forge.asked('POST', /./).length]).toEqual([0, 1]);
   });
 
-  it('costs one read where there is no such webhook, and none where there cannot be one', async () => {
+  it('costs one read for an unknown webhook, and none for an invalid id', async () => {
     expect(await refused(`/webhooks/vcs/${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}`, {}, 404)).toBe(1);
     expect(await refused('/webhooks/vcs/none', {}, 404)).toBe(0);
   });
 
-  it('is not read where it is larger than what is taken', async () => {
+  it('is not read beyond the size limit', async () => {
     const { hook } = await followed.connect();
     followed.api.aws.invoked.length = 0;
     const { status } = await followed.deliver(hook, 'push', { ...push(0, 1), padding: 'x'.repeat(5_000_000) });
@@ -72,7 +72,7 @@ describe('a delivery without the right signature', () => {
   });
 });
 
-describe('an old delivery that comes again under another id', () => {
+describe('an old delivery that is repeated under another id', () => {
   it('does not bring back a commit that the branch was reset from', async () => {
     const { workspace, hook } = await followed.connect();
     followed.head = sha(1);
@@ -100,8 +100,8 @@ describe('an old delivery that comes again under another id', () => {
   });
 });
 
-describe('another repository that gets the name', () => {
-  it('does not run when somebody looks for the newest commit, and gets no webhook', async () => {
+describe('another repository with the same name', () => {
+  it('does not run when a user checks for the newest commit, and gets no webhook', async () => {
     const { workspace } = await followed.connect();
     const made = followed.forge.asked('POST', /\/hooks$/).length;
     followed.repositoryId++;
@@ -116,7 +116,7 @@ describe('another repository that gets the name', () => {
     expect((await followed.messages())[0]).toContain('another repository has taken its name');
   });
 
-  it('is refused to further followers until nothing follows the one before', async () => {
+  it('is rejected for further followers until nothing follows the former one', async () => {
     const { workspace, token, hook } = await followed.connect();
     followed.repositoryId++;
     const facts = { full_name: followed.identifier, default_branch: 'main', permissions: { admin: true } };
@@ -138,7 +138,7 @@ describe('another repository that gets the name', () => {
 });
 
 describe('names of branches', () => {
-  it('with what shells and paths read are names, at the forge and in the run', async () => {
+  it('with characters of shells and paths are treated as names, at the forge and in the run', async () => {
     const { token } = await followed.connection();
     const branch = "fix/$(id)&`x`;|'%2e%2e";
     const at = `/repos/${followed.identifier}/branches/${branch.split('/').map(encodeURIComponent).join('/')}`;
@@ -150,7 +150,7 @@ describe('names of branches', () => {
   });
 
   it.each(['../../../user', 'a..b', '-x', 'a b', 'x.lock', 'a\u0000b'])(
-    'are refused when they are none: %j',
+    'are rejected when invalid: %j',
     async (branch) => {
       const { token } = await followed.connection();
       const { status } = await followed.api.post('organizations/acme/workspaces', {
@@ -163,7 +163,7 @@ describe('names of branches', () => {
     },
   );
 
-  it('with the separator of keys have moves of their own', async () => {
+  it('with the separator of keys are kept apart', async () => {
     const { token } = await followed.connection();
     for (const branch of ['main%23', 'main%231', 'main%25231']) {
       followed.forge.on('GET', `/repos/${followed.identifier}/branches/${branch}`, {
@@ -179,7 +179,7 @@ describe('names of branches', () => {
 });
 
 describe('a pull request', () => {
-  it('of a fork makes no status, no comment, and no request but the one that says so', async () => {
+  it('of a fork gets no status and no comment, and costs only the request that detects it', async () => {
     const { hook, workspace } = await followed.connect();
     followed.api.aws.invoked.length = 0;
     followed.forge.calls.length = 0;
@@ -194,7 +194,7 @@ describe('a pull request', () => {
     expect(body.data).toHaveLength(1);
   });
 
-  it('is not hidden from trigger paths by moving what they name', async () => {
+  it('is not hidden from trigger paths by moving files', async () => {
     const { hook, workspace } = await followed.connect({ 'trigger-patterns': ['prod/**/*'] });
     followed.pull = followed.request(10);
     const files = [{ filename: 'away/main.tf', previous_filename: 'prod/main.tf' }];
@@ -212,7 +212,7 @@ describe('a pull request', () => {
   });
 });
 
-it('keeps tokens and the secrets of webhooks out of the table, events, executions, logs and answers', async () => {
+it('keeps tokens and the secrets of webhooks out of the table, events, executions, logs and responses', async () => {
   const heard = overhear(followed.api.aws);
   const token = 'gto_0123456789abcdef0123456789abcdef01234567';
   try {

@@ -35,7 +35,7 @@ const change = async (run: Json, set: Record<string, unknown>): Promise<void> =>
   await update(keys.run(run.id), { set });
 };
 
-it('has the newest run of each workspace, what failed first, and says how they go together', async () => {
+it('shows the newest run of each workspace, failed ones first, with totals', async () => {
   const { workspaces, runs } = await pushed();
   await change(runs[1], { status: 'errored' });
   const answer = await runsAt(1, '&include=workspace,plan,configuration_version.ingress_attributes');
@@ -55,7 +55,7 @@ it('has the newest run of each workspace, what failed first, and says how they g
   expect(namesIn(await runsAt(1, '&page[size]=1&page[number]=2'))).toEqual([workspaces[0].id]);
 });
 
-it('is where the status of a commit leads that several workspaces run', async () => {
+it('is the target of a commit status with several workspaces', async () => {
   await pushed();
   const { placeOf } = await import('../../functions/client/page-addresses.ts');
   const posted = followed.forge.asked('POST', new RegExp(`/statuses/${sha(1)}$`)).at(-1)?.body;
@@ -68,7 +68,7 @@ it('is where the status of a commit leads that several workspaces run', async ()
   });
 });
 
-it('has the policy sets that the commit is a version of', async () => {
+it('shows the policy sets that the commit is a version of', async () => {
   const { client, token } = await followed.connection();
   await followed.has({ 'policies.hcl': 'policy "p" { query = "data.p.deny" }', 'p.rego': 'package p' });
   const set = await followed.api.post('organizations/acme/policy-sets', {
@@ -86,7 +86,7 @@ it('has the policy sets that the commit is a version of', async () => {
 });
 
 describe('shows nothing', () => {
-  it('of a commit that started nothing', async () => {
+  it('of a commit without runs', async () => {
     await pushed();
     const { status, body } = await runsAt(2);
     expect([status, body.data, body.meta.commit]).toEqual([
@@ -96,7 +96,7 @@ describe('shows nothing', () => {
     ]);
   });
 
-  it('of workspaces that the reader does not see', async () => {
+  it('of workspaces that the user cannot see', async () => {
     await pushed();
     const { member } = await memberHelpers();
     const { token } = await member('acme');

@@ -43,7 +43,7 @@ const detailOf = ({ status, body }: { status: number; body: { errors: { detail: 
 const tokenOf = (client: { relationships: { 'oauth-tokens': { data: { id: string }[] } } }): string =>
   client.relationships['oauth-tokens'].data[0]?.id ?? '';
 
-it('creates a connection with a token that the forge accepts, and shows no secret', async () => {
+it('creates a connection with a token that the forge accepts, and returns no secret', async () => {
   const made = await make({ name: 'hub' });
   expect(made).toMatchObject({
     id: expect.stringMatching(/^oc-\w{16}$/),
@@ -72,7 +72,7 @@ it('creates a connection with a token that the forge accepts, and shows no secre
   expect(JSON.stringify(await get(keys.oauthToken(token.id)))).not.toContain('"good"');
 });
 
-it('keeps the id of a token that is replaced', async () => {
+it('keeps the id of a replaced token', async () => {
   const made = await make();
   forge.tokens.add('better');
   const changed = await api.patch(`oauth-clients/${made.id}`, { 'oauth-token-string': 'better', name: 'renamed' });
@@ -91,7 +91,7 @@ it('keeps the id of a token that is replaced', async () => {
   ]);
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   const refused: [string, object, string][] = [
     ['a token that the forge does not accept', { 'oauth-token-string': 'wrong' }, 'GitHub does not accept it'],
     ['an unknown provider', { 'service-provider': 'cvs' }, 'must be one of "github", "github_enterprise"'],
@@ -114,21 +114,21 @@ describe('refuses', () => {
     expect((await api.get('organizations/acme/oauth-clients')).body.data).toHaveLength(before);
   });
 
-  it('pools of agents, and projects of others', async () => {
+  it('agent pools and projects of others', async () => {
     const withPool = (id: string) => post({}, { 'agent-pool': { data: { type: 'agent-pools', id } } });
     expect(detailOf(await withPool('apool-none'))[1]).toContain('the provided agent pool does not exist');
     const projects = { projects: { data: [{ type: 'projects', id: 'prj-none' }] } };
     expect(detailOf(await post({}, projects))[1]).toContain('project prj-none not found in acme');
   });
 
-  it('a change of what a connection is', async () => {
+  it('a change of the provider', async () => {
     const made = await make();
     const changed = await api.patch(`oauth-clients/${made.id}`, { 'api-url': 'https://elsewhere.example' });
     expect(detailOf(changed)).toEqual([422, expect.stringContaining('cannot be changed')]);
   });
 });
 
-it('stores providers that are not supported yet', async () => {
+it('stores unsupported providers', async () => {
   const bitbucket = {
     'service-provider': 'bitbucket_data_center',
     'http-url': 'https://bbdc.com',
@@ -142,7 +142,7 @@ it('stores providers that are not supported yet', async () => {
   expect(forge.calls).toEqual([]);
 });
 
-it('knows a Gitea that the provider of Terraform has to call GitHub Enterprise', async () => {
+it('recognizes a Gitea that the tfe provider declares as GitHub Enterprise', async () => {
   forge.on('GET', '/api/v1/version', { body: { version: '1.26.0' } });
   forge.on('GET', '/api/v1/user', { body: { id: 1, login: 'tea' } });
   const made = await make({ 'service-provider': 'github_enterprise', 'api-url': `${forge.url}/api/v1` });
@@ -151,7 +151,7 @@ it('knows a Gitea that the provider of Terraform has to call GitHub Enterprise',
   expect((await getClient(made.id))?.dialect).toBe('gitea');
 });
 
-it('keeps SSH keys without a passphrase, and says that one is there', async () => {
+it('stores SSH keys without a passphrase, and returns only that a key exists', async () => {
   const id = tokenOf(await make());
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 1024,
@@ -165,7 +165,7 @@ it('keeps SSH keys without a passphrase, and says that one is there', async () =
   expect((await api.patch(`oauth-tokens/${id}`, {})).status).toBe(200);
 });
 
-it('serves only its projects when it is not for the organization', async () => {
+it('serves only its projects when it is not organization-scoped', async () => {
   const project = (await api.post('organizations/acme/projects', { name: 'served' })).body.data.id;
   const made = await make({ 'organization-scoped': false });
   const data = [{ type: 'projects', id: project }];
@@ -177,7 +177,7 @@ it('serves only its projects when it is not for the organization', async () => {
   expect(await read()).toEqual([]);
 });
 
-it('is gone at once when it is deleted, and its token with it', async () => {
+it('is deleted at once with its token', async () => {
   const made = await make();
   expect((await api.call('DELETE', `oauth-clients/${made.id}`)).status).toBe(204);
   expect((await api.get(`oauth-clients/${made.id}`)).status).toBe(404);
@@ -204,7 +204,7 @@ it('pauses a rate-limited token and reports one that the forge no longer accepts
   expect(words).toBe('GitHub no longer accepts the token');
 });
 
-it('lets members without permission see neither repositories nor change anything', async () => {
+it('lets members without permission neither see repositories nor change anything', async () => {
   const { member } = await memberHelpers();
   const { token } = await member('acme');
   const made = await make();
@@ -212,7 +212,7 @@ it('lets members without permission see neither repositories nor change anything
   expect((await api.call('DELETE', `oauth-clients/${made.id}`, { token })).status).toBeGreaterThan(400);
 });
 
-it('is created below no organization, for the one that the request names', async () => {
+it('is created without an organization in the path, for the one in the body', async () => {
   const path = 'oauth-clients';
   const created = await api.post(path, values({ 'organization-id': 'acme' }));
   expect([created.status, created.body.data.relationships.organization.data.id]).toEqual([201, 'acme']);
@@ -220,7 +220,7 @@ it('is created below no organization, for the one that the request names', async
   expect((await api.post(path, values())).status).toBe(404);
 });
 
-it('lists folders of a branch for whoever picks a working directory', async () => {
+it('lists folders of a branch as working directories', async () => {
   const id = tokenOf(await make());
   const sha = 'a'.repeat(40);
   forge.on('GET', '/repos/acme/infra', { body: { id: 1, full_name: 'acme/infra', default_branch: 'main' } });

@@ -66,7 +66,7 @@ const costsIn = async (organization: string): Promise<Record<string, string>> =>
   return costs;
 };
 
-it('costs a workspace without a connection not one call more, whatever its organization has', async () => {
+it('costs a workspace without a connection no additional call, whatever its organization has', async () => {
   delete process.env.GITHUB_APP;
   const without = await costsIn(await newOrganization());
   process.env.GITHUB_APP = new AppServer(followed.forge).settings();
@@ -87,7 +87,7 @@ it('costs a workspace without a connection not one call more, whatever its organ
   expect(Object.values(without).every((cost) => cost.endsWith('0 of forges'))).toBe(true);
 });
 
-it('asks for nothing of an app that there is not', async () => {
+it('costs nothing without a GitHub App', async () => {
   delete process.env.GITHUB_APP;
   const home = await newOrganization();
   const before = await costOf(() => api().get(`organizations/${home}/oauth-clients`));

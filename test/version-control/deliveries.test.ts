@@ -25,7 +25,7 @@ const newestOf = async () => (await followed.messages()).find((message) => messa
 const runsOf = (workspace: { id: string }) => followed.runsOf(workspace);
 const commitsOf = (workspace: { id: string }) => followed.commitsOf(workspace);
 
-it('creates the webhook, and queues the first run where queue-all-runs says so', async () => {
+it('creates the webhook, and queues the first run with queue-all-runs', async () => {
   const { workspace } = await connect();
   const [made] = forge.asked('POST', `/repos/${followed.identifier}/hooks`);
   expect(made?.body).toMatchObject({
@@ -63,7 +63,7 @@ it('keeps the configuration and starts nothing before a first run without queue-
   ]);
 });
 
-describe('refuses a delivery', () => {
+describe('rejects a delivery', () => {
   it.each([
     ['without a signature', { 'x-hub-signature-256': '' }, 401],
     ['signed with another secret', { 'x-hub-signature-256': signature('{}', 'other') }, 401],
@@ -104,7 +104,7 @@ describe('refuses a delivery', () => {
     ).toBe(404);
   });
 
-  it('and answers 200 to what is of no interest', async () => {
+  it('and responds with 200 to irrelevant events', async () => {
     const { hook } = await connect();
     const { status, body } = await deliver(hook, 'ping', {});
     expect([status, body]).toEqual([200, { ignored: 'events of kind ping' }]);
@@ -133,7 +133,7 @@ describe('pushes', () => {
     },
   );
 
-  it('that are handled at the same time end with the newest commit, and no older run after it', async () => {
+  it('that are handled concurrently end with the newest commit, and no older run after it', async () => {
     const { workspace, hook } = await connect();
     for (const n of [1, 2, 3]) await deliver(hook, 'push', push(n - 1, n));
     followed.head = sha(3);
@@ -145,7 +145,7 @@ describe('pushes', () => {
     expect(new Set(commits).size).toBe(commits.length);
   });
 
-  it('that are cut off at any call are completed when they are handled again', async () => {
+  it('that are interrupted at any call are completed when handled again', async () => {
     const { handler } = await import('../../functions/orchestration/version-control-event.ts');
     const { workspace, hook } = await connect();
     let done = 0;
@@ -168,7 +168,7 @@ describe('pushes', () => {
     expect(new Set(commits).size).toBe(commits.length);
   });
 
-  it('start only what their files concern', async () => {
+  it('start only workspaces that their files concern', async () => {
     const { workspace, hook } = await connect({ 'working-directory': 'b' });
     await deliver(hook, 'push', push(0, 1));
     await settle();
@@ -176,7 +176,7 @@ describe('pushes', () => {
     expect(await newestOf()).toContain('no changed file concerns the 1 workspace');
   });
 
-  it('are fetched once for all who follow', async () => {
+  it('are fetched once for all followers', async () => {
     const { hook } = await connect();
     api.aws.invoked.length = 0;
     await deliver(hook, 'push', push(0, 1));
@@ -224,7 +224,7 @@ describe('pull requests', () => {
   });
 });
 
-it('posts how the plan goes, once for each change', async () => {
+it('posts the progress of the plan, once for each change', async () => {
   const { workspace } = await connect();
   const [run] = await runsOf(workspace);
   const { handler } = await import('../../functions/version-control/commit-status.ts');
@@ -264,7 +264,7 @@ describe('vcs-repo', () => {
     ],
     ['an expression that is none', { 'tags-regex': '(' }, 'is not an expression that is supported'],
     ['a path for a name', { identifier: 'acme/../etc' }, 'must be like owner/name'],
-  ])('refuses %s', async (_, change, words) => {
+  ])('rejects %s', async (_, change, words) => {
     expect(await refused(change)).toEqual([422, expect.stringContaining(words)]);
   });
 
@@ -279,7 +279,7 @@ describe('vcs-repo', () => {
     expect(forge.asked('DELETE', `/repos/${followed.identifier}/hooks/5`)).toHaveLength(1);
   });
 
-  it('takes uploads only for speculative plans', async () => {
+  it('allows uploads only for speculative plans', async () => {
     const { workspace } = await connect();
     const path = `workspaces/${workspace.id}/configuration-versions`;
     expect((await api.post(path, {})).status).toBe(422);

@@ -41,7 +41,7 @@ const connected = async (reply: Reply) => {
 it.each([
   ['a token that is refused', { status: 401, body: {} }, 'may not read'],
   ['what is no archive', { body: Buffer.from('no gzip') }, 'is damaged'],
-])('says why a commit could not be fetched: %s', async (_, reply, words) => {
+])('reports why a commit could not be fetched: %s', async (_, reply, words) => {
   const before = process.env.TMPDIR;
   const folder = await mkdtemp(join(tmpdir(), 'fetching-'));
   process.env.TMPDIR = folder;
@@ -54,7 +54,7 @@ it.each([
   await rm(folder, { recursive: true });
 });
 
-it('waits as long as the forge asks, without calling it, and goes on then', async () => {
+it('waits as long as the forge requests, without calling it, and then continues', async () => {
   const workspace = await connected({ status: 429, headers: { 'retry-after': '120' }, body: {} });
   expect((await newest(workspace)).status).toBe('fetching');
   const calls = forge.calls.length;
@@ -73,7 +73,7 @@ it('waits as long as the forge asks, without calling it, and goes on then', asyn
   expect(await queryAll({ pk: keys.commitArchive(archive).pk, prefix: 'CV#' })).toEqual([]);
 });
 
-it('keeps the configuration of a branch that was deleted, and runs it when it is made again', async () => {
+it('keeps the configuration of a deleted branch, and runs it when it is recreated', async () => {
   await followed.has({ 'main.tf': '' });
   const { workspace, hook } = await followed.connect();
   const gone = { ref: 'refs/heads/main', before: sha(0), after: '0'.repeat(40), deleted: true };

@@ -104,7 +104,7 @@ const installationEvent = (action: string) =>
   deliver('installation', { action, installation: app.document(app.installations[0] as never) });
 
 describe('linking', () => {
-  it('takes the own authorization of somebody who administers every repository', async () => {
+  it('requires the authorization of a user who administers every repository', async () => {
     expect((await link()).body.errors[0].detail).toContain('Authorize the GitHub App');
     const { url, status, location } = await authorize('admin');
     expect([url.pathname, url.searchParams.get('client_id'), url.searchParams.get('code_challenge_method')]).toEqual([
@@ -144,7 +144,7 @@ describe('linking', () => {
     expect((await api().get('github-app/installations?filter[name]=nobody')).body.data).toEqual([]);
   });
 
-  it('shows repositories of the installation, a page at a time', async () => {
+  it('lists repositories of the installation by page', async () => {
     const [one] = app.installations as [Json];
     const others = [1, 2].map((n) => `${one.account.login}/other-${n}`);
     one.repositories.push(...others);
@@ -169,21 +169,21 @@ describe('linking', () => {
   it.each([
     ['somebody who only reads', 'reader', 403, 'yours does not administer'],
     ['somebody who sees nothing of it', 'stranger', 404, 'Installation not found'],
-  ])('is refused to %s', async (_, person, status, words) => {
+  ])('is refused for %s', async (_, person, status, words) => {
     await authorize(person);
     const answer = await link();
     expect([answer.status, answer.body.errors[0].detail]).toEqual([status, expect.stringContaining(words)]);
     expect((await api().get(`${ofOrganization}/${await idOf()}/repos`)).status).toBe(404);
   });
 
-  it('is refused to somebody who does not see all of its repositories', async () => {
+  it('is refused for a user who cannot see all of its repositories', async () => {
     app.installations[0]?.repositories.push(`${app.installations[0].account.login}/secret`);
     await authorize('admin');
     const answer = await link();
     expect([answer.status, answer.body.errors[0].detail]).toEqual([403, expect.stringContaining('does not see all')]);
   });
 
-  it('is refused to a second organization, until the first one unlinks it', async () => {
+  it('is refused for a second organization until the first one unlinks it', async () => {
     const id = await linked();
     const name = uniqueName('other');
     await api().post('organizations', { name, email: 'other@acme.test' });
@@ -203,12 +203,12 @@ describe('linking', () => {
   it.each([
     ['another state', { state: 'guessed' }],
     ['the cookie of another browser', { cookie: '__Host-connect=other' }],
-  ])('takes no authorization with %s', async (_, change) => {
+  ])('rejects an authorization with %s', async (_, change) => {
     const { status } = await authorize('admin', change);
     expect(status).toBe(400);
   });
 
-  it('does not take an attempt of a connection for one of the app, and takes each once', async () => {
+  it('does not accept an authorization of a connection, and accepts each once', async () => {
     const made = await api().post('organizations/acme/oauth-clients', {
       'service-provider': 'github',
       'http-url': followed.forge.url,
@@ -228,7 +228,7 @@ describe('linking', () => {
     expect(((await handler({ ...event, cookies }, {} as never)) as Json).statusCode).toBe(400);
   });
 
-  it('is for people: tokens of organizations and teams cannot authorize or link', async () => {
+  it('requires a user: tokens of organizations and teams cannot authorize or link', async () => {
     const { body } = await api().post('organizations/acme/authentication-token');
     const token = body.data.attributes.token;
     for (const path of [`${ofOrganization}/actions/authorize`, `${ofOrganization}/${await idOf()}/link-account`]) {
@@ -239,7 +239,7 @@ describe('linking', () => {
     expect((await api().call('POST', path, { token: member.token })).status).toBe(403);
   });
 
-  it('shows people their own authorization alone, and its token to nobody', async () => {
+  it('shows users only their own authorization, and its token to nobody', async () => {
     await authorize('admin');
     const { body } = await api().get(`users/${api().userId}/github-app-oauth-tokens`);
     expect(body.data).toEqual([
@@ -258,7 +258,7 @@ describe('linking', () => {
 });
 
 describe('a workspace', () => {
-  it('follows a repository without a webhook of its own, and says what it is connected by', async () => {
+  it('follows a repository without its own webhook, and shows its connection', async () => {
     const { workspace, installation } = await connected();
     expect(workspace.attributes['vcs-repo']).toMatchObject({
       identifier: followed.identifier,
@@ -271,7 +271,7 @@ describe('a workspace', () => {
     expect(await followed.commitsOf(workspace)).toEqual([sha(0)]);
   });
 
-  it('runs what is pushed, with one token for its repository alone', async () => {
+  it('runs pushes with a token for its repository only', async () => {
     const { workspace } = await connected();
     const { status } = await deliver('push', push(0, 1));
     expect(status).toBe(202);
@@ -289,7 +289,7 @@ describe('a workspace', () => {
     ]);
   });
 
-  it('connects to nothing that the installation does not reach', async () => {
+  it('cannot connect to repositories outside of the installation', async () => {
     const installation = await linked();
     const other = `${followed.identifier}-other`;
     const [, name] = followed.identifier.split('/');
@@ -305,7 +305,7 @@ describe('a workspace', () => {
     }
   });
 
-  it('fetches with the token of its repository, and submodules with their own', async () => {
+  it('fetches with the token of its repository, and submodules with theirs', async () => {
     const { workspace } = await connected();
     await followed.has({ 'main.tf': '# 1' });
     await deliver('push', push(0, 1));
@@ -357,14 +357,14 @@ describe('the webhook', () => {
     ['with another secret', {}, 'other'],
     ['without a signature', { 'x-hub-signature-256': '' }, undefined],
     ['that was sent for another app', { 'x-github-hook-installation-target-id': '78' }, undefined],
-  ])('refuses a delivery %s', async (_, headers, secret) => {
+  ])('rejects a delivery %s', async (_, headers, secret) => {
     const { workspace } = await connected();
     expect((await deliver('push', push(0, 1), headers, secret)).status).toBe(401);
     await followed.settle();
     expect(await followed.commitsOf(workspace)).toEqual([sha(0)]);
   });
 
-  it('refuses an installation event of another app', async () => {
+  it('rejects an installation event of another app', async () => {
     await connected();
     const of = app.document(app.installations[0] as never);
     expect((await deliver('installation', { action: 'deleted', installation: { ...of, app_id: 78 } })).status).toBe(
@@ -372,7 +372,7 @@ describe('the webhook', () => {
     );
   });
 
-  it('is the only way in: the repository has no address of its own', async () => {
+  it('is the only one: the repository has no address of its own', async () => {
     const { workspace } = await connected();
     const { getRepository } = await import('../../functions/version-control/repositories.ts');
     const { getWorkspace } = await import('../../functions/workspaces/records.ts');
@@ -391,7 +391,7 @@ describe('the webhook', () => {
     expect([status, body.ignored]).toEqual([200, expect.stringContaining(words)]);
   });
 
-  it('ignores another repository of the same name, and takes the same delivery once', async () => {
+  it('ignores another repository of the same name, and accepts each delivery once', async () => {
     const { workspace } = await connected();
     const repository = { id: 31337, full_name: followed.identifier, default_branch: 'main' };
     expect((await deliver('push', { ...push(0, 1), repository })).body.ignored).toContain('another repository');
@@ -402,7 +402,7 @@ describe('the webhook', () => {
 });
 
 describe('installations at GitHub', () => {
-  it('that are suspended start nothing and say so, until they are resumed', async () => {
+  it('that are suspended start nothing and report it, until they are resumed', async () => {
     const { workspace, installation } = await connected();
     expect((await installationEvent('suspend')).status).toBe(202);
     const shown = async () => (await api().get(`github-app/installation/${installation}`)).body.data.attributes;
@@ -421,7 +421,7 @@ describe('installations at GitHub', () => {
     expect((await api().get(`workspaces/${workspace.id}`)).body.data.attributes['vcs-repo']).not.toBeNull();
   });
 
-  it('that were uninstalled say so, with the webhook or without it', async () => {
+  it('that were uninstalled report it, with or without the webhook', async () => {
     const { workspace, installation } = await connected();
     await installationEvent('deleted');
     expect((await followed.messages())[0]).toContain('was uninstalled');
@@ -445,7 +445,7 @@ describe('installations at GitHub', () => {
     expect(body.data.attributes['error-message']).toBe('uninstalled');
   });
 
-  it('that lose a repository say which, if something follows it', async () => {
+  it('that lose a repository report it if something follows it', async () => {
     const { installation } = await connected();
     const removed = [{ full_name: followed.identifier }, { full_name: 'octo/not-followed' }];
     const of = app.document(app.installations[0] as never);
@@ -486,7 +486,7 @@ describe('merge queues', () => {
     expect(status?.body).toMatchObject({ state: 'pending', context: 'stepform/acme' });
   });
 
-  it('pass where no workspace is concerned, and ignore what was destroyed', async () => {
+  it('pass where no workspace is concerned, and ignore destroyed ones', async () => {
     await connected({ 'working-directory': 'elsewhere' });
     await deliver('merge_group', group(6));
     await followed.settle();
@@ -496,7 +496,7 @@ describe('merge queues', () => {
   });
 });
 
-it('counts comments as those of whoever authorized the app with the account', async () => {
+it('attributes comments to the user who authorized the app with the account', async () => {
   const { workspace } = await connected();
   followed.pull = followed.request(3);
   await deliver('pull_request', { action: 'opened', number: 7 });
@@ -516,7 +516,7 @@ it('counts comments as those of whoever authorized the app with the account', as
   expect(await followed.runsOf(workspace)).toHaveLength(3);
 });
 
-it('shows nothing, and asks for nothing, where the operator set up no app', async () => {
+it('shows and requests nothing without an app', async () => {
   const id = await linked();
   delete process.env.GITHUB_APP;
   followed.forge.calls.length = 0;
@@ -529,7 +529,7 @@ it('shows nothing, and asks for nothing, where the operator set up no app', asyn
   expect(followed.forge.calls).toEqual([]);
 });
 
-it('keeps tokens and secrets out of the table, events, executions, logs and answers', async () => {
+it('keeps tokens and secrets out of the table, events, executions, logs and responses', async () => {
   const heard = overhear(api().aws);
   const { workspace, installation } = await connected();
   await followed.has({ 'main.tf': '# 1' });

@@ -148,7 +148,7 @@ it('creates a webhook for pushes, tags, merge requests and notes, and deletes it
   expect(followed.forge.asked('DELETE', `${base}/hooks/9`)).toHaveLength(1);
 });
 
-it('asks for repositories whose webhooks the account may create, and refuses others', async () => {
+it('lists repositories whose webhooks the account may create, and rejects others', async () => {
   const { token } = await connect();
   const { body } = await followed.api.get(`oauth-tokens/${token}/authorized-repos`);
   expect(body.data[0].id).toBe(identifier);
@@ -165,7 +165,7 @@ it('asks for repositories whose webhooks the account may create, and refuses oth
 });
 
 describe('pushes', () => {
-  it('queue a run that has the commit, fetched from the archive', async () => {
+  it('queue a run with the commit, fetched from the archive', async () => {
     const { workspace, hook } = await connect();
     const body = await archive({ 'infra-1/main.tf': '# 1' });
     followed.forge.on('GET', `${base}/repository/archive.tar.gz`, { body });
@@ -187,7 +187,7 @@ describe('pushes', () => {
     expect(fetched.map(({ query }) => query.get('sha'))).toContain(sha(1));
   });
 
-  it('concern those whose files changed, by their old names too', async () => {
+  it('match changed files, also by their old names', async () => {
     const { workspace, hook } = await connect({ 'trigger-patterns': ['a/old.tf'] });
     const other = await followed.api.workspace({
       'queue-all-runs': true,
@@ -203,7 +203,7 @@ describe('pushes', () => {
     expect(Object.fromEntries(compared?.query ?? [])).toEqual({ from: sha(0), to: sha(1), straight: 'true' });
   });
 
-  it('of tags run what they are of', async () => {
+  it('of tags run their commits', async () => {
     const { workspace, hook } = await connect({}, { 'tags-regex': '^v' });
     const tag = { ...pushed(0, 3, 'refs/tags/v1.0.0'), object_kind: 'tag_push', checkout_sha: sha(2) };
     expect((await deliver(hook, 'Tag Push Hook', tag)).status).toBe(202);
@@ -213,7 +213,7 @@ describe('pushes', () => {
     expect((await deliver(hook, 'Tag Push Hook', gone)).status).toBe(200);
   });
 
-  it('that come twice are done once; a wrong token is refused, and what is of no interest is not', async () => {
+  it('that are repeated run once; a wrong token is rejected, irrelevant events are accepted', async () => {
     const { workspace, hook } = await connect();
     for (let i = 0; i < 3; i++) await deliver(hook, 'Push Hook', pushed(0, 1), { 'idempotency-key': 'same' });
     await followed.settle();

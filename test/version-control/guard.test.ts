@@ -34,7 +34,7 @@ const expectNoSecrets = () => {
   expect(JSON.stringify(told)).not.toMatch(/good|the-client-secret|Bearer/);
 };
 
-describe('an address inside', () => {
+describe('a private address', () => {
   it.each([
     ['loopback', 'https://127.0.0.1:8443'],
     ['loopback by name', 'https://localhost:8443'],
@@ -53,7 +53,7 @@ describe('an address inside', () => {
     ]);
   });
 
-  it('is never called by http either', async () => {
+  it('is not called over http either', async () => {
     delete process.env.OUTBOUND_ALLOWED_CIDRS;
     const { status } = await connecting(followed.forge.url);
     expect([status, followed.forge.calls]).toEqual([422, []]);
@@ -99,7 +99,7 @@ describe('a redirect to another origin', () => {
     expect(elsewhere.calls).toEqual([]);
   });
 
-  it('is where an archive may lie, and gets no token', async () => {
+  it('is followed for archives, without a token', async () => {
     const { hook, workspace } = await followed.connect();
     const { archive } = await import('../support/policies.ts');
     const body = await archive({ 'acme-infra-1/main.tf': '# 1' });
@@ -115,7 +115,7 @@ describe('a redirect to another origin', () => {
     expect(elsewhere.calls.map(({ authorization }) => authorization)).not.toContain('Bearer good');
   });
 
-  it('does not lead an archive inside', async () => {
+  it('is not followed to a private address', async () => {
     const { hook, workspace } = await followed.connect();
     followed.forge.on('GET', /tarball/, {
       status: 302,

@@ -64,7 +64,7 @@ const statusesOf = async ({ links }: Json) => {
   );
 };
 
-it('publishes the versions among the tags that there are, and names the module by its repository', async () => {
+it('publishes existing version tags, and names the module after its repository', async () => {
   tags('v1.0.0', '1.1.0-beta1', 'release', 'v2');
   const { module } = await connect();
   const name = followed.identifier.replace('acme/terraform-aws-', '');
@@ -89,7 +89,7 @@ it('publishes a pushed tag, which Terraform can install then', async () => {
   expect(body.data.attributes).toMatchObject({ 'commit-sha': sha(3), status: 'ok' });
 });
 
-it('keeps a version that was published when its tag moves, and publishes a repeated delivery once', async () => {
+it('keeps a published version when its tag moves, and handles a repeated delivery once', async () => {
   const { module, hook } = await connect();
   for (const n of [3, 3, 4]) await pushTag(hook, 'v1.2.0', n);
   const { body } = await api.get(`${module.links.self.replace('/api/v2/', '')}/version?module_version=1.2.0`);
@@ -98,7 +98,7 @@ it('keeps a version that was published when its tag moves, and publishes a repea
   expect((await followed.messages()).filter((message) => message.includes('published already')).length).toBe(2);
 });
 
-it('says why nothing came of a version', async () => {
+it('reports why a version could not be published', async () => {
   const { module, hook } = await connect();
   forge.on('GET', /\/tarball\//, { status: 401, body: {} });
   await pushTag(hook, 'v1.0.0', 3);
@@ -106,7 +106,7 @@ it('says why nothing came of a version', async () => {
   followed.forge.tokens.add('good');
 });
 
-it('takes tags with the prefix alone, and starts runs of workspaces by them as before', async () => {
+it('uses only tags with the prefix, and starts runs of workspaces as before', async () => {
   const { module, hook } = await connect({ 'tag-prefix': 'net-' });
   const { workspace } = await followed.follow(token, {}, { 'tags-regex': '^v' });
   await pushTag(hook, 'v9.0.0', 3);
@@ -115,12 +115,12 @@ it('takes tags with the prefix alone, and starts runs of workspaces by them as b
   expect((await followed.commitsOf(workspace)).at(-1)).toBe(sha(3));
 });
 
-it('takes the organization from the connection, as older clients expect', async () => {
+it('takes the organization from the connection, for older clients', async () => {
   const { status, body } = await publish({}, {}, 'registry-modules');
   expect([status, body.data.attributes.provider]).toEqual([201, 'aws']);
 });
 
-it('lets workspaces be made from it where its creation says so', async () => {
+it('can be created as a no-code module', async () => {
   tags('v1.0.0');
   const { module } = await connect({}, { 'no-code': true });
   expect(module.attributes['no-code']).toBe(true);
@@ -129,13 +129,13 @@ it('lets workspaces be made from it where its creation says so', async () => {
   expect(read.body.data.relationships['registry-module'].data.id).toBe(module.id);
 });
 
-it('lets go of its repository when it is deleted', async () => {
+it('disconnects from its repository when deleted', async () => {
   const { module, hook } = await connect();
   await api.call('DELETE', module.links.self);
   expect((await pushTag(hook, 'v1.0.0', 3)).status).toBe(404);
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   it.each([
     [{ branch: 'main' }, {}, 'branch'],
     [{ tags: false }, {}, 'tags'],
@@ -147,7 +147,7 @@ describe('refuses', () => {
     expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining(words)]);
   });
 
-  it('a connection of another organization, and versions by upload', async () => {
+  it('a connection of another organization, and uploaded versions', async () => {
     const other = uniqueName('org');
     await api.post('organizations', { name: other, email: 'a@example.com' });
     const foreign = await api.post(`organizations/${other}/registry-modules/vcs`, {

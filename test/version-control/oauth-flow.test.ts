@@ -101,7 +101,7 @@ it('redeems the code with PKCE and the secret, once, in the browser that began i
   expect((await comeBack(uuid, answer, cookie)).statusCode).toBe(400);
 });
 
-describe('refuses to finish', () => {
+describe('rejects a callback', () => {
   it.each([
     ['without the cookie', {}, ''],
     ['with the cookie of another attempt', {}, '__Host-connect=other'],
@@ -124,7 +124,7 @@ describe('refuses to finish', () => {
     expect((await comeBack(other.attributes.uuid, query, cookie)).statusCode).toBe(400);
   });
 
-  it('when the forge does not take the code, and says so on the page', async () => {
+  it('when the forge rejects the code, with a message on the page', async () => {
     forge.on('POST', '/login/oauth/access_token', { status: 400, body: { error: 'invalid_grant' } });
     const client = await makeClient();
     const { url, cookie } = await begin(client.id);
@@ -148,7 +148,7 @@ describe('a token that expires', () => {
     return tokenIn(client.id);
   };
 
-  it('is refreshed once, however many need it at the same time', async () => {
+  it('is refreshed once under concurrent use', async () => {
     const id = await connect({ expires_in: 60 });
     issue({ access_token: 'fresh', expires_in: 3600 });
     forge.tokens.add('fresh');
@@ -161,7 +161,7 @@ describe('a token that expires', () => {
     );
   });
 
-  it('is broken, in words, when the forge issues no other', async () => {
+  it('is reported as broken when the forge issues no other', async () => {
     const id = await connect({ expires_in: 60 });
     forge.on('POST', '/login/oauth/access_token', { status: 400, body: { error: 'invalid_grant' } });
     expect((await api.get(`oauth-tokens/${id}/authorized-repos`)).status).toBe(422);

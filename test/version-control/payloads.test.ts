@@ -33,7 +33,7 @@ describe('GitHub', () => {
     expect(read('push', tag)).toMatchObject({ kind: 'tag', tag: 'v1', sha: before });
   });
 
-  it('reads pull requests that are opened, updated, retargeted and closed, and nothing else of them', () => {
+  it('reads opened, updated, retargeted and closed pull requests, and no other events', () => {
     const payloads = ofGithub('pull_request') as { action: string; number: number; changes?: { base?: object } }[];
     expect(payloads.length).toBeGreaterThan(20);
     const acted = new Set(['opened', 'reopened', 'synchronize', 'closed']);
@@ -64,7 +64,7 @@ describe('GitHub', () => {
     expect(said('I ran stepform plan').kind).toBe('ignored');
   });
 
-  it('accepts the SHA-256 signature of the very body and secret, and no other', () => {
+  it('accepts only the SHA-256 signature of the body with the secret', () => {
     const body = '{"a":1}';
     const sign = (algorithm: string, text = body, secret = 's') =>
       createHmac(algorithm, secret).update(text).digest('hex');

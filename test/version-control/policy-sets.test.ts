@@ -47,7 +47,7 @@ const commitsOf = async (id: string) =>
   ]);
 const currentOf = async (id: string) => (await read(id)).relationships['current-version'].data?.id;
 
-it('has a version of the branch as soon as it is created, which is ready once it was fetched', async () => {
+it('gets a version of the branch on creation, which is ready once fetched', async () => {
   await followed.has(inFolder('policies/net'));
   const { set, token } = await create({ 'policies-path': '/policies/net' }, { branch: 'main' });
   expect(set.attributes).toMatchObject({
@@ -75,7 +75,7 @@ it('has a version of the branch as soon as it is created, which is ready once it
   expect(forge.asked('GET', /\/tarball\//).length).toBe(1);
 });
 
-it('makes a version for a push below its path, and none for another one', async () => {
+it('creates a version for a push below its path, and none for others', async () => {
   await followed.has(inFolder('a'));
   const { set, hook } = await create({ 'policies-path': 'a' });
   await followed.settleAndFetch();
@@ -92,7 +92,7 @@ it('makes a version for a push below its path, and none for another one', async 
   expect(await followed.messages()).toContainEqual(expect.stringMatching(/no changed file concerns/));
 });
 
-it('looks at policy-update-patterns in place of the path', async () => {
+it('uses policy-update-patterns instead of the path', async () => {
   await followed.has(inFolder('a'));
   const { set, hook } = await create({ 'policies-path': 'a', 'policy-update-patterns': ['modules/**/*.rego'] });
   await followed.settleAndFetch();
@@ -121,7 +121,7 @@ it('keeps the former version while a broken one is the newest', async () => {
   expect(await currentOf(set.id)).toBe(before);
 });
 
-it('does not go back to an older commit whose fetch ends later', async () => {
+it('does not return to an older commit whose fetch ends later', async () => {
   await followed.has(policyFiles('deny := []'));
   const { set, hook } = await create();
   await followed.settleAndFetch();
@@ -141,7 +141,7 @@ it('does not go back to an older commit whose fetch ends later', async () => {
   expect((await versionsOf(set.id)).every(({ attributes }) => attributes.status === 'ready')).toBe(true);
 });
 
-it('makes one version of a push that is delivered three times', async () => {
+it('creates one version for a push that is delivered three times', async () => {
   await followed.has(policyFiles('deny := []'));
   const { set, hook } = await create();
   await followed.settleAndFetch();
@@ -164,7 +164,7 @@ it('fetches one push once for a workspace and a policy set', async () => {
   expect(forge.asked('GET', /\/tarball\//).length).toBe(1);
 });
 
-it('takes a version of the branch as it is after a change of branch or path, and none after being disconnected', async () => {
+it('creates a version after a change of branch or path, and none once disconnected', async () => {
   await followed.has({ ...inFolder('a'), ...inFolder('b') });
   const { set, hook } = await create({ 'policies-path': 'a' });
   await followed.settleAndFetch();
@@ -182,7 +182,7 @@ it('takes a version of the branch as it is after a change of branch or path, and
   expect([answer.status, (await commitsOf(set.id)).length]).toEqual([404, 2]);
 });
 
-it('lets go of the repository when it is deleted, or its connection is', async () => {
+it('disconnects from the repository when it or its connection is deleted', async () => {
   await followed.has(policyFiles('deny := []'));
   const first = await create();
   await followed.settleAndFetch();
@@ -196,7 +196,7 @@ it('lets go of the repository when it is deleted, or its connection is', async (
   expect((await read(second.set.id)).attributes['vcs-repo']).toBeNull();
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   it.each([
     [{ 'policies-path': 'a' }, { branch: 'none' }, 'Branch none does not exist'],
     [{}, { 'tags-regex': 'v' }, 'tags-regex'],
@@ -208,7 +208,7 @@ describe('refuses', () => {
     expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining(words)]);
   });
 
-  it('a connection of some projects, and lets none become so that is used', async () => {
+  it('a project-scoped connection, and restricting a used one', async () => {
     const { client, token } = await followed.connection();
     await api.patch(`oauth-clients/${client.id}`, { 'organization-scoped': false });
     const { status, body } = await ask(token);
@@ -262,7 +262,7 @@ describe('the commit', () => {
     }
   };
 
-  it('gets a status that says whether the policies could be read', async () => {
+  it('gets a status that shows whether the policies could be read', async () => {
     await followed.has(inFolder('policies'));
     const { set, hook } = await create({ 'policies-path': 'policies' });
     await settleStatuses();
@@ -285,7 +285,7 @@ describe('the commit', () => {
     expect((await followed.messages()).join()).toContain(`policies of ${name} could not be read`);
   });
 
-  it('counts policy sets beside workspaces in one status, and shows them apart in several', async () => {
+  it('includes policy sets in an aggregated status, or shows them separately', async () => {
     const { set, token, hook } = await create();
     await followed.has({ 'main.tf': '# neither policies' });
     const workspace = await followed.workspace(token);

@@ -65,7 +65,7 @@ describe('an account', () => {
     expect((await followed.messages())[0]).toContain('is used, too old, or of another account');
   });
 
-  it('is not linked by somebody else who repeats the code, or by another connection', async () => {
+  it('is not linked by another account that repeats the code, or by another connection', async () => {
     const { client, hook } = await followed.connect();
     const words = await requestLink(client, 'alice');
     await followed.say(hook, mallory, words);
@@ -75,7 +75,7 @@ describe('an account', () => {
     expect([await linked(client), await linked(other.client)]).toEqual([undefined, undefined]);
   });
 
-  it('is one for each person, and a person for each account', async () => {
+  it('is unique per user, and a user per account', async () => {
     const { withFlags } = await memberHelpers();
     const { token } = await withFlags('acme');
     const { client, hook } = await followed.connect();
@@ -88,7 +88,7 @@ describe('an account', () => {
 });
 
 describe('stepform plan', () => {
-  it('plans the newest commit again, once for each comment, in the name of whoever asked', async () => {
+  it('plans the newest commit again, once per comment, as the user who commented', async () => {
     const since = new Date(Date.now() - 1000).toISOString();
     const { workspace, hook } = await planned();
     await followed.say(hook, alice, 'stepform plan');
@@ -118,14 +118,14 @@ describe('stepform plan', () => {
     ['of a stranger', mallory, {}, 'has not linked an account'],
     ['that was edited', alice, { updated_at: '2030-01-01T00:00:00Z' }, 'was edited'],
     ['on another pull request than the delivery says', alice, { issue_url: 'https://x/issues/8' }, 'was deleted'],
-  ])('does nothing in a comment %s', async (_, user, change, words) => {
+  ])('ignores a comment %s', async (_, user, change, words) => {
     const { workspace, hook } = await planned();
     await followed.say(hook, user, 'stepform plan', change);
     expect(await plansOf(workspace)).toHaveLength(1);
     expect((await followed.messages())[0]).toContain(words);
   });
 
-  it('does nothing in a forged delivery of what nobody wrote, or of what somebody else did', async () => {
+  it('does nothing for a forged delivery of a missing comment or another author', async () => {
     const { workspace, hook } = await planned();
     await followed.deliverComment(hook, { id: 12345, body: 'stepform plan', user: alice });
     followed.comments.push({
@@ -150,7 +150,7 @@ describe('stepform plan', () => {
     expect(await plansOf(workspace)).toHaveLength(1);
   });
 
-  it('does nothing for somebody who may not plan', async () => {
+  it('does nothing for a user who may not plan', async () => {
     const { workspace, client, hook } = await planned();
     const { withFlags } = await memberHelpers();
     const { token } = await withFlags('acme');

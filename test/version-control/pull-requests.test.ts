@@ -39,7 +39,7 @@ const planned = (additions: number) => ({
 });
 
 describe('deliveries of a pull request', () => {
-  it('that are handled at the same time end with one plan of the newest commit', async () => {
+  it('that are handled concurrently end with one plan of the newest commit', async () => {
     const { workspace, hook } = await followed.connect();
     const { handler } = await import('../../functions/orchestration/version-control-event.ts');
     followed.pull = followed.request(10);
@@ -54,7 +54,7 @@ describe('deliveries of a pull request', () => {
     expect(going.map(({ ingress }) => ingress.commitSha)).toEqual([sha(11)]);
   });
 
-  it('that are cut off at any call are completed when they are handled again', async () => {
+  it('that are interrupted at any call are completed when handled again', async () => {
     const { handler } = await import('../../functions/orchestration/version-control-event.ts');
     const { workspace, hook } = await followed.connect();
     const { aws } = followed.api;
@@ -80,7 +80,7 @@ describe('deliveries of a pull request', () => {
 });
 
 describe('the comment', () => {
-  it('is one, and says how the plans of the newest commit went, with costs and policies', async () => {
+  it('is a single one that shows the plans of the newest commit, with costs and policies', async () => {
     const { workspace, hook } = await followed.connect();
     await open(hook, 10);
     const [run] = await plansOf(workspace);
@@ -127,7 +127,7 @@ describe('the comment', () => {
     expect(followed.comments).toHaveLength(1);
   });
 
-  it('is found again by a writer after one that died, and never one of somebody else', async () => {
+  it('is found again after a crash of its writer, never confused with another user’s', async () => {
     const { workspace, hook } = await followed.connect();
     const body = '<!-- stepform:acme --> forged';
     followed.comments.push({ id: 1, body, user: { id: 666, login: 'mallory' } });
@@ -138,7 +138,7 @@ describe('the comment', () => {
     expect(followed.comments.map((one) => one.body)).toEqual([body, expect.stringContaining('Running')]);
   });
 
-  it('is written anew when somebody deleted it', async () => {
+  it('is created again after its deletion', async () => {
     const { workspace, hook } = await followed.connect();
     await open(hook, 10);
     const [run] = await plansOf(workspace);
@@ -149,7 +149,7 @@ describe('the comment', () => {
     expect(followed.comments.map((one) => one.body)).toEqual([expect.stringContaining('1 to add')]);
   });
 
-  it('is not written when the organization has turned comments off, or the forge refuses', async () => {
+  it('is not created when the organization has disabled comments, or the forge refuses', async () => {
     const { workspace, hook } = await followed.connect();
     await open(hook, 10);
     const [run] = await plansOf(workspace);

@@ -80,7 +80,7 @@ describe('expressions', () => {
     '(a??b)+?',
     '^*',
     '(|a)*',
-  ])('%j is as in RE2', (expression) => {
+  ])('%j matches like RE2', (expression) => {
     for (const text of texts) expect(found(expression, text), JSON.stringify(text)).toBe(wanted(expression, text));
     expect(found(expression, 'a')).toBeTypeOf('boolean');
   });
@@ -102,19 +102,19 @@ describe('expressions', () => {
     '\\1',
     '\\',
     '\\q',
-  ])('%j is refused, as in RE2', (expression) => {
+  ])('%j is rejected, as by RE2', (expression) => {
     expect(() => regexOf(expression)).toThrow();
     expect(wanted(expression, 'a')).toBeUndefined();
   });
 
   it.each(['\\bx', '(?i)a', '[[:alpha:]]', '\\pL', '\\Qa', '((a{1000}){1000})'])(
-    '%j is refused by name',
+    '%j is rejected by name',
     (expression) => {
       expect(() => regexOf(expression)).toThrow(/not supported|too large/);
     },
   );
 
-  it('made at random are as in RE2, or refused', () => {
+  it('generated at random match like RE2 or are rejected', () => {
     const pieces = [
       'a',
       'b',

@@ -52,7 +52,7 @@ const packed = async (parts: (Omit<Part, 'source'> & { content: Buffer })[], lim
   return { entries, texts };
 };
 
-it('takes the files out of their folder, with links inside and the right to execute, and nothing else', async () => {
+it('moves the files out of their folder, with links and executable bits, and nothing else', async () => {
   const content = await tar(
     [{ name: 'top/', type: 'directory' }],
     [{ name: 'top/a.tf', mode: 0o600 }, 'a'],
@@ -65,7 +65,7 @@ it('takes the files out of their folder, with links inside and the right to exec
   expect(entries).toEqual({ 'a.tf': '644 a', 'run.sh': '755 b', 'm/link': '-> ../a.tf' });
 });
 
-it('puts further parts below a folder, and gives a file as text that is asked for', async () => {
+it('adds further parts below a folder, and returns a requested file as text', async () => {
   const { entries, texts } = await packed([
     { content: await tar([{ name: 'top/a' }, 'a'], [{ name: 'top/n/a' }, 'no']), read: 'a' },
     {
@@ -89,7 +89,7 @@ it.each<[string, Entry[], string]>([
   ['too many files', Array.from({ length: 6 }, (_, i): Entry => [{ name: `top/${i}` }, '']), 'more than 5 files'],
   ['too much when unpacked', [[{ name: 'top/zeros' }, '0'.repeat(300_000)]], 'unpacked'],
   ['too much of a file that is wanted as text', [[{ name: 'top/wanted' }, ' '.repeat(70_000)]], 'wanted has more than'],
-])('refuses %s', async (_, entries, words) => {
+])('rejects %s', async (_, entries, words) => {
   await expect(packed([{ content: await tar(...entries), read: 'wanted' }])).rejects.toThrow(words);
 });
 
@@ -99,7 +99,7 @@ it('counts all parts together', async () => {
   await expect(packed(parts)).rejects.toThrow('more than 5 files');
 });
 
-it('refuses more bytes than are allowed, packed, and what is no whole archive', async () => {
+it('rejects too many packed bytes, and incomplete archives', async () => {
   const content = await tar([{ name: 'top/noise' }, noise]);
   await expect(packed([{ content }], { ...small, packedBytes: 1000 })).rejects.toThrow('The archive has more than');
   for (const broken of [content.subarray(0, -100), Buffer.from('no gzip'), gzipSync('no tar'.repeat(200))]) {

@@ -59,7 +59,7 @@ const filesOf = async (workspace: { id: string }): Promise<Record<string, string
   return files;
 };
 
-it('puts the files of submodules where they belong, also of nested ones and by relative addresses', async () => {
+it('includes the files of submodules, also of nested ones and by relative URLs', async () => {
   await packed(followed.identifier, 0, {
     'main.tf': 'root',
     '.gitmodules': section('modules/net', '../net.git') + section('gone', '../gone'),
@@ -77,7 +77,7 @@ it('puts the files of submodules where they belong, also of nested ones and by r
   expect(workspace.attributes['vcs-repo']['ingress-submodules']).toBe(true);
 });
 
-it('leaves them out where they are not asked for, and fetches a commit once for each kind', async () => {
+it('omits them by default, and fetches a commit once for each setting', async () => {
   await packed(followed.identifier, 0, { 'main.tf': 'root', '.gitmodules': section('net', '../net') });
   linked(followed.identifier, 'net', 5);
   await packed('acme/net', 5, { 'net.tf': 'net' });
@@ -90,7 +90,7 @@ it('leaves them out where they are not asked for, and fetches a commit once for 
   expect([asked(followed.identifier), asked('acme/net')]).toEqual([2, 0]);
 });
 
-it('makes another version when submodules are turned on', async () => {
+it('creates another version when submodules are enabled', async () => {
   await packed(followed.identifier, 0, { 'main.tf': 'root', '.gitmodules': section('net', '../net') });
   linked(followed.identifier, 'net', 5);
   await packed('acme/net', 5, { 'net.tf': 'net' });
@@ -101,7 +101,7 @@ it('makes another version when submodules are turned on', async () => {
   expect(Object.keys(await filesOf(workspace))).toContain('net/net.tf');
 });
 
-describe('says why it fetches none', () => {
+describe('reports why it fetches none', () => {
   const failureOf = async (url: string, path = 'net') => {
     await packed(followed.identifier, 0, { 'main.tf': 'root' });
     const { workspace, hook } = await connect();
@@ -127,7 +127,7 @@ describe('says why it fetches none', () => {
     expect(message).toContain('The submodule at net cannot be fetched');
   });
 
-  it('of a path that leads out of the archive', async () => {
+  it('of a path outside of the archive', async () => {
     expect(await failureOf('../net', '../up')).toEqual([
       'errored',
       expect.stringContaining('.gitmodules names the path'),
@@ -164,6 +164,6 @@ it.each([
   ['https://forge.example/acme/../../etc/net', 'etc/net'],
   ['https://forge.example/net', undefined],
   ['javascript:alert(1)', undefined],
-])('takes %s for %s', (url, identifier) => {
+])('resolves %s to %s', (url, identifier) => {
   expect(identifierOf(url, { httpUrl: 'https://forge.example', identifier: 'acme/infra' })).toBe(identifier);
 });

@@ -29,7 +29,7 @@ describe('a rotated secret', () => {
     return (await followed.deliver(hook, 'ping', {})).status;
   };
 
-  it('is accepted at once, and the one before for ten minutes', async () => {
+  it('is accepted at once, and the former one for ten minutes', async () => {
     const { workspace, client, hook } = await followed.connect();
     const id = await record(workspace);
     const before = followed.secret;
@@ -41,7 +41,7 @@ describe('a rotated secret', () => {
     expect([await deliveredWith(hook, after), await deliveredWith(hook, before)]).toEqual([200, 401]);
   });
 
-  it('that the forge did not answer for is the same at the next try, and both are accepted', async () => {
+  it('without a response from the forge is reused at the next attempt, and both are accepted', async () => {
     const { workspace, client, hook } = await followed.connect();
     const id = await record(workspace);
     const before = followed.secret;
@@ -60,7 +60,7 @@ describe('a rotated secret', () => {
     expect((await rotate(client, id)).status).toBe(202);
   });
 
-  it('is for who may write connections, and for a repository of the connection', async () => {
+  it('requires permission to manage connections, and a repository of the connection', async () => {
     const { client } = await followed.connect();
     expect((await rotate(client, 'repo-none')).status).toBe(404);
     const { client: other, workspace } = await followed.connect();
@@ -73,7 +73,7 @@ describe('a rotated secret', () => {
   });
 });
 
-it('makes a webhook again that was deleted at the forge, when somebody looks for the newest commit', async () => {
+it('recreates a webhook that was deleted at the forge, when a user checks for the newest commit', async () => {
   const { workspace, hook } = await followed.connect();
   followed.head = sha(1);
   const made = () => followed.forge.asked('POST', `/repos/${followed.identifier}/hooks`).length;
@@ -85,7 +85,7 @@ it('makes a webhook again that was deleted at the forge, when somebody looks for
   expect((await followed.deliver(hook, 'ping', {})).status).toBe(200);
 });
 
-it('bounds how many deliveries of a repository are kept', async () => {
+it('limits the number of stored deliveries of a repository', async () => {
   const { hook } = await followed.connect();
   const answers = await Promise.all(Array.from({ length: 80 }, () => followed.deliver(hook, 'push', push(0, 1))));
   const refused = answers.filter(({ status }) => status === 429);
@@ -128,7 +128,7 @@ it('counts a run that is started again for the status of its commit', async () =
   expect(run.commit.sha).toBe(sha(0));
 });
 
-it('refuses what is signed with the secret of another repository', async () => {
+it('rejects a signature with the secret of another repository', async () => {
   const { hook } = await followed.connect();
   const body = '{}';
   const headers = { 'x-hub-signature-256': signature(body, 'other') };

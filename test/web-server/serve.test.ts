@@ -49,12 +49,12 @@ describe('the page', () => {
     for (const view of views) expect(weightOf([...named(files.html), view]), view).toBeLessThan(90_000);
   });
 
-  it('names every script that loads with it, so that none waits for another', () => {
+  it('preloads every script, so that none waits for another', () => {
     const inDocument = named(files.html);
     expect(loaded(inDocument)).toEqual(new Set(inDocument));
   });
 
-  it('names no other host in what it loads', () => {
+  it('loads nothing from other hosts', () => {
     const texts = [files.html, ...Object.values(files.assets).map((file) => contentOf(file).toString())];
     const hosts = texts.flatMap((text) => text.match(/\bhttps?:\/\/[^\s"'`)]+/g) ?? []);
     // Names of XML vocabularies are no addresses, those of forges are what a form sends to the API, and a public module links to its page.
@@ -63,7 +63,7 @@ describe('the page', () => {
     expect(hosts.filter((url) => !named.test(url))).toEqual([]);
   });
 
-  it('is the same document everywhere, with ways back to its assets', () => {
+  it('is the same document at every path, with relative URLs of its assets', () => {
     for (const path of ['/', '/app', '/app/acme/workspaces/network/runs/run-1']) {
       const { statusCode, headers, body = '' } = get(path);
       expect(statusCode).toBe(200);
@@ -93,14 +93,14 @@ describe('the page', () => {
     }
   });
 
-  it('has no script or style in the document, which the policy would stop', () => {
+  it('has no inline script or style, which the policy would block', () => {
     const { body = '' } = get('/');
     expect(body).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
   });
 });
 
 describe('assets', () => {
-  it('are compressed as the browser takes it, and kept for ever', () => {
+  it('are compressed as the browser supports, and cached forever', () => {
     const path = `/app/assets/${nameOf('.js')}`;
     const br = get(path, { 'accept-encoding': 'gzip, deflate, br' });
     const gz = get(path, { 'accept-encoding': 'gzip' });
@@ -113,14 +113,14 @@ describe('assets', () => {
     expect(bytes(none).toString()).toBe(script);
   });
 
-  it('that are gone are not kept as gone', () => {
+  it('that are missing are not cached as missing', () => {
     for (const name of ['page-old.js', 'toString', '__proto__', '..%2f..%2fetc']) {
       const { statusCode, headers } = get(`/app/assets/${name}`);
       expect([statusCode, headers?.['cache-control']], name).toEqual([404, 'no-store']);
     }
   });
 
-  it('are chosen by weight', () => {
+  it('are chosen by preference of the encoding', () => {
     expect(encodingFor('br;q=1.0, gzip;q=0.8')).toBe('br');
     expect(encodingFor('br;q=0, gzip')).toBe('gzip');
     expect(encodingFor('br;q=0.0,gzip;q=0')).toBeUndefined();
@@ -128,8 +128,8 @@ describe('assets', () => {
   });
 });
 
-describe('the way back', () => {
-  it('is as long as the path', () => {
+describe('the relative base', () => {
+  it('has the depth of the path', () => {
     expect(relativeRoot('/')).toBe('./');
     expect(relativeRoot('/app')).toBe('./');
     expect(relativeRoot('/app/acme')).toBe('../');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ask, aws, gcp, role, vault } from './variables.ts';
 
-describe('reports impossible settings with the variable and the remedy', () => {
+describe('reports invalid settings with the variable and the remedy', () => {
   it.each<[Record<string, string>, string]>([
     [
       { TFC_AWS_PROVIDER_AUTH: 'true' },
@@ -78,7 +78,7 @@ describe('reports impossible settings with the variable and the remedy', () => {
     );
   });
 
-  it('makes fifty tokens at most', () => {
+  it('issues at most fifty tokens', () => {
     const audiences = (n: number) =>
       Object.fromEntries(Array.from({ length: n }, (_, i) => [`TFC_WORKLOAD_IDENTITY_AUDIENCE_${i}`, 'x']));
     expect(ask(audiences(50))).toHaveLength(50);

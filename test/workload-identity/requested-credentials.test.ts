@@ -10,13 +10,13 @@ it('requests no credentials without the variables', () => {
   expect(ask({ TFC_WORKLOAD_IDENTITY_AUDIENCE: '', TFC_DEFAULT_AWS_PROVIDER_AUTH: 'true' })).toEqual([]);
 });
 
-it('goes by environment variables alone', () => {
+it('reads environment variables only', () => {
   const variable = { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'x', hcl: false, sensitive: false };
   expect(readRequestedCredentials([{ ...variable, category: 'terraform' }], 'plan').credentials).toEqual([]);
 });
 
-describe('a token alone', () => {
-  it('is made for each audience', () => {
+describe('a plain token', () => {
+  it('is issued for each audience', () => {
     expect(ask({ TFC_WORKLOAD_IDENTITY_AUDIENCE: 'one', TFC_WORKLOAD_IDENTITY_AUDIENCE_TWO: 'two' })).toEqual([
       { provider: 'token', audience: 'one' },
       { provider: 'token', tag: 'TWO', audience: 'two' },
@@ -25,7 +25,7 @@ describe('a token alone', () => {
 });
 
 describe('AWS', () => {
-  it('takes the role of the run', () => {
+  it('uses the role of the run', () => {
     expect(ask(aws)).toEqual([{ provider: 'aws', roleArn: role('run'), audience: 'aws.workload.identity' }]);
   });
 
@@ -54,7 +54,7 @@ describe('AWS', () => {
   });
 });
 
-it('GCP takes the provider by its one name, or by its parts', () => {
+it('GCP accepts the provider by full name or by parts', () => {
   const expected = [
     {
       provider: 'gcp',
@@ -70,7 +70,7 @@ it('GCP takes the provider by its one name, or by its parts', () => {
   );
 });
 
-it('Azure takes the client of the phase', () => {
+it('Azure uses the client of the phase', () => {
   const variables = {
     TFC_AZURE_PROVIDER_AUTH: 'true',
     TFC_AZURE_PLAN_CLIENT_ID: 'reader',
@@ -103,12 +103,12 @@ it('Vault has an address, a role and more', () => {
   ]);
 });
 
-it('Kubernetes takes the token as it is', () => {
+it('Kubernetes uses the token unchanged', () => {
   const variables = { TFC_KUBERNETES_PROVIDER_AUTH: 'true', TFC_KUBERNETES_WORKLOAD_IDENTITY_AUDIENCE: 'cluster' };
   expect(ask(variables)).toEqual([{ provider: 'kubernetes', audience: 'cluster' }]);
 });
 
-describe('Vault makes', () => {
+describe('Vault issues', () => {
   const backed = (cloud: string, settings: Record<string, string>, phase: PhaseName = 'plan') =>
     askAll(
       {
@@ -151,7 +151,7 @@ describe('Vault makes', () => {
     ]);
   });
 
-  it('them by several configurations, each with the Vault it names', () => {
+  it('credentials for several configurations, each with its own Vault', () => {
     const variables = {
       ...vault,
       TFC_VAULT_PROVIDER_AUTH_EU: 'true',

@@ -58,7 +58,7 @@ it('tokens verify with the published discovery document and keys', async () => {
   expect(Object.keys(await verified(token)).sort()).toEqual([...claimNames].sort());
 });
 
-it('a token that was altered, or is for others, is found out', async () => {
+it('a modified token, or one for another audience, is rejected', async () => {
   const token = await signToken(claims());
   const [head = '', body = '', signature = ''] = token.split('.');
   const other = Buffer.from(JSON.stringify({ ...claims(), sub: 'organization:other' })).toString('base64url');
@@ -78,7 +78,7 @@ it('costs one request to KMS', async () => {
   expect(storage.calls.slice(before)).toEqual(['kms Sign']);
 });
 
-it('keys can be exchanged while tokens are in use', async () => {
+it('keys can be rotated while tokens are in use', async () => {
   const [first = '', second = ''] = arns;
   process.env.IDENTITY_KEY_ARNS = first;
   const old = await signToken(claims());
@@ -107,7 +107,7 @@ it('returns public keys only, cacheable for a while', async () => {
   expect((await answerTo(`${issuer}/.well-known/__proto__`)).statusCode).toBe(404);
 });
 
-it('an answer without keys is not one that may be kept', async () => {
+it('a response without keys is not cacheable', async () => {
   process.env.IDENTITY_KEY_ARNS = 'arn:aws:kms:us-east-1:000000000000:key/gone';
   const { statusCode, headers } = await answerTo(`${issuer}/.well-known/jwks`);
   expect([statusCode, headers?.['cache-control']]).toEqual([503, 'no-store']);

@@ -51,7 +51,7 @@ describe('a workspace', () => {
     expect(await patched(id, { 'auto-destroy-at': null })).toEqual([null, null, true]);
   });
 
-  it('refuses what is no duration or contradicts itself', async () => {
+  it('rejects invalid durations and contradictions', async () => {
     const { id } = await api.workspace();
     const wrongs = [
       [
@@ -71,7 +71,7 @@ describe('a workspace', () => {
 });
 
 describe('a project', () => {
-  it('gives its duration to workspaces that follow it, and to no others', async () => {
+  it('passes its duration to workspaces that inherit it, and to no others', async () => {
     const { id } = await project('3d');
     const [follows, own] = [await workspaceIn(id), await workspaceIn(id, { 'auto-destroy-activity-duration': '1h' })];
     expect([settings(follows), settings(own)]).toEqual([
@@ -90,7 +90,7 @@ describe('a project', () => {
     expect(await read(follows)).toEqual([null, null, true]);
   });
 
-  it('gives it to workspaces that move there', async () => {
+  it('passes it to workspaces that move there', async () => {
     const [from, to] = [await project('3d'), await project('7d')];
     const [one, other] = [await workspaceIn(from.id), await workspaceIn(from.id)];
     const answer = await api.call('PATCH', `workspaces/${one.id}`, {

@@ -23,7 +23,7 @@ const engineOf = ({ body }: Awaited<ReturnType<typeof create>>) => body.data.att
 const refusal = ({ status, body }: Awaited<ReturnType<typeof create>>) => [status, body.errors?.[0]?.detail];
 
 describe('the engine of a workspace', () => {
-  it("is the platform's, the organization's, or that of OpenTofu's command line that creates it", async () => {
+  it('is that of the platform, of the organization, or of the OpenTofu command line that creates it', async () => {
     expect(engineOf(await create())).toBeNull();
     expect(engineOf(await create({}, terraform))).toBeNull();
     expect(engineOf(await create({}, tofu))).toBe('tofu');
@@ -34,7 +34,7 @@ describe('the engine of a workspace', () => {
     expect(engineOf(await create({ engine: 'terraform' }, {}, name))).toBe('terraform');
   });
 
-  it('decides which versions it may have', async () => {
+  it('determines the allowed versions', async () => {
     const { id } = (await create({}, tofu)).body.data;
     expect((await change(id, { 'terraform-version': '1.9.1' }, tofu)).status).toBe(200);
     const foreign = await change(id, { 'terraform-version': '1.11.4' }, terraform);

@@ -137,7 +137,7 @@ describe('deleting a workspace', () => {
     expect((await api.call('DELETE', `workspaces/${one.id}`)).status).toBe(404);
   });
 
-  it('safely, is refused while a run is not over', async () => {
+  it('safely is rejected while a run is unfinished', async () => {
     const { id } = await api.workspace();
     await api.configuration(id);
     await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });

@@ -29,7 +29,7 @@ const hostile = [
   'ä 💥',
 ];
 
-it('writes values that no text can leave', () => {
+it('escapes values so that no text becomes an expression', () => {
   expect(quoted('a"b\\c\n')).toBe('"a\\"b\\\\c\\n"');
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's
   expect([quoted('${a}'), quoted('%{a}')]).toEqual(['"$${a}"', '"%%{a}"']);
@@ -39,7 +39,7 @@ it('writes values that no text can leave', () => {
 });
 
 it.skipIf(!isThere)(
-  'Terraform reads what was written',
+  'is readable by Terraform',
   () => {
     const text = fc.string({ unit: fc.oneof(fc.constantFrom(...hostile), fc.string({ maxLength: 3 })), maxLength: 6 });
     fc.assert(
@@ -67,7 +67,7 @@ it.skipIf(!isThere)(
   60_000,
 );
 
-it.skipIf(!isThere)('is formatted as terraform fmt has it', () => {
+it.skipIf(!isThere)('is formatted like terraform fmt', () => {
   const configuration = new Configuration();
   for (const name of ['a', 'A', 'a-b', '1', '', '"} {', 'ä']) {
     configuration.resource(

@@ -28,7 +28,7 @@ const json =
   (_, response) =>
     response.end(JSON.stringify(body));
 
-it('sends its token to its own origin only, also when it is redirected', async () => {
+it('sends its token to its own origin only, even after redirects', async () => {
   const other = await serve((_, response) => response.end('state'));
   const source = await serve((_, response) => {
     response.writeHead(302, { location: `${other.url}/state` });
@@ -58,11 +58,11 @@ it.each([
   await expect(reader.bytes('/redirected', 100)).rejects.toThrow(/not followed/);
 });
 
-it('is not sent a token without TLS, but on this machine', () => {
+it('sends a token without TLS on this machine only', () => {
   expect(() => new Source('http://tfe.example.test', 'secret')).toThrow(/https/);
 });
 
-it('ends with redirects, pages and answers that do not end', async () => {
+it('limits redirects, pages and response sizes', async () => {
   const round = await serve((_, response) => {
     response.writeHead(302, { location: '/again' });
     response.end();
@@ -75,7 +75,7 @@ it('ends with redirects, pages and answers that do not end', async () => {
   await expect(new Source(large.url, 's').bytes('/a', 1000)).rejects.toThrow(/larger than 1000 bytes/);
 });
 
-it('tells answers that are none of the API from resources', async () => {
+it('rejects responses that are not resources of the API', async () => {
   const html = await serve((_, response) => response.end('<html>'));
   await expect(new Source(html.url, 's').get('/a')).rejects.toThrow(/JSON/);
   const odd = await serve(json({ data: [null, 1, { id: 1 }, { id: 'a', type: 'b' }] }));
@@ -84,7 +84,7 @@ it('tells answers that are none of the API from resources', async () => {
   await expect(new Source(empty.url, 's').get('/a')).rejects.toThrow(/contains no resource/);
 });
 
-it('shows no control characters of an error', async () => {
+it('removes control characters from errors', async () => {
   const source = await serve((_, response) => {
     response.statusCode = 403;
     response.end(JSON.stringify({ errors: [{ title: 'no\u001b[2J\u0007' }] }));

@@ -16,7 +16,7 @@ import {
   untilFinal,
 } from '../support/world.ts';
 
-it('a state that could not become the workspace’s holds the queue until terraform state push has brought it in', async () => {
+it('a state that could not be saved holds the queue until terraform state push', async () => {
   operate(platform);
   const { here, workspace } = await inWorkspace();
   const at = (name: string) => join(here.directory, name);

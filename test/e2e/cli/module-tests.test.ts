@@ -91,7 +91,7 @@ beforeAll(async () => {
 });
 
 describe('terraform test -cloud-run', () => {
-  it('is refused until tests of the module are enabled, with the remedy', async () => {
+  it('is rejected with the remedy until tests of the module are enabled', async () => {
     const here = runner({ a: assertion('output.size == 1') });
     await here.succeed('init -input=false');
     expect(await here.fail(['test', cloudRun])).toContain('test-config.tests-enabled');
@@ -138,7 +138,7 @@ describe('terraform test -cloud-run', () => {
     expect((await ended()).attributes).toMatchObject({ status: 'finished', 'test-status': 'fail', 'tests-failed': 1 });
   });
 
-  it('ends with an error where a test or the configuration has one, and skips what comes after', async () => {
+  it('ends with an error of a test or the configuration, and skips the rest', async () => {
     const error = `run "first" {\n  variables {\n    size = "much"\n  }\n}\n${assertion('output.size == 1')}`;
     const here = runner({ a: error });
     await here.succeed('init -input=false');
@@ -176,7 +176,7 @@ describe('terraform test -cloud-run', () => {
     expect(existsSync(kept)).toBe(false);
   });
 
-  it('leaves no trace among runs', async () => {
+  it('is not listed among runs', async () => {
     const [run] = await client.list(`${base}/test-runs`);
     const id = run?.id.replace('trun-', 'run-');
     for (const path of [`/runs/${id}`, `/plans/${id?.replace('run-', 'plan-')}`, `/runs/${id}/run-events`]) {

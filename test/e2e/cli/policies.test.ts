@@ -3,7 +3,7 @@ import { attachPolicy } from '../support/policies.ts';
 import { inWorkspace, runIn } from '../support/terraform.ts';
 
 describe.concurrent('terraform apply, with a policy check,', () => {
-  it('shows what passed, and asks to apply', async () => {
+  it('shows passed policies, and asks to apply', async () => {
     const { here, workspace } = await inWorkspace();
     await attachPolicy(workspace, 'hard-mandatory', { rule: 'deny := []' });
     const { code, text } = await here.run('apply', ['yes']);
@@ -12,7 +12,7 @@ describe.concurrent('terraform apply, with a policy check,', () => {
     expect(text).toContain('PASSED  sizes (hard-mandatory) – No large machines');
   });
 
-  it('asks to override what failed softly, and then to apply', async () => {
+  it('asks to override soft failures, and then to apply', async () => {
     const { here, workspace } = await inWorkspace();
     await attachPolicy(workspace, 'soft-mandatory');
     const command = here.start('apply');
@@ -29,14 +29,14 @@ describe.concurrent('terraform apply, with a policy check,', () => {
     expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
   });
 
-  it('with -auto-approve overrides by itself, and applies', async () => {
+  it('with -auto-approve overrides and applies without asking', async () => {
     const { here, workspace } = await inWorkspace();
     await attachPolicy(workspace, 'soft-mandatory');
     const { code, text } = await here.run('apply -auto-approve');
     expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
   });
 
-  it('fails with what failed hard, and a plan with what failed softly', async () => {
+  it('fails on hard failures; a plan also fails on soft ones', async () => {
     const { here, workspace } = await inWorkspace();
     await attachPolicy(workspace, 'hard-mandatory');
     const applied = await here.run('apply');
@@ -64,7 +64,7 @@ describe.concurrent('terraform apply, with a policy evaluation,', () => {
     expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
   });
 
-  it('fails with those that cannot be overridden', async () => {
+  it('fails when policies cannot be overridden', async () => {
     const { here, workspace } = await inWorkspace();
     await attachPolicy(workspace, 'mandatory');
     const { code, text } = await here.run('apply');

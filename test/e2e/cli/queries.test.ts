@@ -35,7 +35,7 @@ describe.skipIf(!isAtHand(queryClient) || !hasGo)('terraform query', () => {
     expect([shown.attributes.locked, shown.relationships?.['current-state-version']]).toEqual([false, { data: null }]);
   });
 
-  it('that Terraform of the workspace does not know is refused', async () => {
+  it('is rejected when the workspace’s Terraform does not support it', async () => {
     const workspace = await newWorkspace({ 'terraform-version': '1.11.4' });
     const here = new Terraform({ program: queryClient.path });
     here.write('cloud.tf', cloud(`name = "${workspace.attributes.name}"`));

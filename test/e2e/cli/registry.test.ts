@@ -46,7 +46,7 @@ output "versions" {
     for (const version of ['1.0.0', '1.1.0', '2.0.0-beta1']) await publish(name, version);
   });
 
-  it('is installed by terraform init, in the newest version that fits', async () => {
+  it('is installed by terraform init, in the newest matching version', async () => {
     const here = new Terraform({ files: { 'main.tf': configuration } });
     expect(await here.succeed('init -input=false')).toMatch(/Downloading .* 1\.1\.0 for whole/);
     await here.succeed('apply -auto-approve');
@@ -121,7 +121,7 @@ describe('a provider of the registry', () => {
     expect(here.read('.terraform.lock.hcl')).toContain(`zh:${shasum}`);
   });
 
-  it('is refused by terraform init when the signature is of something else', async () => {
+  it('is rejected by terraform init when the signature does not match', async () => {
     const here = new Terraform({ files: { 'main.tf': configuration.replace('1.0.0', '2.0.0') } });
     expect(await here.fail('init -input=false')).toMatch(/signature/);
   });

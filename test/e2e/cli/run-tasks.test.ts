@@ -3,7 +3,7 @@ import { attach, callBack, fails, isSilent, newTask, passes } from '../support/r
 import { inWorkspace, runIn } from '../support/terraform.ts';
 
 describe.concurrent('terraform, with run tasks,', () => {
-  it('shows what they say while it waits, and applies', async () => {
+  it('shows their messages while it waits, and applies', async () => {
     const { here, workspace } = await inWorkspace();
     const { server, task } = await newTask(isSilent);
     await attach(workspace, task, ['post_plan']);

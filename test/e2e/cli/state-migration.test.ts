@@ -4,8 +4,8 @@ import { newName } from '../support/world.ts';
 
 /** terraform init, when a state is there already. */
 
-describe.concurrent('a state that was kept elsewhere', () => {
-  it('moves in when it was a file', async () => {
+describe.concurrent('a state from another backend', () => {
+  it('is migrated from a file', async () => {
     const name = newName('moved');
     const here = new Terraform({ files: { 'main.tf': example } });
     await here.succeed('init');
@@ -18,7 +18,7 @@ describe.concurrent('a state that was kept elsewhere', () => {
     expect((await workspaceNamed(name)).attributes).toMatchObject({ locked: false, 'resource-count': 2 });
   });
 
-  it('moves in with all its workspaces, under other names and with tags', async () => {
+  it('is migrated with all its workspaces, under other names and with tags', async () => {
     const tag = newName('moved');
     const here = new Terraform({ files: { 'main.tf': example } });
     await here.succeed('init');
@@ -42,7 +42,7 @@ describe.concurrent('a state that was kept elsewhere', () => {
     expect((await workspaceNamed(`${tag}-main`)).attributes).toMatchObject({ locked: false, 'tag-names': [tag] });
   });
 
-  it('stays where it is when backend "remote" becomes a cloud block', async () => {
+  it('is not moved when backend "remote" becomes a cloud block', async () => {
     const name = newName('remote');
     const here = new Terraform({ files: { 'block.tf': remote(`name = "${name}"`), 'main.tf': example } });
     await here.succeed('init -input=false');

@@ -69,7 +69,7 @@ describe('terraform state', () => {
     });
   });
 
-  it('is taken when it is newer, refused when it is old or another one', async () => {
+  it('accepts a newer state, and rejects an older one or another lineage', async () => {
     const now = await stateNow();
     const write = (state: object) => here.write('pushed.tfstate', JSON.stringify({ ...now, ...state }));
     write({ serial: now.serial - 1 });
@@ -89,7 +89,7 @@ describe('terraform state', () => {
   });
 });
 
-it('terraform import brings in what exists, evaluated with the variables of the workspace', async () => {
+it('terraform import imports a resource, with the variables of the workspace', async () => {
   await client.setVariable(workspace.id, { key: 'word', value: 'known' });
   here.write('import.tf', 'variable "word" {}\nresource "terraform_data" "found" {\n  input = var.word\n}\n');
   expect(await here.succeed('import terraform_data.found some-id')).toContain('Import successful!');
@@ -105,7 +105,7 @@ it('terraform taint and untaint mark for replacement', async () => {
 });
 
 describe('a lock', () => {
-  it('keeps others out until it is taken away by force', async () => {
+  it('keeps others out until a force-unlock', async () => {
     await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'maintenance' });
     const id = `${organization}/${workspace.attributes.name}`;
     const refused = await here.fail('state rm terraform_data.a');

@@ -13,7 +13,7 @@ const listed = async (here: Terraform): Promise<string[]> =>
     .sort();
 
 describe.concurrent('terraform init, by name,', () => {
-  it('makes the workspace, in a project that it makes too', async () => {
+  it('creates the workspace and its project', async () => {
     const [name, project] = [newName('made'), newName('project')];
     const settings = `name    = "${name}"\n      project = "${project}"`;
     const text = await at(settings).succeed('init -input=false');
@@ -52,7 +52,7 @@ describe.concurrent('terraform init, by name,', () => {
 });
 
 describe.concurrent('terraform workspace, with tags,', () => {
-  it('makes, lists, selects and deletes', async () => {
+  it('creates, lists, selects and deletes', async () => {
     const tag = newName('tag');
     const [one, two, three] = [newName('one'), newName('two'), newName('three')];
     const here = at(`tags = ["${tag}", "all"]`, resources(['a']));
@@ -80,7 +80,7 @@ describe.concurrent('terraform workspace, with tags,', () => {
     expect(await listed(here)).toEqual([three]);
   });
 
-  it('with keys and values finds the workspaces that have them, and tags those it makes', async () => {
+  it('with keys and values finds matching workspaces, and tags new ones', async () => {
     const team = newName('team');
     const [one, two] = [newName('one'), newName('two')];
     await client.createWorkspace(organization, newName('other'));
@@ -97,7 +97,7 @@ describe.concurrent('terraform workspace, with tags,', () => {
 });
 
 describe.concurrent('a workspace that runs locally', () => {
-  it('keeps the state of plans and applies on the own machine', async () => {
+  it('stores the state of plans and applies on the user’s machine', async () => {
     const name = newName('local');
     await client.createWorkspace(organization, name, { 'execution-mode': 'local' });
     const here = at(`name = "${name}"`);

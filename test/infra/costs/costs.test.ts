@@ -11,7 +11,7 @@ const properties = (type: string) =>
     .map(({ Properties = {} }) => Properties);
 
 describe('the idle stack', () => {
-  it('costs at most $3 a month, by the template and without any free tier', () => {
+  it('costs at most $3 a month, without any free tier', () => {
     const lines = idleCosts(template);
     const total = lines.reduce((sum, { usd }) => sum + usd, 0);
     expect(lines.map(({ what, usd }) => [what, usd])).not.toContainEqual([expect.anything(), Number.NaN]);

@@ -26,8 +26,8 @@ const idleTable = (template: Template): string => {
   const total = sum(lines.map((line) => line.usd));
   const rows = lines.map(({ what, count, usd: amount }) => [what, count, usd(amount)]);
   return [
-    table(['idle, a month', 'how much', 'list price'], [...rows, ['**together**', '', `**${usd(total)}**`]]),
-    `An account’s standing free tier (ten alarm metrics, a million invocations, 20,000 requests to KMS) takes ${usd(free)} off that.`,
+    table(['idle, a month', 'amount', 'list price'], [...rows, ['**total**', '', `**${usd(total)}**`]]),
+    `An account’s standing free tier (ten alarm metrics, a million invocations, 20,000 requests to KMS) reduces this by ${usd(free)}.`,
   ].join('\n\n');
 };
 
@@ -50,8 +50,8 @@ const runTable = (used: Billable): string => {
       ['a small auto-applied run', 'count'],
       names.map(([name, what]) => [what, String(Number(used[name].toFixed(1)))]),
     ),
-    `${usd(price.usdWithoutFargate)} at list prices (${services.map(([service, amount]) => `${service} ${usd(amount)}`).join(', ')}), and its runner.`,
-    `A runner of 1 vCPU and 2 GB costs ${usd(prices.fargateVcpuHour + 2 * prices.fargateGbHour)} an hour on arm64 and ${usd(x86Hour)} on x86_64, at least a minute, and $0.005 an hour for its public address.`,
+    `${usd(price.usdWithoutFargate)} at list prices (${services.map(([service, amount]) => `${service} ${usd(amount)}`).join(', ')}), plus its runner.`,
+    `A runner of 1 vCPU and 2 GB costs ${usd(prices.fargateVcpuHour + 2 * prices.fargateGbHour)} an hour on arm64 and ${usd(x86Hour)} on x86_64, billed for at least a minute, plus $0.005 an hour for its public address.`,
   ].join('\n\n');
 };
 

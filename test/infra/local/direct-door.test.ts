@@ -11,7 +11,7 @@ const open = (answer: () => Promise<Reply>) => {
 };
 const request = { service: 'dynamodb', method: 'POST', path: '/', headers: {} };
 
-it('does not hand the context of a function to what its call starts', async () => {
+it('does not pass the context of a function to work that its call starts', async () => {
   const context = new AsyncLocalStorage<string>();
   const call = open(async () => reply(200, 'text/plain', String(context.getStore())));
   await context.run('of the caller', async () => {
@@ -21,7 +21,7 @@ it('does not hand the context of a function to what its call starts', async () =
   });
 });
 
-it('gives a call up that takes too long', async () => {
+it('times out slow calls', async () => {
   const call = open(() => new Promise(() => {}));
   await expect(call({ ...request, timeoutMs: 10 })).rejects.toThrow('no answer within 10 ms');
 });

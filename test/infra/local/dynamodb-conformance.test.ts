@@ -230,7 +230,7 @@ const perform = async (db: { handle: DynamoDb['handle'] }, [action, input]: Call
   }
 };
 
-it('answers any sequence of calls like another implementation', { timeout: 600_000 }, async () => {
+it('responds to any sequence of calls like another implementation', { timeout: 600_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(write, write, read), { minLength: 1, maxLength: 25 }), async (calls) => {
       const [own, other] = [await DynamoDb.open(), new Dynalite()];

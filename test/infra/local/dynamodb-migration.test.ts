@@ -40,7 +40,7 @@ const due = async (db: DynamoDb) => {
   return output.Items;
 };
 
-it('takes over the tables of LevelDB once, with their indexes', async () => {
+it('converts the tables of LevelDB once, with their indexes', async () => {
   const folder = await inLevelDb();
   const db = await open(folder);
   for (let n = 0; n < count; n++) {
@@ -57,7 +57,7 @@ it('takes over the tables of LevelDB once, with their indexes', async () => {
   again.close();
 });
 
-it('goes on where it was interrupted, before or after the new file was complete', async () => {
+it('resumes after an interruption, before or after the new file was complete', async () => {
   const folder = await inLevelDb();
   writeFileSync(join(folder, 'tables.sqlite.part'), 'half of it');
   const db = await open(folder);
@@ -73,7 +73,7 @@ it('goes on where it was interrupted, before or after the new file was complete'
   expect(readdirSync(folder).sort()).toEqual(['CURRENT', 'tables.sqlite']);
 });
 
-it('cannot be opened by a former version afterwards, which would begin with empty tables', async () => {
+it('cannot be opened afterwards by an older version, which would start with empty tables', async () => {
   const folder = await inLevelDb();
   (await open(folder)).close();
   const former = openStore(folder).db as unknown as { open(): Promise<void> };
@@ -83,7 +83,7 @@ it('cannot be opened by a former version afterwards, which would begin with empt
   again.close();
 });
 
-it('leaves tables alone that it cannot read', async () => {
+it('leaves unreadable tables untouched', async () => {
   const folder = await inLevelDb();
   const manifest = readdirSync(folder).find((name) => name.startsWith('MANIFEST'))!;
   writeFileSync(join(folder, manifest), 'damaged');

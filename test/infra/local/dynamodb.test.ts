@@ -143,7 +143,7 @@ describe('a cached expression', () => {
     });
   });
 
-  it('is rejected like the first time', async () => {
+  it('fails like the first time', async () => {
     const { call, put } = await start();
     await put('1', { state: { S: 'one' }, plan: { M: {} } });
     const from = { S: 'one' };
@@ -169,7 +169,7 @@ it('uses the error names of DynamoDB', async () => {
   await expect(call('TransactWriteItems', {})).rejects.toMatchObject({ name: 'UnknownOperationException' });
 });
 
-it('refuses calls and parameters by name that it would not honour', async () => {
+it('rejects unsupported calls and parameters by name', async () => {
   const { call, put } = await start();
   await put('1');
   const Key = { pk: { S: 'a' }, sk: { S: '1' } };
@@ -191,7 +191,7 @@ it('refuses calls and parameters by name that it would not honour', async () => 
     });
 });
 
-it('refuses reserved words, items and keys as DynamoDB does', async () => {
+it('rejects reserved words, items and keys like DynamoDB', async () => {
   const { call, put } = await start();
   const Key = { pk: { S: 'a' }, sk: { S: '1' } };
   const update = (UpdateExpression: string, more: object = {}) =>
@@ -206,7 +206,7 @@ it('refuses reserved words, items and keys as DynamoDB does', async () => {
   await expect(put('1', { n: { N: 'one' } })).rejects.toThrow('numeric value');
 });
 
-it('finds sort keys by prefix, to the end of what has it', async () => {
+it('finds all sort keys with a prefix', async () => {
   const { call, put } = await start();
   for (const sk of ['a', 'a\u{10ffff}', 'a\u{10ffff}b', 'b', '\u{d7ff}x', '\u{e000}']) await put(sk);
   const beginning = async (prefix: string) =>
@@ -223,7 +223,7 @@ it('finds sort keys by prefix, to the end of what has it', async () => {
   expect(await beginning('\u{d7ff}')).toEqual(['\u{d7ff}x']);
 });
 
-it('gives an index that is new the entries of the items that are there', async () => {
+it('fills a new index with existing items', async () => {
   const folder = temporaryFolder();
   const db = await DynamoDb.open(folder);
   open.push(db);

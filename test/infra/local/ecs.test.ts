@@ -205,7 +205,7 @@ const waitingIn = (folder: string, but: string[]) =>
   });
 
 describe('a process that waits for the next task', () => {
-  it('becomes that task, with its environment and exit, and one is prepared again', async () => {
+  it('becomes that task, with its environment and exit, and is replaced', async () => {
     const folder = temporaryFolder();
     const { events, run, said, stopped } = start(folder);
     const first = (await run('exit')).tasks[0]!.taskArn;
@@ -224,7 +224,7 @@ describe('a process that waits for the next task', () => {
     expect(next.pid).not.toBe(waiting.pid);
   });
 
-  it('has nothing of a task before, and is of no task itself', async () => {
+  it('has no data of an earlier task, and counts as no task', async () => {
     const folder = temporaryFolder();
     const { ecs, run, stopped } = start(folder);
     const first = (await run('exit')).tasks[0]!.taskArn;

@@ -20,7 +20,7 @@ const evaluated = (body: string, compiled?: string): unknown => {
   return value;
 };
 
-it('keeps what was compiled, and uses it for the same source', () => {
+it('caches compiled code for the same source', () => {
   const compiled = join(folder, 'deep', 'one');
   expect(evaluated('return 1', compiled)).toBe(1);
   const written = statSync(compiled).ino;
@@ -29,7 +29,7 @@ it('keeps what was compiled, and uses it for the same source', () => {
   expect(readdirSync(join(folder, 'deep'))).toEqual(['one']);
 });
 
-it('never takes what was compiled of another source of the same length', () => {
+it('never uses code of another source of the same length', () => {
   const compiled = join(folder, 'one');
   expect(evaluated('return 1', compiled)).toBe(1);
   const former = readFileSync(compiled);
@@ -37,7 +37,7 @@ it('never takes what was compiled of another source of the same length', () => {
   expect(readFileSync(compiled).equals(former)).toBe(false);
 });
 
-it('compiles anew what is damaged', () => {
+it('recompiles damaged entries', () => {
   const compiled = join(folder, 'one');
   evaluated('return 1', compiled);
   const kept = readFileSync(compiled);
@@ -46,7 +46,7 @@ it('compiles anew what is damaged', () => {
   expect(readFileSync(compiled).length).toBe(kept.length);
 });
 
-it('does without where nothing can be kept', () => {
+it('works without a writable cache', () => {
   writeFileSync(join(folder, 'file'), '');
   expect(evaluated('return 1', join(folder, 'file', 'below'))).toBe(1);
   expect(evaluated('return 1')).toBe(1);

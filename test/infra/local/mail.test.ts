@@ -18,7 +18,7 @@ const message = {
 };
 const folder = () => mkdtempSync(join(tmpdir(), 'mail-'));
 
-it('writes a message to a file that only its owner reads, where there is no mail server', async () => {
+it('writes a message to a private file without a mail server', async () => {
   const path = join(folder(), 'mail');
   const mail = new Mail(path, '', ['NotifyFunction']);
   await mail.send(message);
@@ -35,7 +35,7 @@ it('writes a message to a file that only its owner reads, where there is no mail
   expect([mail.mayBeSentBy('NotifyFunction'), mail.mayBeSentBy('RunsFunction')]).toEqual([true, false]);
 });
 
-it('cannot be made to send to others by a line break', async () => {
+it('ignores line breaks that would add recipients', async () => {
   const path = join(folder(), 'mail');
   const subject = { ...message.Content.Simple, Subject: { Data: 'a\r\nBcc: victim@example.com' } };
   await new Mail(path, '', []).send({ ...message, Content: { Simple: subject } });
@@ -81,7 +81,7 @@ it('hands messages to the mail server', async () => {
   expect(readdirSync(path)).toEqual([]);
 });
 
-it('fails as a service does that may take the message later, when the mail server does not', async () => {
+it('fails with a retryable error when the mail server rejects a message', async () => {
   const server = await smtpServer(false);
   const mail = new Mail(folder(), server.url, []);
   await expect(mail.send(message)).rejects.toMatchObject({ name: 'MailServerError', statusCode: 503 });

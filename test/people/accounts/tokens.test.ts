@@ -46,7 +46,7 @@ describe('a token', () => {
     expect(days).toBeLessThan(732);
   });
 
-  it('is dead as soon as it was deleted, and no longer than it was made for', async () => {
+  it('is invalid as soon as it is deleted or expired', async () => {
     const response = await api.post(`users/${api.userId}/authentication-tokens`, {
       description: 'a',
       'expired-at': inOneHour(),

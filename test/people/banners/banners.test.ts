@@ -22,7 +22,7 @@ const shownTo = async (token = stranger) => (await api.get('account/details', { 
 const at = (time: string) => vi.setSystemTime(new Date(time));
 
 describe('banners', () => {
-  it('are made by the operator, shown to everybody at once, one at a time, and end', async () => {
+  it('are created by the operator, shown to everyone at once, one at a time, and end', async () => {
     expect(await shownTo()).toBeUndefined();
     const first = await make();
     expect(first).toMatchObject({
@@ -48,7 +48,7 @@ describe('banners', () => {
     expect((await api.call('DELETE', `admin/banners/ab-none`)).status).toBe(404);
   });
 
-  it('with a schedule take over when it is their time, and end by it', async () => {
+  it('with a schedule start and end on time', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     at('2031-01-01T10:00:00Z');
     const { id } = await make({ title: 'Always' });
@@ -99,12 +99,12 @@ describe('banners', () => {
       },
       /timezone/,
     ],
-  ])('cannot be %o', async (attributes, problem) => {
+  ])('reject %o', async (attributes, problem) => {
     const { status, body } = await api.post('admin/banners', { ...values, ...attributes });
     expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(problem)]);
   });
 
-  it('are not there for anybody else, and cost no call more', async () => {
+  it('are not accessible to others, and cost no additional call', async () => {
     const { id } = await make();
     for (const [method, path] of [
       ['POST', 'admin/banners'],

@@ -45,12 +45,12 @@ it.each([
   ['metrics', dayMs, /no metrics tokens/],
   ['other', dayMs, /must be of organization, team, audit_trails/],
   ['team', 1000, /one hour/],
-])('refuses a policy for %s of %i ms by name', async (type, ms, detail) => {
+])('rejects a policy for %s of %i ms by name', async (type, ms, detail) => {
   const { status, body } = await setTo(type, ms);
   expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(detail)]);
 });
 
-it('is for owners', async () => {
+it('requires an owner', async () => {
   const { token } = await help.user('admin');
   const headers = { authorization: `Bearer ${token}` };
   expect((await api.call('GET', path, { headers })).status).toBe(403);

@@ -19,7 +19,7 @@ const pointerOf = ({ body }: { body: { errors: { source?: { pointer: string } }[
   body.errors[0]?.source?.pointer;
 
 describe('a team', () => {
-  it('has every permission alone when the others are false, as the tfe provider writes it', async () => {
+  it('has each permission alone when the others are false, as sent by the tfe provider', async () => {
     const { organizationFlags } = await import('../../../functions/api/permissions/organization-flags.ts');
     const { id } = await team();
     const needs: Record<string, string> = {
@@ -35,7 +35,7 @@ describe('a team', () => {
     }
   });
 
-  it('has a group of the issuer only where the operator lets groups be mapped, or where no issuer tells groups', async () => {
+  it('has a group of the issuer only where the operator allows mapping groups, or without a groups claim', async () => {
     const mapped = { name: uniqueName('mapped'), 'sso-team-id': 'net' };
     process.env.ORGANIZATION_RULES = JSON.stringify({ creators: 'anyone', groups: ['other'], readsGroups: true });
     const refused = await create(mapped);

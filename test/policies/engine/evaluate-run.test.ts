@@ -36,7 +36,7 @@ describe('a run', () => {
     expect(await help.related(run.id, 'policy-checks')).toEqual([]);
   });
 
-  it('is judged by a plan of 5,000 resources', async () => {
+  it('is evaluated with a plan of 5,000 resources', async () => {
     const { workspaceId } = await help.guarded(noLargeMachines, 'mandatory');
     const run = await help.planned(workspaceId, planOf(5000));
     expect(run.checks).toMatchObject({ policyEvaluation: true });
@@ -55,7 +55,7 @@ describe('a run', () => {
     expect(left).toEqual([]);
   });
 
-  it('is judged once: the first result stands', async () => {
+  it('is evaluated once: the first result stands', async () => {
     const { workspaceId } = await help.guarded(noLargeMachines, 'mandatory', { overridable: true });
     const run = await help.planned(workspaceId);
     const both = await Promise.all([help.evaluatePolicies(run), help.evaluatePolicies(run)]);
@@ -101,7 +101,7 @@ describe('a run', () => {
     expect((await help.evaluatePolicies(await help.planned(workspaceId))).verdict).toBe('failed');
   });
 
-  it('shows policies who and what it is, and what it costs when that is known', async () => {
+  it('passes its facts to policies, with the costs once known', async () => {
     const rule = 'deny := [json.marshal(input.run)]';
     const { workspaceId } = await help.guarded(rule, 'advisory');
     const tags = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] };
@@ -165,7 +165,7 @@ describe('policies managed one by one', () => {
     return help.planned(workspace.id);
   };
 
-  it('are judged each by itself: a broken one breaks no other, and one without source fails', async () => {
+  it('are evaluated separately: a broken one affects no other, and one without source fails', async () => {
     const run = await withPolicies(
       'opa',
       ['package a\ndeny := []', 'package a\ndeny contains', undefined],

@@ -24,7 +24,7 @@ describe('an archive', () => {
     expect(await paths(packed)).toEqual(['config/data.yaml', 'lib/a.rego', 'policies.hcl']);
   });
 
-  it('gives those of one folder', async () => {
+  it('returns those of one folder', async () => {
     const packed = await archive({
       'policies.hcl': 'x',
       'net/policies.hcl': 'y',
@@ -39,7 +39,7 @@ describe('an archive', () => {
   });
 
   it.each(['../evil.rego', '/etc/evil.rego', 'a/../../evil.rego', 'a\\..\\..\\evil.rego'])(
-    'is refused for the entry %s',
+    'is rejected for the entry %s',
     async (name) => {
       await expect(readArchive(await archive({ [name]: 'package a' }), '')).rejects.toThrow(
         /is outside the policy set/,
@@ -47,7 +47,7 @@ describe('an archive', () => {
     },
   );
 
-  it('is refused when it is none, cut short, a bomb, too many files or not text', async () => {
+  it('is rejected when it is invalid, truncated, a bomb, has too many files or no text', async () => {
     const whole = await archive({ 'a.rego': 'package a\n'.repeat(10_000) });
     await expect(readArchive(Buffer.from('PK\x03\x04'), '')).rejects.toThrow(/gzip-compressed tar/);
     await expect(readArchive(gzipSync('not a tar'.repeat(200)), '')).rejects.toThrow(/gzip-compressed tar/);
@@ -73,7 +73,7 @@ describe('an archive', () => {
     expect(() => bundleOf(declared, 'opa', '')).toThrow(/no .rego file/);
   });
 
-  it('may be of Sentinel', () => {
+  it('may contain Sentinel policies', () => {
     const content = 'policy "a" {\n source = "./lib/a.sentinel"\n enforcement_level = "soft-mandatory"\n}';
     const files = [
       { path: 'sentinel.hcl', content },
@@ -142,7 +142,7 @@ policy "two" { query = "data.two.deny" }
     expect(() => readPoliciesFile(content, 'opa')).toThrow(/^policies.hcl line/);
   });
 
-  it.each(['[', '{', '("${', 'a = "${['])('of a hundred thousand %j is refused, whoever looks', (bracket) => {
+  it.each(['[', '{', '("${', 'a = "${['])('of a hundred thousand %j is rejected', (bracket) => {
     const hcl = `policy "p" {\n query = ${bracket.repeat(100_000)}`;
     expect(() => readPoliciesFile(hcl, 'opa')).toThrow(/policies\.hcl line \d+: /);
   });

@@ -90,7 +90,7 @@ describe('a download', () => {
 });
 
 describe('the search path', () => {
-  it('goes before what was downloaded, and needs an executable', async () => {
+  it('precedes downloads, and needs an executable', async () => {
     await download();
     const file = join(process.env.PATH ?? '', 'opa');
     writeFileSync(file, content);

@@ -62,7 +62,7 @@ deny contains msg if {
     expect(spoiled[2]?.error).toMatch(/rego_parse_error|unexpected|expected/);
   });
 
-  it('takes Rego of before 1.0 from sets that were written for it', async () => {
+  it('accepts Rego before 1.0 in sets with an older version', async () => {
     const old = 'package t\ndeny[msg] { msg := "old" }';
     expect(await one(old, 'data.t.deny', { toolVersion: '0.44.0' })).toEqual({ value: ['old'] });
     expect((await one(old)).error).toMatch(/policy.rego line 2: .*policy-tool-version/);
@@ -80,7 +80,7 @@ describe('a policy that misbehaves', () => {
     ['http.send', 'resp := http.send({"method": "get", "url": "http://127.0.0.1:1/"})'],
     ['opa.runtime', 'resp := opa.runtime().env'],
     ['net.lookup_ip_addr', 'resp := net.lookup_ip_addr("localhost")'],
-  ])('%s is not there', async (name, rule) => {
+  ])('cannot use %s', async (name, rule) => {
     const { error } = await one(`package t\n${rule}\ndeny contains "x" if resp`);
     expect(error).toMatch(`policy.rego line 2: undefined function ${name}`);
     expect(error).toContain('Use input instead');
@@ -96,26 +96,26 @@ deny contains "x" if input.plan.nothing`;
     expect((await one(rego)).error).toMatch(/allow_net|remote reference|not allowed|disabled/i);
   });
 
-  it('loops', async () => {
+  it('is stopped when it loops', async () => {
     const all = 'numbers.range(1, 1000000)';
     const rego = `package t\ndeny contains "x" if { some a in ${all}; some b in ${all}; a * b == 0 }`;
     const { error } = await one(rego, 'data.t.deny', { limits: { ...limits(), seconds: 1 } });
     expect(error).toMatch(/did not finish within 1 s/);
   });
 
-  it('finds the time of the run over', async () => {
+  it('is stopped at the time limit of the run', async () => {
     const late = { limits: { ...limits(), deadline: Date.now() - 1 } };
     expect((await one('package t\ndeny := []', 'data.t.deny', late)).error).toContain('time');
   });
 
-  it('eats memory', async () => {
+  it('is stopped at the memory limit', async () => {
     const rego = `package t
 deny contains count(all) if all := [s | some i in numbers.range(1, 20000000); s := sprintf("%d-%s", [i, "${'a'.repeat(100)}"])]`;
     const { error } = await one(rego, 'data.t.deny', { limits: { ...limits(), memoryMiB: 64 } });
     expect(error).toMatch(/more than 64 MiB/);
   });
 
-  it('has too many lines', async () => {
+  it('is limited in output', async () => {
     const { error } = await one('package t\ndeny := [sprintf("%d", [i]) | some i in numbers.range(1, 100000)]');
     expect(error).toMatch(/more than 100000 bytes/);
   });

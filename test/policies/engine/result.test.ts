@@ -11,7 +11,7 @@ import {
 
 const deny = 'data.terraform.deny';
 
-describe('what a policy returns', () => {
+describe('the result of a policy', () => {
   it.each([
     [[], 'passed', []],
     [['no'], 'failed', ['no']],
@@ -37,14 +37,14 @@ describe('what a policy returns', () => {
     [[1], 'a list with other items'],
     [[['no']], 'a list with other items'],
     [[null], 'a list with'],
-  ])('%j is an error that says what to return', (value, shape) => {
+  ])('%j is an error that names the expected result', (value, shape) => {
     const { status, error } = judge({ value }, deny);
     expect(status).toBe('errored');
     expect(error).toContain(`${deny} returned ${shape}`);
     expect(error).toContain('return a set or a list of messages');
   });
 
-  it('is kept up to a length', () => {
+  it('is truncated at a length', () => {
     const many = judge({ value: Array.from({ length: maxMessages + 7 }, (_, i) => `no ${i}`) }, deny);
     expect(many.output).toHaveLength(maxMessages + 1);
     expect(many.output.at(-1)).toBe('… and 7 more');
@@ -127,7 +127,7 @@ describe('a policy check', () => {
     ['hard that errored', [at('hard-mandatory', 'errored')], 'hard_failed'],
   ])('%s', (_, outcomes, verdict) => expect(judgeCheck([set(outcomes)]).verdict).toBe(verdict));
 
-  it('fails hard when a set could not be judged', () => {
+  it('fails hard when a set could not be evaluated', () => {
     expect(judgeCheck([set([], { error: 'Sentinel is not installed', overridable: true })]).verdict).toBe(
       'hard_failed',
     );

@@ -46,7 +46,7 @@ const ask = async (...sources: string[]) => {
   return answers as { value?: unknown; error?: string }[];
 };
 
-describe('Sentinel, where it is', () => {
+describe('Sentinel, if installed', () => {
   it("reports a policy's result by its exit code", async () => {
     const [pass, quiet, error] = await ask('pass', 'quiet', 'undefined rule');
     expect(pass).toEqual({ value: true });
@@ -54,7 +54,7 @@ describe('Sentinel, where it is', () => {
     expect(error?.error).toBe('An error occurred: undefined rule');
   });
 
-  it('is given the run, the plan and the parameters', async () => {
+  it('receives the run, the plan and the parameters', async () => {
     const [fail] = await ask('fail');
     const message = [fail?.value].flat().join('\n');
     expect(message).toContain('import "static" "tfplan/v2" {');
@@ -63,7 +63,7 @@ describe('Sentinel, where it is', () => {
     expect(message).toContain('{"id":"run-x"}');
   });
 
-  it('is stopped when it does not end', async () => {
+  it('is stopped at the time limit', async () => {
     expect((await ask('loop'))[0]?.error).toContain('time');
   });
 });

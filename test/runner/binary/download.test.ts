@@ -80,7 +80,7 @@ const download = (engine: 'terraform' | 'tofu', version: string) =>
   downloadBinary({ engine, version, releases: settings().releases, directory, signal: never, key: ours.publicKey });
 
 describe('a download', () => {
-  it.each(['terraform', 'tofu'] as const)('of %s is unpacked where the next run finds it', async (engine) => {
+  it.each(['terraform', 'tofu'] as const)('of %s is unpacked for later runs', async (engine) => {
     await publish(engine, '1.2.3');
     const path = await download(engine, '1.2.3');
     expect(path).toBe(join(directory, engine, '1.2.3', engine));
@@ -88,35 +88,38 @@ describe('a download', () => {
     expect(readdirSync(join(directory, engine))).toEqual(['1.2.3']);
   });
 
-  it('twice at once ends with one whole file', async () => {
+  it('concurrently ends with one complete file', async () => {
     await publish('terraform', '1.2.3');
     const [one, two] = await Promise.all([download('terraform', '1.2.3'), download('terraform', '1.2.3')]);
     expect(one).toBe(two);
     expect(existsSync(one)).toBe(true);
   });
 
-  it('is refused when a stranger has signed the checksums', async () => {
+  it('is rejected when another key has signed the checksums', async () => {
     await publish('terraform', '1.2.3', stranger);
     await expect(download('terraform', '1.2.3')).rejects.toThrow('is not signed by the expected key');
     expect(readdirSync(join(directory, 'terraform'))).toEqual([]);
   });
 
-  it('is refused when the checksums were changed after signing', async () => {
+  it('is rejected when the checksums were changed after signing', async () => {
     await publish('terraform', '1.2.3');
     const name = '/1.2.3/terraform_1.2.3_SHA256SUMS';
     files.set(name, Buffer.concat([files.get(name) as Buffer, Buffer.from('\n')]));
     await expect(download('terraform', '1.2.3')).rejects.toThrow(/signature of .* is not valid/);
   });
 
-  it.each(['terraform', 'tofu'] as const)('of %s is refused when the archive is another', async (engine) => {
-    await publish(engine, '1.2.3');
-    const name = `${engine === 'tofu' ? '/v' : '/'}1.2.3/${engine}_1.2.3_${platform}.zip`;
-    files.set(name, zip(engine, Buffer.from('evil')));
-    await expect(download(engine, '1.2.3')).rejects.toThrow('instead of');
-    expect(existsSync(join(directory, engine, '1.2.3'))).toBe(false);
-  });
+  it.each(['terraform', 'tofu'] as const)(
+    'of %s is rejected when the checksum of the archive differs',
+    async (engine) => {
+      await publish(engine, '1.2.3');
+      const name = `${engine === 'tofu' ? '/v' : '/'}1.2.3/${engine}_1.2.3_${platform}.zip`;
+      files.set(name, zip(engine, Buffer.from('evil')));
+      await expect(download(engine, '1.2.3')).rejects.toThrow('instead of');
+      expect(existsSync(join(directory, engine, '1.2.3'))).toBe(false);
+    },
+  );
 
-  it('is refused when there is no such version', async () => {
+  it('fails for an unknown version', async () => {
     await expect(download('terraform', '9.9.9')).rejects.toThrow('HTTP 404');
   });
 
@@ -141,7 +144,7 @@ describe('finding a binary', () => {
     );
   };
 
-  it('takes the one on PATH when its version fits', async () => {
+  it('uses the one on PATH if its version matches', async () => {
     install('1.9.8');
     for (const version of ['1.9.8', '~> 1.5', 'latest']) {
       expect(await findBinary({ engine: 'terraform', version }, settings(), never)).toMatchObject({
@@ -175,7 +178,7 @@ describe('finding a binary', () => {
     expect(again.version).toBe('1.2.3');
   });
 
-  it('downloads the newest that fits otherwise, and keeps it', async () => {
+  it('otherwise downloads the newest matching version, and caches it', async () => {
     install('1.9.8', 'tofu');
     for (const version of ['1.10.0', '1.10.7', '1.11.0']) await publish('tofu', version);
     const ids = ['1.10.0', '1.10.7', '1.10.8-rc1', '1.11.0'].map((id) => ({ id }));
@@ -186,7 +189,7 @@ describe('finding a binary', () => {
     expect(await findBinary({ engine: 'tofu', version: '1.10.7' }, settings(), never)).toEqual(found);
   });
 
-  it('says what is there and what was asked for when it cannot', async () => {
+  it('names the available and the requested version on failure', async () => {
     install('1.9.8');
     const nowhere = { terraform: 'http://127.0.0.1:9/x', tofu: '', tofuIndex: '' };
     const started = Date.now();
@@ -198,7 +201,7 @@ describe('finding a binary', () => {
     expect(Date.now() - started).toBeLessThan(120_000);
   });
 
-  it('does not wait for a server that never answers', async () => {
+  it('times out when the server does not respond', async () => {
     const silent = createServer(() => {});
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -216,7 +219,7 @@ describe('finding a binary', () => {
     silent.close();
   });
 
-  it('refuses what is no version', async () => {
+  it('rejects an invalid version', async () => {
     await expect(findBinary({ engine: 'terraform', version: 'newest' }, settings(), never)).rejects.toThrow(
       'The workspace\'s Terraform version is not valid: "newest"',
     );

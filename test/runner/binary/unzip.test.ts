@@ -20,19 +20,19 @@ const unpack = async (name: string, { mode = 0o100755, bytes = 100 } = {}): Prom
   return readdirSync(join(root, 'to'), { recursive: true }) as string[];
 };
 
-it('unpacks files for everyone to read and nobody to write', async () => {
+it('unpacks files read-only for everyone', async () => {
   expect(await unpack('folder/program')).toEqual(['folder', 'folder/program']);
   const file = join(root, 'to/folder/program');
   expect(readFileSync(file, 'utf8')).toBe('content');
   expect(statSync(file).mode & 0o777).toBe(0o555);
 });
 
-it.each(['../outside', '/tmp/outside', 'a/../../outside', 'a/./b', 'a\\..\\b'])('refuses the name %s', async (name) => {
+it.each(['../outside', '/tmp/outside', 'a/../../outside', 'a/./b', 'a\\..\\b'])('rejects the name %s', async (name) => {
   await expect(unpack(name)).rejects.toThrow();
   expect(readdirSync(root)).not.toContain('outside');
 });
 
-it('refuses links, and more bytes than allowed', async () => {
+it('rejects links, and more bytes than allowed', async () => {
   await expect(unpack('link', { mode: 0o120777 })).rejects.toThrow('is not a regular file');
   await expect(unpack('program', { bytes: 6 })).rejects.toThrow('too large when unpacked');
 });

@@ -26,12 +26,12 @@ describe('constraint', () => {
     }
   });
 
-  it.each(['', 'newest', '~> x', '>= 1.0 < 2', '1.2.3.4', '=> 1'])('refuses %j', (text) => {
+  it.each(['', 'newest', '~> x', '>= 1.0 < 2', '1.2.3.4', '=> 1'])('rejects %j', (text) => {
     expect(() => constraint(text)).toThrow('is not a version constraint');
   });
 });
 
-it('exact versions are told from constraints', () => {
+it('exact versions are distinguished from constraints', () => {
   expect(['1.11.4', '= 1.11.4', 'v1.12.0-rc1', '1.11', '~> 1.11.4', 'latest'].map(exactVersion)).toEqual([
     '1.11.4',
     '1.11.4',
@@ -42,7 +42,7 @@ it('exact versions are told from constraints', () => {
   ]);
 });
 
-it('the newest is chosen by number, not by text', () => {
+it('the newest version is chosen numerically', () => {
   expect(newest(['1.9.8', '1.11.4', '1.11.10', '2.0.0', 'junk'], constraint('~> 1.9'))).toBe('1.11.10');
   expect(newest(['1.9.8'], constraint('>= 2'))).toBeUndefined();
 });

@@ -44,7 +44,7 @@ const aws: Signed = {
 };
 
 it.each(['environment', 'file'])(
-  'AWS’s own tools exchange the token for a session of the role, told by %s',
+  'AWS’s own tools exchange the token for a session of the role, configured by %s',
   async (by) => {
     const identity = await make(aws);
     const sts = await StsServer.start();
@@ -72,7 +72,7 @@ it.each(['environment', 'file'])(
   },
 );
 
-it('Google’s libraries are told where the token is and whom it impersonates', async () => {
+it('Google’s libraries get the path of the token and the account to impersonate', async () => {
   const identity = await make(gcp());
   const path = join(folder, 'tfc-google-application-credentials');
   expect(identity.environment).toEqual({ GOOGLE_CREDENTIALS: path, GOOGLE_APPLICATION_CREDENTIALS: path });
@@ -88,7 +88,7 @@ it('Google’s libraries are told where the token is and whom it impersonates', 
   expect(content('tfc-gcp-token')).toBe('jwt-of-gcp');
 });
 
-it('Azure’s providers take it from the environment, or from files', async () => {
+it('Azure’s providers get it from the environment or from files', async () => {
   const credential: Signed = { provider: 'azure', audience: 'x', clientId: 'client', token: 'jwt-of-azure' };
   const identity = await make(credential);
   expect(identity.environment).toEqual({
@@ -99,7 +99,7 @@ it('Azure’s providers take it from the environment, or from files', async () =
   expect([content('tfc-azure-client-id'), content('tfc-azure-token')]).toEqual(['client', 'jwt-of-azure']);
 });
 
-it('a provider with a tag is told by its variable alone; others and tokens alone keep the environment', async () => {
+it('a provider with a tag is configured by its variable only; others use the environment', async () => {
   const identity = await make(
     gcp(),
     gcp('EU'),
@@ -125,7 +125,7 @@ it('a provider with a tag is told by its variable alone; others and tokens alone
   expect(variables(identity)).toEqual([]);
 });
 
-it('nothing is left of it in the end', async () => {
+it('removes all files at the end', async () => {
   const identity = await make(gcp());
   await identity.end();
   expect(readdirSync(root)).toEqual([]);

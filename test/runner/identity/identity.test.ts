@@ -40,7 +40,7 @@ const printing = (command: string) => `resource "terraform_data" "a" {
   }
 }`;
 
-it('one configuration reaches its provider by the environment, and by files that are gone afterwards', async () => {
+it('a single configuration uses the environment, and files that are removed afterwards', async () => {
   const command =
     'echo "role $AWS_ROLE_ARN as $AWS_ROLE_SESSION_NAME"; stat -c "%a %n" "$AWS_WEB_IDENTITY_TOKEN_FILE" "$(dirname $AWS_WEB_IDENTITY_TOKEN_FILE)"; ' +
     'echo "token: $(cat $AWS_WEB_IDENTITY_TOKEN_FILE)"; [ "$(cat $TFC_WORKLOAD_IDENTITY_TOKEN_PATH)" = "$TFC_WORKLOAD_IDENTITY_TOKEN" ] && echo "plain token both ways"; ' +
@@ -63,7 +63,7 @@ it('one configuration reaches its provider by the environment, and by files that
   expect(bench.leftovers()).toEqual([]);
 });
 
-it('several configurations reach theirs by the variable for it, whose paths a plan may remember', async () => {
+it('several configurations use the provider’s variable, with paths that a plan may store', async () => {
   const configuration = await archive({
     'main.tf': `${awsVariable}
 output "files" {
@@ -82,7 +82,7 @@ ${printing('env | grep -c "^AWS_" ; exit 0')}`,
   expect(log).toMatch(/\(local-exec\): 0\n/);
 });
 
-it('what is asked for in vain ends the run before Terraform is started', async () => {
+it('a failed request for credentials ends the run before Terraform starts', async () => {
   const configuration = await archive({ 'main.tf': '' });
   const problem = 'TFC_AWS_PROVIDER_AUTH is "true", but a plan has no role: set TFC_AWS_RUN_ROLE_ARN.';
   const { report, log } = await bench.run(
@@ -104,7 +104,7 @@ const ofVault = (more: object = {}): Signed => ({
   ...more,
 });
 
-it.each<PhaseName>(['plan', 'apply'])('a token of Vault is revoked when the %s is over', async (phase) => {
+it.each<PhaseName>(['plan', 'apply'])('a Vault token is revoked when the %s has ended', async (phase) => {
   const command = 'echo "$VAULT_ADDR $VAULT_NAMESPACE $TERRAFORM_VAULT_SKIP_CHILD_TOKEN token: $VAULT_TOKEN"';
   const configuration = await archive({ 'main.tf': printing(command) });
   const credential = ofVault({ namespace: 'team' });
@@ -129,7 +129,7 @@ it.each<PhaseName>(['plan', 'apply'])('a token of Vault is revoked when the %s i
   expect(`${ended.log} ${ended.said}`).not.toContain(vault.token);
 });
 
-it('what Vault refuses is said, and what others were asked for is taken back', async () => {
+it('an error of Vault is reported, and other credentials are revoked', async () => {
   vault.refusal = { status: 400, errors: ['role "tfc" could not be found'] };
   const configuration = await archive({ 'main.tf': '' });
   const identity = { credentials: [ofVault(), aws()], backed: [] };

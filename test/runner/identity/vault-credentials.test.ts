@@ -28,7 +28,7 @@ const variables = (identity: Identity, ...declared: string[]) =>
     .variables(declared, (file) => `../identity/${basename(file)}`)
     .map(({ key, value }) => [key, JSON.parse(value)]);
 
-it('a Vault with an authority of its own is reached by that alone', async () => {
+it('a Vault with its own certificate authority is trusted by that only', async () => {
   const tls = await keepTls(join(root, 'tls'));
   const vault = await VaultServer.start(tls);
   const credential: Signed = {
@@ -50,7 +50,7 @@ it('a Vault with an authority of its own is reached by that alone', async () => 
   await vault.stop();
 });
 
-it('a token of Vault is renewed for as long as the phase goes on', async () => {
+it('a Vault token is renewed during the phase', async () => {
   const vault = await VaultServer.start();
   vault.leaseSeconds = 1;
   const identity = await make({
@@ -78,7 +78,7 @@ it('a token of Vault is renewed for as long as the phase goes on', async () => {
   await vault.stop();
 });
 
-describe('what Vault makes', () => {
+describe('credentials from Vault', () => {
   let vault: VaultServer;
   beforeEach(async () => {
     vault = await VaultServer.start();
@@ -90,7 +90,7 @@ describe('what Vault makes', () => {
     return makeAll({ credentials: [{ ...common, address: vault.address, token: 'jwt-of-vault' }], backed });
   };
 
-  it('are keys of AWS, for a role or a user', async () => {
+  it('are AWS keys, for a role or a user', async () => {
     vault.secrets['aws/sts/r'] = { access_key: 'ASIA', secret_key: 'sk', security_token: 'st' };
     vault.secrets['aws/creds/u'] = { access_key: 'AKIA', secret_key: 'of-a-user' };
     const body = { role_arn: 'arn:aws:iam::123456789012:role/run' };
@@ -126,7 +126,7 @@ describe('what Vault makes', () => {
     expect(vault.paths().at(-1)).toBe('/v1/auth/token/revoke-self');
   });
 
-  it('are tokens or keys of Google', async () => {
+  it('are Google tokens or keys', async () => {
     vault.secrets['gcp/roleset/r/token'] = { token: 'ya29' };
     const token = await backedBy({
       provider: 'vault_backed_gcp',
@@ -149,14 +149,14 @@ describe('what Vault makes', () => {
     await identity.end();
   });
 
-  it('is a client of Azure', async () => {
+  it('are an Azure client', async () => {
     vault.secrets['azure/creds/r'] = { client_id: 'id', client_secret: 'of-the-client' };
     const identity = await backedBy({ provider: 'vault_backed_azure', path: 'azure/creds/r', sleepSeconds: 0 });
     expect(identity.environment).toMatchObject({ ARM_CLIENT_ID: 'id', ARM_CLIENT_SECRET: 'of-the-client' });
     await identity.end();
   });
 
-  it('is said to be wrong when it is something else, and Vault takes its token back', async () => {
+  it('are reported when they have another format, and the Vault token is revoked', async () => {
     vault.secrets['azure/creds/r'] = { something: 'else' };
     const made = backedBy({ provider: 'vault_backed_azure', path: 'azure/creds/r', sleepSeconds: 0 });
     await expect(made).rejects.toThrow('The credentials that Vault issued at azure/creds/r have no client_id');

@@ -12,7 +12,7 @@ afterAll(() => rmSync(home, { recursive: true }));
 const job = { stateToken: 'sfr_token' } as Job;
 const hosts = (...names: string[]) => ({ hosts: names }) as Settings;
 
-it('Terraform finds the token by the name of the host', () => {
+it('Terraform finds the token by host name', () => {
   const settings = hosts('tf.my-company.example', 'localhost:8443');
   expect(tokenVariables(job, settings)).toEqual({
     TF_TOKEN_localterraform_com: 'sfr_token',

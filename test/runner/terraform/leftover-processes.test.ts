@@ -17,7 +17,7 @@ const alive = ({ owner }: User): number =>
   }).length;
 
 asRoot('users of Terraform', () => {
-  it('are others for each runner, and no process of theirs survives: not a daemon, not a chain of forks', async () => {
+  it('are different for each runner, and none of their processes survives: no daemon, no chain of forks', async () => {
     const [one, two] = await Promise.all([takeUsers(''), takeUsers('')]);
     const ids = [one, two].flatMap((users) => Object.values(users).map(({ owner }) => owner?.uid));
     expect(new Set(ids).size).toBe(6);
@@ -42,8 +42,8 @@ asRoot('users of Terraform', () => {
   });
 });
 
-describe.runIf(process.platform === 'linux')('where Terraform has no user of its own', () => {
-  it('a daemon is found by the mark in its environment, and nobody else’s is ended', async () => {
+describe.runIf(process.platform === 'linux')('without a separate user for Terraform', () => {
+  it('a daemon is found by the mark in its environment, without ending others', async () => {
     const { plan } = await takeUsers('none');
     const daemon = spawn('sleep', ['1000'], { detached: true, env: { STEPFORM_JOB: plan.mark }, stdio: 'ignore' });
     const bystander = spawn('sleep', ['1000'], { detached: true, env: { STEPFORM_JOB: 'another' }, stdio: 'ignore' });

@@ -47,13 +47,13 @@ describe('backends', () => {
     ['other files', { 'backend.txt': s3, 'x.tfvars': 'a = 1', 'main.tofu': s3 }, 'terraform'],
     ['files that OpenTofu reads another for', { 'main.tf': s3, 'main.tofu': '' }, 'tofu'],
     ['broken JSON', { 'a.tf.json': '{"terraform":{"backend":' }, 'terraform'],
-  ] as const)('of others are let be: %s', async (_, files, engine) => {
+  ] as const)('of others are ignored: %s', async (_, files, engine) => {
     const module = await read(files, engine);
     expect(() => refuseOtherBackends(module)).not.toThrow();
   });
 });
 
-it('ephemeral variables are known', async () => {
+it('finds ephemeral variables', async () => {
   const module = await read({
     'a.tf': 'variable "one" {\n ephemeral = true\n}\nvariable "two" {\n ephemeral = false\n}\nvariable "three" {}',
     'b.tf.json': '{"variable":{"four":{"ephemeral":true},"five":[{"ephemeral":true}],"six":{}}}',

@@ -30,8 +30,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-describe('a file that is taken', () => {
-  it('is moved when it is a plain file', () => {
+describe('moving a file', () => {
+  it('accepts a regular file', () => {
     writeFileSync(at('theirs', 'plan'), 'a plan');
     expect(takeFile(at('theirs', 'plan'), at('plan'), undefined)).toBe(true);
     expect(readFileSync(at('plan'), 'utf8')).toBe('a plan');
@@ -44,7 +44,7 @@ describe('a file that is taken', () => {
     ['a folder', () => mkdirSync(at('theirs', 'plan'))],
     ['a pipe', () => execFileSync('mkfifo', [at('theirs', 'plan')])],
     ['nothing', () => {}],
-  ])('is refused when it is %s', (_, leave) => {
+  ])('rejects %s', (_, leave) => {
     leave();
     expect(takeFile(at('theirs', 'plan'), at('plan'), undefined)).toBe(false);
     expect(existsSync(at('plan'))).toBe(false);
@@ -59,8 +59,8 @@ describe('a file that is taken', () => {
   });
 });
 
-describe('a file that is read', () => {
-  it('is read, unless a link or a pipe is in its place', () => {
+describe('reading a file', () => {
+  it('rejects links and pipes', () => {
     writeFileSync(at('theirs', 'state'), '{}');
     expect(readOwn(at('theirs', 'state')).toString()).toBe('{}');
     symlinkSync(at('secret'), at('theirs', 'link'));
@@ -70,8 +70,8 @@ describe('a file that is read', () => {
   });
 });
 
-describe('a folder that is copied', () => {
-  it('has its links as links, and no pipes', () => {
+describe('copying a folder', () => {
+  it('keeps links as links, and skips pipes', () => {
     mkdirSync(at('theirs', 'module'));
     writeFileSync(at('theirs', 'module', 'run.sh'), 'echo', { mode: 0o700 });
     symlinkSync(at('secret'), at('theirs', 'link'));
@@ -102,8 +102,8 @@ describe('a folder that is copied', () => {
   });
 });
 
-describe('files that a plan has added', () => {
-  it('come along, but for those that are there already and those that Terraform or git read unasked', () => {
+describe('files added by a plan', () => {
+  it('are moved, except existing files and files that Terraform or git read implicitly', () => {
     mkdirSync(at('apply'));
     mkdirSync(at('apply', '.terraform'));
     writeFileSync(at('apply', 'script.sh'), 'recorded');

@@ -28,18 +28,18 @@ const read = async () =>
     })
   ).stdout;
 
-describe('a pipe for one text', () => {
-  it('is no regular file, and every reader gets the whole text', async () => {
+describe('the override pipe', () => {
+  it('is not a regular file, and gives every reader the whole text', async () => {
     expect(statSync(pipe.path).isFIFO()).toBe(true);
     expect(await read()).toBe(`${text}--\n`.repeat(3));
   });
 
-  it('goes on after a reader that read nothing', async () => {
+  it('survives a reader that reads nothing', async () => {
     closeSync(openSync(pipe.path, constants.O_RDONLY));
     expect(await read()).toBe(`${text}--\n`.repeat(3));
   });
 
-  it('is a file where there can be no pipe', () => {
+  it('is a file where pipes are not supported', () => {
     writeFileSync(join(folder, 'backend.tf'), 'something else');
     const other = new OverridePipe(folder, text);
     expect(statSync(other.path).isFile()).toBe(true);

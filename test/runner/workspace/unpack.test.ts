@@ -32,8 +32,8 @@ const refused = async (bytes: Buffer, within: Partial<typeof limits> = {}): Prom
 
 const link = (linkname: string) => ({ type: 'symlink' as const, linkname });
 
-describe('an archive that is as it should be', () => {
-  it('becomes files, directories and links with their modes', async () => {
+describe('a valid archive', () => {
+  it('is unpacked to files, directories and links with their modes', async () => {
     const count = await unpacked(
       await archive({
         './': { type: 'directory' },
@@ -62,7 +62,7 @@ describe('an archive that is as it should be', () => {
     expect(readFileSync(join(root, 'large.json'), 'utf8')).toBe(large);
   });
 
-  it('takes the later of two entries of one name', async () => {
+  it('uses the later of two entries with the same name', async () => {
     await unpacked(
       await archive([
         ['a.tf', 'first'],
@@ -78,7 +78,7 @@ describe('an archive that is as it should be', () => {
     expect(lstatSync(join(root, 'c.tf')).isSymbolicLink()).toBe(true);
   });
 
-  it('may be a valid tar without entries, which the caller judges', async () => {
+  it('may be a tar without entries', async () => {
     expect(await unpacked(await archive({}))).toBe(0);
   });
 });
@@ -138,7 +138,7 @@ describe('an archive that escapes', () => {
   });
 });
 
-describe('an archive that is none', () => {
+describe('an invalid archive', () => {
   it('because it is not gzip', async () => {
     expect(await refused(Buffer.from('resource "x" "y" {}'))).toContain('is not gzip: upload a gzip-compressed tar');
   });
@@ -147,16 +147,16 @@ describe('an archive that is none', () => {
     rmSync(root, { recursive: true });
     expect(await refused(Buffer.from([0x1f]))).toContain('is empty');
   });
-  it('because it is gzip of something else', async () => {
+  it('because it is gzip but not tar', async () => {
     expect(await refused(gzipSync(randomBytes(2000)))).toContain('is gzip but not tar');
     rmSync(root, { recursive: true });
     expect(await refused(gzipSync('short'))).toMatch(/cut short|not tar/);
   });
-  it('because it was cut off', async () => {
+  it('because it is truncated', async () => {
     const whole = await archive({ 'main.tf': randomBytes(50_000).toString('hex') });
     expect(await refused(whole.subarray(0, whole.length / 2))).toContain('is cut short: upload it again');
   });
-  it('because a byte is wrong', async () => {
+  it('because it is damaged', async () => {
     const whole = await archive({ 'main.tf': randomBytes(50_000).toString('hex') });
     whole[whole.length - 6] = (whole[whole.length - 6] as number) ^ 0xff;
     expect(await refused(whole)).toMatch(/is damaged|cut short/);
@@ -164,7 +164,7 @@ describe('an archive that is none', () => {
 });
 
 describe('an archive that is too large', () => {
-  it('as it is', async () => {
+  it('when packed', async () => {
     const bytes = await archive({ x: randomBytes(2_000_000).toString('hex') });
     expect(await refused(bytes, { unpackedBytes: 10_000_000 })).toContain('is larger than 0 MiB: leave out');
   });
@@ -173,7 +173,7 @@ describe('an archive that is too large', () => {
     expect(bytes.length).toBeLessThan(50_000);
     expect(await refused(bytes)).toContain('unpacks to more than 3 MiB');
   });
-  it('in files', async () => {
+  it('in number of files', async () => {
     const entries = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`f${i}.tf`, '']));
     expect(await refused(await archive(entries))).toContain('has more than 100 entries');
   });

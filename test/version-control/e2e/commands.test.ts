@@ -46,7 +46,7 @@ const stepform = async (words: string[], input = ''): Promise<{ code: number; ou
   return { code: await ended, out, err };
 };
 
-it('connects a forge with a piped token, has a workspace follow a repository, and links an account', async () => {
+it('connects a forge with a piped token, connects a workspace to a repository, and links an account', async () => {
   const workspace = await client.createWorkspace(organization, newName());
   expect(await stepform(['login'], `${platform.token}\n`)).toMatchObject({ code: 0 });
   const to = ['vcs', 'connect', 'github_enterprise', '--url', forge.url, '--api-url', forge.url, '--name', name];

@@ -37,7 +37,7 @@ const headOf = async (identifier: string): Promise<string> =>
   (await following.gitea.call('GET', `/repos/${identifier}/branches/main`)).commit.id;
 
 describe.skipIf(!binary)('a push', () => {
-  it('of eight commits starts what only the oldest of them concerns, although the payload does not show it', async () => {
+  it('of eight commits starts workspaces that only the oldest one concerns, although the payload omits it', async () => {
     const [identifier, workspace] = await followed({ 'working-directory': 'a' });
     const other = await following.follow(identifier, { 'working-directory': 'c', 'queue-all-runs': true });
     await expect.poll(async () => (await following.runsOf(other)).length, { timeout: 60_000 }).toBe(1);
@@ -70,7 +70,7 @@ describe.skipIf(!binary)('a push', () => {
       .toEqual([first, second]);
   });
 
-  it('after one whose delivery was lost runs the newest commit, and what both of them concern', async () => {
+  it('after one whose delivery was lost runs the newest commit, in workspaces that either one concerns', async () => {
     const [identifier, workspace] = await followed({ 'working-directory': 'a' });
     const [hook] = await following.gitea.call('GET', `/repos/${identifier}/hooks`);
     const active = (on: boolean) =>
@@ -101,7 +101,7 @@ describe.skipIf(!binary)('a push', () => {
     expect(await following.commitsOf(workspace)).not.toContain(lost);
   });
 
-  it('of tags, lightweight and annotated, runs the commit that they are of; deleting one and branches run nothing', async () => {
+  it('of tags, lightweight and annotated, runs their commit; deleted tags and branches run nothing', async () => {
     const [identifier, workspace] = await followed({}, { 'tags-regex': 'release-\\d+' });
     const { tags, pushed } = await following.inClone(identifier, async (git, folder) => {
       const commits: string[] = [];
@@ -127,7 +127,7 @@ describe.skipIf(!binary)('a push', () => {
     expect((await following.commitsOf(workspace)).slice(0, -1)).toEqual(tags);
   });
 
-  it('that makes a deleted branch again runs it', async () => {
+  it('that recreates a deleted branch runs it', async () => {
     const identifier = await following.gitea.repository(newName('gone'), files);
     await following.gitea.push(identifier, { 'main.tf': resources(['x']) }, 'On a branch', {
       branch: 'side',
@@ -147,7 +147,7 @@ describe.skipIf(!binary)('a push', () => {
     expect(attributes['vcs-repo'].branch).toBe('side');
   });
 
-  it('is taken after the webhook got another secret, which this forge only takes with another webhook', async () => {
+  it('is accepted after the secret was rotated, which requires another webhook at this forge', async () => {
     const [identifier, workspace] = await followed();
     const base = `/oauth-clients/${following.oauthClient.id}/repositories`;
     const repositories = await client.list(base);

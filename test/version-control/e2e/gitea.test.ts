@@ -41,7 +41,7 @@ const ingressOf = (run: Resource) => following.ingressOf(run);
 const runOf = (workspace: Resource, sha: string) => following.runOf(workspace, sha);
 
 describe.skipIf(!binary)('a workspace that follows a repository', () => {
-  it('runs its first commit and every push, and says so on the commits', async () => {
+  it('runs its first commit and every push, and sets the commits’ statuses', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
     const workspace = await follow(identifier);
     expect(workspace.attributes['vcs-repo']).toMatchObject({
@@ -115,7 +115,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     expect(await gitea.statuses(identifier, evil)).toEqual([]);
   });
 
-  it('shows plans in one comment, and plans again for a comment of whoever linked their account', async () => {
+  it('shows plans in one comment, and plans again for a comment of a linked account', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
     const workspace = await follow(identifier);
     await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
@@ -146,7 +146,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     expect(await ours()).toHaveLength(1);
   });
 
-  it('applies a pull request before its merge, and runs the merge after it', async () => {
+  it('applies a pull request before its merge, and runs the merge afterwards', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
     const workspace = await follow(identifier, { 'apply-before-merge-enabled': true });
     await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
@@ -201,7 +201,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     expect(await runsOf(a as Resource)).toHaveLength(1);
   });
 
-  it('deletes its webhook when nothing follows the repository any longer', async () => {
+  it('deletes its webhook when nothing follows the repository anymore', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': '' });
     const workspace = await follow(identifier, { 'queue-all-runs': false });
     expect(await gitea.call('GET', `/repos/${identifier}/hooks`)).toHaveLength(1);

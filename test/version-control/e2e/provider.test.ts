@@ -115,7 +115,7 @@ const settled = async (change: Parameters<typeof configuration>[0]): Promise<str
 };
 
 describe.skipIf(!provider)('the tfe provider', () => {
-  it('connects, follows, changes and lets go, with an empty plan after each step', async () => {
+  it('connects, follows, changes and disconnects, with an empty plan after each step', async () => {
     const id = await settled({ workspace: vcs(), set: vcs('branch = "main"') });
     await settled({ workspace: vcs('branch = "release"'), set: vcs('branch = "main"') });
     await settled({ workspace: vcs('tags_regex = "v\\\\d+"'), set: vcs() });

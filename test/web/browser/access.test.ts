@@ -8,7 +8,7 @@ import { client, organization, platform, visit } from './support/reader.ts';
 
 const settings = `/app/${organization}/settings`;
 
-it('a team is made, gets people and access, and gives it back', async () => {
+it('creates a team, adds members and access, and removes them', async () => {
   const workspace = await newWorkspace();
   const name = newName('team');
   const email = `${newName('mira')}@b.test`;
@@ -63,7 +63,7 @@ it('explains to users without a team what to do', async () => {
   expect(await page.getByRole('button', { name: 'New workspace' }).count()).toBe(0);
 });
 
-it('a project gives its workspaces to a team', async () => {
+it('gives a team access to a project’s workspaces', async () => {
   const name = newName('team');
   await client.create(`/organizations/${organization}/teams`, 'teams', { name });
   const page = await visit(`/app/${organization}/projects`);

@@ -56,7 +56,7 @@ const views: Record<Place['view'], 'here' | 'environments.test.ts' | 'version-co
   nowhere: 'here',
 };
 
-it('no view is left out', () => {
+it('covers every view', () => {
   const places = Object.values(shown).map(({ path }) => placeOf(path.split('?')[0] ?? ''));
   const here = Object.entries(views).flatMap(([view, where]) => (where === 'here' ? [view] : []));
   expect(new Set(places.map(({ view }) => view))).toEqual(new Set(here));
@@ -66,7 +66,7 @@ it('no view is left out', () => {
   expect(new Set(moduleTabsShown)).toEqual(new Set(moduleTabs));
 });
 
-it('every view is for everybody, and none is wider than the screen', async () => {
+it('every view is accessible, and not wider than the screen', async () => {
   const page = await visit('/');
   const wrong: string[] = [];
   for (const [name, view] of Object.entries(shown)) {
@@ -77,7 +77,7 @@ it('every view is for everybody, and none is wider than the screen', async () =>
   expect(wrong).toEqual([]);
 });
 
-it('so is the way in', async () => {
+it('sign-in is accessible', async () => {
   const page = await newPage();
   await page.goto('/');
   await page.getByLabel('API token').waitFor();

@@ -71,7 +71,7 @@ describe('a run that waits for a person', () => {
     await page.unroute('**/api/v2/runs/run-*include=*');
   });
 
-  it('is another reader’s decision seen within a second', async () => {
+  it('shows another user’s decision within a second', async () => {
     const { run, path } = await waiting();
     const page = await visit(path);
     await seesStatus(page, 'Needs Confirmation');
@@ -101,7 +101,7 @@ describe('a run at work', () => {
     await page.getByText('Wrong account').waitFor();
   });
 
-  it('that waits behind another shows it, and can be moved to the front', async () => {
+  it('that waits for another run shows it, and can be moved to the front', async () => {
     const { workspace, run } = await waiting();
     const next = await client.createRun(workspace.id, { message: 'In a hurry' });
     const page = await visit(runPath(workspace.attributes.name, next.id));
@@ -143,8 +143,8 @@ describe('a workspace', () => {
   });
 });
 
-describe('who may only read', () => {
-  it('sees everything and no button that would be refused', async () => {
+describe('a user with read access', () => {
+  it('sees everything, and no button that would be refused', async () => {
     const { workspace, path } = await waiting();
     operate(platform);
     const page = await visit(path, { token: await newMember(organization, 'read') });

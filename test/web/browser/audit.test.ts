@@ -8,7 +8,7 @@ import { client, organization, platform, visit } from './support/reader.ts';
 
 /** Its outcome filter is in settings.test.ts; here is who did what, and where. */
 
-it('filters the audit trail by who, what and workspace, and exports what is left', async () => {
+it('filters the audit trail by user, resource and workspace, and exports the result', async () => {
   operate(platform);
   const names = [newName('audit'), newName('audit')];
   const [one, other] = (await Promise.all(names.map((name) => client.createWorkspace(organization, name)))) as [
@@ -55,7 +55,7 @@ it('filters the audit trail by who, what and workspace, and exports what is left
   await page.getByRole('rowheader', { name: 'by-member' }).waitFor();
 });
 
-it('has each deed once, with the name of what it was done to', async () => {
+it('lists each action once, with the name of the resource', async () => {
   const workspace = await newWorkspace();
   const run = await untilConfirmable(
     await startRun(workspace, { 'main.tf': resources(['a']) }, { message: 'Never mind' }),

@@ -4,7 +4,7 @@ import { client, organization, visit } from './support/reader.ts';
 
 /** Several workspaces at once, and lists that say what one looks for. */
 
-it('locks, tags and moves several workspaces after one confirmation, and says which failed', async () => {
+it('locks, tags and moves several workspaces after one confirmation, and shows which failed', async () => {
   const common = newName('bulk');
   const made = await Promise.all(
     ['a', 'b', 'c'].map((letter) => client.createWorkspace(organization, `${common}-${letter}`)),
@@ -48,7 +48,7 @@ it('locks, tags and moves several workspaces after one confirmation, and says wh
   expect((await client.get(`/workspaces/${b}`)).relationships?.project?.data).toMatchObject({ id: project.id });
 });
 
-it('a list of runs says what each changes, for how long Terraform worked and of which commit', async () => {
+it('a list of runs shows changes, duration and commit of each', async () => {
   const workspace = await client.createWorkspace(organization, newName('dense'));
   await untilFinal(await startRun(workspace, { 'main.tf': resources(['a', 'b']) }, { 'auto-apply': true }));
   const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/runs`);

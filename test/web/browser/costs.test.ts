@@ -23,13 +23,13 @@ beforeAll(async () => {
 });
 const path = () => runPath(workspace.attributes.name, run.id);
 
-it('a run without an estimate does not speak of one', async () => {
+it('a run without an estimate does not mention one', async () => {
   const page = await visit(path());
   await page.getByRole('heading', { name: 'Plan' }).waitFor();
   expect(await page.getByRole('heading', { name: 'Cost estimate' }).count()).toBe(0);
 });
 
-it('an estimate shows what it costs before and after, and for which resources', async () => {
+it('an estimate shows the cost before and after, by resource', async () => {
   const volumes: Change[] = Array.from({ length: 60 }, (_, index) => ({
     type: 'aws_ebs_volume',
     index,
@@ -69,7 +69,7 @@ it('gives the reason when there is none', async () => {
   await panel.getByText('The JSON plan is not an object.').waitFor();
 });
 
-it('what applied runs are estimated to cost is summed up by day on the overview', async () => {
+it('the overview sums up estimated costs of applied runs by day', async () => {
   const home = newName('costs');
   await client.create('/organizations', 'organizations', { name: home, email: 'costs@localhost' });
   const gateway: Change = { type: 'aws_nat_gateway', name: 'way_out', before: {}, after: {} };

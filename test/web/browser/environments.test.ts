@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 const path = () => `/app/${organization}/environments/${environment.id}`;
 
-it('stops and starts an environment, with its log and the way to its run', async () => {
+it('stops and starts an environment, with its log and a link to its run', async () => {
   const page = await visit(`/app/${organization}/environments`);
   await page.getByRole('link', { name: dev }).click();
   await seesStatus(page, 'running');
@@ -76,7 +76,7 @@ it('stops and starts an environment, with its log and the way to its run', async
   if (coder) expect(parameters).toContainEqual({ name: 'size', value: '20' });
 });
 
-it('knows before it stops anything that a parameter cannot be', async () => {
+it('rejects an invalid parameter before stopping anything', async () => {
   if (!coder) return;
   const before = await untilBuilt(environment.id);
   const page = await visit(path());
@@ -89,7 +89,7 @@ it('knows before it stops anything that a parameter cannot be', async () => {
   expect((await untilBuilt(environment.id)).build_number).toBe(before.build_number);
 });
 
-it('is found by its name from the keyboard', async () => {
+it('finds an environment by name with the keyboard', async () => {
   const page = await visit(`/app/${organization}/workspaces`);
   await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Templates' }).waitFor();
   await page.keyboard.press('Control+k');
@@ -155,7 +155,7 @@ it('creates an environment of a template, whose build can be canceled until it h
   expect(await page.getByRole('button', { name: 'Cancel build' }).count()).toBe(0);
 });
 
-it('is for everybody, on every screen', async () => {
+it('is accessible on every screen', async () => {
   const { id } = await createEnvironment(template.id, shortName('seen'), values);
   const views = {
     environments: { path: `/app/${organization}/environments`, ready: 'last built' },
@@ -180,7 +180,7 @@ it('is for everybody, on every screen', async () => {
   expect(wrong).toEqual([]);
 });
 
-it('offers templates to whoever may make them', async () => {
+it('offers templates to users who may create them', async () => {
   const name = newName('org');
   await client.create('/organizations', 'organizations', { name, email: 'a@example.test' });
   const page = await visit(`/app/${name}/workspaces`);

@@ -5,7 +5,7 @@ import { newWorkspace, startRun, untilConfirmable, untilFinal, untilUnlocked } f
 import { leaveState } from './support/operator.ts';
 import { platform, runPath, visit } from './support/reader.ts';
 
-it('the state that an apply could not store is handed out, with what to do with it', async () => {
+it('offers the errored state of an apply for download, with instructions', async () => {
   operate(platform);
   const workspace = await newWorkspace({ 'auto-apply': true });
   const failing = `resource "terraform_data" "bad" {

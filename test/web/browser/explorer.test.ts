@@ -7,7 +7,7 @@ import { client, newPage, organization, signIn, visit } from './support/reader.t
 
 const folder = process.env.SCREENSHOTS;
 
-it('filters, sorts, saves a view and exports what it shows', async () => {
+it('filters, sorts, saves a view and exports it', async () => {
   const common = newName('explored');
   const names = ['a', 'b', 'c'].map((letter) => `${common}-${letter}`);
   for (const name of names) await client.createWorkspace(organization, name, { 'terraform-version': 'latest' });

@@ -48,7 +48,7 @@ it('each view loads at most 90 KB of script and style', async () => {
   expect(over).toEqual([]);
 });
 
-it('the first view loads two scripts and one style sheet, a view of a group its own besides', async () => {
+it('the first view loads two scripts and one style sheet, other groups one more script', async () => {
   const page = await visit(`/app/${organization}/workspaces`);
   const loaded = (): Promise<string[]> =>
     page.evaluate(() =>
@@ -69,7 +69,7 @@ it('the first view loads two scripts and one style sheet, a view of a group its 
   expect(await loaded()).toContain('workspace.js');
 });
 
-it('a part that does not come leaves a way to load it again', async () => {
+it('a part that fails to load can be loaded again', async () => {
   const page = await visit('/');
   await page.route(lazyPart, (route) => route.fulfill(gone));
   await page.goto(`/app/${organization}/settings/teams`);
@@ -79,7 +79,7 @@ it('a part that does not come leaves a way to load it again', async () => {
   await page.getByRole('heading', { name: 'Teams', exact: true }).waitFor();
 });
 
-it('a page that is older than the platform loads anew where it was going', async () => {
+it('a page that is older than the platform reloads at its new address', async () => {
   const page = await visit(`/app/${organization}/workspaces`);
   // The scripts of this page were replaced, and the document names others.
   await page.route(lazyPart, (route) => route.fulfill(gone));
@@ -92,7 +92,7 @@ it('a page that is older than the platform loads anew where it was going', async
   expect(new URL(page.url()).pathname).toBe(`/app/${organization}/settings/teams`);
 });
 
-it('what is not there yet has its place on the page', async () => {
+it('loading parts keep their place in the layout', async () => {
   const page = await visit(`/app/${organization}/workspaces`);
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(lazyPart, async (route) => {

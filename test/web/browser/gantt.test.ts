@@ -16,7 +16,7 @@ resource "terraform_data" "database" {
   }
 }`;
 
-it('an apply is drawn while it runs; a bar leads to its line, and the slowest say what they waited for', async () => {
+it('an apply is drawn while it runs; a bar links to its line, and the slowest show what they waited for', async () => {
   const workspace = await newWorkspace();
   const run = await startRun(workspace, { 'main.tf': pair }, { 'auto-apply': true });
   const page = await visit(runPath(workspace.attributes.name, run.id));
@@ -41,7 +41,7 @@ it('an apply is drawn while it runs; a bar leads to its line, and the slowest sa
   expect(await aimed.locator('time').innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
 });
 
-it('a plan that was started on the page is drawn too, with its changes and its lines', async () => {
+it('a plan started on the page is drawn too, with its changes and lines', async () => {
   const workspace = await newWorkspace();
   await untilFinal(await startRun(workspace, { 'main.tf': resources(['a', 'b']) }, { 'auto-apply': true }));
   const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}`);
@@ -63,7 +63,7 @@ it('a plan that was started on the page is drawn too, with its changes and its l
   await page.getByLabel('Lines of the plan').getByText('Plan: 0 to add, 0 to change, 2 to destroy').waitFor();
 });
 
-it('a workspace without structured output applies with text, without a picture', async () => {
+it('a workspace without structured output shows text without a chart', async () => {
   const workspace = await newWorkspace({ 'structured-run-output-enabled': false });
   const run = await startRun(workspace, { 'main.tf': resources(['a', 'b']) }, { 'auto-apply': true });
   await untilFinal(run);
@@ -72,7 +72,7 @@ it('a workspace without structured output applies with text, without a picture',
   expect(await page.locator('.gantt').count()).toBe(0);
 });
 
-it('the address of a line leads there in an open run, again after the panel was closed', async () => {
+it('the address of a line opens it, also after the panel was closed', async () => {
   const workspace = await newWorkspace();
   const run = await startRun(workspace, { 'main.tf': resources(['a', 'b']) });
   await client.waitForRun(run.id, ({ attributes }) => attributes.actions['is-confirmable']);

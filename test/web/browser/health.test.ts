@@ -6,7 +6,7 @@ import { hasGo, withDriftProvider } from '../../e2e/support/drift-provider.ts';
 import { client, newWorkspace, organization, untilFinal } from '../../e2e/support/world.ts';
 import { visit } from './support/reader.ts';
 
-it.skipIf(!hasGo)('drift is found, shown and undone from the page', async () => {
+it.skipIf(!hasGo)('shows drift and undoes it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'health-'));
   // Terraform's processes may be another user's.
   chmodSync(folder, 0o777);
@@ -44,7 +44,7 @@ it.skipIf(!hasGo)('drift is found, shown and undone from the page', async () => 
   expect(readFileSync(file, 'utf8')).toBe('as configured');
 });
 
-it('offers another assessment when one ended without a result, and none while one goes on', async () => {
+it('offers another assessment after one without a result, but not while one is in progress', async () => {
   const workspace = await newWorkspace({ 'assessments-enabled': true });
   const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/health`);
   const button = page.getByRole('button', { name: 'Assess' });

@@ -27,7 +27,7 @@ const age = async ({ id }: Resource): Promise<void> => {
   await update(keys.workspace(id), { set: { 'state.at': at } });
 };
 
-it('shows what waits, fails, runs and is stale, the last runs of each, and charts with a table behind', async () => {
+it('shows waiting, failing, running and stale workspaces, their last runs, and charts with tables', async () => {
   operate(platform);
   await client.create('/organizations', 'organizations', { name: home, email: 'home@localhost' });
   const names = ['deciding', 'broken', 'busy', 'quiet'];

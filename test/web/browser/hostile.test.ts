@@ -64,7 +64,7 @@ check "loud" {
   expect(await page.locator('img, script:not([src])').count()).toBe(0);
 });
 
-it('does not let an address make the page say or do anything', async () => {
+it('does not let an address inject content or actions', async () => {
   const page = await visit(`/app/${organization}/workspaces/${encodeURIComponent(evil)}`);
   await page.getByText('Workspace not found').waitFor();
   await page.goto(`/app/${organization}/nowhere/to/be/found`);

@@ -25,7 +25,7 @@ variable "kept" { type = string }
 variable "shared" { type = string }
 output "all" { value = jsonencode([var.region, var.zones, var.size, var.motd, length(var.db_password), var.kept, var.shared]) }`;
 
-it('shows what a pasted file changes, imports it, and runs use it', async () => {
+it('previews a pasted file and imports it for new runs', async () => {
   const workspace = await newWorkspace();
   await client.setVariable(workspace.id, { key: 'region', value: 'us-east-1' });
   await client.setVariable(workspace.id, { key: 'kept', value: 'as it is' });

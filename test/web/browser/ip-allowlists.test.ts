@@ -7,7 +7,7 @@ import { client, organization, platform, visit } from './support/reader.ts';
 
 /** IP allowlists by clicks, and what a member sees who comes from elsewhere. */
 
-it('an IP allowlist is made, gets ranges, and is deleted', async () => {
+it('creates an IP allowlist, adds ranges, and deletes it', async () => {
   const name = newName('Office');
   const page = await visit(`/app/${organization}/overview`);
   await page.getByRole('link', { name: 'IP allowlists' }).click();
@@ -42,7 +42,7 @@ it('an IP allowlist is made, gets ranges, and is deleted', async () => {
   expect(lists.map(({ attributes }) => attributes.name)).not.toContain(name);
 });
 
-it('a member from elsewhere reads why nothing is shown', async () => {
+it('explains to a member from another network why nothing is shown', async () => {
   operate(platform);
   const own = new Client(platform.url, platform.token);
   const closed = newName('closed');

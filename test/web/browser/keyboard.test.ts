@@ -4,7 +4,7 @@ import { client, organization, runPath, seesStatus, visit } from './support/read
 
 /** Everything is a few keys away, and a run that failed is started again with one click. */
 
-it('goes to a workspace, its tabs and a run by name from anywhere, without a mouse', async () => {
+it('goes to a workspace, its tabs and a run by name without a mouse', async () => {
   const workspace = await newWorkspace();
   const { name } = workspace.attributes;
   const page = await visit(`/app/${organization}/workspaces`);
@@ -34,7 +34,7 @@ it('goes to a workspace, its tabs and a run by name from anywhere, without a mou
   await page.waitForURL(`**/runs/${run.id}`);
 });
 
-it('moves through a list and its search, and types in fields what it means elsewhere', async () => {
+it('moves through a list and its search; shortcuts are off in fields', async () => {
   const common = newName('keys');
   const names = ['a', 'b'].map((letter) => `${common}-${letter}`);
   await Promise.all(
@@ -57,7 +57,7 @@ it('moves through a list and its search, and types in fields what it means elsew
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
 
-it('the overview says in the tab how many runs wait for me', async () => {
+it('the tab’s title shows how many runs wait for the user', async () => {
   const workspace = await newWorkspace();
   const run = await startRun(workspace, { 'main.tf': resources(['a']) });
   await client.waitForRun(run.id, ({ attributes }) => attributes.actions['is-confirmable']);
@@ -67,7 +67,7 @@ it('the overview says in the tab how many runs wait for me', async () => {
   expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/\.svg#attention$/);
 });
 
-it('an errored run says so in the tab, and is retried with the same options', async () => {
+it('the tab’s title shows an errored run, which is retried with the same options', async () => {
   const workspace = await newWorkspace();
   const run = await untilFinal(
     await startRun(workspace, { 'main.tf': 'output "a" { value = file("missing") }' }, { 'plan-only': true }),

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe('a log of 100,000 lines', () => {
-  it('is read, searched and scrolled without freezing, a screenful of it on the page', async () => {
+  it('is read, searched and scrolled without freezing, with few rows rendered', async () => {
     const page = await visit(path);
     const shown = await waitAfter(
       page,
@@ -51,7 +51,7 @@ describe('a log of 100,000 lines', () => {
     await page.locator('.line.aimed', { hasText: 'line 54321 of a long log' }).waitFor();
   });
 
-  it('can be linked to by the line', async () => {
+  it('can be linked to by line', async () => {
     const page = await visit(`${path}#plan-54321`);
     await page.locator('.line.aimed', { hasText: 'line 54321 of' }).waitFor();
     await page.getByLabel('Line 54320').click();
@@ -75,7 +75,7 @@ describe('a plan of 2,000 resources', () => {
   });
 });
 
-describe('workspaces of more than a page', () => {
+describe('more than a page of workspaces', () => {
   it('are all listed, searched and filtered', async () => {
     const home = newName('many');
     await client.create('/organizations', 'organizations', { name: home, email: 'many@localhost' });

@@ -6,7 +6,7 @@ import { newPage, runPath, seesStatus, signIn, visit } from './support/reader.ts
 /** What happens shows soon, and the platform is not asked more often than that needs. */
 
 describe('an apply', () => {
-  it('is seen as it speaks, with one request at a time', async () => {
+  it('is shown live, with one request at a time', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const page = await visit('/');
     const run = await startRun(workspace, { 'main.tf': speaking });

@@ -6,7 +6,7 @@ import { client, organization, platform, runPath, visit } from './support/reader
 
 /** Finding one's way: to a line, back to a place in a list, out of a page that is not there. */
 
-it('shows the line of a log that a link or a search leads to, not behind the bar of the decision', async () => {
+it('scrolls a linked or found log line into view, not behind the decision bar', async () => {
   const workspace = await newWorkspace();
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
   operate(platform);
@@ -28,7 +28,7 @@ it('shows the line of a log that a link or a search leads to, not behind the bar
   await client.act(run.id, 'discard');
 });
 
-it('goes back to the place in a list of workspaces', async () => {
+it('restores the scroll position in a list of workspaces', async () => {
   const common = newName('many');
   await Promise.all(
     Array.from({ length: 70 }, (_, i) =>
@@ -49,14 +49,14 @@ it('goes back to the place in a list of workspaces', async () => {
     .toBe(true);
 });
 
-it('a run that is not there has a heading and a way out', async () => {
+it('a missing run has a heading and a link to the organizations', async () => {
   const page = await visit(`/app/${organization}/workspaces/nowhere/runs/run-0000000000000000`);
   await page.getByRole('heading', { name: 'Run not found' }).waitFor();
   await page.getByRole('link', { name: 'See your organizations' }).click();
   await page.getByRole('heading', { name: 'Organizations' }).waitFor();
 });
 
-it('on a phone nothing to press in a list of variables lies off the screen', async () => {
+it('on a phone all buttons of a variable list are on screen', async () => {
   const workspace = await newWorkspace();
   await client.setVariable(workspace.id, { key: 'a_rather_long_name_of_a_variable', value: 'x'.repeat(400) });
   const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/variables`, {
@@ -68,7 +68,7 @@ it('on a phone nothing to press in a list of variables lies off the screen', asy
   }
 });
 
-it('on a phone the decision leaves the plan to be read, and links are large enough for fingers', async () => {
+it('on a phone the decision bar leaves room for the plan, and links are large enough to tap', async () => {
   const workspace = await newWorkspace();
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a', 'b', 'c', 'd']) }));
   const page = await visit(runPath(workspace.attributes.name, run.id), { viewport: { width: 390, height: 844 } });
@@ -85,7 +85,7 @@ it('on a phone the decision leaves the plan to be read, and links are large enou
   expect(Math.min(...links)).toBeGreaterThanOrEqual(24);
 });
 
-it('on a phone a finger finds every page by name', async () => {
+it('on a phone every page can be found by name', async () => {
   const page = await visit(`/app/${organization}/overview`, {
     viewport: { width: 390, height: 844 },
     isMobile: true,
@@ -97,7 +97,7 @@ it('on a phone a finger finds every page by name', async () => {
   await page.getByRole('heading', { name: 'API tokens' }).waitFor();
 });
 
-it('a low window shows the heading of a view and where it is in the side bar', async () => {
+it('a low window shows the heading of a view and its entry in the side bar', async () => {
   const page = await visit(`/app/${organization}/settings/audit-trail`, { viewport: { width: 1100, height: 480 } });
   await page.getByRole('list', { name: 'Events' }).getByRole('listitem').first().waitFor();
   expect(await page.evaluate(() => scrollY)).toBe(0);
@@ -106,7 +106,7 @@ it('a low window shows the heading of a view and where it is in the side bar', a
   expect(box && box.y >= 0 && box.y + box.height <= 480).toBe(true);
 });
 
-it('on a phone the current tab is in sight, and lines of an error wrap', async () => {
+it('on a phone the current tab is visible, and lines of an error wrap', async () => {
   const workspace = await newWorkspace();
   const { name } = workspace.attributes;
   const text = 'a sentence that is much too long for a line of a phone '.repeat(4);

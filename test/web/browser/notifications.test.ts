@@ -52,7 +52,7 @@ const shown = (page: Page): Promise<Shown[]> => page.evaluate(() => (window as R
 /** As after the network was away: what is due later is asked for now. */
 const askNow = (page: Page): Promise<boolean> => page.evaluate(() => dispatchEvent(new Event('online')));
 
-it('tells of a run of mine that needs me, and leads there', async () => {
+it('notifies about the user’s run that needs a decision, with a link', async () => {
   const page = await visitRecorded(`/app/${organization}/projects`, true);
   await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
   expect(await page.evaluate(() => (window as Recording).asked)).toBe(0);
@@ -95,7 +95,7 @@ it('tells of a run of mine that needs me, and leads there', async () => {
   await page.getByRole('button', { name: 'Browser notifications: off' }).waitFor();
 });
 
-it('says what to do when the browser blocks them', async () => {
+it('explains what to do when the browser blocks them', async () => {
   const page = await visitRecorded(`/app/${organization}/projects`, false);
   await page.getByRole('button', { name: 'Browser notifications: off' }).click();
   await page.getByRole('button', { name: 'Turn on' }).click();

@@ -8,7 +8,7 @@ import { picture } from './support/views.ts';
 const text = (word: string) =>
   `resource "terraform_data" "script" {\n  input = <<-EOT\n${Array.from({ length: 12 }, (_, i) => `    step ${i} ${i === 6 ? word : 'same'}`).join('\n')}\n  EOT\n}`;
 
-it('marks what changed in a text of many lines, leaves out the rest, and links to one change', async () => {
+it('marks changes in multi-line text, hides unchanged lines, and links to one change', async () => {
   const workspace = await newWorkspace();
   const first = await startRun(workspace, { 'main.tf': text('before') }, { 'auto-apply': true });
   expect((await untilFinal(first)).attributes.status).toBe('applied');

@@ -10,7 +10,7 @@ deny contains {"msg": "second", "address": "a.b"} if true`;
 const panelOf = (page: Awaited<ReturnType<typeof visit>>, title: string) =>
   page.locator('details', { has: page.getByRole('heading', { name: title, exact: true }) });
 
-it('a run without policies does not speak of them', async () => {
+it('a run without policies does not mention them', async () => {
   const workspace = await newWorkspace();
   const run = await startRun(workspace, files, { 'plan-only': true });
   const page = await visit(runPath(workspace.attributes.name, run.id));
@@ -18,7 +18,7 @@ it('a run without policies does not speak of them', async () => {
   expect(await page.getByRole('heading', { name: /Polic/ }).count()).toBe(0);
 });
 
-it('a policy check shows the failed rule and reason, and who overrode it with which comment', async () => {
+it('a policy check shows the failed rule, its reason, and the override with its comment', async () => {
   const workspace = await newWorkspace();
   await attachPolicy(workspace, 'soft-mandatory', { rule: hostile });
   const run = await startRun(workspace, files);

@@ -30,7 +30,7 @@ const found = (n: number) =>
     },
   });
 
-it('a query is started, listed, and its results searched and taken', async () => {
+it('starts and lists queries, and searches and copies results', async () => {
   operate(platform);
   const workspace = await newWorkspace({ 'terraform-version': 'latest' });
   const { name } = workspace.attributes;
@@ -68,7 +68,7 @@ it('a query is started, listed, and its results searched and taken', async () =>
   await expect.poll(() => line.innerText()).toMatch(new RegExp(`${id}[\\s\\S]*finished`));
 });
 
-it.skipIf(!isAtHand(queryClient) || !hasGo)('the link that terraform query prints leads to what it found', async () => {
+it.skipIf(!isAtHand(queryClient) || !hasGo)('the link that terraform query prints opens its results', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'listed-'));
   chmodSync(folder, 0o755);
   for (const name of ['one.txt', 'two.txt']) writeFileSync(join(folder, name), '');

@@ -103,7 +103,7 @@ it('a module is published from a folder, documented, deprecated and published ag
   await page.getByText('Version 1.0.0 is deprecated.').waitFor({ state: 'detached' });
 });
 
-it('what is no module is refused, and leaves nothing behind', async () => {
+it('rejects an invalid module, without a trace', async () => {
   const page = await visit(`/app/${organization}/registry/modules`);
   await page.getByRole('button', { name: 'Publish module' }).click();
   const dialog = page.getByRole('dialog');
@@ -120,7 +120,7 @@ it('what is no module is refused, and leaves nothing behind', async () => {
   expect(all).toEqual([]);
 });
 
-it('its tests are enabled, run with variables, and read', async () => {
+it('enables tests, runs them with variables, and shows results', async () => {
   const page = await visit(`${at}/test-runs`);
   await page.getByRole('button', { name: 'Enable remote tests' }).click();
   await page.getByRole('button', { name: 'Add variable' }).click();
@@ -154,7 +154,7 @@ it('its tests are enabled, run with variables, and read', async () => {
   expect(await page.getByText('created and not destroyed').count()).toBe(0);
 });
 
-it('a workspace is made of it with a form, and its first run applies', async () => {
+it('creates a workspace from a module with a form, and applies its first run', async () => {
   const page = await visit(`${at}/no-code`);
   await page.getByRole('group', { name: 'Allowed values' }).getByLabel('size').fill('small\nlarge, with lid');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -227,7 +227,7 @@ const upgrades = async (page: Page, workspace: string, id: string): Promise<void
   expect(await module.getByText('newer version').count()).toBe(0);
 };
 
-it('who may not publish sees the documentation and no way to change it', async () => {
+it('users who may not publish see the documentation without buttons', async () => {
   operate(platform);
   const token = await newMember(organization, 'read');
   const page = await visit(at, { token });
@@ -241,7 +241,7 @@ it('who may not publish sees the documentation and no way to change it', async (
   expect(await page.getByRole('button', { name: /Publish|Deprecate|Delete/ }).count()).toBe(0);
 });
 
-it('providers and their versions are listed, with what they still lack', async () => {
+it('lists providers and their versions, with missing parts', async () => {
   const path = `/organizations/${organization}/registry-providers`;
   const provider = newName('cloud');
   await client.create(path, 'registry-providers', {

@@ -91,7 +91,7 @@ for (const level of ['soft-mandatory', 'mandatory'] as const) {
   }
 }
 
-it('disables a button whose meaning has just changed until it was not pressed for a second', async () => {
+it('disables a button whose meaning has just changed until a second without clicks', async () => {
   const { run, path } = await withFailedPolicy('soft-mandatory');
   const page = await open(path);
   await page.getByLabel('Reason').waitFor();
@@ -120,7 +120,7 @@ it('disables a button whose meaning has just changed until it was not pressed fo
   expect((await untilFinal(run)).attributes.status).toBe('applied');
 });
 
-it('a dialog that comes under the pointer is not answered by the same presses', async () => {
+it('repeated clicks do not confirm a dialog that appears under the pointer', async () => {
   const workspace = await newWorkspace();
   await untilFinal(await startRun(workspace, files, { 'auto-apply': true }));
   const run = await untilConfirmable(await client.createRun(workspace.id, { 'is-destroy': true }));

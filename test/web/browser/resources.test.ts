@@ -10,7 +10,7 @@ const policy = (effect: string) => `resource "terraform_data" "policy" {
 const node = 'resource "terraform_data" "node" {\n  input = terraform_data.policy.id\n}';
 const extra = (name: string) => `resource "terraform_data" "${name}" {}`;
 
-it('a resource leads to what it depends on and to what changed it; a plan is reviewed risk first', async () => {
+it('a resource links to its dependencies and its changes; a plan shows the riskiest changes first', async () => {
   const workspace = await newWorkspace();
   const { name } = workspace.attributes;
   const first = { 'main.tf': [policy('Deny'), node, extra('gone')].join('\n') };

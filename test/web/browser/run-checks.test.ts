@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([policies, withoutRules].map((folder) => rm(folder, { recursive: true, force: true }))));
 
-it('a run task is made once it answers, is attached to a workspace, and lets go', async () => {
+it('creates a run task once it responds, attaches it to a workspace, and detaches it', async () => {
   const { server } = await newTask(() => {});
   const name = newName('scanner');
   const page = await visit(tasksPath);
@@ -76,7 +76,7 @@ it('a run task is made once it answers, is attached to a workspace, and lets go'
   expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
 });
 
-it('a policy set takes a version that holds together, and applies where it is put', async () => {
+it('a policy set accepts a valid version, and applies to its scope', async () => {
   const name = newName('set');
   const page = await visit(setsPath);
   const dialog = page.getByRole('dialog');
@@ -103,7 +103,7 @@ it('a policy set takes a version that holds together, and applies where it is pu
   await page.getByRole('heading', { name: 'Policy sets' }).waitFor();
 });
 
-it('policies can be written one by one', async () => {
+it('policies can be written individually', async () => {
   const name = newName('set');
   const set = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', { name, kind: 'opa' });
   const page = await visit(`${setsPath}/${set.id}`);

@@ -13,7 +13,7 @@ const outcome = (id: string, attributes: object) => ({
   attributes: { 'outcome-id': id, description: `about ${id}`, ...attributes },
 });
 
-it('shows progress as it comes, then the verdict', async () => {
+it('shows progress live, then the result', async () => {
   const { server, task } = await newTask(isSilent);
   const workspace = await newWorkspace();
   await attach(workspace, task, ['post_plan']);
@@ -48,7 +48,7 @@ it('names the mandatory task that failed the run', async () => {
   await page.locator('.task-results .status.bad').waitFor();
 });
 
-it('shows outcomes with their tags, and Markdown of strangers as what it is', async () => {
+it('shows outcomes with their tags, and renders untrusted Markdown safely', async () => {
   const { server, task } = await newTask(isSilent);
   const workspace = await newWorkspace();
   await attach(workspace, task, ['pre_plan'], 'advisory');

@@ -6,7 +6,7 @@ import { newWorkspace, resources, startRun, untilConfirmable, untilFinal } from 
 import { client, newPage, organization, platform, runPath, seesStatus, signIn, visit } from './support/reader.ts';
 
 describe('a token', () => {
-  it('stays in open tabs: not in addresses, lasting storage or cookies, and goes to this origin only', async () => {
+  it('is kept in open tabs: not in addresses, persistent storage or cookies, and is sent to this origin only', async () => {
     const page = await newPage();
     const sent: { url: string; authorization?: string }[] = [];
     page.on('request', (one) => sent.push({ url: one.url(), authorization: one.headers().authorization }));
@@ -27,7 +27,7 @@ describe('a token', () => {
     expect(strangers.map(({ authorization }) => authorization)).toEqual([undefined]);
   });
 
-  it('that is wrong is refused in words, and the address kept', async () => {
+  it('that is invalid shows an error, and the address is kept', async () => {
     const path = `/app/${organization}/workspaces`;
     const page = await newPage();
     await page.goto(path);
@@ -62,7 +62,7 @@ describe('one session for all tabs', () => {
     return tab;
   };
 
-  it('lets a new tab in without asking, and ends in all of them', async () => {
+  it('signs in a new tab automatically, and ends in all of them', async () => {
     const page = await visit(`/app/${organization}/workspaces`);
     const tab = await other(page, `/app/${organization}/runs`);
     await tab.getByRole('button', { name: 'Sign out' }).waitFor();
@@ -111,7 +111,7 @@ describe('addresses', () => {
     await page.goBack().catch(() => {});
   });
 
-  it('of login lead to a new token', async () => {
+  it('of terraform login lead to a new token', async () => {
     const page = await visit('/app/settings/tokens?source=terraform-login');
     await page.getByText('terraform login is waiting for a token').waitFor();
   });

@@ -18,7 +18,7 @@ const make = (collection: string, attributes: object) =>
 
 beforeAll(() => operate(platform));
 
-it('tokens of a team and of the organization are made, shown once, used, seen in the audit trail and revoked', async () => {
+it('tokens of a team and of the organization are created, shown once, used, audited and revoked', async () => {
   const team = await make('teams', { visibility: 'organization' });
   const page = await visit(`${settings}/teams/${team.id}`);
   const dialog = page.getByRole('dialog');
@@ -143,7 +143,7 @@ it('warns the second of two users who edit a project, team or workspace, and kee
   expect(relationships?.['agent-pool']?.data).toEqual({ type: 'agent-pools', id: pool.id });
 });
 
-it('notifications of a workspace are made, verified, turned off and deleted, and what destinations say stays text', async () => {
+it('notifications of a workspace are created, verified, disabled and deleted, and responses are shown as text', async () => {
   const workspace = await make('workspaces', {});
   const server = await startServer();
   const answer = (code: number) => {
@@ -194,7 +194,7 @@ it('notifications of a workspace are made, verified, turned off and deleted, and
   expect(await reader.getByText('Notifications').count()).toBe(0);
 });
 
-it('who may not read the audit trail or manage tokens sees neither', async () => {
+it('users without permission see neither the audit trail nor tokens', async () => {
   const page = await visit(`${settings}/general`, { token: await newMember(organization, 'read') });
   await page.getByText('Only owners can change').waitFor();
   expect(await page.getByRole('link', { name: 'Audit trail' }).count()).toBe(0);
@@ -203,7 +203,7 @@ it('who may not read the audit trail or manage tokens sees neither', async () =>
   await page.getByText('can read its audit trail').waitFor();
 });
 
-it('a deleted workspace comes back, or goes for good, on the page', async () => {
+it('a deleted workspace is recovered or permanently deleted', async () => {
   const kept = await make('workspaces', {});
   const gone = await make('workspaces', {});
   for (const { id } of [kept, gone]) await client.call('DELETE', `/workspaces/${id}`);
@@ -222,7 +222,7 @@ it('a deleted workspace comes back, or goes for good, on the page', async () => 
   ).rejects.toThrow('404');
 });
 
-it('a provider set is created, changed and deleted on the page', async () => {
+it('a provider set is created, changed and deleted', async () => {
   const project = await make('projects', {});
   const name = newName('providers');
   const page = await visit(`${settings}/general`);

@@ -4,7 +4,7 @@ import { client, organization, runPath, visit } from './support/reader.ts';
 
 /** What workspaces share: variables, and the end of each other's applies. */
 
-it('a set gives its variables to a workspace, where an own one overrides them', async () => {
+it('a workspace has a set’s variables, which its own ones override', async () => {
   const { attributes, id } = await newWorkspace();
   await client.setVariable(id, { key: 'region', value: 'of-the-workspace' });
   const name = newName('set');
@@ -34,7 +34,7 @@ it('a set gives its variables to a workspace, where an own one overrides them', 
   ]);
 });
 
-it('an apply in one workspace queues a run in another, which names its trigger', async () => {
+it('an apply in one workspace queues a run in another, which shows its trigger', async () => {
   const source = await newWorkspace({ 'auto-apply': true });
   const target = await newWorkspace({ 'auto-apply': true });
   await untilFinal(await startRun(target, { 'main.tf': resources(['b']) }));

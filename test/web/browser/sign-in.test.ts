@@ -50,7 +50,7 @@ it('returns to the previous page, leaves no secrets in the URL, and ends at sign
   await until(ask, ({ status }) => status === 401, 120_000);
 });
 
-it('makes who was signed in with a token the same user', async () => {
+it('connects the identity to the user who was signed in with a token', async () => {
   const { token, url } = platform.local;
   const page = await newPage({ baseURL: url });
   await page.goto('/app/settings/tokens');
@@ -63,7 +63,7 @@ it('makes who was signed in with a token the same user', async () => {
   expect(me.id).toBe((await new Client(url, token).get('/account/details')).id);
 });
 
-it('shows invitations, which are joined or declined', async () => {
+it('shows invitations, to join or decline', async () => {
   const { token, url } = platform.local;
   const owner = new Client(url, token);
   const email = 'mira@example.test';
@@ -88,7 +88,7 @@ it('shows invitations, which are joined or declined', async () => {
   expect(ids).toEqual(['wanted']);
 });
 
-it('lists who signs in as the reader, and disconnects them, which ends their sessions', async () => {
+it('lists connected identities, and disconnects them, which ends their sessions', async () => {
   const { url } = platform.local;
   issuer.account = { sub: 'jo-1', email: 'jo@example.test', email_verified: true, preferred_username: 'jo' };
   const page = await newPage({ baseURL: url });

@@ -58,7 +58,7 @@ it('compares a state with the one before its run, not with a snapshot of its app
   await expect.poll(() => page.getByRole('rowheader').allInnerTexts()).toEqual(list);
 });
 
-it('shows no id in place of a name that is not loaded yet', async () => {
+it('shows no id while a name is loading', async () => {
   const workspace = await newWorkspace();
   await pushState(workspace, 1, [nodes([0])]);
   const page = await visit('/');

@@ -80,7 +80,7 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   await page.getByLabel('Apply pull requests before the merge').waitFor();
 });
 
-it('is readable by every member: connections, deliveries and a broken connection', async () => {
+it('shows every member connections, deliveries and a broken connection', async () => {
   const { token, name } = await connected();
   const workspace = await client.createWorkspace(organization, newName());
   const repo = { identifier: 'acme/network', 'oauth-token-id': token };
@@ -102,7 +102,7 @@ it('is readable by every member: connections, deliveries and a broken connection
   expect(await wrongWith(page, 'settings of a connected workspace')).toEqual([]);
 });
 
-it('shows what a commit did in which workspaces, by keyboard too', async () => {
+it('shows the runs of a commit by workspace, also by keyboard', async () => {
   const { token } = await connected();
   const sha = 'b'.repeat(40);
   const base = '/repos/acme/fleet';
@@ -145,7 +145,7 @@ it('shows what a commit did in which workspaces, by keyboard too', async () => {
   await page.getByText('No runs for this commit').waitFor();
 });
 
-it('authorizes a connection by an OAuth application, and says how that went', async () => {
+it('authorizes a connection with an OAuth application, and shows the result', async () => {
   forge.on('GET', '/login/oauth/authorize', ({ query }) => {
     const back = new URL(query.get('redirect_uri') ?? '');
     back.search = String(new URLSearchParams({ code: 'the-code', state: query.get('state') ?? '' }));
@@ -186,7 +186,7 @@ it('authorizes a connection by an OAuth application, and says how that went', as
   await line.getByText('octocat').waitFor();
 });
 
-it('links installations of the GitHub App, by keyboard too', async () => {
+it('links installations of the GitHub App, also by keyboard', async () => {
   const base = `**/api/v2/organizations/${organization}/github-app-installations`;
   const installation = (id: string, name: string, linked: boolean) => ({
     id,

@@ -19,7 +19,7 @@ it.each([
   [event({ type: 'workspace', action: 'lock' }, { outcome: 'failed' }), 'workspace: lock'],
   [event({ type: 'policy_set', action: 'create_workspaces' }), 'policy set: create workspaces'],
   [event({ action: 'constructor' }), 'team: constructor'],
-])('an event is put into words', (one, words) => {
+])('describes an event', (one, words) => {
   expect(deedIn(one)).toBe(words);
 });
 
@@ -28,7 +28,7 @@ it.each([
   [event({}, { token_kind: 'toString' }), undefined],
   [event({}, { token_kind: 'team' }), 'with a team token'],
   [event({}), 'by the platform, on their behalf'],
-])('says by what it was done', (one, words) => {
+])('names the kind of token and client', (one, words) => {
   expect(accessMeansOf(one)).toBe(words);
 });
 
@@ -63,7 +63,7 @@ it.each([
     event({ type: 'workspace', id: 'ws-1' }, { workspace: 'network' }),
     { view: 'workspace', organization: 'acme', workspace: 'network', tab: 'overview' },
   ],
-])('leads to what it was about where that can be shown', (one, place) => {
+])('links to the resource if it has a view', (one, place) => {
   expect(placeOfEvent(one, 'acme')).toEqual(place);
 });
 
@@ -84,7 +84,7 @@ it.each([
   expect(programIn(agent)).toBe(name);
 });
 
-it('exports events as CSV, and nothing in it is a formula', () => {
+it('exports events as CSV without formulas', () => {
   const [names, line, rest] = csvOfTrail([
     {
       ...event({ type: 'workspace', id: 'ws-1' }, { user_agent: '=1+1', workspace: 'a "b", c', name: '=net' }),

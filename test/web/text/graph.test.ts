@@ -26,7 +26,7 @@ describe('a graph of resources', () => {
     );
   });
 
-  it('leaves out dependencies of dependencies', () => {
+  it('omits indirect dependencies', () => {
     const needs = { 'a.two': ['a.one'], 'a.three': ['a.one', 'a.two'] };
     expect(edges(graphOf(of('a.one', 'a.two', 'a.three'), needs, new Set()))).toEqual([
       'a.one > a.two',
@@ -34,7 +34,7 @@ describe('a graph of resources', () => {
     ]);
   });
 
-  it('puts 300 resources of one type into one node, and ends where modules depend on each other', () => {
+  it('folds 300 resources of one type into one node, and handles cycles of modules', () => {
     const many = Array.from({ length: 300 }, (_, i) => ({ address: `a.n${i}` }));
     expect(graphOf(many, {}, new Set()).nodes).toHaveLength(1);
     expect(graphOf(many, {}, new Set([' a'])).nodes).toHaveLength(300);

@@ -15,7 +15,7 @@ const shown = (log: LogText, folds: LogFolds, open: Parameters<LogFolds['rows']>
     .map((row) => ('fold' in row ? `${row.fold.address} (${row.fold.lines.join(' ')})` : log.bare(row.line)));
 
 describe('a log folded by resource', () => {
-  it('gathers what each says, however much others speak in between', () => {
+  it('groups the lines of each resource, even if interleaved', () => {
     const log = logOf(
       'Terraform v1.11.4',
       '\x1b[1maws_vpc.main: Creating...\x1b[0m',
@@ -33,7 +33,7 @@ describe('a log folded by resource', () => {
     ]);
   });
 
-  it('folds each change of a plan, with what stands inside', () => {
+  it('folds each change of a plan with its lines', () => {
     const log = logOf(
       'Terraform will perform the following actions:',
       '',
@@ -62,7 +62,7 @@ describe('a log folded by resource', () => {
     ]);
   });
 
-  it('leaves lines that only look alike, and single ones, as they are', () => {
+  it('does not fold similar and single lines', () => {
     const lines = ['http://example.com: no', 'Error: a.b', 'aws_vpc.main: Refreshing state...', 'see main.tf: it'];
     const log = logOf(...lines);
     expect(shown(log, new LogFolds(log))).toEqual(lines);
@@ -78,7 +78,7 @@ describe('a log folded by resource', () => {
     expect(shown(log, folds)).toEqual(['a.b (0 2)', 'x']);
   });
 
-  it('shows the lines of one that is open, and knows where each is', () => {
+  it('shows the lines of an open group, and finds the row of each', () => {
     const log = logOf('a.b: Creating...', 'x', 'a.b: Creation complete');
     const folds = new LogFolds(log);
     folds.rows(new Set());

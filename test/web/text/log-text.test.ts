@@ -16,8 +16,8 @@ const read = (bytes: Uint8Array, cuts: number[] = []): LogText => {
   return log;
 };
 
-describe('a log as it comes', () => {
-  it('reads the same however it is cut, in the middle of characters and colours too', () => {
+describe('a growing log', () => {
+  it('reads the same however it is split, even within characters and colors', () => {
     const text = 'Plan: \x1b[32m3 to add\x1b[0m\nÜber „alles“ 🚀\r\n\n\x1b[1m\x1b[31m│ Error\x1b[0m: no\nlast';
     const expected = ['Plan: 3 to add', 'Über „alles“ 🚀', '', '│ Error: no', 'last'];
     fc.assert(
@@ -37,13 +37,13 @@ describe('a log as it comes', () => {
     expect(linesOf(log)).toEqual(['one', 'two', 'three']);
   });
 
-  it('carries a colour on to the next lines', () => {
+  it('continues a color on the next lines', () => {
     const log = read(framed('\x1b[33mone\ntwo\x1b[0m\nthree'));
     expect(log.pieces(1)).toEqual([{ text: 'two', style: { colour: 3 } }]);
     expect(log.pieces(2)).toEqual([{ text: 'three', style: {} }]);
   });
 
-  it('finds text whatever its case, colours in between', () => {
+  it('finds text ignoring case and colors', () => {
     const log = read(framed('an \x1b[31mErr\x1b[0mor here\nnothing\nERROR there'));
     expect(log.find('error')).toEqual([0, 2]);
     expect(log.find('')).toEqual([]);
@@ -62,11 +62,11 @@ describe('a log as it comes', () => {
 describe('Terraform’s JSON lines', () => {
   const log = (...messages: object[]) => linesOf(read(framed(messages.map((one) => JSON.stringify(one)).join('\n'))));
 
-  it('read as their message', () => {
+  it('are shown as their message', () => {
     expect(log({ '@level': 'info', '@message': 'Plan: 1 to add', type: 'change_summary' })).toEqual(['Plan: 1 to add']);
   });
 
-  it('that are diagnostics read as in a terminal', () => {
+  it('that are diagnostics are shown as in a terminal', () => {
     const lines = log({
       '@level': 'error',
       '@message': 'Error: Unsupported argument',
@@ -91,22 +91,22 @@ describe('Terraform’s JSON lines', () => {
     ]);
   });
 
-  it('that only look like it stay as they are', () => {
+  it('that only look like it are unchanged', () => {
     expect(linesOf(read(framed('{"@not json')))).toEqual(['{"@not json']);
   });
 });
 
-describe('colours', () => {
+describe('colors', () => {
   const styles = (text: string) => ansi(text).pieces.map(({ style }) => style);
 
-  it('of the terminal, bright or not, and the nearest of 256 and of true colours', () => {
+  it('include bright ones, and the nearest of 256 and of true colors', () => {
     expect(styles('\x1b[31ma')).toEqual([{ colour: 1 }]);
     expect(styles('\x1b[92ma')).toEqual([{ colour: 2 }]);
     expect(styles('\x1b[38;5;196ma')).toEqual([{ colour: 1 }]);
     expect(styles('\x1b[38;2;20;220;220ma')).toEqual([{ colour: 6 }]);
   });
 
-  it('remove every sequence from the text', () => {
+  it('are removed from the text completely', () => {
     const text = ansi('\x1b]8;;https://evil.example\x07link\x1b]8;;\x07 \x1b[2K\x1b[1;31;42mx\x1b[m\x07').pieces;
     expect(text.map((piece) => piece.text).join('')).toBe('link x');
   });

@@ -20,7 +20,7 @@ const inlinesOf = (blocks: Block[]): Inline[] =>
     return 'children' in block ? block.children : [];
   });
 
-describe('within a line', () => {
+describe('inline Markdown', () => {
   it.each<[string, Inline[]]>([
     ['plain', ['plain']],
     [
@@ -59,7 +59,7 @@ describe('within a line', () => {
     '<javascript:alert(1)>',
     '![x](javascript:alert(1))',
     '<a href="javascript:alert(1)">x</a>',
-  ])('leads nowhere with %s', (text) => {
+  ])('creates no link for %s', (text) => {
     expect(hrefs(parseInline(text))).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe('blocks', () => {
     expect(kinds(text)).toEqual(['heading', 'paragraph', 'list', 'list', 'quote', 'code', 'rule', 'table']);
   });
 
-  it('keep what is within them', () => {
+  it('keep their content', () => {
     expect(parseMarkdown('- a\n  - b\n- c')).toEqual([
       {
         kind: 'list',
@@ -102,7 +102,7 @@ describe('blocks', () => {
     expect(parseMarkdown('```\n<b>\n')).toEqual([{ kind: 'code', text: '<b>\n' }]);
   });
 
-  it('lead nowhere they should not, whatever is written', () => {
+  it('never contain unsafe links', () => {
     const bits = fc.constantFrom(
       'a',
       ' ',
@@ -156,7 +156,7 @@ describe('blocks', () => {
     '(',
     'https://a.test/*_',
   ])(
-    'of nothing but %j are read in no time to speak of, and not too deep to be shown',
+    'of only %j are parsed quickly, and not too deep to be shown',
     (bit) => {
       const blocks = parseMarkdown(bit.repeat(maxMarkdown / bit.length));
       expect(JSON.stringify(blocks).length).toBeGreaterThan(0);
@@ -176,7 +176,7 @@ describe('blocks', () => {
     ['links that all end at the same place', `${many('![x](y ')})`],
     ['brackets that all close at the same place', `${many('[')}](x)`],
   ])(
-    'are read in no time where nothing fits after a long try: %s',
+    'are parsed quickly when a long match fails: %s',
     (_, text) => {
       const blocks = parseMarkdown(text);
       expect(textOf(inlinesOf(blocks)).length).toBeLessThanOrEqual(maxMarkdown);

@@ -19,14 +19,14 @@ const waiting = (id: string, more = {}) => run(id, 'planned', { confirmable: tru
 const none = async () => undefined;
 const idsOf = (alerts: { run: { id: string } }[]) => alerts.map(({ run: { id } }) => id);
 
-it('tells each run once, and nothing that was so at the first look', async () => {
+it('notifies about each run once, and not about the initial state', async () => {
   const alerts = new RunAlerts();
   expect(await alerts.look([waiting('a'), run('b', 'planning')], none)).toEqual([]);
   expect(idsOf(await alerts.look([waiting('a'), waiting('b')], none))).toEqual(['b']);
   expect(await alerts.look([waiting('a'), waiting('b')], none)).toEqual([]);
 });
 
-it('tells again when a run waits for another decision', async () => {
+it('notifies again when a run waits for another decision', async () => {
   const alerts = new RunAlerts();
   await alerts.look([], none);
   expect(idsOf(await alerts.look([run('a', 'policy_override')], none))).toEqual(['a']);
@@ -34,7 +34,7 @@ it('tells again when a run waits for another decision', async () => {
   expect((await alerts.look([waiting('a')], none)).map(({ status }) => status)).toEqual(['Needs Confirmation']);
 });
 
-it('tells of failures, not of other ends or decisions of others', async () => {
+it('notifies about failures, not about other ends or decisions of others', async () => {
   const alerts = new RunAlerts();
   await alerts.look([run('a', 'planning'), run('b', 'planning'), run('c', 'planning')], none);
   const ends: Record<string, string> = { a: 'errored', b: 'applied' };
@@ -43,7 +43,7 @@ it('tells of failures, not of other ends or decisions of others', async () => {
   expect(told.map(({ run: { id }, status }) => [id, status])).toEqual([['a', 'Plan Errored']]);
 });
 
-it('leaves out what others started', () => {
+it('ignores runs that others started', () => {
   expect(
     idsOf(startedBy([waiting('a'), waiting('b', { by: 'user-2' })], 'user-1').map((one) => ({ run: one }))),
   ).toEqual(['a']);

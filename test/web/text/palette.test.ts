@@ -15,6 +15,6 @@ it.each([
   ['NET', ['network', 'my-network', 'subnetwork', 'Runs']],
   ['runs net', ['Runs']],
   ['nothing', []],
-])('"%s" finds the closest first', (text, names) => {
+])('"%s" finds the best match first', (text, names) => {
   expect(matching(text, entries).map(({ name }) => name)).toEqual(names);
 });

@@ -9,8 +9,8 @@ const rows = (change: Partial<Change>) =>
     ...(forces ? ['forces'] : []),
   ]);
 
-describe('what changes in a resource', () => {
-  it('is shown leaf by leaf, the unchanged left out', () => {
+describe('changes of a resource', () => {
+  it('are shown by attribute, without unchanged ones', () => {
     expect(
       rows({
         before: { name: 'a', size: 1, tags: { env: 'x', 'my team': 'net' }, same: [1, 2] },
@@ -22,13 +22,13 @@ describe('what changes in a resource', () => {
     ]);
   });
 
-  it('shows an element put in front of a list as one row', () => {
+  it('show an element inserted at the start of a list as one row', () => {
     expect(rows({ before: { zones: ['a', 'b'] }, after: { zones: ['c', 'a', 'b'] } })).toEqual([
       ['zones[0]', '–', '"c"'],
     ]);
   });
 
-  it('does so too where Terraform says of each element that it is neither sensitive nor unknown', () => {
+  it('do so too with Terraform’s masks for each element', () => {
     const change = {
       before: { zones: ['a', 'b'] },
       after: { zones: ['c', 'a', 'b'] },
@@ -43,27 +43,27 @@ describe('what changes in a resource', () => {
     ]);
   });
 
-  it('shows a new order of the same elements', () => {
+  it('show a new order of the same elements', () => {
     expect(rows({ before: { zones: ['a', 'b'] }, after: { zones: ['b', 'a'] } })).toEqual([
       ['zones[0]', '"a"', '"b"'],
       ['zones[1]', '"b"', '"a"'],
     ]);
   });
 
-  it('goes into blocks', () => {
+  it('include nested blocks', () => {
     expect(rows({ before: { rule: [{ port: 80 }] }, after: { rule: [{ port: 80 }, { port: 443 }] } })).toEqual([
       ['rule[1].port', '–', '443'],
     ]);
   });
 
-  it('marks values known after apply', () => {
+  it('mark values known after apply', () => {
     expect(rows({ before: { id: '1', name: 'a' }, after: { name: 'a' }, after_unknown: { id: true } })).toEqual([
       ['id', '"1"', '(known after apply)'],
     ]);
     expect(rows({ before: null, after: {}, after_unknown: true })).toEqual([['', '–', '(known after apply)']]);
   });
 
-  it('never shows a sensitive value, nor hides that it changes', () => {
+  it('never show a sensitive value, but show that it changes', () => {
     const change = {
       before: { password: '(sensitive value)', user: 'a' },
       after: { password: '(sensitive value, changed)', user: 'a' },
@@ -74,7 +74,7 @@ describe('what changes in a resource', () => {
     expect(rows({ ...change, after: change.before })).toEqual([]);
   });
 
-  it('names the attribute that forces the replacement, not others with the same prefix', () => {
+  it('name the attribute that forces the replacement, not others with the same prefix', () => {
     expect(
       rows({
         actions: ['delete', 'create'],
@@ -89,7 +89,7 @@ describe('what changes in a resource', () => {
     ]);
   });
 
-  it('lays out JSON in a string, and leaves text of several lines alone', () => {
+  it('format JSON in a string, and keep multi-line text', () => {
     expect(
       rows({ before: { policy: '{"a":1}', text: 'one\ntwo' }, after: { policy: '{"a":2}', text: 'one\nthree' } }),
     ).toEqual([
@@ -98,7 +98,7 @@ describe('what changes in a resource', () => {
     ]);
   });
 
-  it('does not take a name of every object for an attribute', () => {
+  it('do not mistake inherited property names for attributes', () => {
     expect(rows({ before: {}, after: { constructor: 'x', tags: {} }, before_sensitive: {} })).toEqual([
       ['constructor', '–', '"x"'],
       ['tags', '–', '{}'],
@@ -143,7 +143,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('say what else happens to a resource that changes anyway', () => {
+  it('notes what else happens to a changed resource', () => {
     const { resources } = differencesOf({
       resource_changes: [
         { address: 'a', previous_address: 'old.a', change: { actions: ['update'], importing: { id: 'i-1' } } },
@@ -153,7 +153,7 @@ describe('a plan', () => {
     expect(resources.map(({ kind, also }) => [kind, ...also])).toEqual([['update', 'move', 'import'], ['move']]);
   });
 
-  it('of nothing has nothing', () => {
+  it('without content has no differences', () => {
     expect(differencesOf({ resource_changes: null, output_changes: null })).toEqual({
       resources: [],
       outputs: [],

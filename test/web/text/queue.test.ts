@@ -29,7 +29,7 @@ const lockedBy = (id: string | undefined, reason: string | null): Map<string, Re
     ],
   ]);
 
-it('counts in the order of creation, whatever the order of the list, and names the run in front', () => {
+it('counts in order of creation, whatever the order of the list, and names the run ahead', () => {
   const front = run('front', 'planned');
   const [first, second] = [run('first', 'pending'), run('second', 'pending')];
   const other = run('other', 'pending', {}, 'another');
@@ -46,14 +46,14 @@ it('shows who locked the workspace, and why', () => {
   expect(waits.get('r')).toEqual({ place: 1, of: 1, heldBy: 'user-1', reason: 'Migration' });
 });
 
-it('distinguishes a run that left its state behind from one that has just ended', () => {
+it('distinguishes a run with an errored state from one that has just ended', () => {
   const left = waitsOf({ open: [run('r', 'pending')], workspaces: lockedBy('run-1', 'What the apply of run-1 …') });
   expect(left.get('r')).toMatchObject({ heldBy: 'run-1' });
   const ended = waitsOf({ open: [run('r', 'pending')], workspaces: lockedBy('run-1', 'Locked by Run run-1') });
   expect(ended.get('r')).toEqual({ place: 1, of: 1 });
 });
 
-it('leaves out runs that take no turn, and ended runs', () => {
+it('ignores runs that do not queue, and ended runs', () => {
   const open = [
     run('plan', 'pending', { 'plan-only': true }),
     run('saved', 'pending', { 'save-plan': true }),

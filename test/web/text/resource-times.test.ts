@@ -22,7 +22,7 @@ const read = (lines: string[], at?: number): LogText => {
 };
 
 describe('work on resources over time', () => {
-  it('has begin, end and the line of each, and which failed or goes on', () => {
+  it('has start, end and line of each, and which failed or is in progress', () => {
     const { times } = read([
       'Terraform v1.11.4',
       event('apply_start', 'a.one', 0, create),
@@ -56,7 +56,7 @@ describe('work on resources over time', () => {
     ]);
   });
 
-  it('names the slowest, and the last of their dependencies to end before they began', () => {
+  it('names the slowest, and the dependency that each waited for last', () => {
     const { times } = read([
       event('apply_start', 'module.net["x"].a.vpc[0]', 0, create),
       event('apply_start', 'a.key', 0, create),
@@ -74,7 +74,7 @@ describe('work on resources over time', () => {
 });
 
 describe('times of lines', () => {
-  it('are Terraform’s own, else those of arrival, else unknown', () => {
+  it('are Terraform’s own, else the time of receipt, else unknown', () => {
     const log = read([event('apply_start', 'a.one', 7, create), 'text']);
     expect([log.at(0), log.at(1), log.hasTimes]).toEqual([Date.parse(second(7)), undefined, true]);
     log.append(Buffer.from('more text\n'), 42);
@@ -82,7 +82,7 @@ describe('times of lines', () => {
     expect(read(['text']).hasTimes).toBe(false);
   });
 
-  it('an apply says nothing twice that its plan has said, and shows outputs and provisioners as people know them', () => {
+  it('an apply does not repeat its plan, and shows outputs and provisioners as in a terminal', () => {
     const log = read([
       event('planned_change', 'a.one', 0),
       event('provision_progress', 'a.one', 1, { provisioner: 'local-exec', output: 'hello\nthere' }),

@@ -41,7 +41,7 @@ it.each([
   expect(workedMs(run('applied', stamps))).toBe(ms);
 });
 
-it('counts runs by day, days without runs too', () => {
+it('counts runs by day, including days without runs', () => {
   const good = { 'planning-at': at(9, 0), 'planned-and-finished-at': at(9, 3) };
   const yesterday = new Date(2030, 0, 14, 23, 59).toISOString();
   const days = dailyRuns(
@@ -62,7 +62,7 @@ it('counts runs by day, days without runs too', () => {
   ]);
 });
 
-it('counts resources and costs back from what there is now', () => {
+it('calculates past resources and costs from the current ones', () => {
   const day = (date: number) => new Date(2030, 0, date, 12).toISOString();
   const parts = new Map<string, Resource>();
   const applied = (on: number, added: number, destroyed: number, cost?: [prior: string, proposed: string]) => {
@@ -92,7 +92,7 @@ it('counts resources and costs back from what there is now', () => {
   expect(dailyLevels([applied(15, 1, 0)], parts, { resources: 1, days: 1, now })[0]?.monthlyCost).toBeUndefined();
 });
 
-it('keeps the last ten runs of each workspace, the oldest first', () => {
+it('keeps the last ten runs of each workspace, oldest first', () => {
   const newestFirst = Array.from({ length: 12 }, () => run('applied', {}));
   const other = run('applied', {}, { workspace: 'ws-2' });
   const latest = latestByWorkspace([...newestFirst, other]);

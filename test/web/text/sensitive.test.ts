@@ -105,8 +105,8 @@ const shownOf = (before: State | undefined, after: State): string => {
 
 const many = { numRuns: 3_000 };
 
-describe('what is sensitive', () => {
-  it('in a state is not shown, whatever is compared with it', () => {
+describe('a sensitive value', () => {
+  it('in a state is not shown in any comparison', () => {
     fc.assert(
       fc.property(attributes, attributes, tree, (one, other, output) => {
         const [before, after] = [stateOf(one, output), stateOf(other, output)];
@@ -118,7 +118,7 @@ describe('what is sensitive', () => {
     );
   });
 
-  it('is not shown where a provider repeats it without a mark', () => {
+  it('is not shown where a provider repeats it unmarked', () => {
     fc.assert(
       fc.property(tree, (marked) => {
         const input = dynamic(marked);
@@ -141,7 +141,7 @@ describe('what is sensitive', () => {
     );
   });
 
-  it('in a plan is neither given to readers nor shown, whatever becomes of the value', () => {
+  it('in a plan is neither returned nor shown, however it changes', () => {
     fc.assert(
       fc.property(tree, tree, tree, (before, after, unknown) => {
         const change: Change = {

@@ -34,7 +34,7 @@ const after: State = {
 };
 
 describe('two states', () => {
-  it('differ by resource, each under its address', () => {
+  it('are compared by resource address', () => {
     expect(stateDifferences(before, after).resources.map(({ address, kind }) => [address, kind])).toEqual([
       ['terraform_data.subnet["b"]', 'destroy'],
       ['terraform_data.network', 'update'],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { tagsIn, textOfTags } from '../../../functions/web/text/tags.ts';
 
-it('tags are read as they are shown, whatever they have in them', () => {
+it('tags are parsed as they are shown, whatever they contain', () => {
   const tags = [
     { key: 'critical', value: '' },
     { key: 'team', value: 'network and more' },

@@ -20,7 +20,7 @@ const folder = await mkdtemp(join(tmpdir(), 'stepform-tar-'));
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('an archive made in the browser', () => {
-  it('reads back whole, long and foreign names included', async () => {
+  it('is read completely, with long and non-ASCII names', async () => {
     const contents: Record<string, string> = {};
     const archive = Buffer.from(await (await gzip(tar(entries))).arrayBuffer());
     const reader = extract();
@@ -34,14 +34,14 @@ describe('an archive made in the browser', () => {
     expect(contents).toEqual(Object.fromEntries(entries.map(({ path, content }) => [path, content])));
   });
 
-  it('is one that other programs take', async () => {
+  it('is readable by other programs', async () => {
     const file = join(folder, 'a.tar.gz');
     await writeFile(file, Buffer.from(await (await gzip(tar(entries))).arrayBuffer()));
     execFileSync('tar', ['-xzf', file, '-C', folder]);
     for (const { path, content } of entries) expect(await readFile(join(folder, path), 'utf8')).toBe(content);
   });
 
-  it('leaves out what the command line leaves out, and states', () => {
+  it('excludes the same files as the command line, and states', () => {
     expect(isConfigurationFile('main.tf')).toBe(true);
     expect(isConfigurationFile('.terraform.lock.hcl')).toBe(true);
     expect(isConfigurationFile('.terraform/modules/a/main.tf')).toBe(true);

@@ -8,7 +8,7 @@ const marked = (lines: Line[]): string[] =>
   lines.flatMap(({ parts }) => parts.filter(({ changed }) => changed).map(({ text }) => text));
 
 describe('the difference of two texts', () => {
-  it('is both texts, whatever they are', () => {
+  it('contains both texts completely', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'ab', '', '🚀b', 'x'), { maxLength: 12 })
       .map((all) => all.join('\n'));
@@ -23,7 +23,7 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('marks what changed inside a line, and whole lines that came or went', () => {
+  it('marks changes within a line, and added or removed lines', () => {
     const { before, after } = textDifference(
       '{\n  "Effect": "Allow",\n  "Sid": "a"\n}',
       '{\n  "Effect": "Deny",\n  "Sid": "a",\n  "New": 1\n}',
@@ -32,7 +32,7 @@ describe('the difference of two texts', () => {
     expect(marked(after)).toEqual(['Deny', ',', '  "New": 1']);
   });
 
-  it('leaves out what is the same, but for two lines around', () => {
+  it('hides unchanged lines, except two lines of context', () => {
     const lines = Array.from({ length: 20 }, (_, i) => `line ${i}`);
     const { after } = textDifference(lines.join('\n'), lines.with(9, 'other').join('\n'));
     expect(shortened(after).map((row) => (typeof row === 'number' ? row : textOf([row])))).toEqual([

@@ -20,7 +20,7 @@ it('orders causes before effects and the end last within a millisecond', () => {
   ]);
 });
 
-it('names the day when it is another one', () => {
+it('shows the date when the day differs', () => {
   expect(timeAfter(at, later)).toBe(timeOfDay(at));
   expect(timeAfter(at, '2026-03-04T12:00:00Z')).toMatch(/Mar.*, /);
   expect(timeAfter(at, '2025-03-01T12:00:00Z').endsWith(timeOfDay(at))).toBe(true);

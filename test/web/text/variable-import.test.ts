@@ -9,7 +9,7 @@ const variable = (key: string, value: string | null, more = {}): Resource<'vars'
     attributes: { key, value, hcl: false, category: 'terraform', sensitive: value === null, ...more },
   }) as unknown as Resource<'vars'>;
 
-it('keeps text as text and anything else as HCL', () => {
+it('imports strings as text and anything else as HCL', () => {
   const file = 'region = "eu"\ncount_of = 3\nzones = ["a"]\non = true\nnote = <<EOT\nline\nEOT\n';
   expect(importOf(file, [], []).map(({ key, value, hcl }) => [key, value, hcl])).toEqual([
     ['region', 'eu', false],
@@ -27,7 +27,7 @@ it('reads JSON too', () => {
   ]);
 });
 
-it('says what each variable replaces', () => {
+it('shows what each variable replaces', () => {
   const own = [
     variable('same', 'x'),
     variable('other', 'x'),
@@ -53,4 +53,4 @@ it.each([
   ['a = 1\nwhat', 'line 2'],
   ['a = 1\na = 2', 'line 2: give each variable once'],
   ['{"a": ', 'not a JSON object'],
-])('refuses %j and says where', (text, why) => expect(() => importOf(text, [], [])).toThrow(why));
+])('rejects %j with the line', (text, why) => expect(() => importOf(text, [], [])).toThrow(why));

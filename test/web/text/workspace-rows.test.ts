@@ -30,7 +30,7 @@ it('groups workspaces by what their run needs from the user', () => {
   expect(rowOf(a, run('r', 'a', 'discarded')).group).toBe('idle');
 });
 
-it('learns from open runs what workspaces are at, and which runs are over', () => {
+it('updates rows from unfinished runs, and reports finished ones', () => {
   const rows = [rowOf(a, run('r1', 'a', 'applied')), rowOf(b, run('r2', 'b', 'applying')), rowOf(c, undefined)];
   const merged = withOpenRuns(rows, [
     run('r3', 'a', 'planned'),
