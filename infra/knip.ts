@@ -21,7 +21,7 @@ export default {
     'test/elsewhere/localhost.mjs',
     // Bundled by path (test/infra/local/support/application.ts).
     'test/infra/local/support/{caller,records}.ts',
-    'test/web/browser/support/runner.ts',
+    'test/{support/file-runner,web/browser/support/runner}.ts',
     'test/web/screenshots.ts',
   ],
   project: ['{functions,infra,test}/**/*.{ts,tsx,mjs}'],

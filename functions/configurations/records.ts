@@ -240,7 +240,7 @@ export const adoptConfigurationVersion = async (id: string): Promise<void> => {
   });
 };
 
-interface Pointer extends Key {
+export interface Pointer extends Key {
   configurationVersionId: string;
 }
 
@@ -248,7 +248,7 @@ interface Pointer extends Key {
 export const getConfigurationVersions = (ids: string[]): Promise<ConfigurationVersion[]> =>
   batchGet<ConfigurationVersion & Key>(ids.map(keys.configurationVersion));
 
-const versionsOf = (pointers: Pointer[]) =>
+export const versionsOf = (pointers: Pointer[]) =>
   getConfigurationVersions(pointers.map(({ configurationVersionId }) => configurationVersionId));
 
 /** Newest first. Reads the page's versions, and pointers up to it. */
@@ -266,32 +266,3 @@ export const listConfigurationVersions = async (
 /** Its upload URL is still good. */
 export const mayStillBeUploaded = ({ createdAt }: ConfigurationVersion): boolean =>
   Date.now() - Date.parse(createdAt) < uploadSeconds * 1000;
-
-/** So many are looked at in one read. */
-const pieceSize = 100;
-
-/** The newest that a run without a configuration version of its own takes. */
-export const latestConfigurationVersion = async (workspaceId: string): Promise<ConfigurationVersion | undefined> => {
-  const { pk } = keys.workspace(workspaceId);
-  for (let after: string | undefined, more = true; more; ) {
-    const range = { pk, prefix: 'CV#', after, reverse: true, limit: pieceSize };
-    const pointers = await query<Pointer & { sk: string }>(range);
-    const latest = await latestOf(pointers);
-    if (latest) return latest;
-    more = pointers.length === pieceSize;
-    after = pointers.at(-1)?.sk;
-  }
-  return undefined;
-};
-
-const latestOf = async (pointers: Pointer[]): Promise<ConfigurationVersion | undefined> => {
-  for (let i = 0; i < pointers.length; i += 10) {
-    for (const version of await versionsOf(pointers.slice(i, i + 10))) {
-      if (version.speculative || (version.provisional && !version.adoptedAt)) continue;
-      const checked = mayStillBeUploaded(version) ? await checkUpload(version) : version;
-      // The run fetches a commit that is on its way.
-      if (checked.status === 'uploaded' || checked.status === 'fetching') return checked;
-    }
-  }
-  return undefined;
-};

@@ -23,13 +23,13 @@ import {
 import { configurationVersionDocument, ingressDocument, ingressDocuments } from './document.ts';
 import { configurationVersion, taskConfigurationVersion } from './finder.ts';
 import { ingressAttributes } from './ingress-input.ts';
+import { latestConfigurationVersion } from './latest.ts';
 import {
   archiveOf,
   type ConfigurationVersion,
   configurationUploadUrl,
   createConfigurationVersion,
   getConfigurationVersion,
-  latestConfigurationVersion,
   listConfigurationVersions,
 } from './records.ts';
 

@@ -1,5 +1,5 @@
 import { noPermissions } from '../api/permissions/granted.ts';
-import { latestConfigurationVersion } from '../configurations/records.ts';
+import { latestConfigurationVersion } from '../configurations/latest.ts';
 import { finalFailures, nextStep, timeAfterFailure } from '../run/auto-destroy.ts';
 import { autoDestroy, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';

@@ -3,14 +3,11 @@ import { unprocessable } from '../api/errors.ts';
 import type { OtherFields } from '../api/known-attributes.ts';
 import { type ApiRequest, sourceNameOf, sourceOf } from '../api/request.ts';
 import { readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
-import {
-  type ConfigurationVersion,
-  getConfigurationVersion,
-  latestConfigurationVersion,
-  mayStillBeUploaded,
-} from '../configurations/records.ts';
+import { latestConfigurationVersion } from '../configurations/latest.ts';
+import { type ConfigurationVersion, getConfigurationVersion, mayStillBeUploaded } from '../configurations/records.ts';
 import { versionProblem } from '../run/engine.ts';
 import type { RunOptions } from '../run/run.ts';
+import { fetchAgain } from '../version-control/fetch-again.ts';
 import { checkUnmanaged } from '../workspaces/managed.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
@@ -112,15 +109,27 @@ const checkTogether = (workspace: Workspace, options: Omit<RunOptions, 'autoAppl
 
 const versionPointer = '/data/relationships/configuration-version';
 
-/** The one that is named, else the workspace's newest. @throws {ApiError} 422 */
-export const findVersion = async (workspace: Workspace, id: string | undefined): Promise<ConfigurationVersion> => {
+const noConfiguration = ({ name, vcsRepo }: Workspace) => {
+  const remedy = vcsRepo
+    ? `from ${vcsRepo.identifier} yet; look for its newest commit with the action fetch-latest-from-vcs`
+    : 'yet; upload one first';
+  return unprocessable(versionPointer, `configuration-version: workspace ${name} has no configuration ${remedy}`);
+};
+
+/**
+ * The one that is named, else the workspace's newest.
+ * @param complete what is done about a commit whose content is missing; absent: it is not taken
+ * @throws {ApiError} 422
+ */
+export const findVersion = async (
+  workspace: Workspace,
+  id: string | undefined,
+  complete?: (version: ConfigurationVersion) => Promise<ConfigurationVersion>,
+): Promise<ConfigurationVersion> => {
   if (id === undefined) {
-    const latest = await latestConfigurationVersion(workspace.id);
-    if (latest) return latest;
-    throw unprocessable(
-      versionPointer,
-      `configuration-version: workspace ${workspace.name} has no configuration yet; upload one first`,
-    );
+    const latest = await latestConfigurationVersion(workspace.id, { failedCommits: complete !== undefined });
+    if (!latest) throw noConfiguration(workspace);
+    return complete?.(latest) ?? latest;
   }
   // For half the price where its content came before a moment ago.
   const shown = await getConfigurationVersion(id, false);
@@ -128,7 +137,8 @@ export const findVersion = async (workspace: Workspace, id: string | undefined):
   if (version?.workspaceId !== workspace.id) {
     throw unprocessable(versionPointer, `configuration-version: ${id} not found in workspace ${workspace.name}`);
   }
-  const checked = await acceptUpload(version);
+  const accepted = await acceptUpload(version);
+  const checked = (await complete?.(accepted)) ?? accepted;
   const { status, errorMessage = '' } = checked;
   // The run waits for an upload that is still under way.
   if (status === 'uploaded' || status === 'fetching') return checked;
@@ -154,7 +164,7 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   }
   checkTogether(workspace, options);
   const versionId = input.relationships['configuration-version']?.data?.id;
-  const version = await findVersion(workspace, versionId);
+  const version = await findVersion(workspace, versionId, fetchAgain);
   const terraformVersion = input.attributes['terraform-version'] ?? undefined;
   if (terraformVersion && !options.planOnly && !version.speculative) {
     throw unprocessable(pointer('terraform-version'), 'terraform-version: only plan-only runs can set it');

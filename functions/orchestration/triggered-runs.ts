@@ -1,5 +1,5 @@
 import { noPermissions } from '../api/permissions/granted.ts';
-import { latestConfigurationVersion } from '../configurations/records.ts';
+import { latestConfigurationVersion } from '../configurations/latest.ts';
 import type { Run } from '../run/run.ts';
 import { recordRunEvent } from '../runs/events.ts';
 import { listRunTriggers, type RunTrigger } from '../runs/triggers.ts';

@@ -37,7 +37,12 @@ export const versionControlKeys = {
     pk: `ORG#${organization}`,
     sk: `OC#${createdAt}#${id}`,
   }),
-  oauthClientUse: (id: string, userId: string): Key => ({ pk: `OC#${id}`, sk: `USE#${userId}` }),
+  oauthClientUse: (id: string, userId: string, repository: string): Key => ({
+    pk: `OC#${id}`,
+    sk: `USE#${userId}#${repository}`,
+  }),
+  /** As versions before wrote it: a follower that changed its repository had none left. */
+  formerOauthClientUse: (id: string, userId: string): Key => ({ pk: `OC#${id}`, sk: `USE#${userId}` }),
   linkedAccount: (clientId: string, accountId: string): Key => ({ pk: `OC#${clientId}`, sk: `ACCOUNT#${accountId}` }),
   linkOfUser: (clientId: string, userId: string): Key => ({ pk: `OC#${clientId}`, sk: `LINKED#${userId}` }),
   linkCode: (hash: string): Key => ({ pk: `LINKCODE#${hash}`, sk: 'LINKCODE' }),

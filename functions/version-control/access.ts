@@ -57,7 +57,8 @@ const refreshed = async (client: OauthClient, token: OauthToken): Promise<OauthT
     if (leased) return refreshNow(client, leased);
     const current = await get<OauthToken>(keys.oauthToken(token.id));
     if (!current) throw new ForgeError('refused', 'the connection was deleted');
-    if (isFresh(current)) return current;
+    // Also one that is valid for less than two minutes: it has just been issued.
+    if (isFresh(current) || current.generation !== token.generation) return current;
     if (Date.now() > until) throw new ForgeError('unreachable', 'the token is being refreshed');
     await delay(200);
   }

@@ -53,7 +53,7 @@ const said = (body: Buffer): string => {
   try {
     const { message, error } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
     const text = [message, error].find((one) => typeof one === 'string') as string | undefined;
-    return text ? `: ${text.slice(0, 200)}` : '';
+    return text ? `: ${text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200)}` : '';
   } catch {
     return '';
   }

@@ -76,24 +76,63 @@ const statusesOf = (
 
 const textOf = ({ state, description, targetUrl }: CommitStatus): string => `${state} ${description} ${targetUrl}`;
 
-/** Posts what is new of it; the record as it is then. @throws {ForgeError} */
-const post = async (record: CommitRecord, statuses: CommitStatus[]): Promise<CommitRecord> => {
-  const fresh = statuses.filter((status) => record.posted?.[status.context] !== textOf(status));
-  if (fresh.length === 0 || (record.posts ?? 0) >= maxPosts) return record;
-  const wait = Date.parse(record.lastPostAt ?? '') + spacingOf(record) - Date.now();
-  if (wait > 0) await delay(Math.min(wait, leaseSeconds * 500));
-  const { forge, call } = await accessBy(record.tokenId, { patient: true, repository: record.identifier });
-  const posted = { ...record.posted };
-  for (const status of fresh) {
-    await forge.postStatus(call, record.identifier, record.sha, status);
-    posted[status.context] = textOf(status);
+/** Longer waits are the sweep's. */
+const maxWaitMs = 10_000;
+/** Posts until the lease is renewed, and what was posted is stored. */
+const perBatch = 20;
+
+/** After very many posts, only how it ended. */
+const isWorthPosting =
+  ({ posts = 0, posted }: CommitRecord) =>
+  (status: CommitStatus): boolean =>
+    posted?.[status.context] !== textOf(status) && (posts < maxPosts || status.state !== 'pending');
+
+/** Stores what was posted also when one fails: nothing is posted twice. @throws {ForgeError} */
+const postBatch = async (record: CommitRecord, statuses: CommitStatus[]): Promise<CommitRecord> => {
+  const { id, tokenId, identifier, sha } = record;
+  const { forge, call } = await accessBy(tokenId, { patient: true, repository: identifier });
+  const posted: Record<string, string> = {};
+  try {
+    for (const status of statuses) {
+      await forge.postStatus(call, identifier, sha, status);
+      posted[status.context] = textOf(status);
+    }
+  } finally {
+    const posts = Object.keys(posted).length;
+    const all = { ...record.posted, ...posted };
+    if (posts > 0) {
+      await update<CommitRecord>(keys.commit(id), {
+        set: { posted: all, lastPostAt: now() },
+        add: { posts },
+        condition: 'attribute_exists(pk)',
+      });
+    }
   }
-  const noted = await update<CommitRecord>(keys.commit(record.id), {
-    set: { posted, lastPostAt: now() },
-    add: { posts: fresh.length },
-    condition: 'attribute_exists(pk)',
-  });
-  return noted ?? record;
+  return { ...record, posted: { ...record.posted, ...posted } };
+};
+
+/**
+ * Posts what is new.
+ * @param renew renews the lease; false when it is lost, or the time of this call is over
+ * @returns seconds until the rest may be posted; 0 when there is none
+ * @throws {ForgeError}
+ */
+const post = async (
+  record: CommitRecord,
+  statuses: CommitStatus[],
+  renew: () => Promise<boolean> = async () => true,
+): Promise<number> => {
+  const fresh = statuses.filter(isWorthPosting(record));
+  if (fresh.length === 0) return 0;
+  const wait = Date.parse(record.lastPostAt ?? '') + spacingOf(record) - Date.now();
+  if (wait > maxWaitMs) return Math.ceil(wait / 1000);
+  if (wait > 0) await delay(wait);
+  let current = record;
+  for (let i = 0; i < fresh.length; i += perBatch) {
+    if (i > 0 && !(await renew())) return 1;
+    current = await postBatch(current, fresh.slice(i, i + perBatch));
+  }
+  return 0;
 };
 
 /** What a forge does not want to know of this commit. */
@@ -117,9 +156,9 @@ const giveUp = async (record: CommitRecord, error: ForgeError): Promise<void> =>
 };
 
 /** Later, by the sweep. */
-const putOff = (id: string, holder: string): Promise<unknown> =>
+const putOff = (id: string, holder: string, seconds = 120): Promise<unknown> =>
   update(keys.commit(id), {
-    set: dueIn(id, 120),
+    set: dueIn(id, seconds),
     remove: ['holder', 'leaseUntil'],
     condition: 'holder = :me',
     values: { ':me': holder },
@@ -136,7 +175,9 @@ export const updateStatus = async (id: string): Promise<void> => {
     const { runs, outcomes } = organization ? await outcomesOf(id) : { runs: [], outcomes: [] };
     try {
       if (organization && outcomes.length > 0) {
-        await post(record, statusesOf(record, outcomes, organization));
+        const renew = async () => Date.now() < until && (await lease(id, holder)) !== undefined;
+        const rest = await post(record, statusesOf(record, outcomes, organization), renew);
+        if (rest > 0) return void (await putOff(id, holder, rest));
         if (organization.pullRequestCommentsEnabled ?? true) await commentOnPulls(record, runs, pagesOf(organization));
       }
     } catch (error) {

@@ -1,18 +1,31 @@
 import { leavePool } from '../agent-pools/uses.ts';
-import { keys } from '../store/keys.ts';
-import { remove } from '../store/table.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, remove } from '../store/table.ts';
 import { endLinks } from './account-links.ts';
 import { getEndedClient, getEndedToken } from './connections.ts';
 import { disconnect } from './end.ts';
 import { getEndedInstallation, removeInstallation } from './github-app/installations.ts';
-import { leave, listUses } from './repositories.ts';
+import { type FollowedRepository, leave, listUses } from './repositories.ts';
 import { settleRepository } from './webhooks.ts';
 
 /** Completes the deletion of a connection. */
 
-/** False while a webhook could not be deleted yet: the record of its repository then stays. */
-const endUses = async (clientId: string): Promise<boolean> => {
+/** A connection may have another token by now, whose followers stay. A repository without a record has no webhook. */
+const usesOf = async (clientId: string, tokenId: string | undefined) => {
   const uses = await listUses(clientId);
+  if (tokenId === undefined) return uses;
+  const ids = [...new Set(uses.map(({ repository }) => repository))];
+  const found = await batchGet<FollowedRepository & Key>(ids.map(keys.repository));
+  const others = new Set(found.filter((one) => one.tokenId !== tokenId).map(({ id }) => id));
+  return uses.filter(({ repository }) => !others.has(repository));
+};
+
+/**
+ * False while a webhook could not be deleted yet: the record of its repository then stays.
+ * @param tokenId only what is connected by this token
+ */
+const endUses = async (clientId: string, tokenId?: string): Promise<boolean> => {
+  const uses = await usesOf(clientId, tokenId);
   for (const { follower, repository } of uses) {
     await disconnect(follower, repository);
     await leave(repository, follower);
@@ -45,5 +58,5 @@ export const completeInstallationEnd = async (id: string): Promise<void> => {
 /** May be repeated. */
 export const completeTokenEnd = async (id: string): Promise<void> => {
   const token = await getEndedToken(id);
-  if (token?.deletedAt && (await endUses(token.clientId))) await remove(keys.oauthToken(id));
+  if (token?.deletedAt && (await endUses(token.clientId, id))) await remove(keys.oauthToken(id));
 };

@@ -55,6 +55,8 @@ export interface OauthToken extends Edited {
   /** Why the forge rejects it. */
   broken?: string;
   account: Account;
+  /** A personal access token: nobody authorized it here. */
+  personal?: boolean;
   createdAt: string;
   deletedAt?: string;
 }
@@ -76,6 +78,7 @@ export interface IssuedToken {
   token: string;
   refreshToken?: string;
   expiresAt?: string;
+  personal?: boolean;
 }
 
 export type ClientSettings = Pick<
@@ -215,7 +218,7 @@ export const keepToken = async (client: OauthClient, issued: IssuedToken, accoun
   const { set, remove } = await sealIssued(id, issued);
   if (current) {
     const renewed = await update<OauthToken>(keys.oauthToken(id), {
-      set: { ...set, account },
+      set: { ...set, account, personal: issued.personal ?? false },
       add: { generation: 1 },
       remove: [...remove, 'broken', 'pausedUntil'],
       condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
@@ -223,7 +226,8 @@ export const keepToken = async (client: OauthClient, issued: IssuedToken, accoun
     if (renewed) return renewed;
   }
   const { id: clientId, organization } = client;
-  const token: OauthToken = { ...set, id, organization, clientId, generation: 1, account, createdAt: now() };
+  const { personal = false } = issued;
+  const token: OauthToken = { ...set, id, organization, clientId, generation: 1, account, personal, createdAt: now() };
   await put({ ...keys.oauthToken(id), ...token });
   await update(keys.oauthClient(clientId), {
     set: { tokenId: id, updatedAt: now() },

@@ -43,7 +43,8 @@ export const tokenDocument = (token: OauthToken): Resource => ({
   id: token.id,
   type: 'oauth-tokens',
   attributes: {
-    uid: token.account.id,
+    // HCP Terraform has one only where somebody authorized it (go-tfe: TestOAuthTokensList).
+    uid: token.personal ? null : token.account.id,
     'created-at': token.createdAt,
     'has-ssh-key': token.sealedSshKey !== undefined,
     'service-provider-user': token.account.name,

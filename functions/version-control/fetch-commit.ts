@@ -15,6 +15,7 @@ import { type Access, accessBy } from './access.ts';
 import { type CommitArchive, getArchive } from './archives.ts';
 import { asForgeError, failureOf, headersFor, pausedUntil } from './call.ts';
 import { ForgeError, mayPass } from './forge-error.ts';
+import { counted } from './handling.ts';
 import { type AddPart, ArchiveError, limits, repack } from './repack.ts';
 import { identifierOf, readGitmodules, type Submodule, takesSsh } from './submodules.ts';
 
@@ -149,14 +150,15 @@ const fetchOnce = async ({
 };
 
 /** The error in our words; messages of a forge or a library may contain URLs. */
-const wordsOf = ({ identifier, sha, attempts }: CommitArchive, error: unknown): string => {
+const wordsOf = ({ identifier, sha, since }: CommitArchive, error: unknown): string => {
   if (error instanceof ArchiveError) return `${identifier} at ${sha.slice(0, 7)}: ${error.message}.`;
   if (!(error instanceof ForgeError)) return `${identifier} at ${sha.slice(0, 7)} could not be fetched.`;
   if (error.failure === 'missing') {
     return `Commit ${sha.slice(0, 7)} no longer exists in ${identifier} (force-pushed away, or the repository renamed?): ${error.message}.`;
   }
   if (error.failure === 'refused') return `The connection may not read ${identifier}: ${error.message}.`;
-  return `${identifier} could not be fetched: ${error.message}; tried ${attempts + 1} times.`;
+  const minutes = Math.round((Date.now() - Date.parse(since)) / 60_000);
+  return `${identifier} could not be fetched: ${error.message}${minutes > 0 ? `; tried for ${counted(minutes, 'minute')}` : ''}.`;
 };
 
 const triesAgain = (error: unknown): boolean =>

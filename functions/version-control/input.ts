@@ -7,7 +7,7 @@ import { identifier, readData, setting, text, toOne } from '../api/validation.ts
 import { isTrusted } from '../outbound/addresses.ts';
 import { getProject } from '../projects/records.ts';
 import { callerOf } from './call.ts';
-import type { Account, ClientSettings, OauthClient } from './connections.ts';
+import type { Account, ClientSettings, IssuedToken, OauthClient } from './connections.ts';
 import { ForgeError } from './forge-error.ts';
 import { forges } from './forges/forges.ts';
 import { type Dialect, providerOf, serviceProviderNames } from './service-providers.ts';
@@ -157,9 +157,13 @@ const checkKeys = (
   if (!wants && privateKey) throw unprocessable(`${at}/private-key`, 'private-key: is only for ado_server');
 };
 
+interface PersonalToken extends IssuedToken {
+  account: Account;
+}
+
 export interface NewClient {
   settings: ClientSettings;
-  issued?: { token: string; account: Account };
+  issued?: PersonalToken;
 }
 
 /** @throws {ApiError} 400 or 422 */
@@ -203,13 +207,13 @@ export const readNewClient = async (request: ApiRequest, organization: string): 
       ...(projectIds.size ? { projectIds } : {}),
       ...(agentPoolId ? { agentPoolId } : {}),
     },
-    ...(token && account ? { issued: { token, account } } : {}),
+    ...(token && account ? { issued: { token, account, personal: true } } : {}),
   };
 };
 
 export interface ClientChange {
   settings: Partial<ClientSettings>;
-  issued?: { token: string; account: Account };
+  issued?: PersonalToken;
 }
 
 const fixed = ['service-provider', 'http-url', 'api-url'] as const;
@@ -258,7 +262,7 @@ export const readClientChange = async (request: ApiRequest, client: OauthClient)
         : {}),
       ...(projects ? { projectIds: projects } : {}),
     },
-    ...(token && account ? { issued: { token, account } } : {}),
+    ...(token && account ? { issued: { token, account, personal: true } } : {}),
   };
 };
 

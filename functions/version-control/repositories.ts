@@ -190,7 +190,11 @@ export const unfollow = async (
   follower: string,
 ): Promise<void> => {
   await leave(repository, follower);
-  await remove(keys.oauthClientUse(clientId, follower));
+  if (await remove(keys.oauthClientUse(clientId, follower, repository))) return;
+  await remove(keys.formerOauthClientUse(clientId, follower), {
+    condition: 'repository = :repository',
+    values: { ':repository': repository },
+  });
 };
 
 interface Use extends Key {
@@ -201,7 +205,7 @@ interface Use extends Key {
 /** All followers of a connection, with their repositories. */
 export const listUses = async (clientId: string): Promise<Use[]> => {
   const rows = await queryAll<Use>({ pk: keys.oauthClient(clientId).pk, prefix: 'USE#' });
-  return rows.map((row) => ({ ...row, follower: row.sk.slice('USE#'.length) }));
+  return rows.map((row) => ({ ...row, follower: row.sk.split('#')[1] ?? '' }));
 };
 
 /** A branch's move from one commit to another, in the order in which this platform received them. */

@@ -90,9 +90,9 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
 
 /** Followers that could no longer use the client. @throws {ApiError} 422 which names some of them */
 const checkUsers = async (client: OauthClient, after: OauthClient): Promise<void> => {
-  const followers = (await listUses(client.id)).map(({ follower }) => follower);
+  const followers = [...new Set((await listUses(client.id)).map(({ follower }) => follower))];
   const left = (await getWorkspaces(followers.filter(isWorkspace))).filter(
-    ({ projectId }) => !serves(after, projectId),
+    ({ projectId, vcsRepo }) => vcsRepo?.clientId === client.id && !serves(after, projectId),
   );
   const sets = after.organizationScoped ? [] : await getPolicySets(followers.filter(isPolicySet));
   const modules = after.organizationScoped ? [] : followers.filter(isModule);

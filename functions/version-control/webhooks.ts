@@ -1,8 +1,9 @@
 import { dueAttributes, dueIn } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
-import { put, remove, update } from '../store/table.ts';
+import { create, put, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { type Access, accessBy } from './access.ts';
+import { asForgeError } from './call.ts';
 import { ForgeError, mayPass } from './forge-error.ts';
 import type { Repository } from './forges/forge.ts';
 import {
@@ -15,7 +16,9 @@ import {
   hookSecrets,
   keepRepository,
   openHookSecret,
+  unfollow,
 } from './repositories.ts';
+import { recordVcsEvent } from './vcs-events.ts';
 
 /** Webhooks at forges: one for each repository that something follows. */
 
@@ -31,9 +34,16 @@ export const follow = async (
   publicUrl: string,
 ): Promise<FollowedRepository> => {
   const repository = await keepRepository(access, found);
-  await put({ ...keys.follower(repository.id, follower) });
-  await put({ ...keys.oauthClientUse(access.client.id, follower), repository: repository.id });
-  if (!repository.hookId) await ensureWebhook(access, repository, publicUrl);
+  const { id } = repository;
+  const isNew = await create({ ...keys.follower(id, follower) });
+  await put({ ...keys.oauthClientUse(access.client.id, follower, id), repository: id });
+  try {
+    if (!repository.hookId) await ensureWebhook(access, repository, publicUrl);
+  } catch (error) {
+    // It follows nothing: its rows would keep the repository, and a webhook that others make, for good.
+    if (isNew) await unfollow({ repository: id, clientId: access.client.id }, follower);
+    throw error;
+  }
   await update(keys.repository(repository.id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
   return repository;
 };
@@ -75,6 +85,30 @@ export const rotateSecret = async (
 /** After this long, a forge that refuses to delete a webhook is no longer asked. */
 const triedMs = 3 * 24 * 3600_000;
 
+/** False when it is to be tried again. */
+const deleteWebhook = async (repository: FollowedRepository): Promise<boolean> => {
+  const { hookId, identifier, tokenId, httpUrl } = repository;
+  if (!hookId) return true;
+  try {
+    const { forge, call } = await accessBy(tokenId, { patient: true, ended: true });
+    await forge.deleteHook(call, identifier, hookId);
+  } catch (error) {
+    const since = Date.parse(repository.unusedAt ?? repository.createdAt);
+    if (mayPass(error) && Date.now() - since < triedMs) return false;
+    const { failure, message } = asForgeError('Version control', error);
+    if (failure === 'missing') return true;
+    await recordVcsEvent({
+      organization: repository.organization,
+      clientId: repository.clientId,
+      tokenId,
+      level: 'error',
+      message: `The webhook of ${identifier}, which nothing follows any longer, could not be deleted: ${message}`,
+      suggestedAction: `Delete the webhook that ends in ${hookPath(repository)} in the settings of ${httpUrl || identifier}.`,
+    });
+  }
+  return true;
+};
+
 /**
  * Handles a repository that is due: deletes it with its webhook unless it has followers. The webhook's address is
  * invalid from the moment the record is gone. True when there is nothing left to do.
@@ -86,7 +120,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
     await update(keys.repository(id), { remove: ['unusedAt', ...dueAttributes], condition: 'attribute_exists(pk)' });
     return true;
   }
-  const { hookId, identifier, tokenId, uuid } = repository;
+  const { uuid } = repository;
   if (!repository.unusedAt && !repository.endedAt) {
     // The request that created it is under way or was interrupted: decide at the next look.
     await update(keys.repository(id), {
@@ -104,15 +138,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   // It has a follower after all.
   if (!ended) return true;
   await remove(keys.hook(uuid));
-  try {
-    if (hookId) {
-      const { forge, call } = await accessBy(tokenId, { patient: true, ended: true });
-      await forge.deleteHook(call, identifier, hookId);
-    }
-  } catch (error) {
-    const since = Date.parse(repository.unusedAt ?? repository.createdAt);
-    if (mayPass(error) && Date.now() - since < triedMs) return false;
-  }
+  if (!(await deleteWebhook(repository))) return false;
   await remove(keys.repository(id), { condition: 'uuid = :uuid', values: { ':uuid': uuid } });
   return true;
 };

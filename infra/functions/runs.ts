@@ -5,13 +5,15 @@ export const Runs: HttpDeclaration = {
   entry: 'functions/public-api/runs.ts',
   description: 'The public API: configuration versions and runs',
   timeoutSeconds: 29,
-  environment: ['table', 'bucket', 'key', 'machine', 'requestLimit'],
+  environment: ['table', 'bucket', 'key', 'machine', 'requestLimit', 'commits'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     // What runs were given is theirs alone to read.
     ...rightsToBeginRuns(may),
     // Uploads go to addresses that this function signs.
     may.writeObjects('uploads'),
+    // A commit that could not be fetched, or has expired, is fetched again for a run of it.
+    may.fetchCommits(),
     may.answerExecutions(),
   ],
   http: {

@@ -65,15 +65,16 @@ it('keeps the first verdict when called twice concurrently', async () => {
 });
 
 it('finds the newest that may be applied', async () => {
+  const { latestConfigurationVersion: latest } = await import('../../functions/configurations/latest.ts');
   const workspaceId = uniqueName('ws');
-  expect(await store.latestConfigurationVersion(workspaceId)).toBeUndefined();
+  expect(await latest(workspaceId)).toBeUndefined();
   const newest = await create(workspaceId);
   await upload(newest.id);
   for (const change of [{ speculative: true }, { provisional: true }]) {
     await upload((await create(workspaceId, change)).id);
   }
   await create(workspaceId);
-  expect((await store.latestConfigurationVersion(workspaceId))?.id).toBe(newest.id);
+  expect((await latest(workspaceId))?.id).toBe(newest.id);
 });
 
 it('lists newest first, in pages', async () => {

@@ -102,7 +102,13 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('PutObject', 'configurations'),
     's3:ListBucket bucket',
   ],
-  Runs: [...createsRuns, ...table('DeleteItem'), ...objects('PutObject', 'uploads'), ...answers()],
+  Runs: [
+    ...createsRuns,
+    ...table('DeleteItem'),
+    ...objects('PutObject', 'uploads'),
+    'lambda:InvokeFunction FetchCommitFunction',
+    ...answers(),
+  ],
   States: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',

@@ -160,8 +160,9 @@ it('makes the configuration of an applied saved plan the current one', async () 
   await putObject(objects.upload(`${version.id}.tar.gz`), Buffer.from([0x1f, 0x8b, 0]));
   const run = await planned(workspace, { configurationVersionId: version.id });
   await save(run);
-  expect(await configurations.latestConfigurationVersion(workspace.id)).toBeUndefined();
+  const { latestConfigurationVersion: latest } = await import('../../functions/configurations/latest.ts');
+  expect(await latest(workspace.id)).toBeUndefined();
   await finishRun(run.id, 'Applied');
-  expect((await configurations.latestConfigurationVersion(workspace.id))?.id).toBe(version.id);
+  expect((await latest(workspace.id))?.id).toBe(version.id);
   expect((await read(workspace.id)).savedPlans).toBeUndefined();
 });

@@ -62,7 +62,7 @@ it('creates a connection with a token that the forge accepts, and shows no secre
     relationships: { organization: { data: { id: 'acme' } }, projects: { data: [] } },
   });
   const token = (await api.get(`oauth-tokens/${tokenOf(made)}`)).body.data;
-  expect(token.attributes).toMatchObject({ 'service-provider-user': 'octocat', uid: '7', 'has-ssh-key': false });
+  expect(token.attributes).toMatchObject({ 'service-provider-user': 'octocat', uid: null, 'has-ssh-key': false });
   const included = await api.get('organizations/acme/oauth-clients?include=oauth_tokens');
   expect(included.body.included.map(({ id }: { id: string }) => id)).toContain(tokenOf(made));
   const all = [made, token, included.body, (await api.get(`oauth-clients/${made.id}/oauth-tokens`)).body];

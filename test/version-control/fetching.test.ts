@@ -1,12 +1,21 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer, Reply } from './support/forge-server.ts';
 
 /** What becomes of a commit that cannot be fetched, and of branches that come and go. */
+
+const waited = vi.hoisted(() => ({ until: undefined as ((ms: number) => Promise<void>) | undefined }));
+vi.mock('node:timers/promises', async (original) => {
+  const actual = await original<typeof import('node:timers/promises')>();
+  return { ...actual, setTimeout: (ms: number) => waited.until?.(ms) ?? actual.setTimeout(ms) };
+});
+afterEach(() => {
+  waited.until = undefined;
+});
 
 let followed: Followed;
 let api: Api;
@@ -86,4 +95,119 @@ it('runs an older commit that the branch was reset to by force, in every workspa
   await followed.deliver(hook, 'push', { ...push(1, 0), forced: true });
   await followed.settle();
   expect(await followed.commitsOf(workspace)).toEqual([sha(0), sha(0)]);
+});
+
+describe('a forge that is down while a commit is to be fetched', () => {
+  /** Waits of the product take no time: the clock moves on instead. The sweep comes once a minute. */
+  const downFor = async (seconds: number) => {
+    waited.until = async (ms) => void vi.setSystemTime(Date.now() + ms);
+    const fetching = await import('../../functions/orchestration/fetch-commit.ts');
+    await followed.has({ 'main.tf': '' });
+    const { token } = await followed.connection();
+    const workspace = await followed.workspace(token);
+    await followed.settle();
+    const began = Date.now();
+    const isDown = () => Date.now() - began < seconds * 1000;
+    forge.answers.unshift(({ path }) =>
+      isDown() && path.includes('/tarball/') ? { status: 503, body: {} } : undefined,
+    );
+    const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+    await fetching.handler({ archive: `${repositoryId(token, followed.identifier)}#${sha(0)}` });
+    for (let minute = 0; minute < 60 && (await newest(workspace)).status === 'fetching'; minute++) {
+      await followed.sweepAfter(60, async ({ name, event }) => {
+        if (name === 'FetchCommitFunction') await fetching.handler(event as never);
+      });
+    }
+    const minutes = (Date.now() - began) / 60_000;
+    return { minutes, version: await newest(workspace) };
+  };
+  it('for three minutes delays the run, which then has the commit', async () => {
+    const { version, minutes } = await downFor(180);
+    expect(version).toMatchObject({ status: 'uploaded', 'error-message': null });
+    expect(minutes).toBeGreaterThan(3);
+    expect(minutes).toBeLessThan(8);
+    expect(forge.asked('GET', new RegExp(`^/repos/${followed.identifier}/tarball/`)).length).toBeLessThan(8);
+  });
+
+  it('for hours is given up in words', async () => {
+    const { version, minutes } = await downFor(5 * 3600);
+    expect(version).toMatchObject({
+      status: 'errored',
+      'error-message': expect.stringMatching(/could not be fetched: GitHub answered 503; tried for [12]\d minutes/),
+    });
+    expect(minutes).toBeLessThan(40);
+  });
+});
+
+describe('a run that somebody starts', () => {
+  const start = ({ id }: { id: string }, version?: string) =>
+    api.post(
+      'runs',
+      {},
+      {
+        workspace: { data: { type: 'workspaces', id } },
+        ...(version ? { 'configuration-version': { data: { type: 'configuration-versions', id: version } } } : {}),
+      },
+    );
+  const versionOf = (answer: Json): string => answer.body.data.relationships['configuration-version'].data.id;
+  const versionsOf = async ({ id }: { id: string }): Promise<Json[]> =>
+    (await api.get(`workspaces/${id}/configuration-versions`)).body.data;
+
+  it('of a commit that could not be fetched has it fetched again, and takes no older one', async () => {
+    await followed.has({ 'main.tf': '' });
+    const { token } = await followed.connection();
+    const workspace = await followed.workspace(token);
+    await followed.settleAndFetch();
+    const hook = new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname;
+    forge.on('GET', /\/tarball\//, { status: 401, body: {} });
+    followed.head = sha(1);
+    await followed.deliver(hook, 'push', push(0, 1));
+    await followed.settleAndFetch();
+    const [failed, first] = await versionsOf(workspace);
+    expect([failed.attributes.status, first.attributes.status]).toEqual(['errored', 'uploaded']);
+    await api.patch(`oauth-clients/${(await clientOf(token)).id}`, { 'oauth-token-string': 'good' });
+    await followed.has({ 'main.tf': '' });
+    for (const named of [undefined, failed.id]) {
+      const started = await start(workspace, named);
+      expect([started.status, started.body.data && versionOf(started)]).toEqual([201, failed.id]);
+    }
+    expect((await newest(workspace)).status).toBe('fetching');
+    await followed.settleAndFetch();
+    expect(await newest(workspace)).toMatchObject({ status: 'uploaded', 'error-message': null });
+  });
+
+  it('of a commit that has expired has it fetched again', async () => {
+    await followed.has({ 'main.tf': '' });
+    const { token } = await followed.connection();
+    const workspace = await followed.workspace(token);
+    await followed.settleAndFetch();
+    const [version] = await versionsOf(workspace);
+    const fetches = () => forge.asked('GET', new RegExp(`^/repos/${followed.identifier}/tarball/`)).length;
+    vi.setSystemTime(Date.now() + 2 * 86_400_000);
+    expect((await start(workspace, version.id)).status).toBe(201);
+    expect([(await newest(workspace)).status, fetches()]).toEqual(['uploaded', 1]);
+    const { update } = await import('../../functions/store/table.ts');
+    const { keys } = await import('../../functions/store/keys.ts');
+    const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+    const archive = keys.commitArchive(`${repositoryId(token, followed.identifier)}#${sha(0)}`);
+    for (const key of [archive, keys.configurationVersion(version.id)]) {
+      await update(key, { set: { 'archive.key': 'configurations/vcs/none' } });
+    }
+    expect((await start(workspace, version.id)).status).toBe(201);
+    expect((await newest(workspace)).status).toBe('fetching');
+    await followed.settleAndFetch();
+    expect([(await newest(workspace)).status, fetches()]).toEqual(['uploaded', 2]);
+  });
+
+  it('before there is a configuration is told where to get one', async () => {
+    const { token } = await followed.connection();
+    const refused = await start(await followed.workspace(token));
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      422,
+      expect.stringContaining(`no configuration from ${followed.identifier} yet; look for its newest commit`),
+    ]);
+  });
+
+  const clientOf = async (token: string) =>
+    (await api.get(`oauth-tokens/${token}`)).body.data.relationships['oauth-client'].data;
 });

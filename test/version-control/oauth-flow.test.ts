@@ -96,6 +96,7 @@ it('redeems the code with PKCE and the secret, once, in the browser that began i
   expect(challenge).toBe(asked.code_challenge);
   expect((await api.get(`oauth-tokens/${await tokenIn(client.id)}`)).body.data.attributes).toMatchObject({
     'service-provider-user': 'octocat',
+    uid: '7',
   });
   expect((await comeBack(uuid, answer, cookie)).statusCode).toBe(400);
 });

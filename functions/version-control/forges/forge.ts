@@ -50,6 +50,10 @@ export interface Pull {
   headSha: string;
   headBranch: string;
   base: string;
+  /**
+   * Its commits are on no branch of the repository, so that anybody may have written them: of a fork, or pushed with no
+   * branch at all.
+   */
   fromFork: boolean;
   title: string;
   body: string | null;

@@ -111,7 +111,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
             .join('\n'),
         { timeout: 30_000 },
       )
-      .toContain(`of ${identifier} comes from a fork, which is never planned`);
+      .toContain(`of ${identifier} comes from a fork`);
     expect(await gitea.statuses(identifier, evil)).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { related } from '../../../functions/client/client.ts';
 import { client, newName, organization, type Resource } from '../../e2e/support/world.ts';
-import { Gitea } from './gitea.ts';
+import { Gitea, type GiteaUser } from './gitea.ts';
 
 /** A Gitea that the platform is connected to, and workspaces that follow its repositories. */
 
@@ -21,13 +21,15 @@ export class FollowingGitea {
     this.oauthClient = oauthClient;
   }
 
-  static async start(): Promise<FollowingGitea> {
+  /** @param through its URL for the platform, given its own */
+  static async start(through = async (url: string): Promise<string> => url): Promise<FollowingGitea> {
     const gitea = await Gitea.start();
+    const url = await through(gitea.url);
     const attributes = {
       name: newName('tea'),
       'service-provider': 'gitea',
-      'http-url': gitea.url,
-      'api-url': `${gitea.url}/api/v1`,
+      'http-url': url,
+      'api-url': `${url}/api/v1`,
       'oauth-token-string': gitea.owner.token,
     };
     const made = await client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', attributes);
@@ -78,9 +80,9 @@ export class FollowingGitea {
   async inClone<T>(
     identifier: string,
     work: (git: (...words: string[]) => Promise<string>, folder: string) => Promise<T>,
+    { name, token }: GiteaUser = this.gitea.owner,
   ) {
     const folder = await mkdtemp(join(tmpdir(), 'clone-'));
-    const { name, token } = this.gitea.owner;
     const url = `${this.gitea.url.replace('http://', `http://${name}:${token}@`)}/${identifier}.git`;
     const author = ['-c', 'user.name=Tester', '-c', 'user.email=tester@example.com'];
     const git = async (...words: string[]) => (await run('git', [...author, ...words], { cwd: folder })).stdout.trim();

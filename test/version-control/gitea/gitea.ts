@@ -19,6 +19,9 @@ export interface GiteaUser {
   token: string;
 }
 
+/** Everybody's. */
+export const giteaPassword = 'a-long-password-1';
+
 const settings = (folder: string, port: number): string => `
 I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
 RUN_USER = ${userInfo().username}
@@ -41,6 +44,7 @@ PASSWORD_HASH_ALGO = pbkdf2_v2
 ALLOWED_HOST_LIST = loopback
 [oauth2]
 INVALIDATE_REFRESH_TOKENS = true
+ACCESS_TOKEN_EXPIRATION_TIME = 3600
 [log]
 LEVEL = Warn
 `;
@@ -49,13 +53,12 @@ export class Gitea {
   readonly url: string;
   readonly owner: GiteaUser;
   readonly #folder: string;
-  readonly #child: ChildProcess;
+  #child: ChildProcess | undefined;
   readonly #binary: string;
 
-  private constructor(url: string, folder: string, child: ChildProcess, binary: string, owner: GiteaUser) {
+  private constructor(url: string, folder: string, binary: string, owner: GiteaUser) {
     this.url = url;
     this.#folder = folder;
-    this.#child = child;
     this.#binary = binary;
     this.owner = owner;
   }
@@ -68,25 +71,44 @@ export class Gitea {
     await chmod(folder, 0o700);
     await run(binary, ['--config', join(folder, 'app.ini'), 'migrate'], { cwd: folder });
     const owner = await Gitea.#newUser(binary, folder, 'tester', ['--admin']);
-    const log = openSync(join(folder, 'output.txt'), 'a');
-    const child = spawn(binary, ['--config', join(folder, 'app.ini'), 'web'], {
-      cwd: folder,
-      stdio: ['ignore', log, log],
-    });
-    const gitea = new Gitea(`http://127.0.0.1:${port}`, folder, child, binary, owner);
+    const gitea = new Gitea(`http://127.0.0.1:${port}`, folder, binary, owner);
+    await gitea.up();
+    return gitea;
+  }
+
+  /** @param tokenSeconds how long access tokens are valid that it issues from now on */
+  async up(tokenSeconds?: number): Promise<void> {
+    const config = join(this.#folder, 'app.ini');
+    // It has added its own secrets to what was written first.
+    const text = await readFile(config, 'utf8');
+    if (tokenSeconds) {
+      await writeFile(config, text.replace(/(?<=^ACCESS_TOKEN_EXPIRATION_TIME *= *)\d+/m, String(tokenSeconds)));
+    }
+    const log = openSync(join(this.#folder, 'output.txt'), 'a');
+    const child = spawn(this.#binary, ['--config', config, 'web'], { cwd: this.#folder, stdio: ['ignore', log, log] });
+    this.#child = child;
     for (let i = 0; ; i++) {
       // With its own token: another Gitea might answer there.
-      const headers = { authorization: `token ${owner.token}` };
-      const answer = await fetch(`${gitea.url}/api/v1/user`, { headers }).catch(() => undefined);
-      if (answer?.ok && child.exitCode === null) return gitea;
-      if (i > 300 || child.exitCode !== null) throw new Error(await readFile(join(folder, 'output.txt'), 'utf8'));
+      const headers = { authorization: `token ${this.owner.token}` };
+      const answer = await fetch(`${this.url}/api/v1/user`, { headers }).catch(() => undefined);
+      if (answer?.ok && child.exitCode === null) return;
+      if (i > 300 || child.exitCode !== null) throw new Error(await readFile(join(this.#folder, 'output.txt'), 'utf8'));
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
 
+  /** It does not answer until it is up again. */
+  async down(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+  }
+
   static async #newUser(binary: string, folder: string, name: string, more: string[] = []): Promise<GiteaUser> {
     const admin = ['--config', join(folder, 'app.ini'), 'admin', 'user'];
-    const mail = ['--email', `${name}@example.com`, '--password', 'a-long-password-1', '--must-change-password=false'];
+    const mail = ['--email', `${name}@example.com`, '--password', giteaPassword, '--must-change-password=false'];
     await run(binary, [...admin, 'create', '--username', name, ...mail, ...more], { cwd: folder });
     const made = await run(
       binary,
@@ -162,11 +184,7 @@ export class Gitea {
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode === null) {
-      const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-      this.#child.kill('SIGTERM');
-      await ended;
-    }
+    await this.down();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -12,6 +12,8 @@ export type Json = any;
 export const sha = (n: number): string => n.toString(16).padStart(40, 'a');
 export const push = (from: number, to: number) => ({ ref: 'refs/heads/main', before: sha(from), after: sha(to) });
 
+type Called = Api['aws']['invoked'][number];
+
 export class Followed {
   /** Of the branch main. */
   head = sha(0);
@@ -116,24 +118,30 @@ export class Followed {
     await this.settle();
   }
 
-  /** Handles what was handed over, until nothing is. Functions that are not of deliveries are left out. */
-  async settle(): Promise<void> {
+  /** Handles what was handed over, until nothing is. @param others calls of functions that are not of deliveries */
+  async settle(others: (called: Called) => Promise<void> = async () => {}): Promise<void> {
     const { handler } = await import('../../../functions/orchestration/version-control-event.ts');
     const { invoked } = this.api.aws;
     for (let next = invoked.shift(); next; next = invoked.shift()) {
       if (next.name === 'VersionControlEventFunction') await handler(next.event as never);
+      else await others(next);
     }
   }
 
   /** The same, and fetches what is to be fetched. */
   async settleAndFetch(): Promise<void> {
-    const { handler } = await import('../../../functions/orchestration/version-control-event.ts');
     const fetching = await import('../../../functions/orchestration/fetch-commit.ts');
-    const { invoked } = this.api.aws;
-    for (let next = invoked.shift(); next; next = invoked.shift()) {
-      if (next.name === 'VersionControlEventFunction') await handler(next.event as never);
-      if (next.name === 'FetchCommitFunction') await fetching.handler(next.event as never);
-    }
+    await this.settle(async ({ name, event }) => {
+      if (name === 'FetchCommitFunction') await fetching.handler(event as never);
+    });
+  }
+
+  /** The clock moves, the sweep looks at what is due by then, and that is handled. Until the next `reset`. */
+  async sweepAfter(seconds: number, others: (called: Called) => Promise<void> = async () => {}): Promise<void> {
+    vi.setSystemTime(Date.now() + seconds * 1000);
+    const { handler } = await import('../../../functions/orchestration/sweep.ts');
+    await handler();
+    await this.settle(others);
   }
 
   /** The repository's files at every commit, as the forge packs them: in one folder. */

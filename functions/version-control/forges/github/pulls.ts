@@ -18,6 +18,12 @@ const pull = v.object({
   base: v.object({ ref: v.string(), repo: v.nullish(v.object({ id })) }),
 });
 
+/**
+ * Gitea and Forgejo let whoever can read a repository push to `refs/for/<branch>` (AGit). Such a pull request names the
+ * repository itself as its head's, but a ref in place of a branch.
+ */
+const isBranch = (ref: string): boolean => !ref.startsWith('refs/');
+
 const pullOf = (given: v.InferOutput<typeof pull>): Pull => ({
   number: given.number,
   open: given.state === 'open',
@@ -25,7 +31,7 @@ const pullOf = (given: v.InferOutput<typeof pull>): Pull => ({
   headBranch: given.head.ref,
   base: given.base.ref,
   // Null for a deleted fork.
-  fromFork: !given.head.repo || given.head.repo.id !== given.base.repo?.id,
+  fromFork: !given.head.repo || given.head.repo.id !== given.base.repo?.id || !isBranch(given.head.ref),
   title: (given.title ?? '').slice(0, 255),
   body: given.body?.slice(0, 2000) ?? null,
   url: given.html_url ?? '',

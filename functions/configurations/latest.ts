@@ -1,0 +1,44 @@
+import { keys } from '../store/keys.ts';
+import { query } from '../store/table.ts';
+import { type ConfigurationVersion, checkUpload, mayStillBeUploaded, type Pointer, versionsOf } from './records.ts';
+
+/** So many are looked at in one read. */
+const pieceSize = 100;
+
+interface Wanted {
+  /** Also a commit that could not be fetched: an older one is not what the branch has. */
+  failedCommits?: boolean;
+}
+
+/** The newest that a run without a configuration version of its own takes. */
+export const latestConfigurationVersion = async (
+  workspaceId: string,
+  wanted: Wanted = {},
+): Promise<ConfigurationVersion | undefined> => {
+  const { pk } = keys.workspace(workspaceId);
+  for (let after: string | undefined, more = true; more; ) {
+    const range = { pk, prefix: 'CV#', after, reverse: true, limit: pieceSize };
+    const pointers = await query<Pointer & { sk: string }>(range);
+    const latest = await latestOf(pointers, wanted);
+    if (latest) return latest;
+    more = pointers.length === pieceSize;
+    after = pointers.at(-1)?.sk;
+  }
+  return undefined;
+};
+
+const latestOf = async (
+  pointers: Pointer[],
+  { failedCommits = false }: Wanted,
+): Promise<ConfigurationVersion | undefined> => {
+  for (let i = 0; i < pointers.length; i += 10) {
+    for (const version of await versionsOf(pointers.slice(i, i + 10))) {
+      if (version.speculative || (version.provisional && !version.adoptedAt)) continue;
+      const checked = mayStillBeUploaded(version) ? await checkUpload(version) : version;
+      // The run fetches a commit that is on its way.
+      if (checked.status === 'uploaded' || checked.status === 'fetching') return checked;
+      if (failedCommits && checked.commitArchive && checked.status === 'errored') return checked;
+    }
+  }
+  return undefined;
+};

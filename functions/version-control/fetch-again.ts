@@ -1,0 +1,38 @@
+import type { ConfigurationVersion } from '../configurations/records.ts';
+import { objectSize } from '../store/bucket.ts';
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { getArchive, requestArchive, settleVersion, waitForArchive } from './archives.ts';
+import { fetchLater } from './handling.ts';
+
+/** Versions of commits whose content is not there: the forge may have it, so that nobody needs to upload or push again. */
+
+const dayMs = 86_400_000;
+
+/** Configurations expire after a day at the earliest. 1 request to S3 for an older one. */
+const isMissing = async ({ status, archive, createdAt }: ConfigurationVersion): Promise<boolean> => {
+  if (status === 'errored') return true;
+  if (status !== 'uploaded' || !archive || Date.now() - Date.parse(createdAt) < dayMs) return false;
+  return (await objectSize(archive.key)) === undefined;
+};
+
+/**
+ * Has a commit's content fetched again if it could not be fetched before, or has expired. Costs other versions nothing.
+ * @returns the version as it is then: `fetching`, or as it was
+ */
+export const fetchAgain = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
+  const { id, commitArchive, commit } = version;
+  if (!commitArchive || !commit || !(await isMissing(version))) return version;
+  const [repository = ''] = commitArchive.split('#');
+  const submodules = (await getArchive(commitArchive))?.submodules ?? false;
+  const archive = await requestArchive({ ...commit, id: repository }, commit.sha, submodules);
+  await waitForArchive(archive.id, { versionId: id });
+  const waiting = await update<ConfigurationVersion>(keys.configurationVersion(id), {
+    set: { status: 'fetching', 'statusTimestamps.fetching-at': new Date().toISOString() },
+    remove: ['errorMessage', 'statusTimestamps.errored-at'],
+    condition: 'status = :seen',
+    values: { ':seen': version.status },
+  });
+  await fetchLater(archive);
+  return (await settleVersion(archive, id)) ?? waiting ?? version;
+};

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Followed, type Json, push, sha } from './support/followed.ts';
+
+/** What is left of connections and their followers at the end, here and at the forge. */
+
+let followed: Followed;
+beforeAll(async () => {
+  followed = await Followed.start();
+});
+afterAll(() => followed.close());
+beforeEach(() => followed.reset());
+
+const day = 24 * 3600;
+
+/** Followed repositories, as the page lists them. */
+const repositoriesOf = async (client: Json): Promise<string[]> =>
+  (await followed.api.get(`oauth-clients/${client.id}/repositories`)).body.data.map(
+    ({ attributes }: Json) => attributes.identifier,
+  );
+const repoOf = async ({ id }: Json) => (await followed.api.get(`workspaces/${id}`)).body.data.attributes['vcs-repo'];
+const deletedHooks = () => followed.forge.asked('DELETE', /\/hooks\/\d+$/).map(({ path }) => path);
+const record = async (token: string, identifier: string) => {
+  const { getRepository, repositoryId } = await import('../../functions/version-control/repositories.ts');
+  return getRepository(repositoryId(token, identifier));
+};
+
+/** At the same forge, with a webhook of its own. */
+const anotherRepository = (): string => {
+  const identifier = `${followed.identifier}-2`;
+  const facts = { full_name: identifier, default_branch: 'main', permissions: { admin: true } };
+  const at = `/repos/${identifier}`;
+  followed.forge.on('GET', at, { body: { ...facts, id: followed.repositoryId + 1000 } });
+  followed.forge.on('GET', `${at}/branches/main`, { body: { commit: { sha: sha(0) } } });
+  followed.forge.on('GET', `${at}/hooks`, { body: [] });
+  followed.forge.on('POST', `${at}/hooks`, { status: 201, body: { id: 6 } });
+  followed.forge.on('DELETE', `${at}/hooks/6`, { status: 204 });
+  return identifier;
+};
+
+describe('a webhook', () => {
+  it('that the forge does not delete while it is down is deleted later, and takes nothing until then', async () => {
+    const { workspace, hook, token } = await followed.connect();
+    const path = `/repos/${followed.identifier}/hooks/5`;
+    followed.forge.on('DELETE', path, { status: 503, body: {} });
+    await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
+    for (const seconds of [60, 700, 700]) await followed.sweepAfter(seconds);
+    expect(deletedHooks()).toEqual([path, path, path]);
+    expect((await followed.deliver(hook, 'push', push(0, 1))).status).toBe(404);
+    followed.forge.on('DELETE', path, { status: 204 });
+    await followed.sweepAfter(700);
+    expect(await record(token, followed.identifier)).toBeUndefined();
+    await followed.sweepAfter(day);
+    expect(deletedHooks()).toHaveLength(4);
+  });
+
+  it.each([
+    ['refuses', 403, 60],
+    ['is not reached for three days', 503, 3 * day + 60],
+  ])('is left with an event that names it where the forge %s', async (_, status, seconds) => {
+    const { workspace, hook, token } = await followed.connect();
+    followed.forge.on('DELETE', `/repos/${followed.identifier}/hooks/5`, { status, body: { message: 'no' } });
+    await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
+    await followed.sweepAfter(60);
+    if (status === 503) await followed.sweepAfter(seconds);
+    expect(await record(token, followed.identifier)).toBeUndefined();
+    const { body } = await followed.api.get('organizations/acme/vcs-events?filter[levels]=error');
+    expect(body.data[0].attributes).toMatchObject({
+      message: expect.stringContaining(`The webhook of ${followed.identifier}`),
+      'suggested-action': expect.stringContaining(hook),
+    });
+  });
+
+  it('is not missed where its repository is gone', async () => {
+    const { workspace, token } = await followed.connect();
+    followed.forge.on('DELETE', `/repos/${followed.identifier}/hooks/5`, { status: 404, body: {} });
+    await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
+    await followed.sweepAfter(60);
+    expect(await record(token, followed.identifier)).toBeUndefined();
+    expect(await followed.messages()).not.toContainEqual(expect.stringContaining(`webhook of ${followed.identifier}`));
+  });
+});
+
+describe('a workspace that changed its repository', () => {
+  it('is still one that the connection has, and is disconnected with it', async () => {
+    const { workspace, client, token } = await followed.connect();
+    const identifier = anotherRepository();
+    const moved = await followed.api.patch(`workspaces/${workspace.id}`, {
+      'vcs-repo': { identifier, 'oauth-token-id': token },
+    });
+    expect(moved.status).toBe(200);
+    await followed.sweepAfter(60);
+    expect([await repositoriesOf(client), deletedHooks()]).toEqual([
+      [identifier],
+      [`/repos/${followed.identifier}/hooks/5`],
+    ]);
+    const scoped = await followed.api.patch(`oauth-clients/${client.id}`, { 'organization-scoped': false });
+    expect([scoped.status, scoped.body.errors?.[0].detail]).toEqual([
+      422,
+      expect.stringContaining(workspace.attributes.name),
+    ]);
+    await followed.api.call('DELETE', `oauth-clients/${client.id}`);
+    await followed.sweepAfter(60);
+    expect([await repoOf(workspace), deletedHooks().at(-1)]).toEqual([null, `/repos/${identifier}/hooks/6`]);
+  });
+
+  it('is found as versions before wrote it', async () => {
+    const { workspace, client, token } = await followed.connect();
+    const { put, remove } = await import('../../functions/store/table.ts');
+    const { keys } = await import('../../functions/store/keys.ts');
+    const repository = (await record(token, followed.identifier))?.id ?? '';
+    await remove(keys.oauthClientUse(client.id, workspace.id, repository));
+    await put({ ...keys.formerOauthClientUse(client.id, workspace.id), repository });
+    expect(await repositoriesOf(client)).toEqual([followed.identifier]);
+    await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
+    expect(await repositoriesOf(client)).toEqual([]);
+  });
+});
+
+it('leaves nothing of a connecting whose webhook the forge refused', async () => {
+  const { client, token } = await followed.connection();
+  followed.forge.on('POST', `/repos/${followed.identifier}/hooks`, { status: 403, body: {} });
+  const refused = await followed.api.post('organizations/acme/workspaces', {
+    name: 'refused',
+    'vcs-repo': { identifier: followed.identifier, 'oauth-token-id': token },
+  });
+  expect([refused.status, await repositoriesOf(client)]).toEqual([422, []]);
+  await followed.sweepAfter(60);
+  await followed.sweepAfter(700);
+  expect(await record(token, followed.identifier)).toBeUndefined();
+});
+
+it('keeps what the next token connects while a deleted one is still being ended', async () => {
+  const { workspace, client, token } = await followed.connect();
+  followed.forge.on('DELETE', /\/hooks\/5$/, { status: 503, body: {} });
+  await followed.api.call('DELETE', `oauth-tokens/${token}`);
+  await followed.sweepAfter(60);
+  expect(await repoOf(workspace)).toBeNull();
+  const { body } = await followed.api.patch(`oauth-clients/${client.id}`, { 'oauth-token-string': 'good' });
+  const next = body.data.relationships['oauth-tokens'].data[0].id;
+  expect(next).not.toBe(token);
+  const { workspace: later } = await followed.follow(next);
+  for (const seconds of [700, 700]) await followed.sweepAfter(seconds);
+  expect(await repoOf(later)).toMatchObject({ 'oauth-token-id': next });
+  expect(await repositoriesOf(client)).toContain(followed.identifier);
+});

@@ -1,0 +1,164 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { related } from '../../../functions/client/client.ts';
+import {
+  client,
+  newName,
+  organization,
+  type Resource,
+  resources,
+  untilConfirmable,
+  untilFinal,
+} from '../../e2e/support/world.ts';
+import { policyFiles } from '../../support/policies.ts';
+import { giteaBinary } from '../gitea/binary.ts';
+import { FollowingGitea } from '../gitea/following.ts';
+import type { Gitea } from '../gitea/gitea.ts';
+import { ForgeProxy } from '../gitea/proxy.ts';
+
+/** What becomes a workspace's configuration, a policy set's version, or nothing at all, with a real Gitea. */
+
+const binary = giteaBinary();
+let following: FollowingGitea;
+let gitea: Gitea;
+let proxy: ForgeProxy;
+beforeAll(async () => {
+  if (!binary) return;
+  following = await FollowingGitea.start(async (url) => {
+    proxy = await ForgeProxy.start(url);
+    return proxy.url;
+  });
+  gitea = following.gitea;
+});
+afterAll(async () => {
+  proxy?.close();
+  await gitea?.stop();
+});
+beforeEach(() => {
+  if (proxy) proxy.refuse = () => undefined;
+});
+
+const headOf = async (identifier: string): Promise<string> =>
+  (await gitea.call('GET', `/repos/${identifier}/branches/main`)).commit.id;
+
+const messages = async (): Promise<string> =>
+  (await client.list(`/organizations/${organization}/vcs-events`))
+    .map(({ attributes }: Resource) => attributes.message)
+    .join('\n');
+
+/** The commit of the current configuration, and its status. */
+const currentOf = async ({ id }: Resource): Promise<[string, string] | undefined> => {
+  const version = related(await client.get(`/workspaces/${id}`), 'current-configuration-version');
+  if (!version) return undefined;
+  const { attributes } = await client.get(`/configuration-versions/${version}`);
+  const ingress = await client.get(`/configuration-versions/${version}/ingress-attributes`);
+  return [ingress.attributes['commit-sha'], attributes.status];
+};
+const untilCurrent = (workspace: Resource, sha: string, status = 'uploaded') =>
+  expect.poll(() => currentOf(workspace), { timeout: 60_000 }).toEqual([sha, status]);
+
+const start = (workspace: Resource) => client.createRun(workspace.id, {});
+
+describe.skipIf(!binary)('a workspace without queue-all-runs', () => {
+  it('keeps the newest commit, and plans pushes and pull requests once somebody has started a run of it', async () => {
+    const identifier = await gitea.repository(newName('first'), { 'main.tf': resources(['a']) });
+    const workspace = await following.follow(identifier, { 'queue-all-runs': false });
+    await untilCurrent(workspace, await headOf(identifier));
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Second');
+    await untilCurrent(workspace, sha);
+    const branch = { branch: 'early', from: 'main' };
+    await gitea.push(identifier, { 'main.tf': resources(['early']) }, 'Early', branch);
+    const early = await gitea.pull(identifier, 'early', 'Too early');
+    await expect.poll(messages, { timeout: 30_000 }).toContain(`pull request #${early} of ${identifier}`);
+    expect(await following.runsOf(workspace)).toEqual([]);
+    const run = await untilConfirmable(await start(workspace));
+    expect([(await following.ingressOf(run))['commit-sha'], run.attributes['plan-only']]).toEqual([sha, false]);
+    const third = await gitea.push(identifier, { 'main.tf': resources(['a']) }, 'Third');
+    expect((await following.runOf(workspace, third)).attributes.source).toBe('tfe-configuration-version');
+  });
+
+  it('has a commit fetched again for a run of it that could not be fetched', async () => {
+    const identifier = await gitea.repository(newName('refused'), { 'main.tf': resources(['a']) });
+    const workspace = await following.follow(identifier, { 'queue-all-runs': false, 'auto-apply': true });
+    await untilCurrent(workspace, await headOf(identifier));
+    proxy.refuse = (path) => (path.includes('/archive/') ? 403 : undefined);
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Second');
+    await untilCurrent(workspace, sha, 'errored');
+    proxy.refuse = () => undefined;
+    const run = await untilFinal(await start(workspace));
+    expect([(await following.ingressOf(run))['commit-sha'], run.attributes.status]).toEqual([sha, 'applied']);
+    await untilCurrent(workspace, sha);
+  });
+});
+
+describe.skipIf(!binary)('a policy set', () => {
+  const inFolder = (rule: string) =>
+    Object.fromEntries(Object.entries(policyFiles(rule)).map(([name, text]) => [`policies/net/${name}`, text]));
+  const versionsOf = async ({ id }: Resource): Promise<[string, string][]> => {
+    const { data } = await client.call<Resource[]>('GET', `/policy-sets/${id}/versions`);
+    return data.map(({ attributes }) => [attributes['ingress-attributes']['commit-sha'], attributes.status]);
+  };
+  const currentVersion = async ({ id }: Resource): Promise<string> => {
+    const version = related(await client.get(`/policy-sets/${id}`), 'current-version');
+    const { attributes } = await client.get(`/policy-set-versions/${version}`);
+    return attributes['ingress-attributes']['commit-sha'];
+  };
+
+  it('has a version of each commit below its path, and keeps the last readable one', async () => {
+    const identifier = await gitea.repository(newName('policies'), inFolder('deny := []'));
+    const first = await headOf(identifier);
+    const set = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', {
+      name: newName('set'),
+      kind: 'opa',
+      'policies-path': '/policies/net',
+      'vcs-repo': { identifier, 'oauth-token-id': related(following.oauthClient, 'oauth-tokens') ?? '' },
+    });
+    const until = (expected: [string, string][]) =>
+      expect.poll(() => versionsOf(set), { timeout: 60_000 }).toEqual(expected);
+    await until([[first, 'ready']]);
+    await gitea.push(identifier, { 'README.md': 'Elsewhere' }, 'Elsewhere');
+    await expect.poll(messages, { timeout: 30_000 }).toContain(`no changed file concerns the 1 policy set`);
+    const second = await gitea.push(identifier, inFolder('deny := ["never"]'), 'Deny all');
+    await until([
+      [second, 'ready'],
+      [first, 'ready'],
+    ]);
+    const broken = await gitea.push(identifier, { 'policies/net/policies.hcl': 'policy {' }, 'Break it');
+    await until([
+      [broken, 'errored'],
+      [second, 'ready'],
+      [first, 'ready'],
+    ]);
+    expect(await currentVersion(set)).toBe(second);
+    const other = await gitea.push(identifier, inFolder('deny := []'), 'Elsewhere', { branch: 'other', from: 'main' });
+    const mended = await gitea.push(identifier, inFolder('deny := []'), 'Mend it');
+    await expect.poll(() => currentVersion(set), { timeout: 60_000 }).toBe(mended);
+    expect((await versionsOf(set)).map(([sha]) => sha)).not.toContain(other);
+  });
+});
+
+describe.skipIf(!binary)('somebody who may only read', () => {
+  it('has nothing planned by pushing a pull request without a branch (AGit)', async () => {
+    const identifier = await gitea.repository(newName('agit'), { 'main.tf': resources(['a']) });
+    const workspace = await following.follow(identifier);
+    await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    const mallory = await gitea.newUser(newName('m').slice(0, 30));
+    await gitea.call('PUT', `/repos/${identifier}/collaborators/${mallory.name}`, { permission: 'read' });
+    const evil = await following.inClone(
+      identifier,
+      async (git, folder) => {
+        writeFileSync(join(folder, 'main.tf'), resources(['evil']));
+        await git('commit', '-am', 'Evil');
+        await expect(git('push', 'origin', 'HEAD:refs/heads/evil')).rejects.toThrow('denied');
+        await git('push', 'origin', 'HEAD:refs/for/main', '-o', 'topic=evil', '-o', 'title=Take this');
+        return git('rev-parse', 'HEAD');
+      },
+      mallory,
+    );
+    const [pull] = await gitea.call('GET', `/repos/${identifier}/pulls`);
+    expect([pull.head.sha, pull.head.repo.full_name]).toEqual([evil, identifier]);
+    await expect.poll(messages, { timeout: 30_000 }).toContain(`#${pull.number} of ${identifier} comes from a fork or`);
+    expect([(await following.runsOf(workspace)).length, await gitea.statuses(identifier, evil)]).toEqual([1, []]);
+  });
+});
