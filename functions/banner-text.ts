@@ -16,7 +16,7 @@ const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"'
 const decoded = (text: string): string =>
   text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '');
 const encoded = (text: string): string =>
-  text.replace(/[&<>]/g, (one) => (one === '&' ? '&amp;' : one === '<' ? '&lt;' : '&gt;'));
+  text.replace(/[&<>]/g, (character) => (character === '&' ? '&amp;' : character === '<' ? '&lt;' : '&gt;'));
 
 /** Only where a browser runs nothing. */
 const safeHref = (attributes: string): string | undefined => {
@@ -40,7 +40,7 @@ export const bannerParts = (html: string): BannerPart[] => {
     const tag = name?.toLowerCase();
     if (tag === undefined) here().push(decoded(piece));
     else if (slash) {
-      const at = open.findLastIndex((one) => one.tag === tag);
+      const at = open.findLastIndex((openElement) => openElement.tag === tag);
       if (at >= 0) open.splice(at);
     } else {
       const element = elementOf(tag, attributes);

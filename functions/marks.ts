@@ -12,20 +12,20 @@ export const valueAt = (value: unknown, key: string | number): unknown => {
 
 const texts = function* (value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
-  else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) yield* texts(one);
+  else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) yield* texts(item);
 };
 
 const keys = function* (value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield* Object.keys(value);
-  for (const one of Object.values(value)) yield* keys(one);
+  for (const item of Object.values(value)) yield* keys(item);
 };
 
 const markedTexts = function* (value: unknown, marks: unknown): Generator<string> {
   if (!marksAny(marks)) return;
   const alike = typeof value === 'object' && value !== null && marks !== true;
   if (!alike) yield* texts(value);
-  else for (const [key, one] of Object.entries(value)) yield* markedTexts(one, valueAt(marks, key));
+  else for (const [key, item] of Object.entries(value)) yield* markedTexts(item, valueAt(marks, key));
 };
 
 /** Shorter ones stand in much that has nothing to do with them. */

@@ -39,9 +39,9 @@ const meanings = (literal: string): string[] => {
 /** The strings that give a value away. */
 const formsOf = ({ value, hcl }: Value): string[] => {
   const values = [value, ...(hcl ? [...value.matchAll(quoted)].flatMap((match) => meanings(match[1] as string)) : [])];
-  return values.flatMap((one) => {
-    const lines = one.includes('\n') ? one.split(/\r?\n/).map((line) => line.trim()) : [];
-    return [one, ...lines].flatMap((text) => [text, quotedForm(text), jsonForm(text), jsonForm(quotedForm(text))]);
+  return values.flatMap((secret) => {
+    const lines = secret.includes('\n') ? secret.split(/\r?\n/).map((line) => line.trim()) : [];
+    return [secret, ...lines].flatMap((text) => [text, quotedForm(text), jsonForm(text), jsonForm(quotedForm(text))]);
   });
 };
 
@@ -154,9 +154,9 @@ export class Mask {
   /** Every text in a JSON value, but for the names of properties: they are its structure. */
   json<T>(value: T): T {
     if (typeof value === 'string') return this.text(value) as T;
-    if (Array.isArray(value)) return value.map((one) => this.json(one)) as T;
+    if (Array.isArray(value)) return value.map((item) => this.json(item)) as T;
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, this.json(one)])) as T;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.json(item)])) as T;
   }
 
   /** Where values stand, overlapping ones as one, in order. */

@@ -1,6 +1,6 @@
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type BuildOptions, build } from 'esbuild';
+import { basename, join } from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { type ApiRoute, deriveApiRoutes } from './api-routes.ts';
 import { type FunctionId, functionIds, functions } from './functions.ts';
 import { pagePlugin } from './page.ts';
@@ -75,7 +75,26 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
   await writeFile(join(outdir, 'package.json'), '{"type":"commonjs"}\n');
 };
 
-/** The image's build context. Split, so that what only a download of Terraform needs is parsed only then. */
+/** Files of the runner, beside its Dockerfile. Each is bundled whole: Node takes longer to load many files than one large one. */
+const runnerFiles = {
+  main: 'functions/runner/main.ts',
+  // What main.ts runs: a process that waits for its task loads it ahead (local/await-task.mjs).
+  program: 'functions/runner/program.ts',
+  // Most of the code, and needed only where Terraform is downloaded.
+  signature: 'functions/runner/binary/signature.ts',
+};
+
+/** Imports of one of the runner's files from another stay imports. */
+const runnerFilesPlugin: Plugin = {
+  name: 'runner-files',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/(program|signature)\.ts$/ }, ({ path, kind }) =>
+      kind === 'entry-point' ? undefined : { path: `./${basename(path, '.ts')}.mjs`, external: true },
+    );
+  },
+};
+
+/** The image's build context. */
 const bundleRunner = async (root: string, outdir: string): Promise<void> => {
   await rm(outdir, { recursive: true, force: true });
   await mkdir(outdir, { recursive: true });
@@ -83,12 +102,11 @@ const bundleRunner = async (root: string, outdir: string): Promise<void> => {
     build({
       ...shared,
       absWorkingDir: root,
-      entryPoints: [{ in: 'functions/runner/main.ts', out: 'main' }],
+      entryPoints: Object.entries(runnerFiles).map(([out, entry]) => ({ in: entry, out })),
       outdir,
       outExtension: { '.js': '.mjs' },
       format: 'esm',
-      splitting: true,
-      chunkNames: 'chunks/[name]-[hash]',
+      plugins: [runnerFilesPlugin],
       // CommonJS dependencies inside an ES module still call `require` for Node's own modules.
       banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     }),

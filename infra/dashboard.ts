@@ -43,90 +43,91 @@ const period = Duration.minutes(5);
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
-    const {
-      functions,
-      machine,
-      lostEvents,
-      api: { apiId },
-      history,
-      counts,
-    } = props;
-    const api = (metricName: string, statistic: string, label: string) =>
-      new cloudwatch.Metric({
-        namespace: 'AWS/ApiGateway',
-        metricName,
-        dimensionsMap: { ApiId: apiId },
-        statistic,
-        label,
-        period,
-      });
-    const graph = (title: string, left: cloudwatch.IMetric[], right: cloudwatch.IMetric[] = []) =>
-      new cloudwatch.GraphWidget({ title, left, right, width: 8, height: 6 });
-    const insights = (title: string, view: cloudwatch.LogQueryVisualizationType, queryLines: string[]) =>
-      new cloudwatch.LogQueryWidget({
-        title,
-        view,
-        queryLines,
-        logGroupNames: [history.logGroupName],
-        width: 8,
-        height: 6,
-      });
-    const widgets = [
-      [
-        insights('Runs by how they ended', cloudwatch.LogQueryVisualizationType.STACKEDAREA, [
-          `filter type = "TaskStateEntered" and details.name in ${JSON.stringify(Object.keys(endings))}`,
-          'stats count(*) as runs by bin(1h), details.name',
-        ]),
-        insights('Seconds per state', cloudwatch.LogQueryVisualizationType.TABLE, [
-          'fields @timestamp, execution_arn, details.name as state',
-          'filter type in ["TaskStateEntered", "TaskStateExited"]',
-          'stats (max(@timestamp) - min(@timestamp)) / 1000 as seconds by execution_arn, state',
-          'stats count(*) as runs, avg(seconds) as average, pct(seconds, 50) as p50, pct(seconds, 95) as p95, max(seconds) as longest by state',
-          'sort average desc',
-        ]),
-        insights('Queue: runs in and out', cloudwatch.LogQueryVisualizationType.LINE, [
-          'filter details.name = "Pending"',
-          'stats sum(strcontains(type, "StateEntered")) as queued, sum(strcontains(type, "StateExited")) as started by bin(1h)',
-        ]),
-      ],
-      [
-        graph(
-          'Executions',
-          [
-            machine.metricStarted(),
-            machine.metricSucceeded(),
-            machine.metricFailed(),
-            machine.metricTimedOut(),
-            machine.metricAborted(),
-          ].map((metric) => metric.with({ period })),
-        ),
-        graph(
-          'API',
-          [api('Count', 'sum', 'requests'), api('4xx', 'sum', '4xx'), api('5xx', 'sum', '5xx'), counts.apiErrors],
-          [api('Latency', 'p50', 'p50 ms'), api('Latency', 'p99', 'p99 ms')],
-        ),
-        graph(
-          'Repairs and lost events',
-          [counts.repairs, counts.failedRepairs],
-          [lostEvents.metricApproximateNumberOfMessagesVisible({ statistic: 'max', label: 'Lost events' })],
-        ),
-      ],
-      [
-        graph(
-          'Errors of functions behind the API, and of the sweep',
-          watched.map((id) => functions[id].function.metricErrors({ label: id, period })),
-        ),
-        graph(
-          'Their duration (p95 ms)',
-          watched.map((id) => functions[id].function.metricDuration({ label: id, statistic: 'p95', period })),
-        ),
-        graph(
-          'Functions at once, in this account and region',
-          [lambda.Function.metricAllConcurrentExecutions({ label: 'at once', statistic: 'max', period })],
-          [lambda.Function.metricAllThrottles({ label: 'turned away', period })],
-        ),
-      ],
-    ];
-    new cloudwatch.Dashboard(this, 'Dashboard', { widgets, defaultInterval: Duration.days(1) });
+    new cloudwatch.Dashboard(this, 'Dashboard', {
+      widgets: [runs(props), platform(props), functionHealth(props)],
+      defaultInterval: Duration.days(1),
+    });
   }
 }
+
+const graph = (title: string, left: cloudwatch.IMetric[], right: cloudwatch.IMetric[] = []) =>
+  new cloudwatch.GraphWidget({ title, left, right, width: 8, height: 6 });
+
+const runs = ({ history }: DashboardProps): cloudwatch.IWidget[] => {
+  const insights = (title: string, view: cloudwatch.LogQueryVisualizationType, queryLines: string[]) =>
+    new cloudwatch.LogQueryWidget({
+      title,
+      view,
+      queryLines,
+      logGroupNames: [history.logGroupName],
+      width: 8,
+      height: 6,
+    });
+  return [
+    insights('Runs by how they ended', cloudwatch.LogQueryVisualizationType.STACKEDAREA, [
+      `filter type = "TaskStateEntered" and details.name in ${JSON.stringify(Object.keys(endings))}`,
+      'stats count(*) as runs by bin(1h), details.name',
+    ]),
+    insights('Seconds per state', cloudwatch.LogQueryVisualizationType.TABLE, [
+      'fields @timestamp, execution_arn, details.name as state',
+      'filter type in ["TaskStateEntered", "TaskStateExited"]',
+      'stats (max(@timestamp) - min(@timestamp)) / 1000 as seconds by execution_arn, state',
+      'stats count(*) as runs, avg(seconds) as average, pct(seconds, 50) as p50, pct(seconds, 95) as p95, max(seconds) as longest by state',
+      'sort average desc',
+    ]),
+    insights('Queue: runs in and out', cloudwatch.LogQueryVisualizationType.LINE, [
+      'filter details.name = "Pending"',
+      'stats sum(strcontains(type, "StateEntered")) as queued, sum(strcontains(type, "StateExited")) as started by bin(1h)',
+    ]),
+  ];
+};
+
+const platform = ({ machine, lostEvents, counts, api: { apiId } }: DashboardProps): cloudwatch.IWidget[] => {
+  const api = (metricName: string, statistic: string, label: string) =>
+    new cloudwatch.Metric({
+      namespace: 'AWS/ApiGateway',
+      metricName,
+      dimensionsMap: { ApiId: apiId },
+      statistic,
+      label,
+      period,
+    });
+  return [
+    graph(
+      'Executions',
+      [
+        machine.metricStarted(),
+        machine.metricSucceeded(),
+        machine.metricFailed(),
+        machine.metricTimedOut(),
+        machine.metricAborted(),
+      ].map((metric) => metric.with({ period })),
+    ),
+    graph(
+      'API',
+      [api('Count', 'sum', 'requests'), api('4xx', 'sum', '4xx'), api('5xx', 'sum', '5xx'), counts.apiErrors],
+      [api('Latency', 'p50', 'p50 ms'), api('Latency', 'p99', 'p99 ms')],
+    ),
+    graph(
+      'Repairs and lost events',
+      [counts.repairs, counts.failedRepairs],
+      [lostEvents.metricApproximateNumberOfMessagesVisible({ statistic: 'max', label: 'Lost events' })],
+    ),
+  ];
+};
+
+const functionHealth = ({ functions }: DashboardProps): cloudwatch.IWidget[] => [
+  graph(
+    'Errors of functions behind the API, and of the sweep',
+    watched.map((id) => functions[id].function.metricErrors({ label: id, period })),
+  ),
+  graph(
+    'Their duration (p95 ms)',
+    watched.map((id) => functions[id].function.metricDuration({ label: id, statistic: 'p95', period })),
+  ),
+  graph(
+    'Functions at once, in this account and region',
+    [lambda.Function.metricAllConcurrentExecutions({ label: 'at once', statistic: 'max', period })],
+    [lambda.Function.metricAllThrottles({ label: 'turned away', period })],
+  ),
+];

@@ -39,41 +39,15 @@ export interface EventsProps {
 
 /** What wakes the platform beside its API. */
 export class Events extends Construct {
-  constructor(scope: Construct, id: string, { functions, lost, ...of }: EventsProps) {
+  constructor(scope: Construct, id: string, props: EventsProps) {
     super(scope, id);
-    const patterns: Record<Listener, events.EventPattern> = {
-      ExecutionStopped: {
-        source: ['aws.states'],
-        detailType: ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [of.stateMachineArn], status: ['FAILED', 'ABORTED', 'TIMED_OUT'] },
-      },
-      RunApplied: {
-        source: ['aws.states'],
-        detailType: ['Step Functions Execution Status Change'],
-        detail: {
-          stateMachineArn: [of.stateMachineArn],
-          status: ['SUCCEEDED'],
-          // Most applies set off nothing, and cost no invocation: the finisher says it (functions/lifecycle/complete.ts).
-          output: [{ wildcard: `*"${startsRuns}"*` }],
-        },
-      },
-      RunnerStopped: {
-        source: ['aws.ecs'],
-        detailType: ['ECS Task State Change'],
-        detail: {
-          clusterArn: [of.clusterArn],
-          lastStatus: ['STOPPED'],
-          // A runner that ended with 0 left nothing to be done (functions/runner/main.ts); one that never started has no code.
-          containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
-        },
-      },
-      ConfigurationUploaded: {
-        source: ['aws.s3'],
-        detailType: ['Object Created'],
-        detail: { bucket: { name: [of.bucketName] }, object: { key: [{ prefix: 'uploads/cv-' }] } },
-      },
-    };
-    for (const [name, eventPattern] of Object.entries(patterns)) {
+    this.#listen(props);
+    this.#retryInvoked(props);
+    this.#sweepEveryMinute(props);
+  }
+
+  #listen({ functions, lost, ...sources }: EventsProps): void {
+    for (const [name, eventPattern] of Object.entries(patterns(sources))) {
       const { function: listener } = functions[name as Listener];
       new events.Rule(this, name, { eventPattern }).addTarget(
         new targets.LambdaFunction(listener, {
@@ -91,7 +65,9 @@ export class Events extends Construct {
         destinationConfig: { onFailure: { destination: lost.queue.queueArn } },
       });
     }
+  }
 
+  #retryInvoked({ functions }: EventsProps): void {
     // A destination that does not answer in the end is shown with its configuration, and the sweep goes on with what version
     // control left; operators can do nothing about either.
     for (const name of invoked) {
@@ -102,7 +78,9 @@ export class Events extends Construct {
         maximumEventAgeInSeconds: 3600,
       });
     }
+  }
 
+  #sweepEveryMinute({ functions }: EventsProps): void {
     const { function: sweep } = functions.Sweep;
     new events.Rule(this, 'EveryMinute', { schedule: events.Schedule.rate(Duration.minutes(1)) }).addTarget(
       new targets.LambdaFunction(sweep, { retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
@@ -116,3 +94,36 @@ export class Events extends Construct {
     });
   }
 }
+
+const patterns = (sources: Omit<EventsProps, 'functions' | 'lost'>): Record<Listener, events.EventPattern> => ({
+  ExecutionStopped: {
+    source: ['aws.states'],
+    detailType: ['Step Functions Execution Status Change'],
+    detail: { stateMachineArn: [sources.stateMachineArn], status: ['FAILED', 'ABORTED', 'TIMED_OUT'] },
+  },
+  RunApplied: {
+    source: ['aws.states'],
+    detailType: ['Step Functions Execution Status Change'],
+    detail: {
+      stateMachineArn: [sources.stateMachineArn],
+      status: ['SUCCEEDED'],
+      // Most applies set off nothing, and cost no invocation: the finisher says it (functions/lifecycle/complete.ts).
+      output: [{ wildcard: `*"${startsRuns}"*` }],
+    },
+  },
+  RunnerStopped: {
+    source: ['aws.ecs'],
+    detailType: ['ECS Task State Change'],
+    detail: {
+      clusterArn: [sources.clusterArn],
+      lastStatus: ['STOPPED'],
+      // A runner that ended with 0 left nothing to be done (functions/runner/program.ts); one that never started has no code.
+      containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
+    },
+  },
+  ConfigurationUploaded: {
+    source: ['aws.s3'],
+    detailType: ['Object Created'],
+    detail: { bucket: { name: [sources.bucketName] }, object: { key: [{ prefix: 'uploads/cv-' }] } },
+  },
+});

@@ -54,12 +54,12 @@ const needed = [
 
 /** What is wrong with settings that are right one by one. */
 export const githubAppProblems = (settings: Record<string, unknown>): string[] => {
-  const given = Object.keys(githubAppEntries).filter((name) => settings[name] !== undefined);
-  if (given.length === 0) return [];
+  const configured = Object.keys(githubAppEntries).filter((name) => settings[name] !== undefined);
+  if (configured.length === 0) return [];
   const missing = needed.filter((name) => settings[name] === undefined);
   const oneUrl = (settings.githubAppUrl === undefined) !== (settings.githubAppApiUrl === undefined);
   return [
-    ...missing.map((name) => `${name}: is needed with ${given[0]}`),
+    ...missing.map((name) => `${name}: is needed with ${configured[0]}`),
     ...(oneUrl ? ['githubAppUrl, githubAppApiUrl: give both, or neither for GitHub.com'] : []),
   ];
 };

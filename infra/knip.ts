@@ -6,6 +6,8 @@ export default {
   entry: [
     ...Object.values(functions).map(({ entry }) => entry),
     'functions/runner/main.ts',
+    // Also loaded by path (local/await-task.mjs).
+    'functions/runner/program.ts',
     'functions/web/main.tsx',
     'infra/app.ts',
     // In place of files of the AWS SDK (sdk.ts).
@@ -19,7 +21,7 @@ export default {
     'test/elsewhere/localhost.mjs',
     // Bundled by path (test/infra/local/support/application.ts).
     'test/infra/local/support/{caller,records}.ts',
-    'test/web/browser/support/runner.ts',
+    'test/{support/file-runner,web/browser/support/runner}.ts',
     'test/web/screenshots.ts',
   ],
   project: ['{functions,infra,test}/**/*.{ts,tsx,mjs}'],

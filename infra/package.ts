@@ -46,7 +46,7 @@ const contents = ['functions', 'infra', 'cdk.json', 'tsconfig.json', 'LICENSE', 
 
 const manifestOf = ({ version, dependencies, ...all }: Manifest, { packages }: Lock): object => {
   const { name, description, license, type, engines, bin } = all;
-  const others = Object.fromEntries(more.map((one) => [one, packages[`node_modules/${one}`]?.version]));
+  const others = Object.fromEntries(more.map((name) => [name, packages[`node_modules/${name}`]?.version]));
   return { name, version, description, license, type, engines, bin, dependencies: { ...dependencies, ...others } };
 };
 

@@ -73,7 +73,6 @@ export class Runners extends Construct {
       retention: settings.logRetentionDays,
       removalPolicy: removalPolicy(settings),
     });
-    const cpu = architectures[settings.runnerArchitecture];
     const image = runnerImage(this, settings, bundle);
     this.program = image.program;
     this.taskRole = new iam.Role(this, 'TaskRole', {
@@ -85,10 +84,44 @@ export class Runners extends Construct {
     this.executionRole = this.#executionRole(image);
 
     const family = `${Aws.STACK_NAME}-runner`;
-    const taskDefinition = new ecs.CfnTaskDefinition(this, 'TaskDefinition', {
+    this.taskDefinitionArn = this.#taskDefinition(family, settings, image).ref;
+    this.anyRevisionArn = `arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task-definition/${family}:*`;
+  }
+
+  /** For functions that start runners. */
+  launchEnvironment(publicUrl: string): Record<string, string> {
+    return {
+      PUBLIC_URL: publicUrl,
+      CLUSTER_ARN: this.clusterArn,
+      TASK_DEFINITION_ARN: this.taskDefinitionArn,
+      CONTAINER_NAME: containerName,
+      SUBNETS: this.#subnetIds.join(','),
+      SECURITY_GROUPS: this.#securityGroupId,
+      ASSIGN_PUBLIC_IP: String(this.#publicIp),
+    };
+  }
+
+  /** Without NAT gateways: they cost while nothing runs. */
+  #network({ vpcId, subnetIds }: Settings): { vpcId: string; subnetIds: string[] } {
+    if (vpcId && subnetIds) return { vpcId, subnetIds };
+    const vpc = new ec2.Vpc(this, 'Network', {
+      maxAzs: 2,
+      natGateways: 0,
+      subnetConfiguration: [{ name: 'runners', subnetType: ec2.SubnetType.PUBLIC, mapPublicIpOnLaunch: false }],
+      // Costs nothing, and keeps states and archives off the internet.
+      gatewayEndpoints: { S3: { service: ec2.GatewayVpcEndpointAwsService.S3 } },
+    });
+    acknowledge(vpc, {
+      VPC7: 'Flow logs are billed by volume, and nearly all of it would be provider downloads. Nothing listens in this network; companies that must record flows bring their own network (vpcId, subnetIds).',
+    });
+    return { vpcId: vpc.vpcId, subnetIds: vpc.publicSubnets.map(({ subnetId }) => subnetId) };
+  }
+
+  #taskDefinition(family: string, settings: Settings, image: RunnerImage): ecs.CfnTaskDefinition {
+    return new ecs.CfnTaskDefinition(this, 'TaskDefinition', {
       family,
       requiresCompatibilities: ['FARGATE'],
-      runtimePlatform: { cpuArchitecture: cpu, operatingSystemFamily: 'LINUX' },
+      runtimePlatform: { cpuArchitecture: architectures[settings.runnerArchitecture], operatingSystemFamily: 'LINUX' },
       networkMode: 'awsvpc',
       cpu: String(settings.runnerCpu),
       memory: String(settings.runnerMemoryMiB),
@@ -120,37 +153,6 @@ export class Runners extends Construct {
         },
       ],
     });
-    this.taskDefinitionArn = taskDefinition.ref;
-    this.anyRevisionArn = `arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task-definition/${family}:*`;
-  }
-
-  /** For functions that start runners. */
-  launchEnvironment(publicUrl: string): Record<string, string> {
-    return {
-      PUBLIC_URL: publicUrl,
-      CLUSTER_ARN: this.clusterArn,
-      TASK_DEFINITION_ARN: this.taskDefinitionArn,
-      CONTAINER_NAME: containerName,
-      SUBNETS: this.#subnetIds.join(','),
-      SECURITY_GROUPS: this.#securityGroupId,
-      ASSIGN_PUBLIC_IP: String(this.#publicIp),
-    };
-  }
-
-  /** Without NAT gateways: they cost while nothing runs. */
-  #network({ vpcId, subnetIds }: Settings): { vpcId: string; subnetIds: string[] } {
-    if (vpcId && subnetIds) return { vpcId, subnetIds };
-    const vpc = new ec2.Vpc(this, 'Network', {
-      maxAzs: 2,
-      natGateways: 0,
-      subnetConfiguration: [{ name: 'runners', subnetType: ec2.SubnetType.PUBLIC, mapPublicIpOnLaunch: false }],
-      // Costs nothing, and keeps states and archives off the internet.
-      gatewayEndpoints: { S3: { service: ec2.GatewayVpcEndpointAwsService.S3 } },
-    });
-    acknowledge(vpc, {
-      VPC7: 'Flow logs are billed by volume, and nearly all of it would be provider downloads. Nothing listens in this network; companies that must record flows bring their own network (vpcId, subnetIds).',
-    });
-    return { vpcId: vpc.vpcId, subnetIds: vpc.publicSubnets.map(({ subnetId }) => subnetId) };
   }
 
   /** What Fargate itself does for a runner: pull the image, write the container's log. */

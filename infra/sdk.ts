@@ -140,9 +140,9 @@ export const sdkPlugin = (root: string): Plugin => ({
     }
     build.onEnd((result) => {
       const expected = [...Object.keys(standIns), 'endpoints', ...edits.map(([filter]) => filter.source)];
-      const gone = expected.filter((path) => !loaded.has(path));
-      if (result.errors.length === 0 && gone.length > 0) {
-        throw new Error(`infra/sdk.ts: the AWS SDK has no such files any more: ${gone.join(', ')}`);
+      const missing = expected.filter((path) => !loaded.has(path));
+      if (result.errors.length === 0 && missing.length > 0) {
+        throw new Error(`infra/sdk.ts: the AWS SDK has no such files any more: ${missing.join(', ')}`);
       }
     });
   },

@@ -7,8 +7,8 @@ import { texts, yesOrNo } from './text-list.ts';
 const names = (whose: RegExp, message: string) =>
   v.pipe(
     texts,
-    v.check((all) => all.every((one) => whose.test(one)), message),
-    v.transform((all) => all.map((one) => one.toLowerCase())),
+    v.check((all) => all.every((text) => whose.test(text)), message),
+    v.transform((all) => all.map((text) => text.toLowerCase())),
   );
 
 const isHttps = (text: string): boolean => URL.canParse(text) && new URL(text).protocol === 'https:';
@@ -75,7 +75,7 @@ export const signInProblems = (settings: Record<string, unknown>): string[] => {
   if (issuer === undefined) return others.map((name) => `${name}: is of no use without signInIssuer`);
   return [
     ...(signInClientId === undefined ? ['signInClientId: is needed with signInIssuer'] : []),
-    ...(openToAll.some((one) => String(issuer).startsWith(one)) && signInEmailDomains === undefined
+    ...(openToAll.some((prefix) => String(issuer).startsWith(prefix)) && signInEmailDomains === undefined
       ? [`signInEmailDomains: is needed, because everybody has an account at ${String(issuer)}`]
       : []),
   ];

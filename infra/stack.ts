@@ -16,6 +16,8 @@ import type { Settings } from './settings.ts';
 import { Storage } from './storage.ts';
 import { type Parts, variableGroups } from './variables.ts';
 
+type Handlers = Record<FunctionId, PlatformFunction>;
+
 /** The whole platform, as one stack. */
 export class Platform extends Stack {
   constructor(app: App, settings: Settings, bundles: Bundles) {
@@ -40,58 +42,8 @@ export class Platform extends Stack {
       environmentSocketUrl: environments.socketUrl,
       lostEvents: lost.queue,
     };
-    const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
-
-    // Before its callers.
-    const commitStatus = build('CommitStatus');
-    parts.commitStatus = commitStatus.function;
-    const others = record(['Notify', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build);
-    const told = { ...others, CommitStatus: commitStatus };
-    parts.notify = told.Notify.function;
-    parts.environmentSettle = told.EnvironmentSettle.function;
-    parts.fetchCommit = told.FetchCommit.function;
-    parts.fetchProvider = told.FetchProvider.function;
-    const states = record(lifecycleFunctions, build);
-    const lifecycle = new Lifecycle(this, 'Lifecycle', {
-      functions: record(lifecycleFunctions, (id) => states[id].function),
-    });
-    parts.machine = lifecycle.machine;
-    // Apart from the roles' own policies, which the functions and so the machine wait for.
-    new iam.Policy(this, 'AnswerExecutions', {
-      statements: [statement(grants(parts).answerExecutions())],
-      roles: [
-        ...lifecycleFunctions.filter((id) => functions[id].state === 'waits').map((id) => states[id].role),
-        told.FetchCommit.role,
-      ],
-    });
-    const versionControlEvent = build('VersionControlEvent');
-    parts.versionControlEvent = versionControlEvent.function;
-    const sweep = build('EnvironmentSweep');
-    parts.environmentSweep = sweep.function;
-    const retention = build('DataRetention');
-    parts.dataRetention = retention.function;
-    const before = {
-      ...states,
-      ...told,
-      VersionControlEvent: versionControlEvent,
-      EnvironmentSweep: sweep,
-      DataRetention: retention,
-    };
-    const isMade = (id: FunctionId): id is keyof typeof before => id in before;
-    const handlers = record(functionIds, (id) => (isMade(id) ? before[id] : build(id)));
-
-    api.connect(
-      bundles.apiRoutes,
-      record(httpFunctionIds, (id) => handlers[id].function),
-    );
-    environments.connect({
-      target: handlers.Environments.function,
-      builds: handlers.EnvironmentBuilds.function,
-      templates: handlers.EnvironmentTemplates.function,
-      files: handlers.EnvironmentFiles.function,
-      governance: handlers.EnvironmentGovernance.function,
-      delivery: handlers.EnvironmentLogs,
-    });
+    const { handlers, lifecycle } = this.#functions(parts, bundles);
+    this.#connect(api, environments, bundles, handlers);
     new Events(this, 'Events', {
       functions: handlers,
       lost,
@@ -118,6 +70,58 @@ export class Platform extends Stack {
       RecoverFunctionName: handlers.Recover.function.functionName,
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
+  }
+
+  /** Every function after those that it invokes, and the machine between the functions of its states and its callers. */
+  #functions(parts: Parts, bundles: Bundles): { handlers: Handlers; lifecycle: Lifecycle } {
+    const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
+    const commitStatus = build('CommitStatus');
+    parts.commitStatus = commitStatus.function;
+    const invoked = {
+      ...record(['Notify', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
+      CommitStatus: commitStatus,
+    };
+    parts.notify = invoked.Notify.function;
+    parts.environmentSettle = invoked.EnvironmentSettle.function;
+    parts.fetchCommit = invoked.FetchCommit.function;
+    parts.fetchProvider = invoked.FetchProvider.function;
+
+    const states = record(lifecycleFunctions, build);
+    const lifecycle = new Lifecycle(this, 'Lifecycle', {
+      functions: record(lifecycleFunctions, (id) => states[id].function),
+    });
+    parts.machine = lifecycle.machine;
+    // Apart from the roles' own policies, which the functions and so the machine wait for.
+    new iam.Policy(this, 'AnswerExecutions', {
+      statements: [statement(grants(parts).answerExecutions())],
+      roles: [
+        ...lifecycleFunctions.filter((id) => functions[id].state === 'waits').map((id) => states[id].role),
+        invoked.FetchCommit.role,
+      ],
+    });
+
+    const callers = record(['VersionControlEvent', 'EnvironmentSweep', 'DataRetention'], build);
+    parts.versionControlEvent = callers.VersionControlEvent.function;
+    parts.environmentSweep = callers.EnvironmentSweep.function;
+    parts.dataRetention = callers.DataRetention.function;
+
+    const built: Partial<Handlers> = { ...states, ...invoked, ...callers };
+    return { handlers: record(functionIds, (id) => built[id] ?? build(id)), lifecycle };
+  }
+
+  #connect(api: HttpApi, environments: EnvironmentApi, bundles: Bundles, handlers: Handlers): void {
+    api.connect(
+      bundles.apiRoutes,
+      record(httpFunctionIds, (id) => handlers[id].function),
+    );
+    environments.connect({
+      target: handlers.Environments.function,
+      builds: handlers.EnvironmentBuilds.function,
+      templates: handlers.EnvironmentTemplates.function,
+      files: handlers.EnvironmentFiles.function,
+      governance: handlers.EnvironmentGovernance.function,
+      delivery: handlers.EnvironmentLogs,
+    });
   }
 
   #build(id: FunctionId, parts: Parts, bundles: Bundles): PlatformFunction {

@@ -1,3 +1,4 @@
+import { nextStates } from '../functions/run/lifecycle.ts';
 import type { LifecycleFunction } from './functions.ts';
 
 /** How the states of the run machine are built. Amazon States Language, JSONPath. */
@@ -76,11 +77,17 @@ interface Common {
   catch?: Catcher[];
 }
 
-export const builders = (arn: Arns, meant: readonly string[]) => {
-  const unretried = [...meant, 'RunNotInStateError', 'States.Timeout', 'States.HeartbeatTimeout'];
+/** What states are built with. */
+interface Machine {
+  arn: Arns;
+  /** Errors that another attempt cannot mend. */
+  unretried: string[];
+}
 
-  /** Hands its task token to a function that keeps it with the run, and waits. */
-  const waiting = (
+/** Hands its task token to a function that keeps it with the run, and waits. */
+const waiting =
+  ({ arn, unretried }: Machine) =>
+  (
     name: LifecycleFunction,
     {
       comment,
@@ -118,8 +125,10 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
     Next: next,
   });
 
-  /** A function that does the work itself, and says where the run goes next. */
-  const checking = (
+/** A function that does the work itself, and says where the run goes next. */
+const checking =
+  ({ arn, unretried }: Machine) =>
+  (
     name: LifecycleFunction,
     {
       comment,
@@ -141,8 +150,10 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
     Next: next,
   });
 
-  /** All tasks of a stage at once, each in a state of that name: it waits for its verdict. */
-  const tasks = (
+/** All tasks of a stage at once, each in a state of that name: it waits for its verdict. */
+const tasks =
+  (machine: Machine) =>
+  (
     stage: string,
     name: string,
     { comment, next, catch: catchers }: Omit<Common, 'errored'> & { catch: Catcher[] },
@@ -154,56 +165,81 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
     ItemProcessor: {
       ProcessorConfig: { Mode: 'INLINE' },
       StartAt: name,
-      States: {
-        [name]: {
-          Type: 'Task',
-          Comment: 'Calls the run task and waits for its verdict; each word of progress is a beat',
-          Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
-          Parameters: {
-            FunctionName: arn.RunTask,
-            Payload: {
-              'runId.$': '$.runId',
-              'taskResultId.$': '$.taskResultId',
-              ...attempt,
-            },
-          },
-          TimeoutSeconds: 3600,
-          HeartbeatSeconds: 600,
-          ResultPath: null,
-          Retry: [never(unretried), throttled, again],
-          Catch: [
-            { ErrorEquals: ['Canceled'], Next: `${name}Canceled` },
-            { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: `${name}Unanswered` },
-          ],
-          End: true,
-        },
-        [`${name}Unanswered`]: {
-          Type: 'Task',
-          Comment: 'The task could not be called, or did not answer in time: its result is errored',
-          Resource: 'arn:aws:states:::lambda:invoke',
-          Parameters: {
-            FunctionName: arn.TaskUnanswered,
-            Payload: { 'runId.$': '$.runId', 'taskResultId.$': '$.taskResultId', 'error.$': '$.error' },
-          },
-          ResultPath: null,
-          Retry: [throttled, again],
-          End: true,
-        },
-        [`${name}Canceled`]: {
-          Type: 'Fail',
-          Comment: 'The run was canceled',
-          Error: 'Canceled',
-          Cause: 'the run was canceled',
-        },
-      },
+      States: taskStates(machine, name),
     },
     ResultPath: null,
     Catch: catchers,
     Next: next,
   });
 
-  /** The one finisher. */
-  const ending = (comment: string, more: Catcher[] = []) => ({
+/** One run task, from its call to its verdict. */
+const taskStates = ({ arn, unretried }: Machine, name: string) => ({
+  [name]: {
+    Type: 'Task',
+    Comment: 'Calls the run task and waits for its verdict; each word of progress is a beat',
+    Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
+    Parameters: {
+      FunctionName: arn.RunTask,
+      Payload: {
+        'runId.$': '$.runId',
+        'taskResultId.$': '$.taskResultId',
+        ...attempt,
+      },
+    },
+    TimeoutSeconds: 3600,
+    HeartbeatSeconds: 600,
+    ResultPath: null,
+    Retry: [never(unretried), throttled, again],
+    Catch: [
+      { ErrorEquals: ['Canceled'], Next: `${name}Canceled` },
+      { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: `${name}Unanswered` },
+    ],
+    End: true,
+  },
+  [`${name}Unanswered`]: {
+    Type: 'Task',
+    Comment: 'The task could not be called, or did not answer in time: its result is errored',
+    Resource: 'arn:aws:states:::lambda:invoke',
+    Parameters: {
+      FunctionName: arn.TaskUnanswered,
+      Payload: { 'runId.$': '$.runId', 'taskResultId.$': '$.taskResultId', 'error.$': '$.error' },
+    },
+    ResultPath: null,
+    Retry: [throttled, again],
+    End: true,
+  },
+  [`${name}Canceled`]: {
+    Type: 'Fail',
+    Comment: 'The run was canceled',
+    Error: 'Canceled',
+    Cause: 'the run was canceled',
+  },
+});
+
+/** Decides whether a stage has passed. */
+const tasksDone = (machine: Machine) => (stage: string, next: string, result: string | null) =>
+  checking(machine)('TaskStageDone', {
+    comment: 'Decides whether the stage has passed: no mandatory task failed',
+    payload: { stage },
+    next,
+    errored: 'PlanErrored',
+    result,
+  });
+
+/** What the plan or its check found says which state is next. */
+const choosing = (after: keyof typeof nextStates, comment: string) => ({
+  Type: 'Choice',
+  Comment: comment,
+  Choices: nextStates[after]
+    .filter((state) => state !== 'NeedsConfirmation')
+    .map((state) => ({ Variable: '$.plan.next', StringEquals: state, Next: state })),
+  Default: 'NeedsConfirmation',
+});
+
+/** The one finisher. */
+const ending =
+  ({ arn }: Machine) =>
+  (comment: string, more: Catcher[] = []) => ({
     Type: 'Task',
     Comment: comment,
     Resource: 'arn:aws:states:::lambda:invoke',
@@ -230,5 +266,20 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
     End: true,
   });
 
-  return { waiting, checking, tasks, ending };
+/** @param meant errors by which a state is left on purpose */
+export const builders = (arn: Arns, meant: readonly string[]) => {
+  const machine: Machine = {
+    arn,
+    unretried: [...meant, 'RunNotInStateError', 'States.Timeout', 'States.HeartbeatTimeout'],
+  };
+  return {
+    waiting: waiting(machine),
+    checking: checking(machine),
+    tasks: tasks(machine),
+    tasksDone: tasksDone(machine),
+    choosing,
+    ending: ending(machine),
+  };
 };
+
+export type Builders = ReturnType<typeof builders>;

@@ -39,7 +39,12 @@ export class Storage extends Construct {
       removalPolicy: keep,
     });
 
-    this.table = new dynamodb.Table(this, 'Table', {
+    this.table = this.#table(keep);
+    this.bucket = this.#bucket(settings, keep);
+  }
+
+  #table(keep: RemovalPolicy): dynamodb.Table {
+    const table = new dynamodb.Table(this, 'Table', {
       partitionKey: { name: 'pk', type: dynamodb.AttributeType.STRING },
       sortKey: { name: 'sk', type: dynamodb.AttributeType.STRING },
       billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
@@ -51,14 +56,17 @@ export class Storage extends Construct {
       // has 35 days to restore it (DynamoDB: system backups of tables with point-in-time recovery).
       removalPolicy: keep,
     });
-    this.table.addGlobalSecondaryIndex({
+    table.addGlobalSecondaryIndex({
       indexName: 'due',
       partitionKey: { name: 'dueShard', type: dynamodb.AttributeType.STRING },
       sortKey: { name: 'dueAt', type: dynamodb.AttributeType.STRING },
       projectionType: dynamodb.ProjectionType.KEYS_ONLY,
     });
+    return table;
+  }
 
-    this.bucket = new s3.Bucket(this, 'Bucket', {
+  #bucket(settings: Settings, keep: RemovalPolicy): s3.Bucket {
+    const bucket = new s3.Bucket(this, 'Bucket', {
       versioned: true,
       encryption: s3.BucketEncryption.KMS,
       encryptionKey: this.key,
@@ -99,11 +107,12 @@ export class Storage extends Construct {
       ],
     });
     // Set on the resource itself: the construct's `eventBridgeEnabled` brings a function of its own along.
-    (this.bucket.node.defaultChild as s3.CfnBucket).notificationConfiguration = {
+    (bucket.node.defaultChild as s3.CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
-    acknowledge(this.bucket, {
+    acknowledge(bucket, {
       S1: 'Server access logs are delivered on a best-effort basis and would need a second bucket that idles at a price. Who read or wrote which state is recorded by the API; accounts that need proof per object turn on CloudTrail data events for the bucket.',
     });
+    return bucket;
   }
 }

@@ -35,7 +35,7 @@ export const readReport = (json: string): Finding[] | { unknown: string } => {
     .map(([name, { severity, via }]) => ({
       name,
       severity,
-      about: via.map((one) => (typeof one === 'string' ? `through ${one}` : `${one.title} (${one.url})`)),
+      about: via.map((cause) => (typeof cause === 'string' ? `through ${cause}` : `${cause.title} (${cause.url})`)),
     }));
 };
 

@@ -48,6 +48,7 @@ const order = [
     'explorer',
     'recovery',
     'repair',
+    'hidden-runs',
     'module-tests',
     'queries',
     'no-code',

@@ -21,7 +21,7 @@ const temporary = mkdtempSync(join(tmpdir(), 'stepform-tests-'));
 // Passable for the users that Terraform runs as.
 chmodSync(temporary, 0o711);
 process.env.TMPDIR = temporary;
-// Each test file is a process of its own, and each of them reads the same packages.
+// Many processes read the same packages.
 process.env.NODE_COMPILE_CACHE ??= join(temporary, 'compiled');
 process.on('exit', () => {
   try {
@@ -44,6 +44,8 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
+          isolate: false,
+          runner: 'test/support/file-runner.ts',
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/opa.ts', 'test/support/api-routes.ts'],
           exclude: ['test/e2e/**', 'test/attacks/**', 'test/web/browser/**', 'test/version-control/e2e/**'],

@@ -24,13 +24,15 @@ import {
 
 /** What teams may do with a workspace or a project (HCP API: team access, project team access). */
 
+type Grant = WorkspaceGrant | ProjectGrant;
+
 interface On extends Subject {
   id: string;
   name: string;
 }
 
 /** The same for workspaces and projects. */
-interface Kind<S extends On, G extends WorkspaceGrant | ProjectGrant> {
+interface Kind<S extends On, G extends Grant> {
   /** `team-workspaces` */
   type: string;
   what: 'workspace' | 'project';
@@ -55,64 +57,69 @@ interface SubjectGrant<S extends On, G> extends Subject {
 }
 
 /** Nobody gives away more than they have. */
-const checkGiven = (granted: ReadonlySet<Permission>, permissions: Permissions, what: string): void => {
+const checkGiven = (granted: ReadonlySet<Permission>, permissions: Permissions, place: string): void => {
   const missing = permissions.find((permission) => !granted.has(permission));
-  if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${what}: ${missing}.`);
+  if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${place}: ${missing}.`);
 };
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one kind of grant, shared by small handlers
-const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: Kind<S, G>): Route[] => {
-  const { type, what, finder } = kind;
+type Handler<S extends Subject> = (context: Context<S>) => Promise<Answer>;
 
-  /** Their own teams everybody sees; the others, who manages teams here, as far as they are not secret. */
-  const shown = async ({ principal, granted, subject }: Context<Subject>, teams: Team[]) => {
-    const own = new Set((await principal.standing(subject.organization)).teams.map(({ id }) => id));
-    const some = granted.has(kind.reading) ? teams : teams.filter(({ id }) => own.has(id));
-    return new Set((await visibleTeams(principal, some)).map(({ id }) => id));
-  };
+const grantFinder = <S extends On, G extends Grant>(kind: Kind<S, G>): Finder<SubjectGrant<S, G>> => ({
+  what: 'team access',
+  find: async ({ params }) => {
+    const record = await getGrantRecord(params.grant ?? '');
+    const id = record && kind.idIn(record);
+    const subject = id === undefined ? undefined : await kind.get(id);
+    const current = record && subject && kind.accessOf(subject)?.[record.teamId];
+    if (current?.id !== record?.id || !record || !subject || !current) return undefined;
+    return { organization: subject.organization, subject, teamId: record.teamId, grant: current };
+  },
+  visibleWith: kind.reading,
+  scope: ({ subject, teamId }) => ({ ...kind.finder.scope(subject), accessOf: teamId }),
+});
 
-  const teamAccess: Finder<SubjectGrant<S, G>> = {
-    what: 'team access',
-    find: async ({ params }) => {
-      const record = await getGrantRecord(params.grant ?? '');
-      const id = record && kind.idIn(record);
-      const subject = id === undefined ? undefined : await kind.get(id);
-      const current = record && subject && kind.accessOf(subject)?.[record.teamId];
-      if (current?.id !== record?.id || !record || !subject || !current) return undefined;
-      return { organization: subject.organization, subject, teamId: record.teamId, grant: current };
-    },
-    visibleWith: kind.reading,
-    scope: ({ subject, teamId }) => ({ ...finder.scope(subject), accessOf: teamId }),
-  };
+const inBody = <S extends On, G extends Grant>({ finder, what, get }: Kind<S, G>): Finder<S> => ({
+  ...finder,
+  find: async (request) => get(requiredIn(request, what, `${what}s`)),
+});
 
-  const inBody: Finder<S> = {
-    ...finder,
-    find: async (request) => kind.get(requiredIn(request, what, `${what}s`)),
-  };
+const inQuery = <S extends On, G extends Grant>({ finder, get }: Kind<S, G>, parameter: string): Finder<S> => ({
+  ...finder,
+  find: async ({ query }) => {
+    const id = query.get(parameter);
+    if (!id) throw badRequest(`${parameter} is required.`, parameter);
+    return get(id.slice(0, 100));
+  },
+});
 
-  const parameter = `filter[${what}][id]` as const;
-  const inQuery: Finder<S> = {
-    ...finder,
-    find: async ({ query }) => {
-      const id = query.get(parameter);
-      if (!id) throw badRequest(`${parameter} is required.`, parameter);
-      return kind.get(id.slice(0, 100));
-    },
-  };
+/** Ids of their own teams, which everybody sees, and for who manages teams here, of those that are not secret. */
+const visibleIds = async (
+  { principal, granted, subject }: Context<Subject>,
+  teams: Team[],
+  reading: Permission,
+): Promise<Set<string>> => {
+  const own = new Set((await principal.standing(subject.organization)).teams.map(({ id }) => id));
+  const candidates = granted.has(reading) ? teams : teams.filter(({ id }) => own.has(id));
+  return new Set((await visibleTeams(principal, candidates)).map(({ id }) => id));
+};
 
-  const listAll = async (context: Context<S>): Promise<Answer> => {
+const listGrants =
+  <S extends On, G extends Grant>(kind: Kind<S, G>): Handler<S> =>
+  async (context) => {
     const { request, subject } = context;
     const access = kind.accessOf(subject) ?? {};
-    const only = request.query.get('filter[team][id]') || null;
-    const teams = await getTeams(Object.keys(access).filter((id) => only === null || id === only));
-    const visibleIds = await shown(context, teams);
-    const all = teams.filter(({ id }) => visibleIds.has(id)).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const teamId = request.query.get('filter[team][id]') || null;
+    const teams = await getTeams(Object.keys(access).filter((id) => teamId === null || id === teamId));
+    const visible = await visibleIds(context, teams, kind.reading);
+    const shown = teams.filter(({ id }) => visible.has(id)).sort((a, b) => (a.name < b.name ? -1 : 1));
     const page = pageOf(request);
-    const data = pageSlice(all, page).map(({ id }) => kind.document(subject.id, id, access[id] as G));
-    return list(request, page, all.length, data);
+    const data = pageSlice(shown, page).map(({ id }) => kind.document(subject.id, id, access[id] as G));
+    return list(request, page, shown.length, data);
   };
 
-  const create = async ({ request, subject, principal, granted }: Context<S>): Promise<Answer> => {
+const createGrant =
+  <S extends On, G extends Grant>(kind: Kind<S, G>): Handler<S> =>
+  async ({ request, subject, principal, granted }) => {
     const { teamId, grant: newGrant } = kind.readNew(request);
     const pointer = '/data/relationships/team';
     const team = await getTeam(teamId);
@@ -121,51 +128,62 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
       throw unprocessable(pointer, `team: team ${teamId} not found in ${subject.organization}`);
     }
     if (team.owners) throw unprocessable(pointer, 'team: the owners team already has full access');
-    checkGiven(granted, kind.gives(newGrant), what);
+    checkGiven(granted, kind.gives(newGrant), kind.what);
+    const hasAccess = () => unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
     const access = kind.accessOf(subject) ?? {};
-    if (access[team.id]) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
+    if (access[team.id]) throw hasAccess();
     if (Object.keys(access).length >= maxGrants) {
       throw unprocessable(
         '/data',
-        `At most ${maxGrants} teams can have access to a ${what}. Grant access on its project instead.`,
+        `At most ${maxGrants} teams can have access to a ${kind.what}. Grant access on its project instead.`,
       );
     }
     const createdGrant = (await grant(kind.on(subject), team.id, newGrant as never)) as G | undefined;
-    if (!createdGrant) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
+    if (!createdGrant) throw hasAccess();
     return created(kind.document(subject.id, team.id, createdGrant));
   };
 
-  const read = async (context: Context<SubjectGrant<S, G>>): Promise<Answer> => {
+const readGrant =
+  <S extends On, G extends Grant>(kind: Kind<S, G>): Handler<SubjectGrant<S, G>> =>
+  async (context) => {
     const { subject, teamId, grant: current } = context.subject;
     return ok(kind.document(subject.id, teamId, current));
   };
 
-  const update = async (context: Context<SubjectGrant<S, G>>): Promise<Answer> => {
+const updateGrant =
+  <S extends On, G extends Grant>(kind: Kind<S, G>): Handler<SubjectGrant<S, G>> =>
+  async (context) => {
     const { subject, teamId, grant: before } = context.subject;
     const change = kind.readChange(context.request, before);
-    checkGiven(context.granted, kind.gives(change), what);
+    checkGiven(context.granted, kind.gives(change), kind.what);
     const changed = await changeGrant(kind.on(subject), teamId, change);
     if (!changed) throw notFound('The team access was removed at the same time.');
     return ok(kind.document(subject.id, teamId, changed));
   };
 
-  const remove = async (context: Context<SubjectGrant<S, G>>): Promise<Answer> => {
+const removeGrant =
+  <S extends On, G extends Grant>(kind: Kind<S, G>): Handler<SubjectGrant<S, G>> =>
+  async (context) => {
     const { teamId, grant: current, organization, subject } = context.subject;
-    const where = what === 'workspace' ? { workspaceId: subject.id } : { projectId: subject.id };
-    await revoke({ id: current.id, teamId, organization, ...where });
+    const place = kind.what === 'workspace' ? { workspaceId: subject.id } : { projectId: subject.id };
+    await revoke({ id: current.id, teamId, organization, ...place });
     return noContent();
   };
 
-  const one = `/${type}/{grant}` as const;
+const routesOf = <S extends On, G extends Grant>(kind: Kind<S, G>): Route[] => {
+  const { type, reading, managing, finder } = kind;
+  const teamAccess = grantFinder(kind);
+  const parameter = `filter[${kind.what}][id]` as const;
+  const path = `/${type}/{grant}` as const;
   return [
-    route('GET', `/${type}`, finder.visibleWith as Permission, inQuery, listAll, {
+    route('GET', `/${type}`, finder.visibleWith as Permission, inQuery(kind, parameter), listGrants(kind), {
       [parameter]: 'text',
       'filter[team][id]': 'text',
     }),
-    route('POST', `/${type}`, kind.managing, inBody, create),
-    route('GET', one, kind.reading, teamAccess, read),
-    route('PATCH', one, kind.managing, teamAccess, update),
-    route('DELETE', one, kind.managing, teamAccess, remove),
+    route('POST', `/${type}`, managing, inBody(kind), createGrant(kind)),
+    route('GET', path, reading, teamAccess, readGrant(kind)),
+    route('PATCH', path, managing, teamAccess, updateGrant(kind)),
+    route('DELETE', path, managing, teamAccess, removeGrant(kind)),
   ];
 };
 

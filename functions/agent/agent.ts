@@ -10,16 +10,16 @@ export interface Settings extends RunnerEnvironment {
   name: string;
   /** Ends after one job. */
   single: boolean;
-  /** Reports what the agent does, to the person who watches it. */
+  /** Prints progress for the user. */
   say(text: string): void;
 }
 
-/** After a plan, its apply often follows soon. */
+/** Polls at this interval after a plan, because its apply often follows soon. */
 const firstPauseMs = 500;
-/** How long the end of a runner is reported: its run waits for that. */
+/** How long to retry reporting the end of a runner, which its run waits for. */
 const overMs = 120_000;
 
-/** Does the jobs of an agent pool, one at a time, until it is stopped or its token is dead. */
+/** Runs the jobs of an agent pool, one at a time, until it is stopped or its token is dead. */
 export class Agent {
   readonly #settings: Settings;
   readonly #client: Client;
@@ -43,8 +43,8 @@ export class Agent {
   stop(): void {
     const { say } = this.#settings;
     if (!this.#stopping.signal.aborted) {
-      const rest = this.#child ? 'after the current run; press again to interrupt it' : 'now';
-      say(`Stopping ${rest}.`);
+      const when = this.#child ? 'after the current run; press again to interrupt it' : 'now';
+      say(`Stopping ${when}.`);
       this.#stopping.abort();
       return;
     }
@@ -87,14 +87,14 @@ export class Agent {
     const child = startRunner(work, this.#settings);
     this.#child = child;
     const pings = this.#pingWhile({ runId, phase });
-    const why = await ended(child);
+    const outcome = await ended(child);
     clearInterval(pings);
     this.#child = undefined;
-    say(`The ${phase} of ${runId} ended (${why}).`);
+    say(`The ${phase} of ${runId} ended (${outcome}).`);
     const agent = this.#connection.self?.agent ?? '';
     // Without this report the run continues too, only later.
     await this.#client
-      .over({ agent, job: { runId, phase }, why }, retryFor(overMs))
+      .over({ agent, job: { runId, phase }, why: outcome }, retryFor(overMs))
       .catch((error) => say(messageOf(error)));
     this.#connection.pinged();
   }

@@ -30,7 +30,7 @@ const errorIn = (text: string): string => {
   }
 };
 
-/** The control plane, for one agent. Calls are retried until they are answered or their deadline passes. */
+/** The control plane's client for one agent. Calls are retried until they succeed or their deadline passes. */
 export class Client {
   readonly #address: string;
   readonly #token: string;

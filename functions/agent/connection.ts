@@ -6,13 +6,13 @@ import { type Client, ForgottenError, messageOf, TransportError } from './client
 
 export interface ConnectionSettings {
   client: Pick<Client, 'ping'>;
-  /** Pauses between polls grow from here to the maximum that the control plane names. */
+  /** Pauses between polls grow from this to the control plane's maximum. */
   firstPauseMs: number;
   /** Ends polling. */
   stopping: AbortSignal;
   /** @param instance chosen by the agent, for as long as it runs */
   register(instance: string, bound: RetryBound): Promise<RegisteredAgent>;
-  /** Reports what the agent does, to the person who watches it. */
+  /** Prints progress for the user. */
   say(text: string): void;
 }
 
@@ -21,7 +21,7 @@ const pauseGrowth = 1.5;
 const callMs = 15_000;
 const lastCallMs = 10_000;
 
-/** An agent's connection to the control plane: registers it, polls for work, pings now and then, and signs it off. */
+/** An agent's connection to the control plane: registers, polls for work, sends heartbeats, and signs off. */
 export class Connection {
   readonly #settings: ConnectionSettings;
   readonly #instance = randomUUID();
@@ -39,26 +39,27 @@ export class Connection {
     return this.#self;
   }
 
-  /** To be called after each call that counts as a ping. */
+  /** Must be called after each call that counts as a heartbeat. */
   pinged(): void {
     this.#pingedAt = Date.now();
   }
 
   /** Calls `work`, and signs the agent off when it has ended. @throws the error of `work` */
   async during(work: () => Promise<void>): Promise<void> {
-    let how: 'exited' | 'errored' = 'errored';
+    let reason: 'exited' | 'errored' = 'errored';
     try {
       await work();
-      how = 'exited';
+      reason = 'exited';
     } finally {
       const { client } = this.#settings;
-      if (this.#self) await client.ping({ agent: this.#self.agent, ended: how }, retryFor(lastCallMs)).catch(() => {});
+      if (this.#self)
+        await client.ping({ agent: this.#self.agent, ended: reason }, retryFor(lastCallMs)).catch(() => {});
     }
   }
 
   /**
-   * Polls once, and registers before if necessary.
-   * @param poll `ping`: the call must count as a ping as well
+   * Polls once, after registering if necessary.
+   * @param poll `ping`: the call must count as a heartbeat too
    * @returns undefined when there was no answer: poll again
    * @throws {TokenDeadError, RefusedError}
    */
@@ -94,7 +95,7 @@ export class Connection {
     this.#pauseMs *= pauseGrowth;
   }
 
-  /** After work, more is likely: the next pauses are short again. */
+  /** Shortens the next pauses: after work, more is likely. */
   resetPause(): void {
     this.#pauseMs = this.#settings.firstPauseMs;
   }

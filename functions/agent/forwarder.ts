@@ -16,18 +16,18 @@ export interface ForwarderSettings {
   name: string;
   /** The only origins that requests are sent to: `https://git.example.com`. */
   origins: string[];
-  /** Reports what the agent does, to the person who watches it. */
+  /** Prints progress for the user. */
   say(text: string): void;
 }
 
 /** One request is often followed by others. */
 const firstPauseMs = 150;
-/** How long the answer to a request is sent. */
+/** How long to retry sending a response. */
 const answerMs = 15_000;
 /** Parallel requests. */
 const maxBusy = 8;
 
-/** Sends requests of the platform to addresses that only this machine reaches. It runs no Terraform. */
+/** Forwards the platform's requests to addresses that only this machine can reach. Runs no Terraform. */
 export class Forwarder {
   readonly #settings: ForwarderSettings;
   readonly #connection: Connection;
@@ -101,11 +101,11 @@ export class Forwarder {
       const agent = this.#connection.self?.agent ?? '';
       await client.answer({ agent, id: taken.id, box }, retryFor(answerMs));
     } catch (error) {
-      say(`A request could not be answered: ${messageOf(error)}`);
+      say(`A request failed: ${messageOf(error)}`);
     }
   }
 
-  /** Reports the address only: queries and bodies are the platform's. */
+  /** Prints the address only: queries and bodies may be confidential. */
   async #perform(request: ForwardedRequest): Promise<ForwardedAnswer | ForwardedFailure> {
     const began = Date.now();
     const answer = await performRequest(request, this.#settings.origins);

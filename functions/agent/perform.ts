@@ -18,7 +18,7 @@ import { headersAfter } from '../outbound/send.ts';
 import { messageOf } from '../transport/errors.ts';
 import { open, send } from '../transport/http.ts';
 
-/** Sends a request of the platform from the agent's machine, to addresses that its operator allows. */
+/** Sends a request of the platform from the agent's machine, to origins that its operator allows. */
 
 const maxRedirects = 3;
 const uploadIdleMs = 60_000;
@@ -29,7 +29,7 @@ const allowedUrl = (text: string, origins: string[], base?: URL): URL => {
   const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
   if (url && origins.includes(url.origin) && !url.username && !url.password) return url;
   throw forbidden(
-    `the agent does not forward to ${url?.origin ?? 'that address'}. Whoever runs it can allow that with --forward-to`,
+    `the agent does not forward to ${url?.origin ?? 'that address'}. Its operator can allow it with --forward-to`,
   );
 };
 
@@ -37,7 +37,7 @@ const isRedirect = ({ method }: ForwardedRequest, status: number): boolean =>
   [307, 308].includes(status) || (method === 'GET' && [301, 302, 303].includes(status));
 
 /**
- * Redirects of archives are followed as far as they are allowed. Redirects of the API are returned: they say what has
+ * Redirects of archives are followed to allowed origins. Redirects of the API are returned: they tell what has
  * moved.
  */
 const exchange = async (
@@ -57,19 +57,22 @@ const exchange = async (
     answer.destroy();
     if (redirects === maxRedirects)
       throw new OutboundError('unreachable', `it redirects more than ${maxRedirects} times`);
-    const next = allowedUrl(location, origins, url);
-    if (url.protocol === 'https:' && next.protocol === 'http:') throw forbidden('it redirects from https to http');
-    headers = headersAfter(headers, url, next);
-    url = next;
+    const target = allowedUrl(location, origins, url);
+    if (url.protocol === 'https:' && target.protocol === 'http:') throw forbidden('it redirects from https to http');
+    headers = headersAfter(headers, url, target);
+    url = target;
   }
 };
 
-const bounded = (most: number): Transform => {
+const bounded = (maxBytes: number): Transform => {
   let bytes = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      done(bytes > most ? forbidden(`it answered more than ${Math.floor(most / 1024 / 1024)} MiB`) : null, chunk);
+      done(
+        bytes > maxBytes ? forbidden(`it answered more than ${Math.floor(maxBytes / 1024 / 1024)} MiB`) : null,
+        chunk,
+      );
     },
   });
 };
@@ -118,7 +121,7 @@ const answerTo = async (
   return { ...facts, body: Buffer.alloc(0) };
 };
 
-/** Every outcome is an answer. @param origins that the agent's operator allows */
+/** Never throws: errors become responses. @param origins allowed by the agent's operator */
 export const performRequest = async (
   request: ForwardedRequest,
   origins: string[],

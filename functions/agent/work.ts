@@ -5,28 +5,28 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentWork } from '../protocols/agent.ts';
 
-/** Starts the runner as a child process with a claim; it then talks to the control plane itself. */
+/** Starts the runner as a child process with a claim; it then calls the control plane itself. */
 
 const runner = fileURLToPath(new URL('../runner/main.ts', import.meta.url));
 
-/** Variables with tokens, which the runner does not get. */
+/** Variables with tokens, which are hidden from the runner. */
 const secret = /^(TFC_AGENT_TOKEN|STEPFORM_AGENT_TOKEN|TFE_TOKEN|TF_TOKEN_.*)$/;
 
 export interface RunnerEnvironment {
   /** Base URL of the control plane. */
   address: string;
-  /** Names, with ports, by which Terraform reaches it. */
+  /** Host names, with ports, at which Terraform reaches the platform. */
   hosts: string[];
   /** Variables of the agent's own environment that Terraform may see. */
   passOn: string[];
 }
 
 const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: RunnerEnvironment): NodeJS.ProcessEnv => {
-  const own = Object.entries(process.env).filter(([name]) => !secret.test(name));
+  const environment = Object.entries(process.env).filter(([name]) => !secret.test(name));
   return {
     // A private certificate authority, configured as for Terraform.
     ...(process.env.SSL_CERT_FILE ? { NODE_EXTRA_CA_CERTS: process.env.SSL_CERT_FILE } : {}),
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(environment),
     STEPFORM_URL: address,
     STEPFORM_HOSTS: [...new Set(hosts)].join(','),
     STEPFORM_PASS_ON: passOn.join(','),
@@ -35,10 +35,10 @@ const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Runner
   };
 };
 
-/** In a process group of its own: Ctrl-C goes to the agent, which decides what happens to its work. */
+/** In its own process group: Ctrl-C reaches only the agent, which decides about its work. */
 export const startRunner = (work: AgentWork, surroundings: RunnerEnvironment): ChildProcess => {
   const folder = mkdtempSync(join(tmpdir(), 'stepform-agent-'));
-  // Terraform's user, if it has one of its own, must be able to enter it.
+  // Terraform's own user, if any, must be able to enter it.
   chmodSync(folder, 0o711);
   // Without the flag, SIGUSR1 from any process of the same user opens Node's inspector, which exposes the runner's token.
   const child = spawn(process.execPath, ['--disable-sigusr1', runner], {
@@ -52,7 +52,7 @@ export const startRunner = (work: AgentWork, surroundings: RunnerEnvironment): C
   return child;
 };
 
-/** How the runner ended, for people. */
+/** How the runner ended, as text. */
 export const ended = (child: ChildProcess): Promise<string> =>
   new Promise((resolve) => {
     child.once('error', (error) => resolve(`it could not be started: ${error.message}`));

@@ -199,10 +199,10 @@ const authenticate = async (event: Event, purposeOf: AgentCall['purpose']): Prom
 const route = async (event: Event): Promise<object> => {
   const call = event.rawPath.replace(/^\/agent\/v1\//, '');
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
-  const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
-  const token = await authenticate(event, found?.purpose);
-  if (!found) throw new ProtocolError(404, `unknown call: ${call}`);
-  return found.answer(token, event);
+  const agentCall = Object.hasOwn(calls, call) ? calls[call] : undefined;
+  const token = await authenticate(event, agentCall?.purpose);
+  if (!agentCall) throw new ProtocolError(404, `unknown call: ${call}`);
+  return agentCall.answer(token, event);
 };
 
 export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> => respond(() => route(event));

@@ -45,7 +45,7 @@ const idsOf = async (
   if (!linkage) return undefined;
   const ids = [...new Set(linkage.data.map(({ id }) => id))];
   const inOrganization = new Set(
-    (await read(ids)).filter((one) => one.organization === organization).map(({ id }) => id),
+    (await read(ids)).filter((record) => record.organization === organization).map(({ id }) => id),
   );
   const missing = ids.find((id) => !inOrganization.has(id));
   if (missing === undefined) return ids;

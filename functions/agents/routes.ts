@@ -75,16 +75,16 @@ type Fits = (pool: AgentPool) => boolean;
 const usableBy = async ({ request, subject, principal }: Context<InOrganization>): Promise<Fits[]> => {
   const { query } = request;
   const name = subject.organization;
-  const one = (what: string) =>
-    query.get(`filter[allowed-${what}][name]`) ?? query.get(`filter[allowed_${what}][name]`);
+  const filterValue = (subjects: string) =>
+    query.get(`filter[allowed-${subjects}][name]`) ?? query.get(`filter[allowed_${subjects}][name]`);
   const fits: Fits[] = [];
-  const workspaceName = one('workspaces');
+  const workspaceName = filterValue('workspaces');
   if (workspaceName) {
     const workspace = await findWorkspace(name, workspaceName.slice(0, 100));
     const readsWorkspace = workspace && (await principal.on({ organization: name, workspace })).has('workspace:read');
     fits.push((pool) => !!readsWorkspace && allows(pool, workspace));
   }
-  const projectName = one('projects');
+  const projectName = filterValue('projects');
   if (projectName) {
     const [project] = await findProjects(name, [projectName.slice(0, 100)]);
     const readsProject = project && (await principal.on({ organization: name, project })).has('project:read');
@@ -168,7 +168,7 @@ const agentsOf = async ({ request, subject }: Context<AgentPool>): Promise<Answe
     request,
     page,
     all.length,
-    shown.map((one) => agentDocument(one)),
+    shown.map((agent) => agentDocument(agent)),
   );
 };
 

@@ -20,20 +20,24 @@ export class ApiError extends Error {
   }
 }
 
-const one = (status: number, title: string, detail?: string, source?: ErrorObject['source']): ApiError =>
+const apiError = (status: number, title: string, detail?: string, source?: ErrorObject['source']): ApiError =>
   new ApiError(status, [{ title, ...(detail ? { detail } : {}), ...(source ? { source } : {}) }]);
 
 /** The request itself cannot be read, or asks for something no query can. */
 export const badRequest = (detail: string, parameter?: string): ApiError =>
-  one(400, 'bad request', detail, parameter ? { parameter } : undefined);
+  apiError(400, 'bad request', detail, parameter ? { parameter } : undefined);
 
 /** Missing or bad token, and nothing else. */
 export const unauthorized = (): ApiError =>
-  one(401, 'unauthorized', 'The API token is missing or invalid. Send a valid one: "Authorization: Bearer <token>".');
+  apiError(
+    401,
+    'unauthorized',
+    'The API token is missing or invalid. Send a valid one: "Authorization: Bearer <token>".',
+  );
 
 /** The token is good, but not there. */
 export const tokenRefused = (organization: string): ApiError =>
-  one(
+  apiError(
     401,
     'unauthorized',
     `Organization ${organization} does not accept tokens of users. Use a token of a team or of the organization, or sign in to the page.`,
@@ -41,43 +45,43 @@ export const tokenRefused = (organization: string): ApiError =>
 
 /** The caller belongs there, and may call from elsewhere. */
 export const addressRefused = (organization: string, address: string | undefined): ApiError =>
-  one(
+  apiError(
     403,
     'forbidden',
     `The IP address of this request${address ? `, ${address},` : ''} is not in the IP allowlist of organization ${organization}. Use a permitted network, or ask an owner to add the address.`,
   );
 
 /** The caller may see it but not do that with it. */
-export const forbidden = (detail: string): ApiError => one(403, 'forbidden', detail);
+export const forbidden = (detail: string): ApiError => apiError(403, 'forbidden', detail);
 
 /** It does not exist, or the caller may not know that it does. */
-export const notFound = (detail?: string): ApiError => one(404, 'not found', detail);
+export const notFound = (detail?: string): ApiError => apiError(404, 'not found', detail);
 
-export const conflict = (detail: string, title = 'conflict'): ApiError => one(409, title, detail);
+export const conflict = (detail: string, title = 'conflict'): ApiError => apiError(409, title, detail);
 
 /** @param edited who has changed it meanwhile, and when (UTC, ISO 8601), as far as that is known */
-export const outdated = (what: string, edited?: { by: string; at: string }): ApiError =>
+export const outdated = (noun: string, edited?: { by: string; at: string }): ApiError =>
   new ApiError(412, [
     {
       title: 'precondition failed',
       detail: `${
-        edited ? `${edited.by} changed the ${what} at ${edited.at}` : `The ${what} was changed`
+        edited ? `${edited.by} changed the ${noun} at ${edited.at}` : `The ${noun} was changed`
       }, since the version in If-Match. Read it again, then repeat the change.`,
       ...(edited ? { meta: { 'changed-by': edited.by, 'changed-at': edited.at } } : {}),
     },
   ]);
 
-export const unavailable = (detail: string): ApiError => one(503, 'service unavailable', detail);
+export const unavailable = (detail: string): ApiError => apiError(503, 'service unavailable', detail);
 
-export const tooMuch = (detail: string): ApiError => one(413, 'payload too large', detail);
+export const tooMuch = (detail: string): ApiError => apiError(413, 'payload too large', detail);
 
-export const tooLong = (detail: string): ApiError => one(414, 'URI too long', detail);
+export const tooLong = (detail: string): ApiError => apiError(414, 'URI too long', detail);
 
-export const unsupported = (detail: string): ApiError => one(415, 'unsupported media type', detail);
+export const unsupported = (detail: string): ApiError => apiError(415, 'unsupported media type', detail);
 
 /** @param limit requests per second */
 export const tooMany = (limit: number): ApiError =>
-  one(
+  apiError(
     429,
     'Too many requests',
     `You have exceeded the API's rate limit of ${limit} requests per second. Wait a second, then retry.`,
@@ -85,4 +89,4 @@ export const tooMany = (limit: number): ApiError =>
 
 /** A value that cannot be; `pointer` is where it stands in the body. */
 export const unprocessable = (pointer: string, detail: string): ApiError =>
-  one(422, 'invalid attribute', detail, { pointer });
+  apiError(422, 'invalid attribute', detail, { pointer });

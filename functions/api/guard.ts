@@ -24,7 +24,7 @@ export const withEtag = (answer: Answer, record: Guarded): Answer => ({
   headers: { ...answer.headers, etag: tagOf(record) },
 });
 
-/** Whether the request has no If-Match, or one of this version. */
+/** True also without If-Match. */
 const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
   const header = request.header('if-match')?.trim() ?? '*';
   // Proxies that compress make the ETag a weak one.
@@ -32,14 +32,14 @@ const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
 };
 
 /**
- * @param what `team`
+ * @param noun for messages: `team`
  * @throws {ApiError} 412 when If-Match names another version
  */
-export const checkIfMatch = async (request: ApiRequest, record: Guarded, what: string): Promise<void> => {
+export const checkIfMatch = async (request: ApiRequest, record: Guarded, noun: string): Promise<void> => {
   if (matchesIfMatch(request, record)) return;
   const { edited } = record;
   const [user] = edited ? await batchGet<Key & { username: string }>([keys.user(edited.by)]) : [];
-  throw outdated(what, edited && { by: user?.username ?? edited.by, at: edited.at });
+  throw outdated(noun, edited && { by: user?.username ?? edited.by, at: edited.at });
 };
 
 /**
@@ -49,19 +49,19 @@ export const checkIfMatch = async (request: ApiRequest, record: Guarded, what: s
 export const versionGuard = async <R extends Guarded, C extends object>(
   { request, principal }: Call,
   record: R,
-  what: string,
+  noun: string,
   change: (current: R) => C,
 ): Promise<(current: R) => C & Pick<Edited, 'edited'>> => {
-  await checkIfMatch(request, record, what);
+  await checkIfMatch(request, record, noun);
   return (current) => {
-    if (!matchesIfMatch(request, current)) throw outdated(what);
+    if (!matchesIfMatch(request, current)) throw outdated(noun);
     return { ...change(current), edited: { by: principal.userId, at: now() } };
   };
 };
 
-/** Who changes these settings, having seen them or not. @throws {ApiError} 412 */
-export const editorOf = async ({ request, principal }: Call, record: Edited, what: string): Promise<Editor> => {
-  await checkIfMatch(request, record, what);
+/** The editor of these settings, after checking If-Match. @throws {ApiError} 412 */
+export const editorOf = async ({ request, principal }: Call, record: Edited, noun: string): Promise<Editor> => {
+  await checkIfMatch(request, record, noun);
   const { userId } = principal;
   return request.header('if-match') === undefined ? { userId } : { userId, edits: record.edits ?? 0 };
 };

@@ -26,8 +26,7 @@ export interface Includable<P extends string> {
 }
 
 /**
- * Paths to include, in snake case. List those of kinds that do not exist here too, so that clients which always ask for
- * them go on.
+ * Paths to include, in snake case. List unsupported ones too if clients always request them.
  */
 export const includable = <const P extends string>(...paths: P[]): Includable<P> => ({
   paths,

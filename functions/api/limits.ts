@@ -1,14 +1,14 @@
 import { badRequest, tooLong, tooMuch, unprocessable, unsupported } from './errors.ts';
 
 /**
- * What a request may be at most, looked at before anything is read for it. API Gateway takes 10 MB and Lambda 6 MB, of
- * which base64 leaves 4.5 MB: so it hands on every body that is not `text/*` or exactly `application/json`, documents of
- * this API (`application/vnd.api+json`) among them.
+ * Limits of a request, checked before anything is read for it. API Gateway accepts 10 MB and Lambda 6 MB, of which base64
+ * leaves 4.5 MB: it encodes every body that is not `text/*` or exactly `application/json`, including documents of this
+ * API (`application/vnd.api+json`).
  */
 export const limits = {
-  /** Of a body, in bytes. The largest that is meant to be: a variable's 256 KB with every character escaped. */
+  /** Of a body, in bytes. The largest legitimate one is a variable of 256 KB with every character escaped. */
   body: 2 * 1024 * 1024,
-  /** Of states that come inside of a document, and what run tasks report: as much as gets through. */
+  /** Of states inside documents, and of reports of run tasks: the maximum that reaches a function. */
   state: 4_500_000,
   depth: 32,
   list: 1000,
@@ -30,11 +30,11 @@ export const checkQuery = (query: string): URLSearchParams => {
   return parameters;
 };
 
-/** JSON, or what clients call it that say nothing of their own (`curl -d`); whether it is any, its text tells. */
+/** JSON, or the default content type of clients such as `curl -d`; the parser decides whether it is JSON. */
 const usedRequests =
   /^\s*(application\/([^;]*\+)?json|application\/x-www-form-urlencoded|application\/octet-stream|text\/plain)\s*(;|$)/i;
 
-/** Of a body that is there. */
+/** Content type of a body. */
 export const checkEncoding = (type: string | undefined, encoding: string | undefined): void => {
   if (type && !usedRequests.test(type))
     throw unsupported('The body must be JSON: "Content-Type: application/vnd.api+json".');
@@ -42,7 +42,7 @@ export const checkEncoding = (type: string | undefined, encoding: string | undef
     throw unsupported('The body must not be compressed: leave Content-Encoding out.');
 };
 
-/** JSON can escape half of a character (`"\\ud800"`); the table cannot keep it. */
+/** JSON can escape half of a character (`"\\ud800"`), which the table cannot store. */
 const notUnicode = 'is not valid Unicode: it has a lone surrogate';
 
 /** Not recursive, so that a deeply nested document cannot overflow the stack. */

@@ -1,4 +1,4 @@
-/** What service discovery says of `terraform login`: sign-in/login-routes.ts answers there. */
+/** Service discovery for `terraform login`; sign-in/login-routes.ts implements it. */
 
 export const clientId = 'terraform-cli';
 const [firstPort, lastPort] = [10_000, 10_010];
@@ -11,7 +11,7 @@ export const loginService = {
   ports: [firstPort, lastPort],
 };
 
-/** Whether a URI is where Terraform listens for the answer. */
+/** Whether Terraform listens at this URI for the authorization code. */
 export const isTerraformHere = (uri: string): boolean => {
   const port = Number(/^http:\/\/localhost:(\d{5})\/login$/.exec(uri)?.[1]);
   return port >= firstPort && port <= lastPort;

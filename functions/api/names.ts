@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** Names that people give, with messages that say what is allowed. */
+/** Names that people choose, with error messages that state what is allowed. */
 
 const plain = (whose: string, min: number, max: number) =>
   v.pipe(

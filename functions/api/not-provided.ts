@@ -1,6 +1,6 @@
 /**
- * What HCP Terraform has and this platform does not: by feature, the paths it is asked for by, below `/api/v2` and with
- * whatever follows them; nothing does after a `/` at the end. `*` is any one id or name. Only looked at for what is no route; a test holds it against those.
+ * Features of HCP Terraform that this platform does not provide, with their paths below `/api/v2`. A path includes everything
+ * below it, unless it ends in `/`. `*` is one id or name. Consulted only for paths without a route; a test compares both.
  */
 const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Answer, standardHeaders } from './answer.ts';
 
-/** Pages of the API itself, for people on their way in. They have no script and load nothing. */
+/** Pages of the API itself, for signing in. They have no scripts and load nothing. */
 
 const style = `
 :root { color-scheme: light dark; }

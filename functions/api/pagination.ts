@@ -18,13 +18,13 @@ const positive = (request: ApiRequest, parameter: string, otherwise: number): nu
   return Number(text);
 };
 
-/** @throws {ApiError} 400 for what is not a page */
+/** @throws {ApiError} 400 for an invalid page */
 export const pageOf = (request: ApiRequest, usual: number = defaultSize, max: number = maxSize): Page => ({
   page: positive(request, 'page[number]', 1),
   size: Math.min(max, positive(request, 'page[size]', usual)),
 });
 
-/** What a filtered list can say of its total: how many it saw, and that there is another page where one is known of. */
+/** The total of a filtered list, as far as it is known: the entries seen so far, plus one if there is another page. */
 export const totalOf = ({ page, size }: Page, total: number, more: boolean): number =>
   more ? Math.max(total, page * size + 1) : total;
 
@@ -85,7 +85,7 @@ const listOf = (
   });
 };
 
-/** A page past the end is empty and tells its number. */
+/** A page past the end is empty and keeps its number. */
 export const list = (
   request: ApiRequest,
   page: Page,
@@ -95,7 +95,7 @@ export const list = (
   meta?: Record<string, unknown>,
 ): Answer => listOf(request, page, { total, pages: Math.max(1, Math.ceil(total / page.size)), data, included, meta });
 
-/** Of the private registry, whose lists have no page where they are empty (HCP API: registry providers). */
+/** For the private registry, where an empty list has 0 pages (HCP API: registry providers). */
 export const registryList = (
   request: ApiRequest,
   page: Page,
@@ -104,7 +104,7 @@ export const registryList = (
   included?: Resource[],
 ): Answer => listOf(request, page, { total, pages: Math.ceil(total / page.size), data, included });
 
-/** For lists of which only "is there more" is known: an organization's runs. */
+/** For lists without a known total, such as an organization's runs. */
 export const listWithoutTotal = (
   request: ApiRequest,
   { page, size }: Page,
@@ -122,6 +122,6 @@ export const listWithoutTotal = (
   });
 };
 
-/** A list that is never cut, in the form clients page through. */
+/** A complete list as a single page. */
 export const wholeList = (request: ApiRequest, data: Resource[], included?: Resource[]): Answer =>
   list(request, { page: 1, size: Math.max(defaultSize, data.length) }, data.length, data, included);

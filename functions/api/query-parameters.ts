@@ -2,8 +2,8 @@ import { badRequest } from './errors.ts';
 import { type Includable, parseIncludes } from './include.ts';
 
 /**
- * Query parameters as routes declare them. What a route does not declare is refused by name: a client would take an
- * answer that ignores its filter for the filtered one. Only names that are no option of any route are ignored, because
+ * Query parameters as routes declare them. Undeclared ones are refused by name: a client would take a response that ignores
+ * its filter for a filtered one. Only names that are no option of any route are ignored, because
  * go-tfe sends names of its own fields (`TagBindings`, `SubscribableChoice[Workspace][Name]`). `page[number]` and
  * `page[size]` are accepted everywhere: clients send them with every read.
  */
@@ -64,11 +64,11 @@ const isOption = (name: string): boolean =>
 const unknown = (name: string, parameters: QueryParameters) => {
   const shown = name.slice(0, 100);
   // Clients look for these words.
-  const what =
+  const problem =
     name === 'include'
       ? 'Invalid include parameter: nothing can be included in this response.'
       : `Unknown query parameter ${shown}.`;
-  return badRequest(`${what} Known: ${[...Object.keys(parameters), ...Object.keys(paging)].join(', ')}.`, shown);
+  return badRequest(`${problem} Known: ${[...Object.keys(parameters), ...Object.keys(paging)].join(', ')}.`, shown);
 };
 
 const checkValue = (name: string, value: string, rule: Rule): void => {
@@ -102,3 +102,10 @@ export const checkParameters = (query: URLSearchParams, parameters: QueryParamet
     checkValue(name, value, rule);
   }
 };
+
+/** The entries of a list in one parameter; empty ones are left out. */
+export const commaSeparated = (text: string | null): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);

@@ -2,9 +2,9 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { badRequest, notFound } from './errors.ts';
 import { checkBytes, checkEncoding, checkQuery, checkShape, limits } from './limits.ts';
 
-/** What a route needs to know of an API Gateway v2 event. */
+/** The parts of an API Gateway v2 event that routes need. */
 export interface ApiRequest {
-  /** Of the request itself, as API Gateway names it. */
+  /** API Gateway's id of the request. */
   id: string | undefined;
   /** Where it comes from. */
   address: string | undefined;
@@ -16,7 +16,7 @@ export interface ApiRequest {
   query: URLSearchParams;
   /** By lower-case name. */
   header(name: string): string | undefined;
-  /** Its value; undefined when there is none. Only signing in has one: no call is let in by a cookie. */
+  /** Undefined when there is none. Only signing in uses cookies; no call is authenticated by one. */
   cookie(name: string): string | undefined;
   /**
    * The parsed body; undefined when there is none. Clients leave the content type out; only one that cannot be JSON is
@@ -34,7 +34,7 @@ export interface ApiRequest {
    * @throws {ApiError} 400
    */
   form(): URLSearchParams;
-  /** The body as it was sent, whatever it is. */
+  /** The body as bytes. */
   bytesOfBody(): Buffer;
   /** Size of the body as text. */
   bytes: number;
@@ -42,7 +42,7 @@ export interface ApiRequest {
   baseUrl: string;
 }
 
-/** No id or name is longer; keys of the table may not be. */
+/** Maximum length of ids and names, because keys of the table are limited. */
 const maxParameter = 200;
 
 /** The router leaves path parameters percent-encoded. */
@@ -89,11 +89,11 @@ const cookieIn = ({ cookies = [] }: APIGatewayProxyEventV2, name: string): strin
 
 /**
  * @param maxBytes of the body
- * @throws {ApiError} 413, 414, or 404 for parameters that nothing can have
+ * @throws {ApiError} 413, 414, or 404 for impossible path parameters
  */
 export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = limits.body): ApiRequest => {
   const { headers, requestContext } = event;
-  // Absent where a route has none, on AWS; emulators send null.
+  // Absent on AWS if a route has none; emulators send null.
   const pathParameters = event.pathParameters ?? {};
   const header = (name: string) => headers[name];
   const bytes = sizeOf(event);

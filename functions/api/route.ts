@@ -14,7 +14,7 @@ import type { ApiRequest } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a route acts on; the organization it is in decides who may. */
+/** What a route acts on. Its organization determines the caller's permissions. */
 export interface Subject {
   organization: string;
 }
@@ -26,15 +26,15 @@ export interface Finder<S extends Subject> {
   /** The path parameter with its id or name, for messages. */
   parameter?: string;
   find(request: ApiRequest): Promise<S | undefined>;
-  /** What it takes to see it: without that, it does not exist for the caller. */
+  /** The permission to see it; callers without it get 404. */
   visibleWith: Permission | ((subject: S) => Permission);
   /** For subjects of several kinds behind one route: the permission that this one needs in place of the route's. */
   needs?(subject: S, permission: Permission): Permission;
-  /** What decides what the caller may do with it. */
+  /** Determines the caller's permissions on it. */
   scope(subject: S): Scope;
-  /** What of it Terraform in a run may be shown. Without this, a route does not know of runs' tokens. */
+  /** Whether Terraform in a run may see it. Without this, the route does not accept runs' tokens. */
   shared?(subject: S): Promise<SharedSubject | undefined>;
-  /** Whether a run task that the run asks may look at it. Without this, a route does not know of their tokens. */
+  /** Whether a run task of the run may see it. Without this, the route does not accept run tasks' tokens. */
   ofTask?(subject: S, asking: Run): boolean;
 }
 
@@ -56,22 +56,22 @@ export interface Route {
   method: Method;
   path: `/${string}`;
   access: Access;
-  /** What it acts on; missing: the caller, or nothing in particular. */
+  /** Absent for routes about the caller, or about nothing in particular. */
   finder?: Pick<Finder<never>, 'what' | 'visibleWith'>;
   /** Checked before the handler runs. */
   query?: QueryParameters;
-  /** Of a body, in bytes, where it is not what limits.ts says. */
+  /** Maximum size of a body, in bytes, if it differs from limits.ts. */
   maxBytes?: number;
   answer(request: ApiRequest, authority: Authority): Promise<Answer>;
 }
 
 /** Must not depend on whether the subject exists: hidden and missing subjects look the same to the caller. */
-const missing = (what: string, id = '') =>
-  notFound(`${what.charAt(0).toUpperCase()}${what.slice(1)}${id && ` ${id}`} not found, or you don't have access.`);
+const missing = (noun: string, id = '') =>
+  notFound(`${noun.charAt(0).toUpperCase()}${noun.slice(1)}${id && ` ${id}`} not found, or you don't have access.`);
 
 /**
- * Most reads it takes to know that a thing is not there, or not for the caller: the token, two for the thing, then the
- * membership, teams, the workspace and its project.
+ * Maximum of reads to find out that a subject is missing or hidden: the token, two for the subject, then the membership,
+ * teams, the workspace and its project.
  */
 const maxReads = 7;
 
@@ -83,7 +83,7 @@ const readToMaximum = async (): Promise<void> => {
 /** The audit trail of requests without an organization; written all the same, so that response times reveal nothing. */
 const nowhere = '';
 
-/** Whoever belongs to the organization learns why it is closed to them. @throws {ApiError} 401 or 403 */
+/** Members of the organization learn why they are refused. @throws {ApiError} 401 or 403 */
 export const checkRefusal = async (
   principal: Pick<Principal, 'standing'>,
   organization: string,
@@ -107,11 +107,11 @@ export const route = <S extends Subject>(
   const auditAction = auditActionOf(method, path);
   const answer = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
     const finding = find(request);
-    // Its error is only for callers with a valid token.
+    // Errors of the lookup are only for callers with a valid token.
     finding.catch(() => {});
     const caller = shared && authority.isOfRun(request) ? await authority.authenticateRun(request) : undefined;
-    const asking = ofTask && authority.isOfTask(request) ? await authority.authenticateOpenTask(request) : undefined;
-    const principal = caller?.principal ?? asking?.principal ?? (await authority.authenticate(request));
+    const taskRun = ofTask && authority.isOfTask(request) ? await authority.authenticateOpenTask(request) : undefined;
+    const principal = caller?.principal ?? taskRun?.principal ?? (await authority.authenticate(request));
     // If the path names the organization, its membership is read while the subject is being found.
     const { organization } = request.params;
     if (organization) principal.standing(organization).catch(() => {});
@@ -137,8 +137,8 @@ export const route = <S extends Subject>(
     if (!subject) return refuse();
     const granted = caller
       ? await authority.grantedToRun(caller.run, await shared?.(subject))
-      : asking
-        ? ofTask?.(subject, asking.run)
+      : taskRun
+        ? ofTask?.(subject, taskRun.run)
           ? grantedToTask
           : noPermissions
         : await principal.on(scope(subject));

@@ -31,7 +31,7 @@ const apiErrorOf = (error: unknown): ApiError => {
   return error instanceof DamagedContentError ? conflict(error.message) : internal;
 };
 
-/** What went wrong inside is for the log; it can name records that the caller may not know of. */
+/** Details of internal errors go to the log only: they can name records that the caller may not see. */
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   const answered = apiErrorOf(error);
   if (answered === internal || error instanceof DamagedContentError) {
@@ -52,8 +52,8 @@ interface Serving {
 }
 
 /**
- * The handler of a function behind API Gateway that answers these routes (HCP Terraform API v2), and 404 to whatever else
- * comes its way. Nothing it throws reaches the caller.
+ * The handler of a function behind API Gateway for these routes (HCP Terraform API v2). Everything else gets 404, and no
+ * exception reaches the caller.
  */
 export const serve = (routes: Route[], authority: Authority, { counts = 'every request' }: Serving = {}) => {
   const router = httpRouter<APIGatewayProxyEventV2, Answer>({

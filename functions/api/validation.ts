@@ -3,13 +3,13 @@ import { ApiError, type ErrorObject, unprocessable } from './errors.ts';
 import { notTaken, type OtherFields } from './known-attributes.ts';
 import type { ApiRequest } from './request.ts';
 
-/** Reading request bodies: what is wrong or not known (known-attributes.ts) is answered with a pointer at the field. */
+/** Reads request bodies. Invalid and unknown fields (known-attributes.ts) are refused with a pointer to the field. */
 
 const kinds: Record<string, string> = { Object: 'an object', Array: 'a list', boolean: 'true or false' };
 
 const article = (kind: string): string => kinds[kind] ?? `a ${kind}`;
 
-/** Own words for what a schema without a message of its own says; a value is never repeated: it may be a secret. */
+/** Messages for schemas without one. Values are never repeated: they may be secret. */
 v.setGlobalMessage((issue) => {
   if (issue.kind !== 'schema') return issue.message;
   if (issue.received === 'undefined') return 'is missing';
@@ -25,7 +25,7 @@ const objectOf = (issue: v.BaseIssue<unknown>): Omit<ErrorObject, 'status'> => {
   const field = path.at(-1);
   return {
     title: 'invalid attribute',
-    // A message that begins with the field, as HCP Terraform's do, needs it no second time.
+    // HCP Terraform's messages already begin with the field.
     detail: field && !namesField(issue.message, field) ? `${field}: ${issue.message}` : issue.message,
     source: { pointer: `/${path.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}` },
   };
@@ -40,7 +40,7 @@ export const check = <S extends v.GenericSchema>(schema: S, value: unknown): v.I
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object';
 
-/** Documents show some relationships by a link alone: sent back so, one says nothing. */
+/** Some relationships in documents are only a link; sent back like that, they change nothing. */
 const withoutLinks = (body: unknown): unknown => {
   if (!isObject(body) || !isObject(body.data) || !isObject(body.data.relationships)) return body;
   const says = ([, value]: [string, unknown]) => !isObject(value) || 'data' in value || !('links' in value);
@@ -49,7 +49,7 @@ const withoutLinks = (body: unknown): unknown => {
 };
 
 /**
- * The body's `data`. Its `type` is not looked at: some clients send it empty.
+ * The body's `data`. Its `type` is ignored: some clients send an empty one.
  * @throws {ApiError} 400 for what is not JSON, 422 for what does not fit
  */
 export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = Record<never, never>>(
@@ -88,7 +88,7 @@ export const text = (max: number) =>
 /** Missing: unchanged. Null: back to the default. */
 export const setting = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema));
 
-/** The type of what a relationship names, of those it may name. Missing or empty, as some clients send it: the first. */
+/** The type in a relationship. Missing or empty, as some clients send it, means the first allowed one. */
 export const typeOf = <T extends string>(...types: [T, ...T[]]) =>
   v.pipe(
     v.optional(v.nullable(v.string()), types[0]),
@@ -116,7 +116,7 @@ export const relatedIn = <T extends string>(
   return (data?.relationships?.[name]?.data as { type: T; id: string } | null | undefined) ?? undefined;
 };
 
-/** One that has to be there. @throws {ApiError} 400 or 422 */
+/** A required relationship. @throws {ApiError} 400 or 422 */
 export const requiredIn = <T extends string>(request: ApiRequest, name: string, ...types: [T, ...T[]]): string => {
   const resource = relatedIn(request, name, ...types);
   if (resource) return resource.id;

@@ -8,7 +8,7 @@ import { program } from './program.ts';
 export interface Address {
   /** Without a slash at the end; may have a path. */
   url: string;
-  /** As Terraform names it: with the port, if any. */
+  /** As Terraform writes it: with the port, if any. */
   host: string;
   /** The source of the address, for messages. */
   from: string;
@@ -17,7 +17,7 @@ export interface Address {
 interface Places {
   /** `--host` */
   option: string | undefined;
-  /** Of the folder's cloud block. */
+  /** From the folder's cloud block. */
   block: string | undefined;
   local: LocalPlatform | undefined;
   env?: NodeJS.ProcessEnv;
@@ -54,7 +54,7 @@ export const findAddress = ({ option, block, local, env = process.env }: Places)
   );
 };
 
-/** Tokens in the environment are for the platform that the user chose, never for one that a folder's file names. */
+/** Environment tokens go only to a platform that the user chose, never to one that a file in the folder names. */
 const chosen = ({ from }: Address): boolean => ['--host', 'TFE_ADDRESS', 'TFE_HOSTNAME'].includes(from);
 
 /** @throws {CommandError} when there is no token */

@@ -22,10 +22,10 @@ export interface RegisteredApp {
 interface Wanted {
   name: string;
   publicUrl: string;
-  /** Of GitHub, and of its API. */
+  /** URL of GitHub, and of its API. */
   url: string;
   apiUrl: string;
-  /** GitHub organization that will own it; absent: the user. */
+  /** GitHub organization that owns the app; absent: the user. */
   owner: string | undefined;
 }
 
@@ -82,14 +82,21 @@ const convert = async (apiUrl: string, code: string): Promise<RegisteredApp> => 
   const url = `${apiUrl}/app-manifests/${encodeURIComponent(code)}/conversions`;
   const response = await fetch(url, { method: 'POST', headers, redirect: 'error' }).catch(() => undefined);
   const app = response?.ok ? ((await response.json()) as Record<string, unknown>) : undefined;
-  const { id, slug, client_id: clientId, client_secret: clientSecret, pem: key, webhook_secret: given } = app ?? {};
+  const {
+    id,
+    slug,
+    client_id: clientId,
+    client_secret: clientSecret,
+    pem: key,
+    webhook_secret: returnedSecret,
+  } = app ?? {};
   if (typeof id !== 'number' || !isText(slug) || !isText(clientId) || !isText(clientSecret) || !isText(key)) {
     throw new CommandError(
       `GitHub did not return the app's secrets (${response?.status ?? 'no answer'}). Delete the app there, and try again.`,
     );
   }
   // An app without a webhook has no webhook secret: deliveries are then never accepted.
-  const webhookSecret = isText(given) ? given : randomBytes(32).toString('hex');
+  const webhookSecret = isText(returnedSecret) ? returnedSecret : randomBytes(32).toString('hex');
   return { id, slug, clientId, clientSecret, key, webhookSecret };
 };
 

@@ -20,13 +20,13 @@ class FolderArchive {
     this.#ignore = ignore;
   }
 
-  /** @param above real paths of the folders above, so that a link to one of them is not followed forever */
+  /** @param above real paths of the parent folders: a link to one of them would loop */
   async folder(path: string, name: string, above: string[] = []): Promise<void> {
-    const here = await realpath(path);
-    if (above.includes(here)) return;
+    const target = await realpath(path);
+    if (above.includes(target)) return;
     const entries = await readdir(path);
     for (const entry of entries.sort((a, b) => a.localeCompare(b))) {
-      await this.#entry(join(path, entry), name ? `${name}/${entry}` : entry, [...above, here]);
+      await this.#entry(join(path, entry), name ? `${name}/${entry}` : entry, [...above, target]);
     }
   }
 
@@ -36,7 +36,7 @@ class FolderArchive {
       if (!this.#ignore.ignores(name)) this.#archive.entry({ name, type: 'symlink', linkname: link });
       return;
     }
-    // A dangling link is left out.
+    // Dangling links are left out.
     const stats = await stat(path).catch(() => undefined);
     if (stats?.isDirectory()) {
       // An ignored folder may contain files that are not: `!.terraform/modules/`.
@@ -46,7 +46,7 @@ class FolderArchive {
     }
   }
 
-  /** Target of a link within the folder; undefined for one that leads out of it: its content is packed instead. */
+  /** Target of a link within the folder; undefined for a link that leads out of it, whose content is packed instead. */
   async #linkName(path: string): Promise<string | undefined> {
     if (!(await lstat(path)).isSymbolicLink()) return undefined;
     const [from, to] = await Promise.all([realpath(dirname(path)), realpath(path).catch(() => '/')]);
@@ -65,13 +65,13 @@ export const packFolder = async (folder: string): Promise<Buffer> => {
   const root = await realpath(folder);
   const rules = await readFile(join(root, '.terraformignore'), 'utf8').catch(() => '');
   const archive = pack();
-  const done = gzipped(archive);
+  const compressed = gzipped(archive);
   await new FolderArchive(archive, root, ignoreRules(rules)).folder(root, '');
   archive.finalize();
-  return done;
+  return compressed;
 };
 
-/** Files given by name as a configuration archive. */
+/** Packs files, by path, as a configuration archive. */
 export const packFiles = (files: Record<string, string>): Promise<Buffer> => {
   const archive = pack();
   for (const [name, content] of Object.entries(files)) archive.entry({ name }, content);

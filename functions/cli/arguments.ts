@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 
 export interface Option {
   about: string;
-  /** Placeholder of its value in the help; absent for a flag. */
+  /** Placeholder for its value in the help; absent for a flag. */
   value?: string;
   short?: string;
   multiple?: true;
@@ -18,7 +18,7 @@ export interface Command {
   /** As typed: `runs start`. */
   name: string;
   about: string;
-  /** `<required> [optional]`, in order; `…` at the end: any number of the last. */
+  /** `<required> [optional]`, in order; a final `…` allows any number of the last one. */
   takes?: string;
   options?: Record<string, Option>;
   /** More text for the help. */
@@ -44,7 +44,7 @@ export const ofWorkspace: Record<string, Option> = {
   ...ofOrganization,
 };
 
-/** A command as it was typed. */
+/** A command with its arguments and options, parsed. */
 export class Call {
   readonly command: Command;
   readonly #values: Record<string, unknown>;
@@ -108,8 +108,8 @@ const checkOptions = (command: Command, args: string[]): void => {
     if (token.kind !== 'option') continue;
     const option = options[token.name];
     if (!option) {
-      const meant = nearest(token.name, Object.keys(options));
-      const advice = meant ? `Did you mean --${meant}?` : seeHelp(command);
+      const similar = nearest(token.name, Object.keys(options));
+      const advice = similar ? `Did you mean --${similar}?` : seeHelp(command);
       throw wrongUsage(`${program} ${command.name} has no option ${token.rawName}. ${advice}`);
     }
     if (option.value && token.value === undefined) {
@@ -129,7 +129,7 @@ const configOf = (options: Record<string, Option>) =>
     ]),
   );
 
-/** @throws {CommandError} which says what is wrong and how to correct it */
+/** @throws {CommandError} with what is wrong and how to correct it */
 export const parse = (command: Command, words: string[]): Call => {
   const args = dashed(words);
   checkOptions(command, args);

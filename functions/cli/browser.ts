@@ -6,7 +6,7 @@ const openers: Partial<Record<NodeJS.Platform, string[]>> = {
 };
 
 /**
- * If there is no browser, the URL has been printed. Never through a shell, to which some characters of URLs are
+ * Without a browser nothing happens: callers print the URL too. Never uses a shell, to which some characters of URLs are
  * special.
  */
 export const openInBrowser = (url: string): void => {

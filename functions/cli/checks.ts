@@ -2,7 +2,7 @@ import { type Client, type Resource, related } from '../client/client.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import { isResultFinal } from '../run/task-stages.ts';
 
-/** Results of run tasks, policies and the cost estimate while a run goes on, as events for people and programs. */
+/** Results of run tasks, policies and the cost estimate of a run in progress, as events for people and programs. */
 
 export interface TaskResult {
   event: 'task-result';
@@ -47,7 +47,7 @@ interface PolicySet {
   error: string | null;
 }
 
-/** A text, or the text of an object that has one. */
+/** A string, or the message of an object that has one. */
 const messageOf = (item: unknown): string => {
   if (typeof item === 'string') return item;
   const { msg } = (item ?? {}) as { msg?: unknown };
@@ -61,11 +61,11 @@ const policies = (kind: Policies['kind'], status: string, sets: PolicySet[]): Po
   errors: sets.flatMap(({ error }) => error ?? []),
   policies: sets
     .flatMap(({ outcomes }) => outcomes)
-    .map((one) => ({
-      name: one.policy_name,
-      'enforcement-level': one.enforcement_level,
-      status: one.status,
-      messages: (one.output ?? []).map(messageOf),
+    .map((outcome) => ({
+      name: outcome.policy_name,
+      'enforcement-level': outcome.enforcement_level,
+      status: outcome.status,
+      messages: (outcome.output ?? []).map(messageOf),
     })),
 });
 

@@ -11,7 +11,7 @@ export interface CloudBlock {
   workspace?: string;
 }
 
-const read = (path: string): string => {
+const readOrEmpty = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -35,7 +35,7 @@ const blocksIn = (folder: string, type: string): Block[] =>
   names(folder)
     .filter(isConfiguration)
     .flatMap((name) => {
-      const text = read(join(folder, name));
+      const text = readOrEmpty(join(folder, name));
       return name.endsWith('.json') ? parseTerraformJson(text) : parseHcl(text).blocks;
     })
     .filter((block) => block.type === type);
@@ -59,7 +59,7 @@ export const readCloudBlock = (folder: string, env: NodeJS.ProcessEnv = process.
   const workspaces = child(cloud, 'workspaces');
   const prefix = literal(workspaces, 'prefix') ?? '';
   // The workspace that `terraform workspace select` chose.
-  const selected = env.TF_WORKSPACE || (cloud ? read(join(folder, '.terraform', 'environment')).trim() : '');
+  const selected = env.TF_WORKSPACE || (cloud ? readOrEmpty(join(folder, '.terraform', 'environment')).trim() : '');
   return {
     host: literal(cloud, 'hostname') ?? (env.TF_CLOUD_HOSTNAME || undefined),
     organization: literal(cloud, 'organization') ?? (env.TF_CLOUD_ORGANIZATION || undefined),
@@ -67,7 +67,7 @@ export const readCloudBlock = (folder: string, env: NodeJS.ProcessEnv = process.
   };
 };
 
-/** Types of the variables that the folder declares; undefined where there is none. */
+/** Types of the variables that the folder declares; undefined for a variable without a type. */
 export const declaredVariables = (folder: string): Map<string, string | undefined> =>
   new Map(
     blocksIn(folder, 'variable').map(({ labels, attributes }) => [

@@ -42,7 +42,7 @@ export const commands: Command[] = [
 export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));
 
 /**
- * The command that the words begin with, and the remaining words. Undefined for a group alone.
+ * The command at the start of the arguments, and the remaining arguments. Undefined for a group without a subcommand.
  * @throws {CommandError}
  */
 export const findCommand = (args: string[]): { command: Command; rest: string[] } | undefined => {
@@ -59,9 +59,9 @@ export const findCommand = (args: string[]): { command: Command; rest: string[] 
     group.length > 0
       ? candidates.map(({ name }) => name)
       : [...new Set(candidates.map(({ name }) => name.split(' ')[0] ?? ''))];
-  const meant = nearest(typed, words);
-  const advice = meant
-    ? `Did you mean: ${program} ${meant}`
+  const similar = nearest(typed, words);
+  const advice = similar
+    ? `Did you mean: ${program} ${similar}`
     : `See: ${program} ${group.length > 0 ? `${first} ` : ''}--help`;
   throw wrongUsage(`Unknown command: ${program} ${typed}. ${advice}`);
 };

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Which commit a folder holds, for those who look at its run later. */
+/** The git commit of a folder, which the run records. */
 
 const run = promisify(execFile);
 
@@ -22,7 +22,7 @@ export const webAddressOf = (remote: string): string | undefined => {
   return `${url.origin}${url.pathname.replace(/\.git$/, '').replace(/\/+$/, '')}`;
 };
 
-/** Where the hosts that people use most show a commit; undefined for others. */
+/** URL of a commit on the most common hosts; undefined for others. */
 const pageOf = (repository: string, sha: string): string | undefined => {
   const { host } = new URL(repository);
   if (/(^|\.)gitlab\./.test(host)) return `${repository}/-/commit/${sha}`;
@@ -31,8 +31,7 @@ const pageOf = (repository: string, sha: string): string | undefined => {
 };
 
 /**
- * The API's ingress attributes of what is checked out; undefined when that is no commit: no repository, or files that were
- * changed since.
+ * The API's ingress attributes of a checkout; undefined without a repository, or when files differ from the commit.
  */
 export const commitOf = async (folder: string): Promise<Record<string, string | undefined> | undefined> => {
   const sha = await git(folder, 'rev-parse', '--verify', 'HEAD');
@@ -48,7 +47,7 @@ export const commitOf = async (folder: string): Promise<Record<string, string | 
     'commit-sha': sha,
     'commit-message': message?.slice(0, 2000),
     'commit-url': repository && pageOf(repository, sha),
-    // In CI nothing but a commit is checked out.
+    // CI checks out exactly a commit.
     branch: branch ?? (process.env.GITHUB_REF_NAME || process.env.CI_COMMIT_BRANCH || undefined),
     identifier: repository && new URL(repository).pathname.slice(1),
     'clone-url': repository,

@@ -1,8 +1,7 @@
 import { type Command, general, type Option } from './arguments.ts';
 
 /**
- * Scripts that complete the command line in a shell. They know commands and options by themselves: no key press starts
- * a process or asks a server.
+ * Shell completion scripts. They contain all commands and options, so that completing needs no process and no request.
  */
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
@@ -11,12 +10,12 @@ export type Shell = (typeof shells)[number];
 interface Word {
   word: string;
   about: string;
-  /** Those that come after it; none for a command that stands alone. */
+  /** Subcommands; empty for a command without any. */
   next: Word[];
   options: [string, Option][];
 }
 
-const own: Word[] = [
+const builtIn: Word[] = [
   { word: 'help', about: 'show help on a command', next: [], options: [] },
   { word: 'version', about: 'print the version', next: [], options: [] },
   {
@@ -39,20 +38,20 @@ const treeOf = (commands: Command[]): Word[] => {
       next: [],
       options: optionsOf(command),
     }));
-    return { word, about: `${next.map((one) => one.word).join(', ')}`, next, options: [] };
+    return { word, about: `${next.map((subcommand) => subcommand.word).join(', ')}`, next, options: [] };
   });
-  return [...words, ...own];
+  return [...words, ...builtIn];
 };
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const list = (words: string[]): string => quoted(words.join(' '));
 
-/** Values of options that have few, by the option: the same wherever it stands. */
+/** Values of options with a fixed set, by option: the same in every command. */
 const choicesOf = (tree: Word[]): [string, readonly string[]][] => [
   ...new Map(
     tree
-      .flatMap(({ next, options }) => [...options, ...next.flatMap((one) => one.options)])
+      .flatMap(({ next, options }) => [...options, ...next.flatMap((subcommand) => subcommand.options)])
       .flatMap(([name, { choices }]): [string, readonly string[]][] => (choices ? [[name, choices]] : [])),
   ),
 ];
@@ -65,10 +64,10 @@ const bash = (tree: Word[]): string => {
     if (next.length === 0) return options.length ? [`    ${word}) words=${list(optionWords(options))} ;;`] : [];
     return [
       `    ${word})`,
-      `      if [ "$COMP_CWORD" -eq 2 ]; then words=${list(next.map((one) => one.word))}; else`,
+      `      if [ "$COMP_CWORD" -eq 2 ]; then words=${list(next.map((subcommand) => subcommand.word))}; else`,
       '        case "$second" in',
       ...next
-        .filter((one) => one.options.length > 0)
+        .filter((subcommand) => subcommand.options.length > 0)
         .map((one) => `          ${one.word}) words=${list(optionWords(one.options))} ;;`),
       '        esac',
       '      fi ;;',
@@ -106,7 +105,9 @@ const zsh = (tree: Word[]): string => {
       `${word})`,
       `  if (( CURRENT == 3 )); then ${items(next)}; else`,
       '    case $words[3] in',
-      ...next.filter((one) => one.options.length > 0).map((one) => `      ${one.word}) ${optionItems(one.options)} ;;`),
+      ...next
+        .filter((subcommand) => subcommand.options.length > 0)
+        .map((subcommand) => `      ${subcommand.word}) ${optionItems(subcommand.options)} ;;`),
       '    esac',
       '  fi ;;',
     ];
@@ -135,14 +136,16 @@ const fish = (tree: Word[]): string => {
   const option = (condition: string, [name, { about, value, short, choices }]: [string, Option]) =>
     `complete -c stepform -n ${quoted(condition)} -l ${name}${short ? ` -s ${short}` : ''}${value ? ' -r' : ''}${choices ? ` -f -a ${list([...choices])}` : ''} -d ${quoted(about)}`;
   const lines = tree.flatMap(({ word, about, next, options }) => {
-    const seen = `__fish_seen_subcommand_from ${word}`;
-    const words = next.map((one) => one.word).join(' ');
+    const typed = `__fish_seen_subcommand_from ${word}`;
+    const words = next.map((subcommand) => subcommand.word).join(' ');
     return [
       `complete -c stepform -n __fish_use_subcommand -a ${word} -d ${quoted(about)}`,
-      ...options.map((entry) => option(seen, entry)),
-      ...next.flatMap((one) => [
-        `complete -c stepform -n ${quoted(`${seen}; and not __fish_seen_subcommand_from ${words}`)} -a ${one.word} -d ${quoted(one.about)}`,
-        ...one.options.map((entry) => option(`${seen}; and __fish_seen_subcommand_from ${one.word}`, entry)),
+      ...options.map((entry) => option(typed, entry)),
+      ...next.flatMap((subcommand) => [
+        `complete -c stepform -n ${quoted(`${typed}; and not __fish_seen_subcommand_from ${words}`)} -a ${subcommand.word} -d ${quoted(subcommand.about)}`,
+        ...subcommand.options.map((entry) =>
+          option(`${typed}; and __fish_seen_subcommand_from ${subcommand.word}`, entry),
+        ),
       ]),
     ];
   });

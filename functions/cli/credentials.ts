@@ -25,7 +25,7 @@ const readText = (path: string): string | undefined => {
   }
 };
 
-/** @throws {CommandError} when it is not what Terraform writes: then it is not touched either */
+/** @throws {CommandError} for a file that Terraform would not write; it is left untouched */
 const readKept = (): CredentialsFile => {
   const text = readText(credentialsFile());
   if (text === undefined) return {};
@@ -33,7 +33,7 @@ const readKept = (): CredentialsFile => {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as CredentialsFile;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new CommandError(`${credentialsFile()} is not a valid Terraform credentials file. Repair or remove it.`);
 };
@@ -42,12 +42,12 @@ const readKept = (): CredentialsFile => {
 const writeKept = (credentials: CredentialsFile): void => {
   const path = credentialsFile();
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const next = `${path}.${process.pid}`;
+  const temporary = `${path}.${process.pid}`;
   try {
-    writeFileSync(next, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    renameSync(next, path);
+    writeFileSync(temporary, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(temporary, path);
   } finally {
-    rmSync(next, { force: true });
+    rmSync(temporary, { force: true });
   }
 };
 
@@ -81,14 +81,14 @@ const tokenVariable = (host: string): string => `TF_TOKEN_${host.replaceAll('-',
 
 export interface FoundToken {
   token: string;
-  /** Where it came from, to be told. */
+  /** The token's source, for messages. */
   from: string;
 }
 
 const tokenFrom = (token: string | undefined, from: string): FoundToken | undefined =>
   token ? { token, from } : undefined;
 
-/** As Terraform finds it: with a configuration named in the environment, it looks nowhere else. */
+/** Looks where Terraform looks: TF_CLI_CONFIG_FILE replaces all other files. */
 export const terraformToken = (host: string): FoundToken | undefined => {
   const named = process.env.TF_CLI_CONFIG_FILE;
   const settings = named || join(home(), '.terraformrc');
@@ -99,7 +99,7 @@ export const terraformToken = (host: string): FoundToken | undefined => {
   );
 };
 
-/** The only host with credentials; undefined for none and for several. */
+/** The host with credentials, if there is exactly one. */
 export const onlyHost = (): string | undefined => {
   const hosts = Object.keys(readKept().credentials ?? {});
   return hosts.length === 1 ? hosts[0] : undefined;

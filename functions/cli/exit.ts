@@ -1,4 +1,4 @@
-/** What `stepform` ends with, for scripts and CI. Numbers keep their meaning; new ones may come. */
+/** Exit codes of `stepform`, for scripts and CI. Their meaning is stable; new ones may be added. */
 export const exit = {
   done: 0,
   failed: 1,
@@ -41,5 +41,5 @@ export class CommandError extends Error {
   }
 }
 
-/** The command is not one that can be run as it was typed. */
+/** An error in the command as typed. */
 export const wrongUsage = (message: string): CommandError => new CommandError(message, exit.usage);

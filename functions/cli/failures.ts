@@ -3,7 +3,7 @@ import { CommandError, type ExitCode, exit } from './exit.ts';
 import { reasonOf } from './network-timeout.ts';
 import { program } from './program.ts';
 
-/** What went wrong, in words and as an exit code. */
+/** Errors as messages and exit codes. */
 
 const codeOf = (status: number): ExitCode => {
   if (status === 401 || status === 403) return exit.notAllowed;
@@ -29,7 +29,7 @@ const errorsOf = ({ status, errors, message }: ApiError): Failure['errors'] => {
   return [{ title: `Your token has expired or was revoked. Sign in again: ${program} login` }];
 };
 
-/** What to tell, and to end with. */
+/** The message to print, and the exit code. */
 export const failureOf = (error: unknown): Failure => {
   if (error instanceof CommandError) return { code: error.exitCode, errors: [{ title: error.message }] };
   if (error instanceof ApiError) return { code: codeOf(error.status), errors: errorsOf(error) };
@@ -37,6 +37,6 @@ export const failureOf = (error: unknown): Failure => {
     return { code: exit.failed, errors: [{ title: connectionFailure(error) }] };
   const { code, path, stack } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' && path) return { code: exit.usage, errors: [{ title: `File not found: ${path}` }] };
-  // An unexpected error: the stack trace helps to find its cause.
+  // Unexpected: the stack trace helps to find the cause.
   return { code: exit.failed, errors: [{ title: stack ?? String(error) }] };
 };

@@ -12,15 +12,15 @@ import { WatchText } from './watch-text.ts';
 
 export interface FollowOptions {
   json: boolean;
-  /** Goes on watching while it waits for a person. */
+  /** Keeps watching while the run waits for a person. */
   wait: boolean;
-  /** Leaves out what Terraform had said before. */
+  /** Leaves out Terraform's earlier output. */
   onlyNew?: boolean;
-  /** The run was started here: an interrupt may be meant for it. */
+  /** The run was started by this command: Ctrl-C may be meant for it. */
   started: boolean;
 }
 
-/** No answer to one of them is one to the other. */
+/** The two questions take different answers, so that neither can be answered by mistake. */
 const questionOn = ({ override, plan }: RunSnapshot): string => {
   if (override) {
     const hint = 'Type "override" to continue the run, "discard" to discard it, or press Enter to leave it waiting';
@@ -32,7 +32,7 @@ const questionOn = ({ override, plan }: RunSnapshot): string => {
   return `\nApply these changes?${destroys} ${dim(hint)}\n> `;
 };
 
-/** Follows a run in this terminal until it has ended or the user leaves. */
+/** Follows a run in this terminal until it ends or the user stops watching. */
 class Attended {
   readonly #client: Client;
   readonly #id: string;
@@ -41,7 +41,7 @@ class Attended {
   readonly #left = new AbortController();
   readonly #emit: (event: WatchEvent) => void;
   #interrupts = 0;
-  /** What comes while a question is open waits for the answer. */
+  /** Events that arrive while a question is open. */
   #held: WatchEvent[] | undefined;
 
   constructor(client: Client, id: string, options: FollowOptions) {
@@ -64,7 +64,7 @@ class Attended {
     try {
       const snapshot = await watchRun(this.#client, this.#id, {
         emit: (event) => this.#tell(event),
-        decide: (now) => this.#decide(now),
+        decide: (snapshot) => this.#decide(snapshot),
         waitsFor: (run) => holderOf(this.#client, run),
         onlyNew: this.#options.onlyNew,
         signal: this.#left.signal,
@@ -109,9 +109,9 @@ class Attended {
     try {
       return await ask(question);
     } finally {
-      const held = this.#held;
+      const heldEvents = this.#held;
       this.#held = undefined;
-      for (const event of held) this.#emit(event);
+      for (const event of heldEvents) this.#emit(event);
     }
   }
 
@@ -129,14 +129,14 @@ class Attended {
       else if (answer === 'yes' && !snapshot.override) await this.#client.act(this.#id, 'apply');
       else return 'leave';
     } catch (error) {
-      // Two people at once: what the other one did is seen next.
+      // Another user decided at the same time; the watch shows the result.
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
       say('The run has changed in the meantime.');
     }
     return 'stay';
   }
 
-  /** Undefined for Ctrl-C, which is no answer. */
+  /** Undefined for Ctrl-C. */
   async #answer(question: string): Promise<string | undefined> {
     try {
       return await this.#asked(question);

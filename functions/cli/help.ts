@@ -4,7 +4,7 @@ import { bold, dim } from './paint.ts';
 import { program } from './program.ts';
 import { columns } from './terminal.ts';
 
-/** Help that makes a manual unnecessary. */
+/** The text of `stepform help` and `--help`. */
 
 const optionRow = ([name, { about, value, short, multiple }]: [string, Option]): string[] => [
   `  ${short ? `-${short}, ` : '    '}--${name}${value ? ` <${value}>` : ''}${multiple ? ' …' : ''}`,

@@ -1,11 +1,10 @@
 /**
- * What of a folder is not packed: as Terraform does (`.terraformignore`, which reads like `.gitignore`; the last rule that
- * fits decides).
+ * Rules of `.terraformignore`, whose syntax is that of `.gitignore`; the last matching rule decides, as in Terraform.
  */
 
 interface Rule {
   pattern: RegExp;
-  /** `!`: it is packed after all. */
+  /** `!`: packs the file. */
   keeps: boolean;
 }
 
@@ -21,27 +20,27 @@ const ruleOf = (line: string): Rule => {
   const keeps = line.startsWith('!');
   const text = (keeps ? line.slice(1) : line).trim();
   const anywhere = text.startsWith('/') ? text.slice(1) : `**/${text}`;
-  const whole = anywhere.endsWith('/') ? `${anywhere}**` : anywhere;
-  return { pattern: new RegExp(`^${expression(whole)}$`), keeps };
+  const glob = anywhere.endsWith('/') ? `${anywhere}**` : anywhere;
+  return { pattern: new RegExp(`^${expression(glob)}$`), keeps };
 };
 
 const always = ['.git/', '.terraform/', '!.terraform/modules/'].map(ruleOf);
 
 export interface Ignore {
-  /** @param path relative to the folder, with `/`; a directory's ends with one */
+  /** @param path relative to the folder, with `/`; directories end with `/` */
   ignores(path: string): boolean;
 }
 
-/** @param text of `.terraformignore`, if there is one */
+/** @param text content of `.terraformignore`, if any */
 export const ignoreRules = (text = ''): Ignore => {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const rules = [...always, ...lines.filter((line) => line && !line.startsWith('#')).map(ruleOf)];
   return {
     ignores: (path) => {
-      // A rule without a slash at its end means files and directories alike.
+      // A rule without a final slash matches files and directories.
       const forms = path.endsWith('/') ? [path, path.slice(0, -1)] : [path];
-      const last = rules.findLast(({ pattern }) => forms.some((form) => pattern.test(form)));
-      return last !== undefined && !last.keeps;
+      const rule = rules.findLast(({ pattern }) => forms.some((form) => pattern.test(form)));
+      return rule !== undefined && !rule.keeps;
     },
   };
 };

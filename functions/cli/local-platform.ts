@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A platform that runs, or ran, on this machine: what it has written into `local.json` of its data folder. */
+/** A platform that runs, or ran, on this machine, as described by `local.json` in its data folder. */
 export interface LocalPlatform {
   url: string;
   httpsUrl: string;
   organization: string;
   token: string;
-  /** Of that `local.json`. */
+  /** Path of that `local.json`. */
   path: string;
 }
 
@@ -19,19 +19,19 @@ const upwards = (from: string): string[] => {
   return parent === from ? [from] : [from, ...upwards(parent)];
 };
 
-/** The one that the environment names, else of this folder or one above it, else of the checkout. */
+/** From STEPFORM_DATA, else this folder or a parent, else the checkout. */
 export const findLocalPlatform = (folder = process.cwd(), env = process.env): LocalPlatform | undefined => {
   const folders = env.STEPFORM_DATA
     ? [resolve(env.STEPFORM_DATA)]
     : [...upwards(resolve(folder)), checkout].map((above) => join(above, '.stepform'));
   const path = folders.map((data) => join(data, 'local.json')).find((file) => existsSync(file));
   const platform = path ? { ...(JSON.parse(readFileSync(path, 'utf8')) as LocalPlatform), path } : undefined;
-  // A folder that came from elsewhere must not say where configurations are sent.
+  // A downloaded folder must not redirect configurations to a remote server.
   return platform && loopback.test(new URL(platform.url).hostname) ? platform : undefined;
 };
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Terraform speaks HTTPS with it; without a certificate to be trusted, HTTP on the same machine serves as well. */
+/** Whether the host is this platform, by its HTTP or its HTTPS address. */
 export const isAt = ({ url, httpsUrl }: LocalPlatform, host: string): boolean =>
-  [url, httpsUrl].some((one) => new URL(one).host === host);
+  [url, httpsUrl].some((address) => new URL(address).host === host);

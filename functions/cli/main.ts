@@ -48,7 +48,7 @@ const run = async (args: string[]): Promise<ExitCode> => {
   return (await match.command.run(call, new Session(call))) ?? exit.done;
 };
 
-// `stepform runs list | head` has read enough.
+// A closed pipe is not an error: `stepform runs list | head`.
 process.stdout.on('error', () => process.exit(exit.done));
 
 const args = process.argv.slice(2);

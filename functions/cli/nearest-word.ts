@@ -14,7 +14,7 @@ const distance = (a: string, b: string): number => {
   return at(a.length, b.length);
 };
 
-/** The known word that was probably meant: at most a third of it is wrong, or it begins so. */
+/** The most similar word: at most a third of its letters differ, or the typed word is its beginning. */
 export const nearest = (typed: string, words: string[]): string | undefined => {
   const [best] = words
     .map((word) => ({ word, far: word.startsWith(typed) && typed.length > 1 ? 0.5 : distance(typed, word) }))

@@ -12,21 +12,21 @@ export const reasonOf = (error: unknown): string => {
   return cause?.code || cause?.message || (error as Error).message;
 };
 
-/** Retries until the platform answers: the watched run goes on meanwhile. */
+/** Retries until the platform responds: the watched run continues meanwhile. */
 export const withRetries = async <T>(
   ask: () => Promise<T>,
   emit: (event: { event: 'unreachable'; reason: string }) => void,
   signal?: AbortSignal,
 ): Promise<T> => {
   const since = Date.now();
-  for (let wait = 500, told = false; ; wait = Math.min(wait * 1.5, 10_000)) {
+  for (let wait = 500, reported = false; ; wait = Math.min(wait * 1.5, 10_000)) {
     try {
       return await ask();
     } catch (error) {
       if (!willPass(error) || Date.now() - since > unreachableTimeoutMs || signal?.aborted) throw error;
       // A single failure is not reported.
-      if (wait > 500 && !told) {
-        told = true;
+      if (wait > 500 && !reported) {
+        reported = true;
         emit({ event: 'unreachable', reason: reasonOf(error) });
       }
       await new Promise((resolve) => setTimeout(resolve, wait));

@@ -9,7 +9,7 @@ import { type RunSnapshot, workspaceOf } from './run-snapshot.ts';
 import { columns } from './terminal.ts';
 import type { WatchEvent } from './watch.ts';
 
-/** What a watched run comes to, and what to do next. */
+/** The result of a watched run, and what to do next. */
 
 const exitCodes: Record<FinalStatus, ExitCode> = {
   applied: exit.done,
@@ -42,10 +42,10 @@ const verbs = {
   'force-execute': ['Run now', ''],
 } as const;
 
-/** What was recorded last is not in the workspace's state. */
+/** The apply's last changes are not in the workspace's state. */
 const erroredState = (apply: Resource<'applies'> | undefined): boolean => apply?.links?.['errored-state'] !== undefined;
 
-/** Commands that lead on, each with what it does. */
+/** Next commands, each with its purpose. */
 const nextSteps = ({ run, apply, override }: RunSnapshot, workspace: string): [what: string, command: string][] => {
   if (erroredState(apply)) {
     const file = `${run.id}-errored.tfstate`;
@@ -57,12 +57,12 @@ const nextSteps = ({ run, apply, override }: RunSnapshot, workspace: string): [w
   if (statuses[run.attributes.status as RunStatus].final === 'failed')
     return [['Start a new run', `${program} runs start${workspace && ` --workspace ${workspace}`}`]];
   return offeredActions(run, undefined, override).flatMap((action): [string, string][] => {
-    const [what, command] = verbs[action];
-    return command ? [[what, `${program} runs ${command} ${run.id}`]] : [];
+    const [purpose, command] = verbs[action];
+    return command ? [[purpose, `${program} runs ${command} ${run.id}`]] : [];
   });
 };
 
-/** What a run waits for that this user cannot decide; undefined when they can, or nothing is awaited. */
+/** The decision that the run waits for, if this user may not make it. */
 export const waitsForOthers = ({ run, override }: RunSnapshot): string | undefined => {
   const { actions, permissions } = run.attributes;
   if (override)
@@ -73,15 +73,14 @@ export const waitsForOthers = ({ run, override }: RunSnapshot): string | undefin
   return 'Waiting for confirmation by someone with apply permission.';
 };
 
-/** The run waits for a person. */
 export const waitsForPerson = ({ run, override }: RunSnapshot): boolean =>
   override !== undefined || run.attributes.actions['is-confirmable'];
 
-/** What to do next, for people. 1 request when the run has failed: another one is of the same workspace. */
+/** What to do next, for people. 1 request when the run has failed, for the workspace's name. */
 export const adviceOn = async (client: Client, snapshot: RunSnapshot): Promise<string[]> => {
   const hasFailed = statuses[snapshot.run.attributes.status as RunStatus].final === 'failed';
   const workspace = hasFailed ? await workspaceOf(client, snapshot.run) : '';
-  const others = waitsForOthers(snapshot);
-  const steps = nextSteps(snapshot, workspace).map(([what, command]) => [`  ${what}`, bold(command)]);
-  return [...(others ? [others] : []), ...(steps.length ? ['', ...columns(steps)] : [])];
+  const waiting = waitsForOthers(snapshot);
+  const steps = nextSteps(snapshot, workspace).map(([purpose, command]) => [`  ${purpose}`, bold(command)]);
+  return [...(waiting ? [waiting] : []), ...(steps.length ? ['', ...columns(steps)] : [])];
 };

@@ -14,13 +14,13 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /**
- * Node strips no types below node_modules (Node: TypeScript, type stripping in dependencies), and what is built must be
- * written somewhere. So the installed package runs from a copy of its own, which is made anew after each installation.
+ * Node strips no types below node_modules (Node: TypeScript, type stripping in dependencies), and builds need a writable
+ * folder. So the installed package runs from a copy in the user's cache, renewed after each installation.
  */
 
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'stepform', 'package');
 
-/** Where an installed dependency is: npm puts it below its dependent, or above. */
+/** Folder of an installed dependency: npm puts it below its dependent, or above. */
 const installed = (from, name) => {
   for (let folder = from; ; folder = dirname(folder)) {
     const path = join(folder, 'node_modules', name);
@@ -43,8 +43,8 @@ export const ownCopy = (root) => {
   const folder = cacheFolder();
   const hash = (text) => createHash('sha256').update(text).digest('hex').slice(0, 16);
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const mine = hash(root);
-  const name = `${mine}-${version}-${hash(String(statSync(join(root, 'package.json')).ctimeMs))}`;
+  const prefix = hash(root);
+  const name = `${prefix}-${version}-${hash(String(statSync(join(root, 'package.json')).ctimeMs))}`;
   const copy = join(folder, name);
   if (existsSync(copy)) return copy;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -61,10 +61,10 @@ export const ownCopy = (root) => {
     // Another process was first.
     if (!existsSync(copy)) throw error;
   }
-  // Those of former installations at this place.
-  for (const other of readdirSync(folder)) {
-    if (other.startsWith(`${mine}-`) && other !== name && !other.startsWith(`${name}.`)) {
-      rmSync(join(folder, other), { recursive: true, force: true });
+  // Copies of former installations at this path.
+  for (const copy of readdirSync(folder)) {
+    if (copy.startsWith(`${prefix}-`) && copy !== name && !copy.startsWith(`${name}.`)) {
+      rmSync(join(folder, copy), { recursive: true, force: true });
     }
   }
   return copy;

@@ -13,11 +13,11 @@ export const yellow = style('yellow');
 
 const reset = '\x1b[0m';
 const colourful = bold('x') !== 'x';
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters to remove them
 const colour = /(\x1b\[[\d;:]*m)/;
 
 /**
- * A line of somebody else's, safe to print: its colours where they are shown, and no other control sequence, which could
+ * An untrusted line, safe to print: keeps colours, where shown, and removes other control sequences, which could
  * move the cursor, rename the window or fill the clipboard.
  */
 export const coloured = (line: string): string => {

@@ -3,7 +3,7 @@ import { type Difference, differencesOf, type Kind, type RedactedPlan } from '..
 import { type Row, rowsOf, type Side } from '../client/text/plan-rows.ts';
 import { bold, dim, green, plain, red, yellow } from './paint.ts';
 
-/** Prints the changes of a plan whose log has none: JSON lines report what was read, not what would change. */
+/** Prints the changes of a plan whose log has none: JSON lines contain no diff. */
 
 const verbs: Record<Kind, string> = {
   create: 'will be created',
@@ -48,7 +48,7 @@ const lines = (difference: Difference): string[] => {
     `  ${bold(`# ${plain(address)}`)} ${paint(verbs[kind])}`,
     ...notes.map((note) => dim(`  # (${plain(note)})`)),
     `  ${paint((signs[kind] ?? ' ').padEnd(3))} ${plain(address)}`,
-    // For a destroyed resource the address is enough.
+    // Destroyed resources are shown without attributes.
     ...(kind === 'destroy' ? [] : rowsOf(difference).flatMap(rowLines)),
   ];
 };

@@ -3,7 +3,7 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { AwsClient } from 'aws4fetch';
 
 /**
- * Checks what a deployment needs before it starts: it would otherwise fail after minutes, with one problem at a time.
+ * Checks the prerequisites of a deployment, which would otherwise fail after minutes with one problem at a time.
  */
 
 export interface Missing {
@@ -15,7 +15,7 @@ export interface Preflight {
   account?: string;
   region?: string;
   missing: Missing[];
-  /** Quotas of new accounts, with which the platform works, but slowly. */
+  /** Default quotas of new accounts with which the platform works, but slowly. */
   low: Missing[];
 }
 
@@ -36,15 +36,15 @@ const configuration = async (): Promise<{ region?: string; credentials?: Credent
 
 const partitionSuffix = (region: string): string => (region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com');
 
-/** Calls one action of a JSON or query service. @throws {Error} when there is no answer */
+/** Calls one action of a JSON or query service. @throws {Error} without a response */
 const ask = async (
   service: 'sts' | 'ssm' | 'servicequotas',
   region: string,
   credentials: Credentials,
   init: RequestInit,
 ) => {
-  const own = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || process.env.AWS_ENDPOINT_URL;
-  const url = own || `https://${service}.${region}.${partitionSuffix(region)}/`;
+  const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || process.env.AWS_ENDPOINT_URL;
+  const url = endpoint || `https://${service}.${region}.${partitionSuffix(region)}/`;
   const client = new AwsClient({ ...credentials, service, region, retries: 1 });
   const response = await client.fetch(url, { method: 'POST', signal: AbortSignal.timeout(patienceMs), ...init });
   return { ok: response.ok, text: await response.text() };
@@ -57,8 +57,8 @@ const accountOf = async (region: string, credentials: Credentials): Promise<stri
   });
   const account = /<Account>(\d+)<\/Account>/.exec(text)?.[1];
   if (ok && account) return account;
-  const why = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? text.slice(0, 200);
-  return { what: `Credentials: AWS rejected them (${why}).`, todo: 'Sign in again, e.g. aws sso login.' };
+  const reason = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? text.slice(0, 200);
+  return { what: `Credentials: AWS rejected them (${reason}).`, todo: 'Sign in again, e.g. aws sso login.' };
 };
 
 const bootstrapOf = async (region: string, credentials: Credentials, account: string): Promise<Missing | undefined> => {
@@ -75,12 +75,12 @@ const bootstrapOf = async (region: string, credentials: Credentials, account: st
   if (text.includes('ParameterNotFound')) {
     return { what: `CDK bootstrap: ${account} is not bootstrapped in ${region}.`, todo };
   }
-  // A user who may only assume the CDK's roles cannot read it; the deployment checks it again.
+  // Users with only the right to assume the CDK's roles cannot read the version; `cdk deploy` checks it again.
   if (text.includes('AccessDenied')) return undefined;
   return { what: `CDK bootstrap: its version in ${region} cannot be read (${text.slice(0, 200)}).`, todo };
 };
 
-/** Service Quotas: enough to start with (infra/docs/costs.md). */
+/** Minimum quotas (infra/docs/costs.md). */
 const quotas = [
   { service: 'lambda', code: 'L-B99A9384', name: 'Lambda: concurrent executions', enough: 100, request: 1000 },
   { service: 'fargate', code: 'L-3032A538', name: 'Fargate: On-Demand vCPUs', enough: 10, request: 64 },
@@ -105,10 +105,10 @@ const lowQuota = async (
   return [{ what: `${name}: ${value} in ${region}. Runs will wait for each other.`, todo }];
 };
 
-/** Empty without permission to read them, and in regions without the service: deploying works all the same. */
+/** Empty without permission to read quotas, and in regions without the service: a deployment works nevertheless. */
 const lowQuotas = async (region: string, credentials: Credentials): Promise<Missing[]> => {
-  const all = await Promise.all(quotas.map((quota) => lowQuota(region, credentials, quota).catch(() => [])));
-  return all.flat();
+  const findings = await Promise.all(quotas.map((quota) => lowQuota(region, credentials, quota).catch(() => [])));
+  return findings.flat();
 };
 
 const withoutImage = '-c runnerImage=public.ecr.aws/docker/library/node:24-bookworm';
@@ -129,7 +129,7 @@ const dockerOf = (): Missing | undefined => {
 };
 
 /**
- * Finds everything that is missing, as far as it can be checked. Changes nothing.
+ * Finds all missing prerequisites that can be checked. Changes nothing.
  * @param buildsImage with Docker on this machine
  */
 export const preflight = async ({ buildsImage = true } = {}): Promise<Preflight> => {
@@ -152,9 +152,9 @@ export const preflight = async ({ buildsImage = true } = {}): Promise<Preflight>
       if (account) low = await lowQuotas(region, credentials);
     } catch (error) {
       const { message, cause } = error as Error;
-      const why = cause instanceof Error ? cause.message : message;
+      const reason = cause instanceof Error ? cause.message : message;
       missing.push({
-        what: `AWS: no response from ${region} (${why}).`,
+        what: `AWS: no response from ${region} (${reason}).`,
         todo: 'Check the region’s name and your network.',
       });
     }

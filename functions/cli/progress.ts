@@ -1,7 +1,7 @@
 import { duration } from '../client/text/time.ts';
 import { dim } from './paint.ts';
 
-/** A last line that shows the current step and its duration; only on terminals that can move the cursor. */
+/** A status line with the current step and its duration; only on terminals that can move the cursor. */
 
 export interface Progress {
   /** Prints a line that stays. */
@@ -19,16 +19,16 @@ export const startProgress = (out: NodeJS.WriteStream = process.stdout): Progres
   }
   let text = '';
   let since = Date.now();
-  let shown = false;
+  let visible = false;
   const draw = () => {
     if (!text) return;
     const line = `${text} … ${duration(Date.now() - since).replace(/\.\d s/, ' s')}`;
     out.write(`${clear}${dim(line.slice(0, (out.columns || 80) - 1))}`);
-    shown = true;
+    visible = true;
   };
   const wipe = () => {
-    if (shown) out.write(clear);
-    shown = false;
+    if (visible) out.write(clear);
+    visible = false;
   };
   const timer = setInterval(draw, 1000);
   return {

@@ -10,11 +10,11 @@ export interface RunSnapshot {
   apply: Resource<'applies'> | undefined;
   costEstimate: Resource<'cost-estimates'> | undefined;
   stages: Resource<'task-stages'>[];
-  /** The commit of its configuration, where that was asked for and there is one. */
+  /** The commit of its configuration, if requested and present. */
   commit: Resource<'ingress-attributes'> | undefined;
-  /** Id of the failed policies that can be overridden, while the run waits for that. */
+  /** Id of the failed policy check or evaluation to override, while the run waits for that. */
   override: string | undefined;
-  /** Policies have failed, and the run has ended because of it. */
+  /** The run ended because policies failed. */
   policyFailed: boolean;
 }
 
@@ -30,15 +30,15 @@ const includes = 'plan,apply,cost_estimate,task_stages';
 export const fetchSnapshot = async (client: Client, id: string, { commit = false } = {}): Promise<RunSnapshot> => {
   const include = commit ? `${includes},configuration_version.ingress_attributes` : includes;
   const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${include}`);
-  const one = (type: string) => included.find((resource) => resource.type === type);
+  const find = (type: string) => included.find((resource) => resource.type === type);
   const stages = included.filter(({ type }) => type === 'task-stages');
   return {
     run,
-    plan: one('plans'),
-    apply: one('applies'),
-    costEstimate: one('cost-estimates'),
+    plan: find('plans'),
+    apply: find('applies'),
+    costEstimate: find('cost-estimates'),
     stages,
-    commit: one('ingress-attributes'),
+    commit: find('ingress-attributes'),
     override: overrideOf(run, stages),
     policyFailed: false,
   };
@@ -56,18 +56,18 @@ export const changesOf = (phase: Resource<'plans'> | Resource<'applies'> | undef
   };
 };
 
-/** Its name. 1 request. */
+/** Name of the workspace. 1 request. */
 export const workspaceOf = async (client: Client, run: Resource<'runs'>): Promise<string> =>
   (await client.get(`/workspaces/${related(run, 'workspace')}`)).attributes.name;
 
-/** The user or run that holds the workspace. */
+/** What the run waits for: the user or run that holds the lock. */
 export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<string | undefined> => {
   const workspace = await client.get(`/workspaces/${related(run, 'workspace')}`);
   const holder = related(workspace, 'locked-by');
   if (!workspace.attributes.locked || !holder || holder === run.id) return undefined;
   if (!holder.startsWith('run-')) {
-    const why = workspace.attributes['locked-reason'];
-    return `for the workspace to be unlocked${why ? ` (${why})` : ''}: ${program} unlock`;
+    const reason = workspace.attributes['locked-reason'];
+    return `for the workspace to be unlocked${reason ? ` (${reason})` : ''}: ${program} unlock`;
   }
   const front = await client.run(holder);
   // The run has ended and left a lock that needs attention.

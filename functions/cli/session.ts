@@ -24,7 +24,7 @@ interface Call {
   text(name: string): string | undefined;
 }
 
-/** What a command works on, found on first use: nothing is required that the command does not need. */
+/** Server, organization and workspace of a command, resolved on first use: commands need not give what they do not use. */
 export class Session {
   readonly #call: Call;
   #client: Client | undefined;
@@ -51,7 +51,7 @@ export class Session {
     return findAddress({ option: this.#call.text('host'), block: this.#block.host, local: this.local });
   }
 
-  /** The platform that an argument names. */
+  /** The platform at a host given as argument. */
   at(host: string): Address {
     trustOwnAuthority();
     return findAddress({ option: host, block: undefined, local: this.local });
@@ -67,7 +67,7 @@ export class Session {
     return this.#client;
   }
 
-  /** The organization that options, environment or folder name; undefined for none. */
+  /** The organization from options, environment or folder; undefined for none. */
   get organizationName(): string | undefined {
     const local = this.local && this.address.url === this.local.url ? this.local.organization : undefined;
     return this.#call.text('organization') ?? this.#block.organization ?? local;
@@ -77,20 +77,20 @@ export class Session {
     return this.#call.text('workspace') ?? this.#block.workspace;
   }
 
-  /** @throws {CommandError} when none is named and the user has none or several */
+  /** Without a name, the user's only organization. @throws {CommandError} when the user has none or several */
   async organization(): Promise<string> {
     const name = this.organizationName;
     if (name) return name;
-    const [first, ...others] = await this.client.list('/organizations');
-    if (first && others.length === 0) return first.id;
+    const [first, ...more] = await this.client.list('/organizations');
+    if (first && more.length === 0) return first.id;
     throw wrongUsage(
       first
-        ? `No organization given. Give --organization (${[first, ...others].map(({ id }) => id).join(', ')}).`
+        ? `No organization given. Give --organization (${[first, ...more].map(({ id }) => id).join(', ')}).`
         : `No organizations yet. Create one on the web page: ${program} open`,
     );
   }
 
-  /** @throws {CommandError} when none is named, or it does not exist */
+  /** @throws {CommandError} without a name, or when the workspace does not exist */
   async workspace(include = ''): Promise<Resource> {
     const name = this.workspaceName;
     if (!name) {
@@ -106,9 +106,9 @@ export class Session {
       );
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
-      const meant = await this.#similar(organization, name);
+      const similar = await this.#similar(organization, name);
       throw new CommandError(
-        `Workspace ${organization}/${name} not found, or you don’t have access.${meant && ` Did you mean ${meant}?`} List workspaces: ${program} workspaces list. Create it: ${program} workspaces create ${name}`,
+        `Workspace ${organization}/${name} not found, or you don’t have access.${similar && ` Did you mean ${similar}?`} List workspaces: ${program} workspaces list. Create it: ${program} workspaces create ${name}`,
         exit.notFound,
       );
     }
@@ -144,7 +144,7 @@ export class Session {
   }
 }
 
-/** Accepts URLs of runs too, as the page and Terraform print them. */
+/** Accepts run URLs too, as the page and Terraform print them. */
 const runId = (text: string): string => {
   const [id] = /run-[A-Za-z0-9]+/.exec(text) ?? [];
   if (id) return id;

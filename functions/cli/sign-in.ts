@@ -51,7 +51,7 @@ const answered = (server: Server, state: string): Promise<string> =>
     server.on('request', (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
       const code = searchParams.get('code');
-      // Any local program can send a request here; only the page knows the state.
+      // Any local program can send a request here; only the page has the state.
       if (pathname !== '/login' || searchParams.get('state') !== state || !code) {
         response.writeHead(404).end('Unexpected login response.\n');
         return;

@@ -8,7 +8,7 @@ import { columns, print, printJson } from './terminal.ts';
 
 const formats = ['table', 'json', 'csv'] as const;
 
-/** For the options of a command that prints a list. */
+/** The option of commands that print a list. */
 export const ofList: Record<string, Option> = {
   output: {
     about: 'table (with a heading), json or csv; default: columns for people',
@@ -29,7 +29,7 @@ const formatOf = (call: Call): Format => {
     return 'json';
   }
   if (format === undefined) return 'columns';
-  const known = formats.find((one) => one === format);
+  const known = formats.find((candidate) => candidate === format);
   if (!known) throw wrongUsage(`--output ${format}: give one of ${formats.join(', ')}`);
   return known;
 };
@@ -40,7 +40,7 @@ export interface Listing<T> {
   entries: T[];
   /** For people: with colours, times relative to now. */
   row(entry: T): string[];
-  /** For programs, where values differ from the row: not shortened. */
+  /** Unshortened values for programs, where they differ from the row. */
   values?(entry: T): string[];
   /** What --json prints. */
   json: unknown;
@@ -48,7 +48,7 @@ export interface Listing<T> {
   none: string;
 }
 
-/** Prints a list as `--output` says. */
+/** Prints a list in the format of `--output`. */
 export const printList = <T>(call: Call, { headings, entries, row, values, json, none }: Listing<T>): undefined => {
   const format = formatOf(call);
   if (format === 'json') return printJson(json);

@@ -14,7 +14,7 @@ export const say = (text: string): void => {
 
 export const printJson = (document: unknown): undefined => print(JSON.stringify(document, null, 2));
 
-/** A user is there to answer. */
+/** Input and output are terminals, so that a user can answer. */
 export const isAttended = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
 
 /** Idle time before a prompt is shown, so that earlier typing does not answer it. */
@@ -46,11 +46,11 @@ const forgetTyped = async (): Promise<void> => {
 
 const readLine = async (question: string, output: NodeJS.WritableStream): Promise<string> => {
   const lines = createInterface({ input: process.stdin, output, terminal: true });
-  const gone = new AbortController();
-  // Neither Ctrl-C nor the end of input is an answer.
-  for (const end of ['SIGINT', 'close']) lines.once(end, () => gone.abort());
+  const closed = new AbortController();
+  // Ctrl-C and the end of input are not answers.
+  for (const end of ['SIGINT', 'close']) lines.once(end, () => closed.abort());
   try {
-    return (await lines.question(question, { signal: gone.signal })).trim();
+    return (await lines.question(question, { signal: closed.signal })).trim();
   } catch {
     throw new CommandError('', exit.interrupted);
   } finally {

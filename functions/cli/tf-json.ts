@@ -1,7 +1,7 @@
 import type { Block, Body } from '../hcl.ts';
 
 /**
- * Blocks in Terraform's JSON syntax: an object stands for a block, a list of objects for several, and each label adds a
+ * Blocks in Terraform's JSON syntax: an object is a block, a list of objects several blocks, and each label adds a
  * level of objects (Terraform: JSON configuration syntax).
  */
 
@@ -9,13 +9,13 @@ const labels: Record<string, number> = { terraform: 0, cloud: 0, workspaces: 0, 
 
 type Json = Record<string, unknown>;
 const objects = (value: unknown): Json[] =>
-  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'object' && one !== null);
+  (Array.isArray(value) ? value : [value]).filter((object) => typeof object === 'object' && object !== null);
 
 const blocksOf = (type: string, value: unknown, named: string[] = []): Block[] =>
-  objects(value).flatMap((one) =>
+  objects(value).flatMap((object) =>
     named.length < (labels[type] ?? 0)
-      ? Object.entries(one).flatMap(([label, inner]) => blocksOf(type, inner, [...named, label]))
-      : [{ type, labels: named, line: 0, ...bodyOf(one) }],
+      ? Object.entries(object).flatMap(([label, inner]) => blocksOf(type, inner, [...named, label]))
+      : [{ type, labels: named, line: 0, ...bodyOf(object) }],
   );
 
 const bodyOf = (content: Json): Body => {
@@ -30,7 +30,7 @@ const bodyOf = (content: Json): Body => {
 /** Empty for a file that is not JSON: Terraform reports its errors. */
 export const parseTerraformJson = (text: string): Block[] => {
   try {
-    return objects(JSON.parse(text)).flatMap((one) => bodyOf(one).blocks);
+    return objects(JSON.parse(text)).flatMap((object) => bodyOf(object).blocks);
   } catch {
     return [];
   }

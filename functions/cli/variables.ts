@@ -11,10 +11,10 @@ export interface RunVariable {
   value: string;
 }
 
-/** For these types Terraform reads a value as text, for all others as an expression. */
+/** Terraform reads values of these types as text, of all others as an expression. */
 const isText = (type: string | undefined): boolean => type === undefined || /^(string|number|bool)$/.test(type);
 
-/** Of a variable without declaration: a value that starts like a list or an object is an expression. */
+/** For undeclared variables: a value that starts like a list or an object is an expression. */
 const looksLikeText = (value: string): boolean => !/^\s*[[{]/.test(value);
 
 const ofFile = (path: string): RunVariable[] => {
@@ -30,7 +30,7 @@ const ofFile = (path: string): RunVariable[] => {
 /** Variables from files (`-var-file`); later files override earlier ones. @throws {CommandError} */
 export const fileVariables = (paths: string[]): RunVariable[] => paths.flatMap(ofFile);
 
-/** Each name once: the last value wins. */
+/** The last value of a name wins. */
 export const lastOfEach = (variables: RunVariable[]): RunVariable[] => [
   ...new Map(variables.map((variable) => [variable.key, variable])).values(),
 ];

@@ -36,30 +36,30 @@ const taskLine = ({ task, status, 'enforcement-level': level, message, url }: Ta
   return `  ${mark} ${bold(plain(task))} ${dim(`(${level})`)} ${status}${suffix}${url ? `  ${dim(plain(url))}` : ''}`;
 };
 
-/** The page shows the others. */
+/** More messages are shown on the page. */
 const maxMessages = 10;
 
 const policyLines = ({ kind, status, errors, policies }: Policies): string[] => {
-  const what = kind === 'policy-check' ? 'Policy check' : 'Policies';
+  const title = kind === 'policy-check' ? 'Policy check' : 'Policies';
   // Failures were already printed with the override prompt.
-  if (status === 'overridden') return [`  ${what}: overridden`];
-  const good = policies.filter((one) => one.status === 'passed').length;
-  const head = `  ${what}: ${status.replaceAll('_', ' ')}, ${good} of ${count(policies.length, 'policy').replace('policys', 'policies')} passed`;
-  const shown = policies.flatMap((one) => {
-    if (one.status === 'passed') return [];
-    const mark = one['enforcement-level'] === 'advisory' ? yellow('!') : failed;
-    const more = one.messages.length - maxMessages;
+  if (status === 'overridden') return [`  ${title}: overridden`];
+  const passedCount = policies.filter((policy) => policy.status === 'passed').length;
+  const head = `  ${title}: ${status.replaceAll('_', ' ')}, ${passedCount} of ${count(policies.length, 'policy').replace('policys', 'policies')} passed`;
+  const lines = policies.flatMap((policy) => {
+    if (policy.status === 'passed') return [];
+    const mark = policy['enforcement-level'] === 'advisory' ? yellow('!') : failed;
+    const hiddenMessages = policy.messages.length - maxMessages;
     return [
-      `  ${mark} ${bold(plain(one.name))} ${dim(`(${one['enforcement-level']})`)} ${one.status}`,
-      ...one.messages.slice(0, maxMessages).flatMap((text) =>
+      `  ${mark} ${bold(plain(policy.name))} ${dim(`(${policy['enforcement-level']})`)} ${policy.status}`,
+      ...policy.messages.slice(0, maxMessages).flatMap((text) =>
         plain(text)
           .split('\n')
           .map((line) => `      ${line}`),
       ),
-      ...(more > 0 ? [dim(`      and ${count(more, 'more message')}`)] : []),
+      ...(hiddenMessages > 0 ? [dim(`      and ${count(hiddenMessages, 'more message')}`)] : []),
     ];
   });
-  return [head, ...errors.map((error) => `  ${failed} ${plain(error)}`), ...shown];
+  return [head, ...errors.map((error) => `  ${failed} ${plain(error)}`), ...lines];
 };
 
 const costLine = (cost: CostEstimate): string => {
@@ -82,7 +82,6 @@ const placeOf = (path: string): string => {
 export class WatchText {
   readonly #print: (line: string) => void;
   readonly #url: string;
-  /** Output of Terraform is being printed. */
   #quoting = false;
 
   /** @param url of the platform */

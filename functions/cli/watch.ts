@@ -24,7 +24,7 @@ export type WatchEvent =
 
 export interface Watching {
   emit(event: WatchEvent): void;
-  /** Called when the run waits for a person. `stay`: it was decided, or somebody else may decide. */
+  /** Called when the run waits for a person. `stay`: it was decided, or someone else may decide. */
   decide(snapshot: RunSnapshot): Promise<'stay' | 'leave'>;
   /** Leaves out Terraform's earlier output. */
   onlyNew?: boolean;
@@ -81,10 +81,10 @@ class Watch {
           wait = pollMs.first;
           continue;
         }
-        const waits = question !== undefined || run.attributes.status === 'pending';
+        const isWaiting = question !== undefined || run.attributes.status === 'pending';
         if (run.attributes.status === 'pending') await this.#waits(wait);
         else this.#agents(wait);
-        wait = isNew ? pollMs.first : Math.min(wait * 1.2, waits ? pollMs.waiting : pollMs.running);
+        wait = isNew ? pollMs.first : Math.min(wait * 1.2, isWaiting ? pollMs.waiting : pollMs.running);
         await pause(wait, signal);
       }
     } finally {
@@ -153,7 +153,7 @@ class Watch {
     const { plan } = this.#seen;
     if (plan?.attributes.status !== 'finished' || this.#told.has('changes')) return;
     this.#told.add('changes');
-    // A user who may not read the plan still sees its counts.
+    // Users without access to the plan still see its counts.
     const lines = await readPlanLines(this.#client, plan.id).catch(() => []);
     for (const line of lines) this.#options.emit({ event: 'log', phase: 'plan', line });
   }
@@ -167,7 +167,7 @@ class Watch {
 
   async #judgements({ name }: Stage, over: boolean): Promise<void> {
     const { run, stages, override } = this.#seen;
-    // Print what the person has to decide on first; it does not change until then.
+    // Print the results before the question; they do not change until it is answered.
     const due = over || (override !== undefined && !this.#told.has(override));
     if (override && !over) this.#told.add(override);
     if (/^(Pre|Post)-/.test(name) && stages.length > 0) {
@@ -185,12 +185,12 @@ class Watch {
       this.#policyFailed = /^(hard_failed|soft_failed|failed|errored)$/.test(judgement.status);
     }
     const { event, status } = judgement;
-    const which = event === 'task-result' ? `${judgement.stage} ${judgement.task}` : event;
-    this.#once(`${event} ${which} ${status}`, () => this.#options.emit(judgement));
+    const key = event === 'task-result' ? `${judgement.stage} ${judgement.task}` : event;
+    this.#once(`${event} ${key} ${status}`, () => this.#options.emit(judgement));
   }
 
   /**
-   * Follows the log from its start. A log without an end marker is over when the run moves on, or when watching ends.
+   * Follows the log from its start. A log without an end marker ends when the run moves on, or when watching ends.
    */
   #follow(phase: 'plan' | 'apply'): void {
     const document = this.#seen[phase];
@@ -209,7 +209,7 @@ class Watch {
   }
 
   async #read(phase: 'plan' | 'apply', url: string, over: () => boolean): Promise<void> {
-    const tell = (text: string) => {
+    const emitLine = (text: string) => {
       if (this.#options.signal?.aborted) return;
       if (phase === 'plan') this.#planIsJson ||= messageIn(text) !== undefined;
       for (const line of readable(text, phase)) this.#options.emit({ event: 'log', phase, line });
@@ -218,9 +218,9 @@ class Watch {
     for await (const text of followLog(url, over, 250)) {
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) tell(line.replace(/\r$/, ''));
+      for (const line of lines) emitLine(line.replace(/\r$/, ''));
     }
-    if (rest) tell(rest);
+    if (rest) emitLine(rest);
   }
 }
 
@@ -237,8 +237,8 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   });
 
 /**
- * Follows a run until it has ended, the user leaves, or it waits for a decision that nobody makes. One request at a
- * time for the run (every 0.25 to 1 s while it goes on, 3 s while it waits), and one for the current log.
+ * Follows a run until it ends, the user stops watching, or it waits for a decision that is not made. One request at a
+ * time for the run (every 0.25 to 1 s while it is active, 3 s while it waits), and one for the current log.
  */
 export const watchRun = (client: Client, id: string, watching: Watching): Promise<RunSnapshot> =>
   new Watch(client, watching).see(id);

@@ -1,6 +1,6 @@
 import { ApiError, type Client, isFinalRun, type Resource, related } from '../client/client.ts';
 
-/** A finished run releases its workspace a moment later; locking waits this long for that, in ms. */
+/** A finished run unlocks its workspace a moment later; locking waits up to this long for it, in ms. */
 const patienceMs = 10_000;
 const everyMs = 250;
 
@@ -17,8 +17,8 @@ export const lockWorkspace = async (client: Client, workspaceId: string, reason:
     try {
       return (await client.call('POST', `/workspaces/${workspaceId}/actions/lock`, { reason })).data;
     } catch (error) {
-      const held = error instanceof ApiError && error.status === 409;
-      if (!held || Date.now() > deadline || !(await isAboutToBeFree(client, workspaceId))) throw error;
+      const isLocked = error instanceof ApiError && error.status === 409;
+      if (!isLocked || Date.now() > deadline || !(await isAboutToBeFree(client, workspaceId))) throw error;
       await new Promise((resolve) => setTimeout(resolve, everyMs));
     }
   }

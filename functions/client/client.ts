@@ -2,22 +2,22 @@ import { isFinal } from '../run/status.ts';
 import type { Attributes, Meta, ResourceType } from './documents.ts';
 
 /**
- * A client of the public API (HCP Terraform API v2), as small as its users need: the command line, the page, the demo,
- * the benchmark, the tests.
- * Errors carry what the server said.
+ * A minimal client of the public API (HCP Terraform API v2), for the command line, the page, the demo,
+ * the benchmark and the tests.
+ * Errors contain the server's messages.
  */
 
-// biome-ignore lint/suspicious/noExplicitAny: scripts and tests may leave open what they read
+// biome-ignore lint/suspicious/noExplicitAny: scripts and tests may leave types open
 type Open = any;
 
-/** @typeParam T type of the resource, by which its attributes are known */
+/** @typeParam T type of the resource, which determines its attributes */
 export interface Resource<T extends ResourceType = Open> {
   id: string;
   type: string;
   attributes: Attributes[T];
   relationships?: Record<string, { data?: { id: string; type: string } | { id: string; type: string }[] | null }>;
   links?: Record<string, string>;
-  /** Which settings these are, where the API guards them: sent back as `If-Match` with a change of them. */
+  /** ETag of settings with optimistic locking: sent as `If-Match` with a change. */
   etag?: string;
 }
 
@@ -49,7 +49,7 @@ export class ApiError extends Error {
     try {
       errors = JSON.parse(body).errors ?? [];
     } catch {
-      // Not every answer on the way is JSON.
+      // Proxies may respond without JSON.
     }
     const reasons = errors.map(({ title, detail }) => (detail ? `${title}: ${detail}` : title)).join('; ');
     super(`${method} ${path}: ${status} ${reasons || body.slice(0, 300)}`);
@@ -86,7 +86,7 @@ export class Client {
   readonly url: string;
   readonly #headers: Record<string, string>;
 
-  /** @param url of the platform, without a path  @param program `name/version`, where no browser says it */
+  /** @param url of the platform, without a path  @param program `name/version` for User-Agent, outside of browsers */
   constructor(url: string, token: string, program?: string) {
     this.url = url.replace(/\/$/, '');
     this.#headers = { authorization: `Bearer ${token}`, ...(program ? { 'user-agent': program } : {}) };
@@ -127,7 +127,7 @@ export class Client {
     return answer;
   }
 
-  /** Of an endpoint that answers in plain text. @throws {ApiError} */
+  /** For endpoints that respond with plain text. @throws {ApiError} */
   async text(path: string): Promise<string> {
     const response = await this.#fetch(path, { headers: this.#headers });
     const text = await response.text();
@@ -135,14 +135,14 @@ export class Client {
     return text;
   }
 
-  /** What the API answers with a redirect to the bucket: a state, a plan. @throws {ApiError} */
+  /** Content that the API redirects to storage for: a state, a plan. @throws {ApiError} */
   async content(path: string): Promise<Response> {
     const response = await this.#fetch(path, { headers: this.#headers });
     if (!response.ok) throw new ApiError('GET', path, response.status, await response.text());
     return response;
   }
 
-  /** Content that is no document, to where the API takes it: a policy. @throws {ApiError} */
+  /** Uploads content that is not a JSON:API document, such as a policy. @throws {ApiError} */
   async put(path: string, content: string): Promise<void> {
     const headers = { ...this.#headers, 'content-type': 'application/octet-stream' };
     const response = await this.#fetch(path, { method: 'PUT', headers, body: content });
@@ -157,7 +157,7 @@ export class Client {
     return (await this.call<Resource<T>[]>('GET', path)).data;
   }
 
-  /** At most so many of a list, however many pages they are on. */
+  /** Up to `limit` entries of a list, from as many pages as needed. */
   async some<T extends ResourceType = Open>(path: string, limit: number): Promise<Listed<T> & { more: boolean }> {
     const listed: Listed<T> = { data: [], included: [] };
     let page: number | null = 1;
@@ -196,7 +196,7 @@ export class Client {
     return this.create(`/workspaces/${workspaceId}/vars`, 'vars', { category: 'terraform', ...attributes });
   }
 
-  /** Uploads a configuration archive (gzip tar) and waits until the platform has taken it, at most 30 s. */
+  /** Uploads a configuration archive (gzip tar) and waits up to 30 s until the platform has processed it. */
   async upload(workspaceId: string, archive: Uint8Array, attributes: Record<string, unknown> = {}): Promise<Resource> {
     const version = await this.create(`/workspaces/${workspaceId}/configuration-versions`, 'configuration-versions', {
       'auto-queue-runs': false,
@@ -242,7 +242,7 @@ export class Client {
     return this.get(`/${phase === 'plan' ? 'plans' : 'applies'}/${data?.id}`);
   }
 
-  /** Waits until a run says something, e.g. that it is final. */
+  /** Waits until a run meets a condition, e.g. is final. */
   async waitForRun(id: string, done: (run: Resource<'runs'>) => boolean, ms = 600_000): Promise<Resource<'runs'>> {
     return until(() => this.run(id), done, ms);
   }
@@ -250,19 +250,20 @@ export class Client {
 
 export const isFinalRun = ({ attributes }: Resource<'runs'>): boolean => isFinal(attributes.status);
 
-/** The related resource's id; of several, the first one's. */
+/** Id of the related resource, or of the first one. */
 export const related = (resource: Resource | undefined, name: string): string | undefined => {
   const data = resource?.relationships?.[name]?.data;
   return Array.isArray(data) ? data[0]?.id : data?.id;
 };
 
-/** Asks again, soon and then less often, until the answer will do. @throws when it never does */
+/** Polls with backoff until the condition is met. @throws {Error} after the time limit */
 export const until = async <T>(ask: () => Promise<T>, done: (answer: T) => boolean, ms: number): Promise<T> => {
   const deadline = Date.now() + ms;
   for (let wait = 20; ; wait = Math.min(wait * 1.3, 250)) {
     const answer = await ask();
     if (done(answer)) return answer;
-    if (Date.now() > deadline) throw new Error(`still not so after ${ms} ms: ${JSON.stringify(answer).slice(0, 600)}`);
+    if (Date.now() > deadline)
+      throw new Error(`condition not met after ${ms} ms: ${JSON.stringify(answer).slice(0, 600)}`);
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
 };
@@ -273,17 +274,17 @@ const pieceOf = async (logReadUrl: string, offset: number): Promise<Uint8Array |
   return response.ok ? bytes : undefined;
 };
 
-/** Reads a log as it grows: yields text as it comes, ends with the log's closing byte or when `over` says so. */
+/** Follows a growing log: yields text, ends with the log's closing byte or when `over` returns true. */
 export async function* followLog(
   logReadUrl: string,
   over: () => boolean | Promise<boolean>,
   everyMs = 100,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  // What came between the last look and the end is still to be read.
-  let last = false;
+  // Read once more after the end, for output since the last read.
+  let isLastRead = false;
   for (let offset = 0; ; ) {
-    // A piece that does not come is asked for again, as long as there is something to wait for.
+    // A failed read is retried while the log may still grow.
     const bytes = await pieceOf(logReadUrl, offset).catch(() => undefined);
     if (bytes?.length) {
       offset += bytes.length;
@@ -293,8 +294,8 @@ export async function* followLog(
       if (ended) return;
       continue;
     }
-    if (last) return;
-    last = await over();
-    if (!last) await new Promise((resolve) => setTimeout(resolve, everyMs));
+    if (isLastRead) return;
+    isLastRead = await over();
+    if (!isLastRead) await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

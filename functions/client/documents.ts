@@ -37,16 +37,16 @@ import type { variableDocument, variableSetDocument } from '../variables/documen
 import type { clientDocument } from '../version-control/document.ts';
 import type { workspaceDocument } from '../workspaces/document.ts';
 
-/** Attributes of the API's resources by their type, derived from the functions that write them. Types only: no code. */
+/** Attributes of the API's resources by type, derived from the functions that write them. Types only. */
 
 type AttributesIn<Document> = Document extends { attributes: infer Attributes } ? Attributes : never;
 type Written<Builder extends (...values: never[]) => unknown> = AttributesIn<NonNullable<Awaited<ReturnType<Builder>>>>;
 
 export interface Meta {
   pagination?: { 'total-count': number; 'next-page': number | null };
-  /** Where the request came from (ip-allowlists/routes.ts). */
+  /** The client's IP address (ip-allowlists/routes.ts). */
   'request-address'?: string | null;
-  /** With the account. */
+  /** Included with the account. */
   banner?: Attributes['admin-banners'];
 }
 
@@ -100,7 +100,7 @@ export interface Attributes {
   'team-workspaces': Written<typeof teamWorkspaceDocument>;
   teams: Written<typeof teamDocument>;
   'test-runs': Written<typeof testRunDocument>;
-  /** Of the reader's own account; of others only the first few. */
+  /** The user's own account has all attributes, others only the first few. */
   users: Written<typeof accountDocument>;
   vars: Written<typeof variableDocument>;
   varsets: Written<typeof variableSetDocument>;

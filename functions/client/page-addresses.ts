@@ -1,6 +1,6 @@
 /**
- * The page's addresses. Everything is below `/app`, and works under any path prefix: the page learns its own base from
- * where its script came from.
+ * The page's addresses. All are below `/app`, under any path prefix: the page derives its base path from
+ * its script's URL.
  */
 export type Place =
   | { view: 'home' }
@@ -26,7 +26,7 @@ export interface ModulePlace {
   provider: string;
 }
 
-/** What an organization has, by the path of each below it. */
+/** Views of an organization, by their path below it. */
 const organizationPaths = {
   workspaces: ['workspaces'],
   overview: ['overview'],
@@ -51,7 +51,7 @@ const organizationPaths = {
 export type OrganizationView = keyof typeof organizationPaths;
 export const organizationViews = Object.keys(organizationPaths) as OrganizationView[];
 
-/** Lists whose entries have views of their own, with what their ids begin with. */
+/** Lists whose entries have their own views, with the prefix of their ids. */
 const singles = {
   'variable-set': ['variable-sets', 'varset-'],
   'policy-set': ['policy-sets', 'polset-'],
@@ -84,7 +84,7 @@ const ofOrganization = (organization: string, parts: string[]): Place | undefine
   return undefined;
 };
 
-/** Of a module; the first is the module's own address. */
+/** Tabs of a module; the first one is the module's own address. */
 export const moduleTabs = ['documentation', 'versions', 'test-runs', 'no-code', 'new-workspace'] as const;
 export type ModuleTab = (typeof moduleTabs)[number];
 
@@ -102,7 +102,7 @@ const providerAt = (organization: string, registry: string, [namespace, name, mo
     ? { view: 'provider', organization, registry, namespace, name }
     : { view: 'nowhere' };
 
-/** What statuses of commits lead to. The repository's name has at least two parts. */
+/** The target of commit statuses. The repository's name has at least two parts. */
 const commitAt = (organization: string, parts: string[]): Place | undefined => {
   const sha = parts.at(-1) ?? '';
   if (parts.length < 3 || !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(sha)) return undefined;
@@ -114,7 +114,7 @@ export type Tab = (typeof tabs)[number];
 
 const isTab = (text: string | undefined): text is Tab => (tabs as readonly (string | undefined)[]).includes(text);
 
-/** What the command line prints of a run and of a query, whatever the workspace is called. */
+/** Addresses of runs and queries that the command line prints, for any workspace name. */
 const ofCommandLine = (organization: string, workspace: string, rest: string[]): Place | undefined => {
   const [kind, id] = rest;
   if (rest.length !== 2 || id === undefined) return undefined;

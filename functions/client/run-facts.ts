@@ -3,9 +3,9 @@ import type { StageFacts } from '../run/stages.ts';
 import { type RunStatus, statuses } from '../run/status.ts';
 import { isFinalRun, type Resource, type RunAction, related } from './client.ts';
 
-/** What the API's documents say of a run, for the page and the command line alike. */
+/** Facts about a run from the API's documents, for the page and the command line. */
 
-/** What the decisions of `functions/run` are made from, out of the API's run document. */
+/** Input of the decisions in `functions/run`, from the API's run document. */
 export const factsOf = ({ attributes }: Resource<'runs'>): StatusFacts & StageFacts => ({
   status: attributes.status,
   confirmable: attributes.actions['is-confirmable'],
@@ -14,7 +14,7 @@ export const factsOf = ({ attributes }: Resource<'runs'>): StatusFacts & StageFa
   statusTimestamps: attributes['status-timestamps'],
 });
 
-/** When the run came into its present status. */
+/** Time of the last status change. */
 export const since = ({ attributes }: Resource<'runs'>): string =>
   Object.values(attributes['status-timestamps'] as Record<string, string>)
     .sort()
@@ -28,7 +28,7 @@ const kinds: Record<string, string> = {
   empty_apply: 'empty apply',
 };
 
-/** What is special about the run; undefined for plan and apply. */
+/** The kind of run; undefined for plan and apply. */
 export const kindOf = ({ attributes: run }: Resource<'runs'>): string | undefined => {
   if (run['plan-only']) return run['is-destroy'] ? 'plan only, destroy' : kinds.plan_only;
   if (run['save-plan']) return kinds.save_plan;
@@ -47,7 +47,7 @@ const sources: Record<string, string> = {
   'tfe-infrastructure-lifecycle': 'its schedule',
 };
 
-/** Through what it was created, as in "from the command line". */
+/** How the run was created, as in "from the command line". */
 export const sourceOf = ({ attributes }: Resource<'runs'>): string => {
   if (attributes['trigger-reason'] === 'vcs') return 'a commit';
   return attributes['source-name'] === 'stepform'
@@ -58,9 +58,9 @@ export const sourceOf = ({ attributes }: Resource<'runs'>): string => {
 export type Action = RunAction | 'override';
 
 /**
- * What the reader may do now: the API's own word on state and permission, which is `functions/run`'s.
+ * Actions that the user may take now, from the status and permissions in the API's document.
  * @param front the run that this one waits for
- * @param override where failed policies can be let pass
+ * @param override path to override failed policies
  */
 export const offeredActions = (run: Resource<'runs'>, front?: Resource<'runs'>, override?: string): Action[] => {
   if (isFinalRun(run)) return [];
@@ -86,7 +86,7 @@ export const awaitedPool = (phase: Resource<'plans'> | Resource<'applies'> | und
 export const waitsForOverride = ({ attributes }: Resource<'runs'>): boolean =>
   statuses[attributes.status as RunStatus]?.overrides != null;
 
-/** Where the policies that a run waits for can be overridden; undefined while it does not wait for that. */
+/** Path to override the policies that the run waits for; undefined while it does not wait for that. */
 export const overrideOf = (run: Resource<'runs'>, stages: Resource<'task-stages'>[]): string | undefined => {
   if (!waitsForOverride(run)) return undefined;
   const stage = stages.find(({ attributes }) => attributes.actions['is-overridable']);

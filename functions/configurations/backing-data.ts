@@ -11,7 +11,7 @@ const to = (id: string, status: Status, stamp: string, from: Status[]): Promise<
   update<ConfigurationVersion>(keys.configurationVersion(id), {
     set: { status, [`statusTimestamps.${stamp}`]: new Date().toISOString() },
     condition: `#status IN (${from.map((_, i) => `:from${i}`).join(', ')})`,
-    values: Object.fromEntries(from.map((one, i) => [`:from${i}`, one])),
+    values: Object.fromEntries(from.map((status, i) => [`:from${i}`, status])),
   });
 
 /** Each is undefined when the version is not in a status from which that can be done. */
@@ -27,8 +27,8 @@ export const restoreConfiguration = (id: string): Promise<ConfigurationVersion |
 
 /** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
 export const purgeConfiguration = async (id: string): Promise<ConfigurationVersion | undefined> => {
-  const gone = 'backing_data_permanently_deleted';
-  const purged = await to(id, gone, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', gone]);
+  const deleted = 'backing_data_permanently_deleted';
+  const purged = await to(id, deleted, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', deleted]);
   const { archive, uploadKey, readme } = purged ?? {};
   const held = purged ? [archive?.key ?? objects.configuration(id), uploadKey, readme?.key] : [];
   for (const key of held) if (key) await putObject(key, '');

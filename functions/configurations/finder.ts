@@ -12,5 +12,5 @@ export const configurationVersion: Finder<ConfigurationVersion> = {
 /** A run task may look at the configuration of the run that asks it. */
 export const taskConfigurationVersion: Finder<ConfigurationVersion> = {
   ...configurationVersion,
-  ofTask: ({ id }, asking) => asking.configurationVersionId === id,
+  ofTask: ({ id }, run) => run.configurationVersionId === id,
 };

@@ -1,29 +1,29 @@
 import { type Decimal, quantity, times } from './decimal.ts';
 import { isObject, type Json } from './plan.ts';
 
-/** One price, as the price file and the Price List API know it: `{region: 'eu-west-1', item: 'ec2/m5.large'}`. */
+/** Identifies a price in the price file and the Price List API: `{region: 'eu-west-1', item: 'ec2/m5.large'}`. */
 export interface Price {
   region: string;
   /** `<kind>/<what>`; the kinds are those of prices/catalog.ts. */
   item: string;
 }
 
-/** So much of something, of which one costs the price in an hour or in a month. */
+/** A quantity of an item with a price per hour or per month. */
 export interface Charge {
   price: Price;
   quantity: Decimal;
   per: 'hour' | 'month';
 }
 
-/** A resource of a kind that has prices, but not this one; the message says why, for people. */
+/** A resource of a priced type whose price cannot be determined; the message is for people. */
 export class UnpricedError extends Error {
   override name = 'UnpricedError';
 }
 
-/** Beyond this no number in a plan is a size, a count or a rate of anything AWS sells. */
+/** Larger numbers are no size, count or rate of anything AWS sells. */
 const largest = 1e9;
 
-/** The values of a resource, or of a block in it, which may be of any shape: plans are made by customers' code. */
+/** Values of a resource or a block. They may have any shape: plans come from customers' code. */
 export class Values {
   readonly #json: Json;
   readonly #unknown: unknown;
@@ -33,7 +33,7 @@ export class Values {
     this.#unknown = unknown;
   }
 
-  /** Known after apply only. */
+  /** Known only after apply. */
   isUnknown(name: string): boolean {
     const mark = isObject(this.#unknown) ? this.#unknown[name] : undefined;
     return mark === true && (this.#json[name] === undefined || this.#json[name] === null);
@@ -51,7 +51,7 @@ export class Values {
     throw new UnpricedError(this.isUnknown(name) ? `${name} is known after apply only` : `${name} is missing`);
   }
 
-  /** Numbers that providers keep as text (`cpu = "256"`) count too. @throws {UnpricedError} when it cannot be meant */
+  /** Accepts numbers that providers store as text (`cpu = "256"`). @throws {UnpricedError} when out of range */
   number(name: string): number | undefined {
     const raw = this.#json[name];
     const value = typeof raw === 'string' && /^\d{1,12}(\.\d{1,6})?$/.test(raw) ? Number(raw) : raw;
@@ -73,10 +73,10 @@ export class Values {
 
   texts(name: string): string[] {
     const value = this.#json[name];
-    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
   }
 
-  /** Nested blocks, which are lists whatever their number. */
+  /** Nested blocks: a list, even if there is only one. */
   blocks(name: string): Values[] {
     const value = this.#json[name];
     const marks = isObject(this.#unknown) ? this.#unknown[name] : undefined;
@@ -90,11 +90,11 @@ export class Values {
   }
 }
 
-/** What one resource costs, before its prices are known. */
+/** The charges of a resource, before prices are known. */
 export class Bill {
   readonly region: string;
   readonly charges: Charge[] = [];
-  /** What was taken for granted, for people. */
+  /** Assumptions, for people. */
   readonly assumptions = new Set<string>();
 
   constructor(region: string) {
@@ -109,7 +109,7 @@ export class Bill {
     this.#charge(item, quantity(count), 'month');
   }
 
-  /** Everything of another bill, so many times. */
+  /** Adds another bill, `count` times. */
   add({ charges, assumptions }: Bill, count: number): void {
     for (const charge of charges) this.charges.push({ ...charge, quantity: times(charge.quantity, quantity(count)) });
     for (const assumption of assumptions) this.assumptions.add(assumption);
@@ -124,5 +124,5 @@ export class Bill {
   }
 }
 
-/** Hours of a month, as AWS reckons in its own price lists: 365 days / 12. */
+/** Hours of a month as in AWS's price lists: 365 days / 12. */
 export const hoursInMonth = 730n;

@@ -17,7 +17,7 @@ export const decimal = (text: string): Decimal => {
   return sign ? -value : value;
 };
 
-/** Of a finite number, by its shortest decimal form below 10⁻¹² … 10²¹; integers exactly. */
+/** From a finite number, by its shortest decimal form within 10⁻¹² … 10²¹; integers exactly. */
 export const quantity = (value: number): Decimal =>
   Number.isSafeInteger(value) ? BigInt(value) * one : decimal(value.toFixed(places));
 
@@ -30,7 +30,7 @@ export const times = (a: Decimal, b: Decimal): Decimal => rounded(a * b, one);
 
 export const dividedBy = (a: Decimal, divisor: bigint): Decimal => rounded(a, divisor);
 
-/** To so many places, half away from zero. */
+/** Rounds to a number of decimal places, half away from zero. */
 export const round = (value: Decimal, digits: number): Decimal => {
   const unit = 10n ** BigInt(places - digits);
   return rounded(value, unit) * unit;
@@ -42,7 +42,7 @@ export const sum = (values: Iterable<Decimal>): Decimal => {
   return total;
 };
 
-/** Without zeros at the end, but with one place at least, as the API has it: `25.488`, `0.0`. */
+/** Without trailing zeros, but with at least one decimal place, as in HCP's API: `25.488`, `0.0`. */
 export const format = (value: Decimal): string => {
   const digits = (value < 0n ? -value : value).toString().padStart(places + 1, '0');
   const fraction = digits.slice(-places).replace(/0+$/, '') || '0';

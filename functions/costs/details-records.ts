@@ -3,7 +3,7 @@ import { getObject, putObject } from '../store/bucket.ts';
 import { objects } from '../store/keys.ts';
 import type { Details } from './details.ts';
 
-/** The cost of each resource of an estimate: an object beside the plan's, for it may be large. */
+/** Costs by resource of an estimate: an object beside the plan, because it may be large. */
 
 export const putCostDetails = (runId: string, details: Details): Promise<void> =>
   putObject(objects.costEstimate(runId), JSON.stringify(details), 'application/json');

@@ -8,7 +8,7 @@ export interface MatchedDetail {
   type: string;
   name: string;
   region?: string;
-  /** The plan does not say the region. */
+  /** The plan does not contain the region. */
   'region-assumed'?: true;
   'prior-hourly-cost': string;
   'proposed-hourly-cost': string;
@@ -35,7 +35,7 @@ export interface Details {
   unmatched: UnmatchedDetail[];
 }
 
-/** JSON listed at most, in bytes: a larger answer would not pass a Lambda function (6 MB). */
+/** Maximum size of the listed resources as JSON, in bytes: a function's response is limited to 6 MB. */
 const budgets = { matched: 3 * 1024 * 1024, unmatched: 1024 * 1024 };
 const maxAddress = 500;
 
@@ -58,7 +58,7 @@ const costs = (prior: Money, proposed: Money) => ({
 const weight = ({ prior, proposed }: MatchedResource): Decimal =>
   prior.monthly > proposed.monthly ? prior.monthly : proposed.monthly;
 
-/** The first that fit. */
+/** The first ones, as many as fit. */
 const fitting = <T>(rows: readonly T[], budget: number): T[] => {
   let bytes = 0;
   const end = rows.findIndex((row) => {
@@ -68,28 +68,28 @@ const fitting = <T>(rows: readonly T[], budget: number): T[] => {
   return rows.slice(0, end < 0 ? rows.length : end);
 };
 
-const matchedDetail = (one: MatchedResource): MatchedDetail => ({
-  ...shown(one),
-  ...(one.regionAssumed ? { 'region-assumed': true as const } : {}),
-  ...costs(one.prior, one.proposed),
-  'price-sources': one.sources,
-  assumptions: one.assumptions,
+const matchedDetail = (resource: MatchedResource): MatchedDetail => ({
+  ...shown(resource),
+  ...(resource.regionAssumed ? { 'region-assumed': true as const } : {}),
+  ...costs(resource.prior, resource.proposed),
+  'price-sources': resource.sources,
+  assumptions: resource.assumptions,
 });
 
-/** In the order of the plan. Of more than can be listed, those that cost most. */
+/** In the order of the plan. If not all can be listed, the most expensive ones are. */
 export const detailsOf = ({ matched, unmatched }: Estimate): Details => {
-  const rows = new Map(matched.map((one) => [one, matchedDetail(one)]));
+  const rows = new Map(matched.map((resource) => [resource, matchedDetail(resource)]));
   const ranked = [...matched].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0));
   const largest = new Set(
     fitting(
-      ranked.map((one) => rows.get(one)),
+      ranked.map((resource) => rows.get(resource)),
       budgets.matched,
     ),
   );
   return {
     matched: [...rows.values()].filter((row) => largest.has(row)),
     unmatched: fitting(
-      unmatched.map((one) => ({ ...shown(one), reason: one.reason.slice(0, 300) })),
+      unmatched.map((resource) => ({ ...shown(resource), reason: resource.reason.slice(0, 300) })),
       budgets.unmatched,
     ),
   };

@@ -4,7 +4,7 @@ import type { Run } from '../run/run.ts';
 import { costEstimateId } from '../store/id.ts';
 import type { Details } from './details.ts';
 
-/** `details` are those of a finished estimate, which lists leave out. */
+/** @param details of a finished estimate; absent in lists */
 export const costEstimateDocument = (run: Run, details?: Details) => {
   const estimate = shownCostEstimate(run);
   if (!estimate) return undefined;
@@ -51,12 +51,14 @@ export const costEstimateText = (estimate: CostEstimate, { matched, unmatched }:
     estimate.proposedMonthlyCost ?? '',
     estimate.deltaMonthlyCost ?? '',
   ];
-  const costly = matched.filter((one) => one['prior-monthly-cost'] !== '0.0' || one['proposed-monthly-cost'] !== '0.0');
-  const rows = costly.map((one) => [
-    one.address,
-    one['prior-monthly-cost'],
-    one['proposed-monthly-cost'],
-    one['delta-monthly-cost'],
+  const costly = matched.filter(
+    (detail) => detail['prior-monthly-cost'] !== '0.0' || detail['proposed-monthly-cost'] !== '0.0',
+  );
+  const rows = costly.map((detail) => [
+    detail.address,
+    detail['prior-monthly-cost'],
+    detail['proposed-monthly-cost'],
+    detail['delta-monthly-cost'],
   ]);
   const from = (estimate.priceSources ?? []).map((source) => sources[source]?.(estimate.pricesAsOf ?? '') ?? source);
   return [

@@ -8,9 +8,9 @@ import { isFree } from './resources/free.ts';
 import { pricers } from './resources/index.ts';
 import type { Pricer } from './resources/pricer.ts';
 
-/** What a plan costs before and after, from its JSON and prices: pure, in one pass over the resources. */
+/** Costs of a plan before and after, from its JSON and prices. Pure, in one pass over the resources. */
 
-/** Types whose values an estimate looks at. */
+/** Types whose values an estimate needs. */
 export const priced = (type: string): boolean => pricers.has(type) || referredTo.has(type);
 const referredTo: ReadonlySet<string> = new Set([
   'aws_launch_template',
@@ -18,11 +18,11 @@ const referredTo: ReadonlySet<string> = new Set([
   'aws_ecs_task_definition',
 ]);
 
-/** A resource and what it is charged for, before prices are known. */
+/** A resource with its charges, before prices are known. */
 export interface Billed {
   resource: PlannedResource;
   region?: string;
-  /** The plan did not say the region. */
+  /** The plan does not contain the region. */
   regionAssumed?: boolean;
   prior?: Bill;
   proposed?: Bill;
@@ -36,7 +36,7 @@ const billOf = (pricer: Pricer, values: Values, region: string, related: Paramet
   return bill;
 };
 
-/** @param ownRegion what resources are taken to be in where the plan does not say */
+/** @param ownRegion assumed if the plan does not contain a resource's region */
 export const billsOf = (plan: Plan, ownRegion: string): Billed[] => {
   const configured = configuredResources(plan);
   const regionOf = regionFinder(plan, configured);
@@ -68,7 +68,7 @@ export const billsOf = (plan: Plan, ownRegion: string): Billed[] => {
 
 export const keyOf = ({ region, item }: Price): string => `${region} ${item}`;
 
-/** Every price the bills need, each once, those that most resources need first. */
+/** All prices that the bills need, without duplicates, the most frequent ones first. */
 export const pricesIn = (bills: readonly Billed[]): Price[] => {
   const counted = new Map<string, { price: Price; uses: number }>();
   for (const { prior, proposed } of bills) {
@@ -81,7 +81,7 @@ export const pricesIn = (bills: readonly Billed[]): Price[] => {
   return [...counted.values()].sort((a, b) => b.uses - a.uses).map(({ price }) => price);
 };
 
-/** What one of something costs, in USD, and who says so. */
+/** A unit price in USD, with its source. */
 export interface Quote {
   usd: Decimal;
   source: PriceSource;
@@ -116,7 +116,7 @@ export interface Estimate {
   proposed: Decimal;
 }
 
-/** What is shown is what is summed: hours to 10⁻⁶ USD, months to 10⁻⁴. */
+/** Rounded before they are summed, so that sums match what is shown: hours to 10⁻⁶ USD, months to 10⁻⁴. */
 const moneyOf = (bill: Bill | undefined, quotes: ReadonlyMap<string, Quote>): Money => {
   let hours = 0n;
   let months = 0n;
@@ -131,7 +131,7 @@ const moneyOf = (bill: Bill | undefined, quotes: ReadonlyMap<string, Quote>): Mo
   };
 };
 
-/** Resources are listed as the plan has them; a price that is not in `quotes` leaves its resource unmatched. */
+/** Resources in the order of the plan; those with a price that `quotes` lacks are unmatched. */
 export const estimate = (bills: readonly Billed[], quotes: ReadonlyMap<string, Quote>): Estimate => {
   const matched: MatchedResource[] = [];
   const unmatched: UnmatchedResource[] = [];

@@ -1,16 +1,16 @@
 /**
- * Reads what an estimate needs of a plan in JSON (`terraform show -json`, format 1.x) without parsing the rest: a large
- * plan is mostly prior state, and parsed as a whole would take five times its size in memory.
+ * Reads the parts of a JSON plan that an estimate needs (`terraform show -json`, format 1.x) without parsing the rest: a large
+ * plan is mostly prior state, and would take five times its size in memory when parsed.
  */
 
-/** The plan is not what it should be; the message is for people. */
+/** The plan is not valid; the message is for people. */
 export class PlanJsonError extends Error {
   override name = 'PlanJsonError';
 }
 
 export type Json = Record<string, unknown>;
 
-/** One entry of `resource_changes` that manages something. */
+/** An entry of `resource_changes` for a managed resource. */
 export interface PlannedResource {
   address: string;
   moduleAddress: string;
@@ -18,23 +18,23 @@ export interface PlannedResource {
   name: string;
   index?: string | number;
   providerName: string;
-  /** What it is now, without what cannot have a price; absent when it does not exist yet. */
+  /** Current values, without those that have no price; absent if the resource does not exist yet. */
   before?: Json;
-  /** What it is to be; absent when it will be gone. Values known after apply only are missing or null. */
+  /** Planned values; absent if the resource is destroyed. Values known only after apply are missing or null. */
   after?: Json;
-  /** `true` in place of what is known after apply only. */
+  /** `true` in place of values known only after apply. */
   afterUnknown: Json;
 }
 
 export interface Plan {
   resources: PlannedResource[];
-  /** As in the plan; for regions of providers and for what resources refer to. */
+  /** As in the plan; for regions of providers and for references between resources. */
   configuration: Json;
   /** Values of the root module's variables. */
   variables: Map<string, unknown>;
 }
 
-/** Parsed at once, and about as large as the configuration's files. */
+/** Parsed as a whole: it is about as large as the configuration's files. */
 const maxConfigurationBytes = 16 * 1024 * 1024;
 
 const quote = 0x22;
@@ -60,7 +60,7 @@ const afterString = (bytes: Buffer, from: number): number => {
   throw cut();
 };
 
-/** Where the value ends that begins at `from`. Only brackets and strings are looked at; JSON.parse judges the rest. */
+/** The end of the value that begins at `from`. Only brackets and strings are considered; JSON.parse checks the rest. */
 const afterValue = (bytes: Buffer, from: number): number => {
   if (bytes[from] === quote) return afterString(bytes, from);
   let depth = 0;
@@ -112,13 +112,13 @@ export const isObject = (value: unknown): value is Json =>
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Names and sizes are short, and blocks are lists: tags, scripts and policies are most of a resource, and no price. */
+/** Long texts and maps are dropped: tags, scripts and policies are most of a resource and have no price. */
 const maxText = 300;
 const lean = (values: Json): Json => {
   const copy: Json = {};
   for (const [name, value] of Object.entries(values)) {
     if (isObject(value) || (typeof value === 'string' && value.length > maxText)) continue;
-    // Not by assignment, for which `__proto__` is no name like others.
+    // Not by assignment: `__proto__` would be special.
     Object.defineProperty(copy, name, { value, enumerable: true });
   }
   return copy;
@@ -144,12 +144,15 @@ const planned = (entry: unknown): PlannedResource | undefined => {
 
 const variablesOf = (value: unknown): Map<string, unknown> =>
   new Map(
-    Object.entries(isObject(value) ? value : {}).map(([name, one]) => [name, isObject(one) ? one.value : undefined]),
+    Object.entries(isObject(value) ? value : {}).map(([name, variable]) => [
+      name,
+      isObject(variable) ? variable.value : undefined,
+    ]),
   );
 
 /**
  * Takes time and memory in proportion to the resource changes and the configuration.
- * @param keeps whether the values of a resource of this type matter; those of others are dropped at once
+ * @param keeps whether the values of resources of this type are needed; others are dropped
  * @throws {PlanJsonError}
  */
 export const readPlan = (bytes: Buffer, keeps: (type: string) => boolean = () => true): Plan => {

@@ -21,7 +21,7 @@ type Outcome = Pick<CostEstimate, 'status'> & Partial<CostEstimate>;
 const errored = (errorMessage: string): Outcome => ({ status: 'errored', errorMessage });
 
 const summary = ({ matched, unmatched, prior, proposed }: Estimate): Outcome => {
-  const sources = new Set(matched.flatMap((one) => one.sources));
+  const sources = new Set(matched.flatMap((resource) => resource.sources));
   return {
     status: 'finished',
     resourcesCount: matched.length + unmatched.length,
@@ -59,18 +59,18 @@ const estimatePlan = async (run: Run): Promise<Outcome> => {
 };
 
 /**
- * Estimates what a run's plan costs and keeps it; called again, it answers what is kept. An estimate never fails a run:
- * whatever is wrong with the plan is in the record, with status `errored`. Takes up to 15 s when the Price List API is
- * slow, about 0.1 s for each MiB of the plan, and three times its size in memory.
- * @returns the record; as it is when the run has ended meanwhile or awaits none
- * @throws what table and bucket throw
+ * Estimates the cost of a run's plan and stores the result; later calls return the stored one. An estimate never fails a
+ * run: errors in the plan are in the record, with status `errored`. Takes up to 15 s when the Price List API is slow,
+ * about 0.1 s for each MiB of the plan, and three times its size in memory.
+ * @returns the record; unchanged if the run has ended or awaits no estimate
+ * @throws errors of table and bucket
  */
 export const estimateCosts = async (run: Run): Promise<CostEstimate | undefined> => {
   if (!awaitsCostEstimate(run)) return run.costEstimate;
   return storeOutcome(run, await estimatePlan(run));
 };
 
-/** Ends an estimate that the platform could not make, with the reason. May be repeated. */
+/** Ends an estimate that failed in the platform, with the reason. May be repeated. */
 export const abandonCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> =>
   storeOutcome(run, errored(reason));
 

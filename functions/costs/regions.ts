@@ -1,6 +1,6 @@
 import { isObject, type Json, type Plan, type PlannedResource } from './plan.ts';
 
-/** Which region a resource is in: prices differ by it, and plans say it in several places, or nowhere. */
+/** Finds the region of a resource, on which prices depend. Plans have it in several places, or nowhere. */
 
 const pattern = /^[a-z]{2}(-[a-z]+){1,3}-\d{1,2}$/;
 const asRegion = (value: unknown): string | undefined =>
@@ -13,7 +13,7 @@ const regionOfZone = (zone: unknown): string | undefined =>
 const regionOfArn = (arn: unknown): string | undefined =>
   typeof arn === 'string' && arn.startsWith('arn:') ? asRegion(arn.split(':', 4)[3]) : undefined;
 
-/** What the resource says of itself: providers from 6.0 on have `region` in each. */
+/** The resource's own `region`: the provider has it in every resource from 6.0 on. */
 const ownRegion = (values: Json | undefined): string | undefined =>
   values && (asRegion(values.region) ?? regionOfZone(values.availability_zone) ?? regionOfArn(values.arn));
 
@@ -78,13 +78,13 @@ const regionOfProvider = (plan: Plan, provider: unknown): string | undefined => 
   return undefined;
 };
 
-/** Undefined where the plan does not say; then the caller's own region is taken. */
+/** Undefined if the plan does not contain the region; callers then assume their own. */
 export const regionFinder = (
   plan: Plan,
   configured: Map<string, Json>,
 ): ((resource: PlannedResource, values: Json | undefined) => string | undefined) => {
   const providers = isObject(plan.configuration.provider_config) ? plan.configuration.provider_config : {};
-  const regions = new Map(Object.entries(providers).map(([key, one]) => [key, regionOfProvider(plan, one)]));
+  const regions = new Map(Object.entries(providers).map(([key, provider]) => [key, regionOfProvider(plan, provider)]));
   return (resource, values) => {
     const key = configured.get(configurationAddress(resource))?.provider_config_key;
     return (

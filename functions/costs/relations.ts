@@ -3,13 +3,13 @@ import { isObject, type Json, type Plan, type PlannedResource } from './plan.ts'
 import { configurationAddress } from './regions.ts';
 import type { Related } from './resources/pricer.ts';
 
-/** Which resource another one refers to: by its id where that is known, else by what the configuration says. */
+/** Finds the resource that another one refers to: by its id if known, else by the configuration. */
 
 export type Side = 'before' | 'after';
 
-/** What others call a resource by. */
+/** Attributes that others refer to a resource by. */
 const names = ['id', 'arn', 'arn_without_revision', 'name', 'family'];
-/** Of a block such as `launch_template { id = … }`. */
+/** Attributes of blocks such as `launch_template { id = … }`. */
 const identifiers = ['id', 'name'];
 
 const place = (moduleAddress: string, rest: string): string => `${moduleAddress} ${rest}`;
@@ -54,7 +54,7 @@ export const relationFinder = (
 
   const named = (side: Side, type: string, value: unknown): PlannedResource | undefined => {
     if (typeof value !== 'string') return undefined;
-    // A task definition is also called by `family:revision`.
+    // A task definition can also be referred to as `family:revision`.
     return byName.get(`${side} ${type} ${value}`) ?? byName.get(`${side} ${type} ${value.replace(/:\d+$/, '')}`);
   };
 
@@ -73,9 +73,10 @@ export const relationFinder = (
   return (resource, side) => (attribute, type) => {
     const value = resource[side]?.[attribute];
     const block = Array.isArray(value) && isObject(value[0]) ? value[0] : undefined;
-    const values = block ? identifiers.map((one) => block[one]) : [value];
+    const values = block ? identifiers.map((identifier) => block[identifier]) : [value];
     const related =
-      values.map((one) => named(side, type, one)).find((one) => one) ?? configuredFor(resource, attribute, type);
+      values.map((reference) => named(side, type, reference)).find((resource) => resource) ??
+      configuredFor(resource, attribute, type);
     return related && valuesOf(related, side);
   };
 };

@@ -21,7 +21,7 @@ const endings: Partial<Record<CostEstimate['status'], string>> = {
   unreachable: 'No cost estimate: the run ended before cost estimation.',
 };
 
-/** What go-tfe reads as the estimate's log, once it is over. */
+/** The estimate's log for go-tfe, once it is complete. */
 const output = async ({ subject }: Context<Run>): Promise<Answer> => {
   const estimate = shownCostEstimate(subject);
   if (estimate?.status === 'finished') {

@@ -116,7 +116,7 @@ export const neededIn = async (workspace: Workspace): Promise<Needed> => {
     configuration?.id,
     newestConfigurationId,
     ...used.map((run) => run?.configurationVersionId),
-  ].filter((one) => one !== undefined);
+  ].filter((key) => key !== undefined);
   return { configurations: new Set(configurations), runs };
 };
 
@@ -166,7 +166,7 @@ export const deleteOlder = async (
     if ((await purge(idOf(pointer), days)) === 'waits') break;
     reached.purged = pointer.sk;
   }
-  const isWhole = (looked: Pointer[], place: string | undefined) =>
-    looked.length === maxLooked && looked.at(-1)?.sk === place;
+  const isWhole = (pointers: Pointer[], place: string | undefined) =>
+    pointers.length === maxLooked && pointers.at(-1)?.sk === place;
   return { places: reached, more: isWhole(toDelete, reached.deleted) || isWhole(toPurge, reached.purged) };
 };

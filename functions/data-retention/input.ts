@@ -57,24 +57,24 @@ const daysOf = (
 /** @throws {ApiError} 400 or 422 */
 export const readDataRetention = (request: ApiRequest, current?: DataRetention): DataRetention => {
   const { type } = check(typed, request.json() ?? {}).data;
-  const { attributes: given } = readData(request, attributes, {}, otherFields);
+  const { attributes: requested } = readData(request, attributes, {}, otherFields);
   const id = current?.id ?? newId('drp');
   if (type === keeps) {
-    const [extra] = Object.entries(given).find(([, value]) => value != null && value !== false) ?? [];
+    const [extra] = Object.entries(requested).find(([, value]) => value != null && value !== false) ?? [];
     if (extra) throw unprocessable(`/data/attributes/${extra}`, `${extra}: a policy of type ${keeps} deletes nothing`);
     return { id, keeps: true };
   }
-  const all = given.deleteOlderThanNDays;
+  const all = requested.deleteOlderThanNDays;
   const policy: DataRetention = {
     id,
-    stateDays: daysOf(given.deleteStateVersions, given.stateVersionsDeleteAfterNDays, all, true),
+    stateDays: daysOf(requested.deleteStateVersions, requested.stateVersionsDeleteAfterNDays, all, true),
     configurationDays: daysOf(
-      given.deleteConfigurationVersions,
-      given.configurationVersionsDeleteAfterNDays,
+      requested.deleteConfigurationVersions,
+      requested.configurationVersionsDeleteAfterNDays,
       all,
       true,
     ),
-    runDays: daysOf(given.deleteRunDataAndLogs, given.runDataAndLogsDeleteAfterNDays, all, false),
+    runDays: daysOf(requested.deleteRunDataAndLogs, requested.runDataAndLogsDeleteAfterNDays, all, false),
   };
   if (policy.stateDays || policy.configurationDays || policy.runDays) return policy;
   throw unprocessable('/data/attributes/deleteOlderThanNDays', 'deleteOlderThanNDays: is missing');

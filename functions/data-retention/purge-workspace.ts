@@ -91,9 +91,9 @@ const purgeContent = async (id: string, from: string | undefined): Promise<strin
 
 /** Of one that is over its time, or that somebody deleted for good. */
 export const purgeWorkspace = async (id: string): Promise<void> => {
-  const found = await getEndedWorkspace(id);
-  if (!found?.recoverableUntil || !(found.isEnding || isPast(found.recoverableUntil))) return;
-  const workspace = await beginEnd(found);
+  const ended = await getEndedWorkspace(id);
+  if (!ended?.recoverableUntil || !(ended.isEnding || isPast(ended.recoverableUntil))) return;
+  const workspace = await beginEnd(ended);
   if (!workspace?.isDetached || (await openRunsOf(workspace)).length > 0) return;
   const purgedTo = await purgeContent(id, workspace.purgedTo);
   if (purgedTo === undefined) return removeEnded(workspace);

@@ -11,7 +11,7 @@ import { setDataRetention, type Target } from './records.ts';
 
 /** Data retention policies of organizations, and of workspaces in their place (HCP API: data retention policies). */
 
-const none = (what: string) => notFound(`${what} has no data retention policy of its own.`);
+const none = (noun: string) => notFound(`${noun} has no data retention policy of its own.`);
 
 const ofWorkspace = ({ id }: Workspace) => ({ type: 'workspaces' as const, id });
 const ofOrganization = ({ organization: id }: InOrganization) => ({ type: 'organizations' as const, id });

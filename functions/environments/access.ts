@@ -11,7 +11,7 @@ export interface Home {
 export interface Rights {
   /** Sees templates. */
   read: boolean;
-  /** Makes environments of their own. */
+  /** Creates environments of their own. */
   create: boolean;
   /** Sees and changes environments of others. */
   others: boolean;

@@ -2,11 +2,11 @@ import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { uuidOf } from './host/uuid.ts';
 
-/** The unit of work under a build, an import or a dry run: one run of ours, or two. */
+/** The unit of work of a build, an import or a dry run: one or two runs. */
 
 export type JobType = 'template_version_import' | 'template_version_dry_run' | 'workspace_build';
 
-/** What is kept of a job; how it goes on is what its runs say. */
+/** The stored part of a job; its progress follows from its runs. */
 export interface Job {
   jobId: string;
   organization: string;
@@ -14,7 +14,7 @@ export interface Job {
   fileId: string;
   initiatorId: string;
   runIds: string[];
-  /** Since when it is over, with all that follows from it recorded. */
+  /** When it ended, with all its consequences recorded. */
   completedAt?: string;
   startedAt?: string;
   /** For people. Empty unless it failed. */
@@ -42,7 +42,7 @@ const startOf = (job: Job, runs: Run[]): string | null => {
   return runs.some(isBegun) ? job.createdAt : null;
 };
 
-/** How the runs have ended; undefined while one goes on. */
+/** The outcome of the runs; undefined while one is in progress. */
 export interface Outcome {
   startedAt: string;
   completedAt: string;
@@ -65,9 +65,9 @@ export const outcomeOf = (job: Job, runs: Run[]): Outcome | undefined => {
   if (failed) return { startedAt, completedAt, error: firstMessage(failed) };
   const canceled = runs.find(({ status }) => status === 'canceled' || status === 'discarded');
   if (canceled) return { startedAt, completedAt, canceledAt: canceled.cancel?.at ?? completedAt };
-  // One that went through although somebody wanted it to stop counts as canceled; what it did is done.
-  const asked = runs.find(({ cancel }) => cancel)?.cancel;
-  return { startedAt, completedAt, ...(asked ? { canceledAt: asked.at } : {}) };
+  // A run that succeeded although it was canceled counts as canceled; its changes remain.
+  const cancellation = runs.find(({ cancel }) => cancel)?.cancel;
+  return { startedAt, completedAt, ...(cancellation ? { canceledAt: cancellation.at } : {}) };
 };
 
 export interface JobInput {
@@ -102,7 +102,7 @@ export const jobDocument = (job: Job, runs: Run[], { type, input, metadata }: Jo
   };
 };
 
-/** As if a runner had just been seen: there is always one to be had. */
+/** As if a provisioner had just been seen: runners start on demand, so one is always available. */
 export const matchedProvisioners = () => ({
   count: 1,
   available: 1,

@@ -101,8 +101,15 @@ export const recordArchive = async (
   archive: Archive,
   createdBy: string,
 ): Promise<string> => {
-  const given = { organization, workspaceId, autoQueueRuns: false, speculative: true, provisional: false, createdBy };
-  return (await adoptArchive({ ...given, source: 'tfe-api' }, archive)).id;
+  const configuration = {
+    organization,
+    workspaceId,
+    autoQueueRuns: false,
+    speculative: true,
+    provisional: false,
+    createdBy,
+  };
+  return (await adoptArchive({ ...configuration, source: 'tfe-api' }, archive)).id;
 };
 
 /** An environment variable for Terraform. */

@@ -17,8 +17,8 @@ import { readTargets } from './input.ts';
 
 type Bulk = Context<InOrganization>;
 
-/** What a query finds, for who may explore. */
-const found = async ({ subject, principal, granted }: Bulk, document: unknown): Promise<string[]> => {
+/** Ids of the workspaces that a query finds. @throws {ApiError} 403 without explorer:read, 422 for none or too many, 503 */
+const targetIds = async ({ subject, principal, granted }: Bulk, document: unknown): Promise<string[]> => {
   const query = readTargets(document);
   if (!granted.has('explorer:read')) {
     throw forbidden('You can see this organization, but a query needs the permission explorer:read.');
@@ -36,13 +36,13 @@ const found = async ({ subject, principal, granted }: Bulk, document: unknown): 
   );
 };
 
-/** For admins of each workspace; nothing is created unless all can be. */
+/** Requires admin access to every workspace, so that nothing is created for only some of them. */
 const targetsOf = async ({ subject, principal }: Bulk, ids: string[], field: string): Promise<Workspace[]> => {
   const { organization } = subject;
-  const targets = (await getWorkspaces(ids)).filter((one) => one.organization === organization);
+  const targets = (await getWorkspaces(ids)).filter((workspace) => workspace.organization === organization);
   const granted = await principal.onWorkspaces(organization, targets);
   for (const id of ids) {
-    const target = targets.find((one) => one.id === id);
+    const target = targets.find((candidate) => candidate.id === id);
     if (!target || !granted(id).has('workspace:read')) {
       throw unprocessable(`/data/attributes/${field}`, `${field}: workspace ${id} not found`);
     }
@@ -53,10 +53,10 @@ const targetsOf = async ({ subject, principal }: Bulk, ids: string[], field: str
   return targets;
 };
 
-/** A failure is logged: the change request is there all the same. */
+/** Failures are only logged: the change request was created. */
 const notifyTeams = async ({ workspaceId, ...changeRequest }: ChangeRequest): Promise<void> => {
   const { id, subject, message, createdAt, createdBy } = changeRequest;
-  // The same event for the same request, however often it is created.
+  // Derived from the request, so that a repeat has the same event id.
   const event: ChangeRequestEvent = { id, workspaceId, changeRequest: { id, subject, message, createdAt, createdBy } };
   try {
     await invokeLater(environment.notifyFunction, event);
@@ -69,7 +69,7 @@ const createInBulk = async (context: Bulk): Promise<Answer> => {
   const { request, subject, principal } = context;
   const { workspaceIds, query, ...values } = readBulkAction(request);
   const field = query === undefined ? 'target_ids' : 'query';
-  const targets = await targetsOf(context, workspaceIds ?? (await found(context, query)), field);
+  const targets = await targetsOf(context, workspaceIds ?? (await targetIds(context, query)), field);
   const id = newId('eba');
   for (const target of targets) {
     const changeRequest = await createChangeRequest(target, id, { ...values, createdBy: principal.userId });

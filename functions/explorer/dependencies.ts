@@ -4,19 +4,19 @@ import { parseHcl } from '../hcl.ts';
 import { gunzip, tarEntries } from '../tar.ts';
 
 /**
- * Providers and modules that a plan was made with, by the files that Terraform puts into it: the lock file and the
- * manifest of its modules (Terraform: dependency lock file; planfile). It comes from where users' code runs, so that
- * nothing in it is believed to have any size or form.
+ * Providers and modules of a plan, from the files that Terraform puts into it: the lock file and the manifest of modules
+ * (Terraform: dependency lock file; planfile). The plan comes from a machine that runs users' code, so neither its size
+ * nor its form is trusted.
  */
 export interface Dependency {
   /** `registry.terraform.io/hashicorp/aws`, or where a module comes from, without any credentials. */
   source: string;
-  /** Null when it has none, or it is not known. */
+  /** Null if there is none, or it is unknown. */
   version: string | null;
 }
 
 export interface Dependencies {
-  /** Undefined when the plan says nothing of them. */
+  /** Undefined if the plan does not contain them. */
   providers?: Dependency[];
   modules?: Dependency[];
 }
@@ -25,11 +25,11 @@ const maxUnpackedBytes = 128 * 1024 * 1024;
 const maxFileBytes = 1024 * 1024;
 const maxMs = 5000;
 
-/** Begins as sources do: what a spreadsheet could take for a formula does not. */
+/** Excludes texts that a spreadsheet could read as a formula. */
 const isSource = (text: string): boolean => text.length <= 300 && /^[A-Za-z0-9][\x21-\x7e]*$/.test(text);
 const isVersion = (text: unknown): text is string => typeof text === 'string' && /^[\w.+-]{1,100}$/.test(text);
 
-/** Where a module comes from may have credentials in it, and parameters with keys (Terraform: module sources). */
+/** Sources of modules may contain credentials, and parameters with keys (Terraform: module sources). */
 const cleaned = (source: string): { source: string; version: string | null } => {
   const [address = '', query = ''] = source.split('?');
   const ref = new URLSearchParams(query).get('ref');
@@ -40,12 +40,14 @@ const isLocal = (source: string): boolean => source === '' || source.startsWith(
 
 const distinct = (all: Dependency[]): Dependency[] => {
   const byName = new Map(
-    all.filter(({ source }) => isSource(source)).map((one) => [`${one.source} ${one.version}`, one]),
+    all
+      .filter(({ source }) => isSource(source))
+      .map((dependency) => [`${dependency.source} ${dependency.version}`, dependency]),
   );
-  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, dependency]) => dependency);
 };
 
-/** Of what Terraform notes of its modules. @throws for what is not JSON */
+/** From Terraform's manifest of modules. @throws for invalid JSON */
 export const modulesIn = (text: string): Dependency[] => {
   const entries: unknown = JSON.parse(text);
   if (!Array.isArray(entries)) return [];
@@ -59,7 +61,7 @@ export const modulesIn = (text: string): Dependency[] => {
   );
 };
 
-/** Of a dependency lock file. */
+/** From a dependency lock file. */
 export const providersIn = (text: string): Dependency[] =>
   distinct(
     parseHcl(text).blocks.flatMap(({ type, labels: [source = ''], attributes }) => {
@@ -70,7 +72,7 @@ export const providersIn = (text: string): Dependency[] =>
 
 const wanted = { 'tfconfig/modules.json': true, '.terraform.lock.hcl': true } as const;
 
-/** @throws for what is not a zip, or not what it says */
+/** @throws for an invalid zip archive */
 const filesInPlan = async (plan: Buffer): Promise<Map<string, string>> => {
   const files = new Map<string, string>();
   const zip = await fromBufferPromise(plan, { lazyEntries: true });
@@ -81,7 +83,7 @@ const filesInPlan = async (plan: Buffer): Promise<Map<string, string>> => {
   return files;
 };
 
-/** Nothing of what cannot be read. @param archive as runners store plans: gzip tar */
+/** Unreadable parts are left out. @param archive as runners store plans: gzip tar */
 export const dependenciesIn = async (archive: Buffer): Promise<Dependencies> => {
   try {
     for await (const entry of tarEntries(gunzip(archive, { bytes: maxUnpackedBytes, ms: maxMs }))) {
@@ -94,7 +96,7 @@ export const dependenciesIn = async (archive: Buffer): Promise<Dependencies> => 
       };
     }
   } catch {
-    // Whoever made it has to live without.
+    // An unreadable plan has no dependencies to show.
   }
   return {};
 };

@@ -11,11 +11,11 @@ import type { Row } from './fields.ts';
 import { filterRows, type Query, sortRows } from './query.ts';
 import { type Explored, moduleRows, providerRows, resourceRow, versionRows, workspaceRow } from './rows.ts';
 
-/** Answers queries: what the caller may see of the organization, as rows. */
+/** Answers queries with what the caller may see of the organization, as rows. */
 
-/** More could not be held in the function's memory at once. */
+/** Maximum that fits into the function's memory. */
 const maxWorkspaces = 10_000;
-/** Each is an object to read. */
+/** Maximum of states to read; each is an object. */
 const maxStates = 2000;
 /** API Gateway gives up after 30 s. */
 const refreshMs = 12_000;
@@ -33,8 +33,10 @@ const allWorkspaces = async (organization: string): Promise<Workspace[]> => {
   const ids = [...names.keys()];
   const pieces = Array.from({ length: Math.ceil(ids.length / 100) }, (_, i) => ids.slice(i * 100, i * 100 + 100));
   const all = (await inParallel(pieces, getWorkspaces)).flat();
-  // A rename that was cut off leaves a name that is not the workspace's.
-  return all.filter((one) => one.organization === organization && names.get(one.id) === one.name);
+  // An interrupted rename leaves a pointer with the former name.
+  return all.filter(
+    (workspace) => workspace.organization === organization && names.get(workspace.id) === workspace.name,
+  );
 };
 
 const projectsOf = async (workspaces: Workspace[]) => {
@@ -44,7 +46,7 @@ const projectsOf = async (workspaces: Workspace[]) => {
 
 export interface Explorer {
   explored: Explored[];
-  /** What some states consist of is not noted yet: ask again. */
+  /** The content of some states is not recorded yet: the client should try again. */
   isIndexing: boolean;
 }
 
@@ -63,15 +65,15 @@ export const explore = async ({ name, externalId }: Organization, grants: Grants
   const left = await refreshFacts(name, visible, { facts, runs }, deadline);
   const explored = visible.map((workspace) => {
     const { id } = workspace;
-    const known = facts.get(id);
-    const shown = granted(id).has('state:read') && isCurrent(known, workspace) ? known : undefined;
+    const current = facts.get(id);
+    const shown = granted(id).has('state:read') && isCurrent(current, workspace) ? current : undefined;
     const run = granted(id).has('run:read') ? runs.get(id) : undefined;
     return { workspace, project: projects.get(workspace.projectId), externalId, facts: shown, run };
   });
   return { explored, isIndexing: left > 0 };
 };
 
-/** Fields of workspaces that rows of resources have too: by those, workspaces are left out before their states are read. */
+/** Fields of workspaces in rows of resources: filters on these exclude workspaces before their states are read. */
 const ofWorkspace: Record<string, string> = {
   workspace_name: 'workspace_name',
   workspace_external_id: 'external_id',
@@ -84,18 +86,18 @@ const resourceRows = async (explored: Explored[], query: Query): Promise<Row[]> 
     const field = ofWorkspace[filter.field];
     return field ? [{ ...filter, field }] : [];
   });
-  const fits = (one: Explored) => filterRows([workspaceRow(one)], { type: 'workspaces', filters }).length > 0;
-  const some = explored.filter((one) => one.workspace.state && one.facts && fits(one));
-  if (some.length > maxStates) {
+  const fits = (item: Explored) => filterRows([workspaceRow(item)], { type: 'workspaces', filters }).length > 0;
+  const matching = explored.filter((item) => item.workspace.state && item.facts && fits(item));
+  if (matching.length > maxStates) {
     throw tooMany(
-      `These are the states of ${some.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
+      `These are the states of ${matching.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
     );
   }
-  const rows = await inParallel(some, async (one) => {
-    const version = await getStateVersion(one.workspace.state?.id ?? '');
+  const rows = await inParallel(matching, async (item) => {
+    const version = await getStateVersion(item.workspace.state?.id ?? '');
     const instances = (version && (await readSummary(version)))?.instances ?? [];
     return filterRows(
-      instances.map((instance) => resourceRow(one, instance)),
+      instances.map((instance) => resourceRow(item, instance)),
       query,
     );
   });
@@ -113,7 +115,7 @@ const rowsOf = async (explored: Explored[], query: Query): Promise<Row[]> => {
   return filterRows(rows, query);
 };
 
-/** Whether a query is about what a state consists of, or lists it. */
+/** Whether a query needs the content of states. */
 const needsFacts = ({ type, filters, fields, sort }: Query): boolean => {
   if (type === 'tf_versions') return false;
   if (type !== 'workspaces') return true;
@@ -131,13 +133,13 @@ const ofState = new Set([
 ]);
 
 export interface Found {
-  /** All that fit, in order. */
+  /** All matching rows, in order. */
   rows: Row[];
-  /** Some fields of them are not known yet: ask again. */
+  /** Some fields are not recorded yet: the client should try again. */
   isIndexing: boolean;
 }
 
-/** @throws {ApiError} 422 when there is too much to look at */
+/** @throws {ApiError} 422 when the query covers too much */
 export const find = (explorer: Explorer, query: Query): Promise<Found> =>
   rowsOf(explorer.explored, query).then((rows) => ({
     rows: sortRows(rows, query.sort),

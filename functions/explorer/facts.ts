@@ -12,22 +12,22 @@ import type { Workspace } from '../workspaces/records.ts';
 import { type Dependency, dependenciesIn } from './dependencies.ts';
 
 /**
- * What the explorer tells of workspaces and their items do not: what the current state consists of, and how the current
- * run stands. Noted by the first query that finds it missing or of another state or run, so that an organization which is
- * not explored has none, and nothing else of the platform has to know of it (decisions/0074).
+ * Facts for the explorer that are not in the workspaces' items: the content of the current state, and the status of the
+ * current run. Recorded by the first query that finds them missing or outdated, so that an organization that is not
+ * explored has none, and nothing else in the platform depends on them (decisions/0074).
  */
 export interface Facts {
   workspaceId: string;
-  /** Of which state version it tells; absent for none. */
+  /** The state version that the facts describe; absent if there is none. */
   stateId?: string;
   terraformVersion?: string | null;
-  /** Instances of managed resources but those that only Terraform itself knows of. */
+  /** Instances of managed resources, without those that exist only in Terraform. */
   rum?: number;
   providers?: Dependency[];
   modules?: Dependency[];
-  /** There are more of those than are noted. */
+  /** There are more than are recorded. */
   cut?: true;
-  /** A run that is over. */
+  /** The run has ended. */
   run?: RunFacts;
 }
 
@@ -39,13 +39,13 @@ export interface RunFacts {
 
 type Item = Facts & Key & { expiresAt: number };
 
-/** What is not asked for any more goes by itself. */
+/** Facts that are no longer read expire. */
 const keptSeconds = 180 * 24 * 3600;
 
 const maxListBytes = 3500;
 const maxPlanBytes = 24 * 1024 * 1024;
 
-/** Resources that stand for nothing outside (HCP Terraform: resources under management). */
+/** Resources that exist only in Terraform (HCP Terraform: resources under management). */
 const notManaged = new Set(['null_resource', 'terraform_data']);
 
 const partition = (organization: string): string => keys.facts(organization, '').pk;
@@ -59,7 +59,7 @@ export const readFacts = async (organization: string): Promise<Map<string, Facts
 export const forgetFacts = (organization: string, workspaceId: string): Promise<boolean> =>
   remove(keys.facts(organization, workspaceId));
 
-/** Whether they are of the workspace's current state. */
+/** Whether the facts describe the workspace's current state. */
 export const isCurrent = (facts: Facts | undefined, { state }: Workspace): boolean => facts?.stateId === state?.id;
 
 const runFactsOf = ({ id, status, statusTimestamps }: Run): RunFacts => ({
@@ -68,24 +68,24 @@ const runFactsOf = ({ id, status, statusTimestamps }: Run): RunFacts => ({
   appliedAt: statusTimestamps['applied-at'] ?? null,
 });
 
-/** How the current runs stand, by workspace. Reads those that were not over when they were last looked at. */
+/** Status of the current runs, by workspace. Reads only runs that had not ended when last read. */
 export const currentRuns = async (
   workspaces: Workspace[],
-  known: Map<string, Facts>,
+  factsById: Map<string, Facts>,
 ): Promise<Map<string, RunFacts & { isOver: boolean }>> => {
   const runs = new Map<string, RunFacts & { isOver: boolean }>();
   const missing = new Map<string, string>();
   for (const workspace of workspaces) {
     const id = currentRunId(workspace);
-    const noted = known.get(workspace.id)?.run;
+    const noted = factsById.get(workspace.id)?.run;
     if (!id) continue;
     if (noted?.id === id) runs.set(workspace.id, { ...noted, isOver: true });
     else missing.set(id, workspace.id);
   }
   const ids = [...missing.keys()];
   const pieces = Array.from({ length: Math.ceil(ids.length / 100) }, (_, i) => ids.slice(i * 100, i * 100 + 100));
-  for (const some of await inParallel(pieces, getRuns)) {
-    for (const run of some) {
+  for (const page of await inParallel(pieces, getRuns)) {
+    for (const run of page) {
       const workspaceId = missing.get(run.id);
       if (workspaceId) runs.set(workspaceId, { ...runFactsOf(run), isOver: isFinal(run.status) });
     }
@@ -93,7 +93,7 @@ export const currentRuns = async (
   return runs;
 };
 
-/** So many requests at once. */
+/** Maximum of concurrent requests. */
 const width = 8;
 
 /** In the order of the items. */
@@ -135,8 +135,11 @@ const factsOfState = async (workspace: Workspace): Promise<Facts> => {
   const archive = version.runId
     ? await getObjectUpTo(objects.artifact(version.runId, 'plan', 'plan'), maxPlanBytes)
     : undefined;
-  const found = Buffer.isBuffer(archive) ? await dependenciesIn(archive) : {};
-  const all = { providers: found.providers ?? withoutVersions(summary.providers), modules: found.modules ?? [] };
+  const dependencies = Buffer.isBuffer(archive) ? await dependenciesIn(archive) : {};
+  const all = {
+    providers: dependencies.providers ?? withoutVersions(summary.providers),
+    modules: dependencies.modules ?? [],
+  };
   const [providers, modules] = [cutTo(all.providers), cutTo(all.modules)];
   const isCut = providers.length < all.providers.length || modules.length < all.modules.length;
   return {
@@ -156,9 +159,9 @@ const noteFacts = async (organization: string, facts: Facts): Promise<void> => {
 };
 
 /**
- * Brings up to date what is noted of the workspaces, as far as it gets until `deadline` (ms). 1 write for each that has
- * changed, and what {@link factsOfState} reads for each whose state has.
- * @returns how many are left
+ * Updates the facts of workspaces until `deadline` (ms). 1 write for each that has changed, and the reads of
+ * {@link factsOfState} for each with a new state.
+ * @returns the number of workspaces that are left
  */
 export const refreshFacts = async (
   organization: string,
@@ -170,18 +173,20 @@ export const refreshFacts = async (
     const run = runs.get(id);
     return !run?.isOver || facts.get(id)?.run?.id === run.id;
   };
-  const stale = workspaces.filter((one) => !isCurrent(facts.get(one.id), one) || !isRunNoted(one));
+  const stale = workspaces.filter(
+    (candidate) => !isCurrent(facts.get(candidate.id), candidate) || !isRunNoted(candidate),
+  );
   let left = 0;
   await inParallel(stale, async (workspace) => {
-    const known = facts.get(workspace.id);
-    const isState = !isCurrent(known, workspace);
+    const current = facts.get(workspace.id);
+    const isState = !isCurrent(current, workspace);
     if (Date.now() > deadline) {
       left += isState ? 1 : 0;
       return;
     }
     try {
       const run = runs.get(workspace.id);
-      const ofState = isState || !known ? await factsOfState(workspace) : known;
+      const ofState = isState || !current ? await factsOfState(workspace) : current;
       const next: Facts = {
         ...ofState,
         ...(run?.isOver ? { run: { id: run.id, status: run.status, appliedAt: run.appliedAt } } : {}),

@@ -1,4 +1,4 @@
-/** What the explorer tells (HCP API: explorer): fields by type of query, and which filters fit them. */
+/** Fields of the explorer by type of query, and the operators for each kind (HCP API: explorer). */
 
 export type Kind = 'text' | 'number' | 'boolean' | 'time';
 export type Value = string | number | boolean | null;

@@ -35,7 +35,7 @@ const problemAt =
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** HCP Terraform's documents of views have no attributes: their fields stand in `data` itself. */
+/** HCP Terraform's documents of views have no attributes: their fields are in `data` itself. */
 const withAttributes = (request: ApiRequest): ApiRequest => {
   const body = request.json();
   const data = isRecord(body) ? body.data : undefined;
@@ -76,7 +76,7 @@ export const readNewView = (request: ApiRequest): Pick<View, 'name' | 'query'> =
   );
 };
 
-/** Of a bulk action, which finds workspaces by it. @throws {ApiError} 422 */
+/** The targets of a bulk action. @throws {ApiError} 422 */
 export const readTargets = (query: unknown): Query => {
   const pointer = '/data/attributes/query';
   const document = check(v.object({ data: v.object({ attributes: v.object({ query: queryDocument }) }) }), {

@@ -5,7 +5,7 @@ import { fieldsOf, type Kind, type Operator, type QueryType, type Row, type Valu
 export interface Filter {
   field: string;
   operator: Operator;
-  /** As it was sent; for `is_empty` and `is_not_empty` whatever it is. */
+  /** As it was sent; ignored by `is_empty` and `is_not_empty`. */
   value: string;
 }
 
@@ -14,13 +14,13 @@ export interface Query {
   filters: Filter[];
   /** Names of fields, in the order of columns; empty: all. */
   fields: string[];
-  /** Names of fields, with a `-` in front for the reverse order; the first counts most. */
+  /** Names of fields, with a leading `-` for descending order; the first is the primary key. */
   sort: string[];
 }
 
 const isEmpty = (value: Value): boolean => value === null || value === '';
 
-/** What a filter's value stands for; undefined when it is none of that kind. */
+/** The parsed value of a filter; undefined if it is invalid for the kind. */
 export const parseValue = (kind: Kind, value: string): Value | undefined => {
   if (kind === 'text') return value;
   if (kind === 'boolean') return value === 'true' ? true : value === 'false' ? false : undefined;
@@ -46,23 +46,23 @@ const compared =
 
 const msOf = (value: Value): number => Date.parse(String(value));
 
-/** A field without a value is not anything, contains nothing, and is neither more nor less than anything. */
+/** A field without a value equals nothing, contains nothing, and is neither more nor less than anything. */
 const testOf = ({ operator, value }: Filter, kind: Kind): Test => {
   const wanted = parseValue(kind, value) ?? null;
   const n = Number(wanted);
   const tests: Record<Operator, () => Test> = {
-    is: () => (one) => !isEmpty(one) && one === wanted,
-    is_not: () => (one) => isEmpty(one) || one !== wanted,
+    is: () => (cell) => !isEmpty(cell) && cell === wanted,
+    is_not: () => (cell) => isEmpty(cell) || cell !== wanted,
     contains: () => contains(value.toLowerCase()),
-    does_not_contain: () => (one) => !contains(value.toLowerCase())(one),
+    does_not_contain: () => (cell) => !contains(value.toLowerCase())(cell),
     is_empty: () => isEmpty,
-    is_not_empty: () => (one) => !isEmpty(one),
-    gt: () => compared((one) => one > n),
-    lt: () => compared((one) => one < n),
-    gteq: () => compared((one) => one >= n),
-    lteq: () => compared((one) => one <= n),
-    is_before: () => compared((one) => one < n, msOf),
-    is_after: () => compared((one) => one > n, msOf),
+    is_not_empty: () => (cell) => !isEmpty(cell),
+    gt: () => compared((cell) => cell > n),
+    lt: () => compared((cell) => cell < n),
+    gteq: () => compared((cell) => cell >= n),
+    lteq: () => compared((cell) => cell <= n),
+    is_before: () => compared((cell) => cell < n, msOf),
+    is_after: () => compared((cell) => cell > n, msOf),
   };
   return tests[operator]();
 };
@@ -81,15 +81,17 @@ const collator = new Intl.Collator('en', { numeric: true });
 const compare = (a: Value, b: Value): number =>
   typeof a === 'string' && typeof b === 'string' ? collator.compare(a, b) : Number(a) - Number(b);
 
-/** Rows without a value are last, whichever the order; equal ones stay as they were. */
+/** Rows without a value come last in either order; the sort is stable. */
 export const sortRows = (rows: Row[], sort: string[]): Row[] => {
   const orders = sort.map((name) => ({ field: name.replace(/^-/, ''), sign: name.startsWith('-') ? -1 : 1 }));
   if (orders.length === 0) return rows;
   return rows.toSorted((a, b) => {
     for (const { field, sign } of orders) {
-      const [one = null, other = null] = [a[field], b[field]];
+      const [value = null, other = null] = [a[field], b[field]];
       const difference =
-        isEmpty(one) || isEmpty(other) ? Number(isEmpty(one)) - Number(isEmpty(other)) : sign * compare(one, other);
+        isEmpty(value) || isEmpty(other)
+          ? Number(isEmpty(value)) - Number(isEmpty(other))
+          : sign * compare(value, other);
       if (difference !== 0) return difference;
     }
     return 0;

@@ -1,9 +1,10 @@
 import { badRequest } from '../api/errors.ts';
+import { commaSeparated } from '../api/query-parameters.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { fieldsOf, type Operator, operators, type QueryType, queryTypes } from './fields.ts';
 import { type Filter, parseValue, type Query } from './query.ts';
 
-/** Queries as they come: in the parameters of a request, or as a document in its body. */
+/** Reads queries from the parameters of a request, or from a document in its body. */
 
 const maxFilters = 20;
 
@@ -12,12 +13,12 @@ type Problem = (detail: string, where: string) => Error;
 const inParameter: Problem = (detail, where) => badRequest(detail, where);
 
 const typeIn = (text: unknown, problem: Problem): QueryType => {
-  const type = queryTypes.find((one) => one === text);
+  const type = queryTypes.find((queryType) => queryType === text);
   if (type) return type;
   throw problem(`type must be one of ${queryTypes.join(', ')}.`, 'type');
 };
 
-/** A name may come with dashes, as rows have it. */
+/** Accepts dashes, as in rows. */
 const fieldIn = (type: QueryType, text: string, problem: Problem, where: string): string => {
   const name = text.replaceAll('-', '_');
   if (Object.hasOwn(fieldsOf(type), name)) return name;
@@ -37,10 +38,10 @@ const filterIn = (
   const field = fieldIn(type, fieldText, problem, where);
   const kind = fieldsOf(type)[field] ?? 'text';
   const operator = operatorText.replaceAll(' ', '_');
-  const known: readonly string[] = operators[kind];
-  if (!known.includes(operator)) {
+  const names: readonly string[] = operators[kind];
+  if (!names.includes(operator)) {
     throw problem(
-      `${where}: ${field} cannot be filtered by ${operatorText.slice(0, 100)}. Operators: ${known.join(', ')}.`,
+      `${where}: ${field} cannot be filtered by ${operatorText.slice(0, 100)}. Operators: ${names.join(', ')}.`,
       where,
     );
   }
@@ -56,12 +57,6 @@ const sortIn = (type: QueryType, names: string[], problem: Problem): string[] =>
     const [, minus = '', field = ''] = /^(-?)(.*)$/s.exec(name) ?? [];
     return `${minus}${fieldIn(type, field, problem, 'sort')}`;
   });
-
-const words = (text: string | null): string[] =>
-  (text ?? '')
-    .split(',')
-    .map((word) => word.trim())
-    .filter(Boolean);
 
 /** `filter[0][workspace_name][contains][0]` */
 const filterName = /^filter\[(\d{1,3})\]\[([^[\]]+)\]\[([^[\]]+)\]\[(\d{1,3})\]$/;
@@ -87,8 +82,8 @@ export const queryOf = ({ query }: ApiRequest): Query => {
   return {
     type,
     filters: filtersOf(type, query),
-    fields: words(query.get('fields')).map((name) => fieldIn(type, name, inParameter, 'fields')),
-    sort: sortIn(type, words(query.get('sort')), inParameter),
+    fields: commaSeparated(query.get('fields')).map((name) => fieldIn(type, name, inParameter, 'fields')),
+    sort: sortIn(type, commaSeparated(query.get('sort')), inParameter),
   };
 };
 
@@ -104,8 +99,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const firstOf = (value: unknown): string => {
-  const one = Array.isArray(value) ? value[0] : value;
-  return ['string', 'number', 'boolean'].includes(typeof one) ? String(one) : '';
+  const text = Array.isArray(value) ? value[0] : value;
+  return ['string', 'number', 'boolean'].includes(typeof text) ? String(text) : '';
 };
 
 /** `{field, operator, value: [v]}`, or as bulk actions have it `{field: {operator: [v]}}`. */
@@ -122,7 +117,7 @@ const partsOf = (entry: unknown): [string, string, string] | undefined => {
 
 const isSingle = (value: unknown): boolean => !Array.isArray(value) || value.length <= 1;
 
-/** @param problem makes the error of it, from what is wrong and where in the query that is */
+/** @param problem creates the error, from the message and the place in the query */
 export const queryFrom = (document: QueryDocument, problem: Problem): Query => {
   const type = typeIn(document.type, problem);
   const filter = document.filter ?? [];

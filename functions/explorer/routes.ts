@@ -19,7 +19,7 @@ import { columnsOf, type Query } from './query.ts';
 import { queryOf } from './read-query.ts';
 import { createView, deleteView, getView, listViews, maxViews, updateView, type View } from './views.ts';
 
-/** The explorer: questions about all workspaces of an organization (HCP API: explorer). */
+/** The explorer: queries across all workspaces of an organization (HCP API: explorer). */
 
 interface OfView extends Subject {
   record: Organization;
@@ -49,13 +49,13 @@ const results = async ({ request, principal, subject }: Exploring, query: Query)
   return list(request, page, rows.length, data, undefined, isIndexing ? { indexing: true } : undefined);
 };
 
-/** Answers of a function have 6 MB at most (AWS Lambda: quotas). */
+/** Maximum response of a function: 6 MB (AWS Lambda: quotas). */
 const maxAnswerBytes = 5 * 1024 * 1024;
 const downloadSeconds = 60;
 
 const csv = async ({ principal, subject }: Exploring, query: Query): Promise<Answer> => {
   const { rows, isIndexing } = await find(await explore(subject.record, principal), query);
-  // A file does not tell that something is missing in it.
+  // Nobody would notice that a file is incomplete.
   if (isIndexing)
     throw unavailable('The explorer is still reading the states of this organization. Repeat the request.');
   const text = csvOfRows(rows, columnsOf(query));
@@ -80,8 +80,8 @@ const create = async ({ request, subject, principal }: Context<InOrganization>):
   if ((await listViews(subject.organization)).length >= maxViews) {
     throw unprocessable('/data', `${subject.organization} has ${maxViews} saved views, the maximum. Delete one first`);
   }
-  const made = await createView({ ...values, organization: subject.organization, createdBy: principal.userId });
-  return withEtag(created(viewDocument(made)), made);
+  const view = await createView({ ...values, organization: subject.organization, createdBy: principal.userId });
+  return withEtag(created(viewDocument(view)), view);
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
@@ -110,12 +110,12 @@ const narrowing: QueryParameters = {
   type: 'text',
   fields: 'text',
   sort: 'text',
-  // `filter[0][workspace_name][contains][0]`; what stands in them is checked where they are read.
+  // `filter[0][workspace_name][contains][0]`; read-query.ts checks the parts.
   'filter[*][*][*][*]': 'text',
 };
 
 const base = '/organizations/{organization}/explorer';
-const one = `${base}/views/{view}` as const;
+const viewPath = `${base}/views/{view}` as const;
 const read = 'explorer:read';
 
 export const explorerRoutes: Route[] = [
@@ -130,9 +130,9 @@ export const explorerRoutes: Route[] = [
   ),
   route('GET', `${base}/views`, read, organization, listOfOrganization),
   route('POST', `${base}/views`, read, organization, create),
-  route('GET', one, read, view, async ({ subject }) => withEtag(ok(viewDocument(subject.view)), subject.view)),
-  route('PATCH', one, read, view, change),
-  route('DELETE', one, read, view, drop),
-  route('GET', `${one}/results`, read, view, (context) => results(context, context.subject.view.query)),
-  route('GET', `${one}/csv`, read, view, (context) => csv(context, context.subject.view.query)),
+  route('GET', viewPath, read, view, async ({ subject }) => withEtag(ok(viewDocument(subject.view)), subject.view)),
+  route('PATCH', viewPath, read, view, change),
+  route('DELETE', viewPath, read, view, drop),
+  route('GET', `${viewPath}/results`, read, view, (context) => results(context, context.subject.view.query)),
+  route('GET', `${viewPath}/csv`, read, view, (context) => csv(context, context.subject.view.query)),
 ];

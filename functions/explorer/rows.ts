@@ -5,15 +5,15 @@ import type { Dependency } from './dependencies.ts';
 import type { Facts, RunFacts } from './facts.ts';
 import type { Row } from './fields.ts';
 
-/** Rows of each type of query, from what is known of workspaces. Pure. */
+/** Rows of each type of query, from facts about workspaces. Pure. */
 
-/** A workspace with what is known of it. */
+/** A workspace with its facts. */
 export interface Explored {
   workspace: Workspace;
   project: Project | undefined;
   /** Of the organization. */
   externalId: string;
-  /** Of its current state, for who may read that. */
+  /** Of its current state, if the caller may read it. */
   facts: Facts | undefined;
   run: RunFacts | undefined;
 }
@@ -23,7 +23,7 @@ const listed = (texts: string[], cut = false): string | null =>
 
 const nameOf = ({ source, version }: Dependency): string => (version ? `${source}/${version}` : source);
 
-/** Its own, and those of its project that it does not have itself. */
+/** Its own tags, and the project's that it does not override. */
 const tagsOf = (workspace: Workspace, project: Project | undefined): string[] => {
   const own = new Set(workspace.tags.map(({ key }) => key));
   const all = [...workspace.tags, ...(project?.tags ?? []).filter(({ key }) => !own.has(key))];
@@ -70,13 +70,13 @@ export const workspaceRow = ({ workspace, project, facts, run }: Explored): Row 
   workspace_updated_at: workspace.updatedAt,
 });
 
-/** Names of workspaces by what they have. */
+/** Names of workspaces, grouped by what they use. */
 const grouped = <K>(explored: Explored[], keysOf: (one: Explored) => K[], idOf: (key: K) => string) => {
   const groups = new Map<string, { key: K; names: string[] }>();
-  for (const one of explored) {
-    for (const key of keysOf(one)) {
+  for (const workspaceData of explored) {
+    for (const key of keysOf(workspaceData)) {
       const group = groups.get(idOf(key)) ?? { key, names: [] };
-      group.names.push(one.workspace.name);
+      group.names.push(workspaceData.workspace.name);
       groups.set(idOf(key), group);
     }
   }
@@ -94,7 +94,7 @@ export const versionRows = (explored: Explored[]): Row[] =>
 
 const publicRegistries = ['registry.terraform.io', 'registry.opentofu.org'];
 
-/** Of what is in a registry: `host/namespace/name`, for modules with the provider too. */
+/** Address in a registry: `host/namespace/name`, for modules followed by the provider. */
 const registryOf = (source: string, parts: number): 'public' | 'private' | null => {
   const segments = source.split('//')[0]?.split('/') ?? [];
   if (segments.length !== parts || !/^[\w-]+(\.[\w-]+)+(:\d+)?$/.test(segments[0] ?? '')) return null;
@@ -115,7 +115,7 @@ export const providerRows = (explored: Explored[]): Row[] =>
     registry_type: registryOf(source, 3),
   }));
 
-/** `host/namespace/name/provider` has its name before the last; what is elsewhere, at the end. */
+/** The third part of `host/namespace/name/provider`; the last part of all other sources. */
 export const moduleRows = (explored: Explored[]): Row[] =>
   dependencyRows(explored, 'modules', (source) => {
     const registry = registryOf(source, 4);

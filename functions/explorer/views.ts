@@ -15,7 +15,7 @@ export interface View extends Edited {
   createdBy: string;
 }
 
-/** Most an organization may have. */
+/** Maximum for an organization. */
 export const maxViews = 200;
 
 const living = 'attribute_exists(pk)';
@@ -37,7 +37,7 @@ export const createView = async (
   return view;
 };
 
-/** Undefined when it is gone, or is not as the editor has seen it. */
+/** Undefined when it was deleted or has changed since the editor read it. */
 export const updateView = (
   { organization, id }: View,
   set: Partial<Pick<View, 'name' | 'query'>>,

@@ -17,8 +17,8 @@ import { healthDocument } from './document.ts';
 
 /** Results of health assessments, and what each of them looked at (HCP API: assessment results). */
 
-const finder = (what: string, prefix: string, parameter: string): Finder<Run> => ({
-  what,
+const finder = (noun: string, prefix: string, parameter: string): Finder<Run> => ({
+  what: noun,
   parameter,
   find: async (request) => {
     const [, characters] = new RegExp(`^${prefix}-([A-Za-z0-9]{16})$`).exec(param(request, parameter)) ?? [];
@@ -50,7 +50,7 @@ const history = async ({ request, subject }: Context<Workspace>): Promise<Answer
   const { pk } = keys.workspace(subject.id);
   const results = await queryAll<NonNullable<Workspace['health']>>({ pk, prefix: 'ASSESSMENT#', reverse: true });
   const page = pageOf(request);
-  const documents = pageSlice(results, page).map((one) => healthDocument(one, subject.id));
+  const documents = pageSlice(results, page).map((result) => healthDocument(result, subject.id));
   return list(request, page, results.length, documents);
 };
 
@@ -75,15 +75,15 @@ const schemas = async ({ subject }: Context<Run>): Promise<Answer> => {
 const log = async ({ request, subject }: Context<Run>): Promise<Answer> =>
   redirect(307, `${request.baseUrl}${logPath(subject, 'plan')}`);
 
-const one = '/assessment-results/{assessmentResult}';
+const path = '/assessment-results/{assessmentResult}';
 
 export const healthRoutes: Route[] = [
   route('GET', '/workspaces/{workspace}/current-assessment-result', 'workspace:read', workspace, current),
   route('GET', '/workspaces/{workspace}/assessment-results', 'workspace:read', workspace, history),
-  route('GET', one, 'workspace:read', result, async ({ subject }) => ok(documentOf(subject))),
-  route('GET', `${one}/json-output`, 'plan:read-json', result, artifact('plan-json')),
-  route('GET', `${one}/json-output-redacted`, 'run:read', result, artifact('plan-json-redacted')),
-  route('GET', `${one}/json-schema`, 'plan:read-json', result, schemas),
-  route('GET', `${one}/log-output`, 'plan:read-json', result, log),
+  route('GET', path, 'workspace:read', result, async ({ subject }) => ok(documentOf(subject))),
+  route('GET', `${path}/json-output`, 'plan:read-json', result, artifact('plan-json')),
+  route('GET', `${path}/json-output-redacted`, 'run:read', result, artifact('plan-json-redacted')),
+  route('GET', `${path}/json-schema`, 'plan:read-json', result, schemas),
+  route('GET', `${path}/log-output`, 'plan:read-json', result, log),
   ...phaseContentRoutesOf('plan', '/assessments/{assessment}', assessment),
 ];

@@ -22,24 +22,24 @@ export const relatedToRuns = async (
 ): Promise<Resource[] | undefined> => {
   const include = runIncludes.of(request);
   if (include.size === 0) return undefined;
-  const some = (name: Parameters<typeof include.has>[0], of: (run: Run) => string): string[] =>
+  const ids = (name: Parameters<typeof include.has>[0], of: (run: Run) => string): string[] =>
     include.has(name) ? [...new Set(runs.map(of))] : [];
   const [workspaces, versions, users] = await Promise.all([
-    getWorkspaces(some('workspace', (run) => run.workspaceId)),
-    getConfigurationVersions(some('configuration_version', (run) => run.configurationVersionId)),
-    getUsers(some('created_by', (run) => run.createdBy)),
+    getWorkspaces(ids('workspace', (run) => run.workspaceId)),
+    getConfigurationVersions(ids('configuration_version', (run) => run.configurationVersionId)),
+    getUsers(ids('created_by', (run) => run.createdBy)),
   ]);
   return [
-    ...(include.has('plan') ? runs.map((one) => planDocument(one, request.baseUrl)) : []),
-    ...(include.has('apply') ? runs.map((one) => applyDocument(one, request.baseUrl)) : []),
-    ...(include.has('cost_estimate') ? runs.flatMap((one) => costEstimateDocument(one) ?? []) : []),
-    ...workspaces.map((one) => workspaceDocument(one, granted(one.id))),
-    ...versions.map((one) => configurationVersionDocument(one)),
+    ...(include.has('plan') ? runs.map((run) => planDocument(run, request.baseUrl)) : []),
+    ...(include.has('apply') ? runs.map((run) => applyDocument(run, request.baseUrl)) : []),
+    ...(include.has('cost_estimate') ? runs.flatMap((run) => costEstimateDocument(run) ?? []) : []),
+    ...workspaces.map((workspace) => workspaceDocument(workspace, granted(workspace.id))),
+    ...versions.map((version) => configurationVersionDocument(version)),
     ...(include.has('configuration_version.ingress_attributes') ? ingressOf(runs) : []),
     ...users.map(userDocument),
     ...(include.has('task_stages')
-      ? runs.flatMap((one) =>
-          stagesOf(one).map((stage) => taskStageDocument(one, stage, { granted: granted(one.workspaceId) })),
+      ? runs.flatMap((run) =>
+          stagesOf(run).map((stage) => taskStageDocument(run, stage, { granted: granted(run.workspaceId) })),
         )
       : []),
   ];
@@ -47,6 +47,6 @@ export const relatedToRuns = async (
 
 /** Runs know it themselves; several may be of one configuration. */
 const ingressOf = (runs: Run[]): Resource[] => {
-  const versions = runs.map((one) => ({ id: one.configurationVersionId, ingress: one.ingress }));
+  const versions = runs.map((run) => ({ id: run.configurationVersionId, ingress: run.ingress }));
   return ingressDocuments([...new Map(versions.map((version) => [version.id, version])).values()]);
 };

@@ -72,12 +72,12 @@ const runsOf = async (shown: ShownWorkspace[], has: Has) => {
 
 const distinct = (ids: (string | undefined)[]): string[] => [...new Set(ids)].filter((id) => id !== undefined);
 
-const read = <T>(ids: (string | undefined)[], some: (ids: string[]) => Promise<T[]>): Promise<T[]> =>
-  some(distinct(ids));
+const readAll = <T>(ids: (string | undefined)[], read: (ids: string[]) => Promise<T[]>): Promise<T[]> =>
+  read(distinct(ids));
 
 /** 2 reads for each pool, of which there are few. */
 const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
-  read(
+  readAll(
     workspaces.map(({ agentPoolId }) => agentPoolId ?? undefined),
     async (ids) => {
       const pools = ids.map(async (id) => {
@@ -88,42 +88,37 @@ const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
     },
   );
 
-/** All of a list are of one. */
-const homesOf = async (names: string[]) =>
-  (await Promise.all(names.map(getOrganization))).filter((home) => home !== undefined);
+/** One at most: all workspaces of a list are of the same organization. */
+const organizationsOf = async (names: string[]) =>
+  (await Promise.all(names.map(getOrganization))).filter((organization) => organization !== undefined);
 
 const projectIdOf = ({ projectId }: Workspace): string => projectId;
 
-/** Undefined when nothing is asked for. @throws {ApiError} 400 */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one list of what is loaded
-export const relatedToWorkspaces = async (
-  { request, principal }: Context<Subject>,
-  all: ShownWorkspace[],
-  granted: (workspaceId: string) => Granted,
-): Promise<Related | undefined> => {
-  const includes = workspaceIncludes.of(request);
-  if (includes.size === 0) return undefined;
-  const may = (name: Include, id: string) => includes.has(name) && granted(id).has(includePermissions[name]);
-  const workspaces = all.map(({ workspace }) => workspace);
-  const ids = (name: Include, of: (workspace: Workspace) => string | undefined) =>
-    workspaces.filter(({ id }) => may(name, id)).map(of);
+interface Selection {
+  workspaces: Workspace[];
+  has: Has;
+  /** Whether the caller may see that of the workspace, and asked for it. */
+  may(name: Include, workspaceId: string): boolean;
+}
+
+/** What documents are made of, in two rounds: some of it names what the second one reads. */
+const loadRelated = async ({ workspaces, has, may }: Selection, ofReadableRuns: ShownWorkspace[]) => {
+  const ids = (name: Include, idOf: (workspace: Workspace) => string | undefined) =>
+    workspaces.filter(({ id }) => may(name, id)).map(idOf);
   const each = async <T>(name: Include, read: (workspace: Workspace) => Promise<T[]>): Promise<T[][]> =>
-    includes.has(name) ? Promise.all(workspaces.map((one) => (may(name, one.id) ? read(one) : []))) : [];
-  const [homes, projects, { runs, having }, users, versions, outputs, readmes, variables] = await Promise.all([
-    read(
+    has(name) ? Promise.all(workspaces.map((workspace) => (may(name, workspace.id) ? read(workspace) : []))) : [];
+  const [organizations, projects, { runs, having }, users, versions, outputs, readmes, variables] = await Promise.all([
+    readAll(
       ids('organization', ({ organization }) => organization),
-      homesOf,
+      organizationsOf,
     ),
-    read([...ids('project', projectIdOf), ...ids('effective_tag_bindings', projectIdOf)], getProjects),
-    runsOf(
-      all.filter(({ workspace }) => granted(workspace.id).has('run:read')),
-      (name) => includes.has(name),
-    ),
-    read(
+    readAll([...ids('project', projectIdOf), ...ids('effective_tag_bindings', projectIdOf)], getProjects),
+    runsOf(ofReadableRuns, has),
+    readAll(
       ids('locked_by', ({ lock }) => (lock?.kind === 'user' ? lock.userId : undefined)),
       getUsers,
     ),
-    read(
+    readAll(
       ids('current_state_version', ({ state }) => state?.id),
       getStateVersions,
     ),
@@ -132,7 +127,7 @@ export const relatedToWorkspaces = async (
     each('vars', ({ id }) => listVariables(id)),
   ]);
   const pools = await poolsOf(workspaces.filter(({ id }) => may('agent_pool', id)));
-  const configurations = await read(
+  const configurations = await readAll(
     [
       ...ids('current_configuration_version', currentConfigurationId),
       ...having('configuration_version').map((run) => run.configurationVersionId),
@@ -145,13 +140,47 @@ export const relatedToWorkspaces = async (
       projects.find(({ id }) => id === workspace.projectId),
     ),
   );
-  const vars = variables.map((some) => some.map((variable) => variableDocument(variable)));
+  const vars = variables.map((list) => list.map((variable) => variableDocument(variable)));
+  return {
+    organization: organizations[0],
+    projects,
+    runs,
+    having,
+    users,
+    versions,
+    outputs,
+    readmes,
+    vars,
+    pools,
+    configurations,
+    tags,
+  };
+};
+
+/** Undefined when nothing is asked for. @throws {ApiError} 400 */
+export const relatedToWorkspaces = async (
+  { request, principal }: Context<Subject>,
+  shown: ShownWorkspace[],
+  granted: (workspaceId: string) => Granted,
+): Promise<Related | undefined> => {
+  const includes = workspaceIncludes.of(request);
+  if (includes.size === 0) return undefined;
+  const has: Has = (name) => includes.has(name);
+  const may = (name: Include, id: string) => has(name) && granted(id).has(includePermissions[name]);
+  const workspaces = shown.map(({ workspace }) => workspace);
+  const related = await loadRelated(
+    { workspaces, has, may },
+    shown.filter(({ workspace }) => granted(workspace.id).has('run:read')),
+  );
+  const { organization, projects, runs, having, users, versions, configurations, pools } = related;
+  const { outputs, tags, vars, readmes } = related;
   const { baseUrl } = request;
-  const home = homes[0];
   return {
     included: [
-      ...(home ? [organizationDocument(home, await principal.on({ organization: home.name }))] : []),
-      ...(includes.has('project') ? await projectDocuments(principal, projects) : []),
+      ...(organization
+        ? [organizationDocument(organization, await principal.on({ organization: organization.name }))]
+        : []),
+      ...(has('project') ? await projectDocuments(principal, projects) : []),
       ...runs.map((run) => runDocument(run, { granted: granted(run.workspaceId), userId: principal.userId })),
       ...having('plan').map((run) => planDocument(run, baseUrl)),
       ...having('apply').map((run) => applyDocument(run, baseUrl)),
@@ -170,19 +199,19 @@ export const relatedToWorkspaces = async (
           ...toMany('outputs', 'workspace-outputs', outputs[i]),
           ...toMany('effective-tag-bindings', 'effective-tag-bindings', tags[i]),
           ...toMany('vars', 'vars', vars[i]),
-          ...(includes.has('readme') ? { readme: one('workspace-readme', readmes[i]?.[0]?.id) } : {}),
+          ...(has('readme') ? { readme: one('workspace-readme', readmes[i]?.[0]?.id) } : {}),
         },
       ]),
     ),
   };
 };
 
-const toMany = (name: string, type: string, of: Resource[] | undefined): Record<string, Relationship> =>
-  of
+const toMany = (name: string, type: string, resources: Resource[] | undefined): Record<string, Relationship> =>
+  resources
     ? {
         [name]: many(
           type,
-          of.map(({ id }) => id),
+          resources.map(({ id }) => id),
         ),
       }
     : {};

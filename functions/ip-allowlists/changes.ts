@@ -124,7 +124,7 @@ export const changeList = async (
     };
     checkPools(changed);
     checkRanges(changed);
-    return all.map((one) => (one.id === list.id ? changed : one));
+    return all.map((item) => (item.id === list.id ? changed : item));
   });
   return lists.find(({ id }) => id === list.id) as IpAllowlist;
 };

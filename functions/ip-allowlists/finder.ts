@@ -24,7 +24,7 @@ export const ipAllowlist: Finder<InLists> = {
   find: async (request) => {
     const id = param(request, 'cidrRangeList');
     const home = await organizationOfList(id);
-    const list = home && (await listIpAllowlists(home.organization)).find((one) => one.id === id);
+    const list = home && (await listIpAllowlists(home.organization)).find((candidate) => candidate.id === id);
     return list && { id, organization: home.organization, list };
   },
   visibleWith: 'ip-allowlist:read',
@@ -38,7 +38,7 @@ export const cidrRange: Finder<InList> = {
     const id = param(request, 'cidrRange');
     const home = await organizationOfRange(id);
     for (const list of home ? await listIpAllowlists(home.organization) : []) {
-      const range = list.ranges.find((one) => one.id === id);
+      const range = list.ranges.find((candidate) => candidate.id === id);
       if (home && range) return { id, organization: home.organization, list, range };
     }
     return undefined;

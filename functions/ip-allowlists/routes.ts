@@ -39,11 +39,11 @@ const listOfOrganization = async ({ request, subject }: Context<InOrganization>)
       shown.flatMap(({ agentPoolIds }) => agentPoolIds),
     ),
   );
-  const data = shown.map((one) =>
+  const data = shown.map((ipAllowlist) =>
     ipAllowlistDocument(
       subject.organization,
-      one,
-      one.agentPoolIds.filter((id) => pools.has(id)),
+      ipAllowlist,
+      ipAllowlist.agentPoolIds.filter((id) => pools.has(id)),
     ),
   );
   return listAnswer(request, page, all.length, data);
@@ -122,7 +122,9 @@ const updateRange = async (context: Context<InList>): Promise<Answer> => {
   const change = readRangeChange(context.request);
   const list = await changeList(context, subject, ({ ranges }) => {
     if (!ranges.some(({ id }) => id === subject.id)) throw notFound('The CIDR range was deleted at the same time.');
-    return { ranges: ranges.map((one) => (one.id === subject.id ? { ...one, ...change, updatedAt: now() } : one)) };
+    return {
+      ranges: ranges.map((range) => (range.id === subject.id ? { ...range, ...change, updatedAt: now() } : range)),
+    };
   });
   const range = list.ranges.find(({ id }) => id === subject.id) as CidrRange;
   return rangeAnswer({ ...subject, list, range });
@@ -137,7 +139,7 @@ const removeRange = async (context: Context<InList>): Promise<Answer> => {
 
 const ofOrganization = '/organizations/{organization}/cidr-range-lists';
 const ofList = '/cidr-range-lists/{cidrRangeList}';
-const one = '/cidr-ranges/{cidrRange}';
+const path = '/cidr-ranges/{cidrRange}';
 const [read, write] = ['ip-allowlist:read', 'ip-allowlist:write'] as const;
 
 export const ipAllowlistRoutes: Route[] = [
@@ -150,7 +152,7 @@ export const ipAllowlistRoutes: Route[] = [
   route('DELETE', `${ofList}/relationships/agent-pools`, write, ipAllowlist, unassign),
   route('GET', `${ofList}/relationships/cidr-ranges`, read, ipAllowlist, rangesOf),
   route('POST', `${ofList}/relationships/cidr-ranges`, write, ipAllowlist, addRange),
-  route('GET', one, read, cidrRange, async ({ subject }) => rangeAnswer(subject)),
-  route('PATCH', one, write, cidrRange, updateRange),
-  route('DELETE', one, write, cidrRange, removeRange),
+  route('GET', path, read, cidrRange, async ({ subject }) => rangeAnswer(subject)),
+  route('PATCH', path, write, cidrRange, updateRange),
+  route('DELETE', path, write, cidrRange, removeRange),
 ];

@@ -20,7 +20,7 @@ const path = v.pipe(
   text(500),
   v.regex(/^[^\s-][^\r\n]*$/, 'must be a path inside the module such as "tests/network.tftest.hcl"'),
   v.check(
-    (one) => !one.startsWith('/') && !one.split(/[/\\]/).includes('..'),
+    (path) => !path.startsWith('/') && !path.split(/[/\\]/).includes('..'),
     'must be a path inside the module, without ".."',
   ),
 );

@@ -1,5 +1,5 @@
-import { type Answer, accepted, created, ok } from '../api/answer.ts';
-import { conflict, unprocessable } from '../api/errors.ts';
+import { type Answer, created, ok } from '../api/answer.ts';
+import { unprocessable } from '../api/errors.ts';
 import { inOrganization, param } from '../api/finders.ts';
 import { list, pageOf } from '../api/pagination.ts';
 import { sourceOf } from '../api/request.ts';
@@ -11,8 +11,8 @@ import {
   createConfigurationVersion,
   getConfigurationVersion,
 } from '../configurations/records.ts';
+import { cancelHiddenRun, checkRoom, forceCancelHiddenRun } from '../hidden-runs/answers.ts';
 import { acceptUpload } from '../orchestration/create-run.ts';
-import { cancelHidden, forceCancelHidden, hiddenAtOnce, isFull } from '../orchestration/hidden-runs.ts';
 import { addressOf } from '../registry/modules/document.ts';
 import { moduleByAddress } from '../registry/modules/finder.ts';
 import type { Module } from '../registry/modules/records.ts';
@@ -86,11 +86,7 @@ const create = async ({ request, subject, principal }: Context<Module>): Promise
   checkTested(subject);
   const wanted = readNewTestRun(request);
   const version = await uploaded(subject, wanted.configurationVersionId);
-  if (await isFull(subject.organization, 'TESTING#')) {
-    throw conflict(
-      `${hiddenAtOnce} test runs of ${subject.organization} are in progress, the maximum. Wait for one to end.`,
-    );
-  }
+  await checkRoom(subject.organization, 'test runs');
   const by = { createdBy: principal.userId, source: sourceOf(request) };
   return created(testRunDocument(await createTestRun(subject, version, wanted, by), request.baseUrl));
 };
@@ -109,18 +105,13 @@ const listAll = async ({ request, subject }: Context<Module>): Promise<Answer> =
 const single = async ({ request, subject }: Context<InModule>): Promise<Answer> =>
   ok(testRunDocument(subject.run, request.baseUrl));
 
-const refused = ({ id, status }: TestRun, verb: string) =>
-  conflict(`Test run ${testRunId(id)} is ${status} and cannot be ${verb} now.`, 'transition not allowed');
+const nameOf = ({ id }: TestRun): string => `Test run ${testRunId(id)}`;
 
-const cancel = async ({ subject: { run }, principal }: Context<InModule>): Promise<Answer> => {
-  if (!(await cancelHidden(run, principal.userId))) throw refused(run, 'canceled');
-  return accepted();
-};
+const cancel = ({ subject: { run }, principal }: Context<InModule>): Promise<Answer> =>
+  cancelHiddenRun(run, principal.userId, nameOf(run));
 
-const forceCancel = async ({ subject: { run } }: Context<InModule>): Promise<Answer> => {
-  if (!(await forceCancelHidden(run))) throw refused(run, 'force-canceled');
-  return accepted();
-};
+const forceCancel = ({ subject: { run } }: Context<InModule>): Promise<Answer> =>
+  forceCancelHiddenRun(run, nameOf(run));
 
 export const ofModule =
   '/organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}';

@@ -57,7 +57,7 @@ export const generatedConfiguration = (module: Module, { version, root }: Releas
     ].join('\n'),
     ...inputs.map(variable),
     // An ephemeral value cannot leave the root module.
-    ...outputs.filter(({ ephemeral }) => !ephemeral).map((one) => output(block, one)),
+    ...outputs.filter(({ ephemeral }) => !ephemeral).map((declared) => output(block, declared)),
   ]
     .join('\n\n')
     .concat('\n');

@@ -71,7 +71,7 @@ export const checkOptions = (options: VariableOption[], release: Release | undef
   if (!release) return;
   for (const [i, { name, type }] of options.entries()) {
     const at = `${optionsPointer}/data/${i}/attributes`;
-    const input = release.root.inputs.find((one) => one.name === name);
+    const input = release.root.inputs.find((candidate) => candidate.name === name);
     if (!input) {
       throw unprocessable(`${at}/variable-name`, `variable-name: version ${release.version} has no variable ${name}`);
     }
@@ -150,8 +150,8 @@ export const readModuleVariables = (
     if (variables.findIndex(same) !== i) throw unprocessable(`${at}/key`, `key: ${variable.key} is there twice`);
   }
   const sensitive = new Set(release.root.inputs.flatMap(({ name, sensitive }) => (sensitive ? [name] : [])));
-  return variables.map((one) =>
-    one.category === 'terraform' && sensitive.has(one.key) ? { ...one, sensitive: true } : one,
+  return variables.map((values) =>
+    values.category === 'terraform' && sensitive.has(values.key) ? { ...values, sensitive: true } : values,
   );
 };
 

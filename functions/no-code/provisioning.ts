@@ -16,8 +16,8 @@ const enable = async (module: Module, enabled: boolean): Promise<Module> => {
 
 const documents = async (modules: Module[]) => {
   const ids = modules.flatMap(({ noCode }) => noCode?.id ?? []);
-  const found = await batchGet<NoCodeModule & Key>(ids.map(keys.noCodeModule));
-  return found.map(noCodeDocument);
+  const records = await batchGet<NoCodeModule & Key>(ids.map(keys.noCodeModule));
+  return records.map(noCodeDocument);
 };
 
 export const noCodeProvisioning: NoCodeProvisioning = { enable, documents };

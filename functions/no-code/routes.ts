@@ -63,7 +63,7 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
 
 const shown = ({ request }: Pick<Context<NoCodeModule>, 'request'>, noCode: NoCodeModule): Answer => {
   const included = include.of(request).has('variable_options')
-    ? { included: noCode.options.map((one) => optionDocument(noCode.id, one)) }
+    ? { included: noCode.options.map((option) => optionDocument(noCode.id, option)) }
     : {};
   return json(200, { data: noCodeDocument(noCode), ...included });
 };
@@ -111,19 +111,19 @@ const variables = async ({ request, subject }: Context<NoCodeModule>): Promise<A
       description,
       required,
       sensitive,
-      options: subject.options.find((one) => one.name === name)?.options ?? [],
+      options: subject.options.find((candidate) => candidate.name === name)?.options ?? [],
       'has-global': everywhere.has(name),
     },
   }));
   return wholeList(request, documents);
 };
 
-const one = '/no-code-modules/{noCode}';
+const path = '/no-code-modules/{noCode}';
 
 export const noCodeRoutes: Route[] = [
   route('POST', '/organizations/{organization}/no-code-modules', 'registry:write-modules', organization, create),
-  route('GET', one, 'registry:read', noCodeModule, async (context) => shown(context, context.subject), { include }),
-  route('PATCH', one, 'registry:write-modules', noCodeModule, update, { include }),
-  route('DELETE', one, 'registry:write-modules', noCodeModule, remove),
-  route('GET', `${one}/versions/{moduleVersion}/module-variables`, 'registry:read', noCodeModule, variables),
+  route('GET', path, 'registry:read', noCodeModule, async (context) => shown(context, context.subject), { include }),
+  route('PATCH', path, 'registry:write-modules', noCodeModule, update, { include }),
+  route('DELETE', path, 'registry:write-modules', noCodeModule, remove),
+  route('GET', `${path}/versions/{moduleVersion}/module-variables`, 'registry:read', noCodeModule, variables),
 ];

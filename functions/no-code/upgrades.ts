@@ -19,7 +19,7 @@ export const upgradable = async (workspaces: Pick<Workspace, 'id' | 'sourceModul
   const ids = [...new Set(workspaces.flatMap(({ sourceModule }) => sourceModule?.noCodeId ?? []))];
   if (ids.length === 0) return new Set();
   const noCode = (await batchGet<NoCodeModule & Key>(ids.map(keys.noCodeModule))).filter(({ enabled }) => enabled);
-  const newest = new Map(await Promise.all(noCode.map(async (one) => [one.id, await newestOf(one)] as const)));
+  const newest = new Map(await Promise.all(noCode.map(async (module) => [module.id, await newestOf(module)] as const)));
   return new Set(
     workspaces.flatMap(({ id, sourceModule }) => {
       const version = sourceModule && newest.get(sourceModule.noCodeId);

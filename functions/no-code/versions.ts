@@ -39,8 +39,8 @@ const detailsOf = async ({ version, detailsKey }: ModuleVersion): Promise<Releas
 
 /** The details of a published version; undefined for others. */
 export const releaseOf = async (module: Module, version: string): Promise<Release | undefined> => {
-  const one = await getSettledVersion(module, version);
-  return one?.status === 'ok' ? detailsOf(one) : undefined;
+  const settled = await getSettledVersion(module, version);
+  return settled?.status === 'ok' ? detailsOf(settled) : undefined;
 };
 
 /** The version that new workspaces are made of; undefined while none is published. */

@@ -65,7 +65,7 @@ const releaseFor = async (noCode: NoCodeModule) => {
 /** Adds the variables that provider sets refer to: the workspace has them as well. */
 const withVariables = (release: Release, names: string[]): Release => {
   const { inputs } = release.root;
-  const more = names.filter((name) => !inputs.some((one) => one.name === name));
+  const more = names.filter((name) => !inputs.some((input) => input.name === name));
   const declared = more.map((name) => ({ name, type: 'any', description: '', default: '', required: false }));
   return { ...release, root: { ...release.root, inputs: [...inputs, ...declared] } };
 };
@@ -73,15 +73,15 @@ const withVariables = (release: Release, names: string[]): Release => {
 /** Inputs without a default need a value, from the request or a variable set. @throws {ApiError} 422 */
 const checkRequired = async (
   { root }: Release,
-  given: Pick<VariableValues, 'key' | 'category'>[],
+  variables: Pick<VariableValues, 'key' | 'category'>[],
   home: Pick<Workspace, 'id' | 'organization' | 'projectId'>,
 ): Promise<void> => {
-  const named = (some: Pick<VariableValues, 'key' | 'category'>[]) => (name: string) =>
-    some.some(({ key, category }) => key === (category === 'env' ? `TF_VAR_${name}` : name));
-  const open = root.inputs.filter(({ name, required }) => required && !named(given)(name));
+  const named = (list: Pick<VariableValues, 'key' | 'category'>[]) => (name: string) =>
+    list.some(({ key, category }) => key === (category === 'env' ? `TF_VAR_${name}` : name));
+  const open = root.inputs.filter(({ name, required }) => required && !named(variables)(name));
   if (open.length === 0) return;
   const inherited = (await effectiveVariables(home)).map(({ variable: { key, category } }) => ({ key, category }));
-  const missing = open.filter(({ name }) => !named(inherited as typeof given)(name)).map(({ name }) => name);
+  const missing = open.filter(({ name }) => !named(inherited as typeof variables)(name)).map(({ name }) => name);
   if (missing.length === 0) return;
   throw unprocessable('/data/relationships/vars', `vars: the module needs values for ${missing.join(', ')}`);
 };
@@ -167,9 +167,9 @@ const upgradeRun: Finder<OfModule> = {
   what: 'upgrade',
   parameter: 'run',
   find: async (request) => {
-    const found = await madeOfModule.find(request);
-    const run = found && (await getRun(param(request, 'run')));
-    return run?.moduleUpgrade && run.workspaceId === found?.workspaceId ? { ...found, run } : undefined;
+    const target = await madeOfModule.find(request);
+    const run = target && (await getRun(param(request, 'run')));
+    return run?.moduleUpgrade && run.workspaceId === target?.workspaceId ? { ...target, run } : undefined;
   },
 };
 

@@ -39,7 +39,9 @@ export const carryNotifications = async (projectId: string): Promise<void> => {
     const notifies = await notifiesNow();
     if (notifies === carried) return;
     for await (const workspaces of eachWorkspaceIn(projectId)) {
-      const outdated = workspaces.filter((one) => !one.managedBy && (one.projectNotifies ?? false) !== notifies);
+      const outdated = workspaces.filter(
+        (candidate) => !candidate.managedBy && (candidate.projectNotifies ?? false) !== notifies,
+      );
       await inBatches(outdated, atOnce, (workspace) => carryTo(workspace, projectId, notifies));
     }
     carried = notifies;

@@ -118,12 +118,12 @@ export const mayAsk = async (organization: string, email: string): Promise<boole
   const { askedAt, verifiedAt, unsubscribedAt } = await ensure(organization, email);
   if (verifiedAt || unsubscribedAt) return false;
   if (askedAt && Date.now() - Date.parse(askedAt) < askAgainMs) return false;
-  const asked = await update(keyOf(organization, email), {
+  const updated = await update(keyOf(organization, email), {
     set: { askedAt: now() },
     condition: askedAt ? 'askedAt = :before' : 'attribute_exists(pk) AND attribute_not_exists(askedAt)',
     values: askedAt ? { ':before': askedAt } : {},
   });
-  return asked !== undefined;
+  return updated !== undefined;
 };
 
 /** Those of the addresses that are known to be a member's. 2 reads. */
@@ -148,7 +148,9 @@ interface Addressed {
   userIds?: string[];
 }
 
-const distinct = (emails: string[]): string[] => [...new Map(emails.map((one) => [one.toLowerCase(), one])).values()];
+const distinct = (emails: string[]): string[] => [
+  ...new Map(emails.map((email) => [email.toLowerCase(), email])).values(),
+];
 
 /**
  * Who gets an e-mail about the project now. At most 4 reads.
@@ -164,7 +166,8 @@ export const recipientsOf = async (
   if (emails.length === 0) return { emails, unverified: [] };
   const members = await addressesOfMembers(organization, emails);
   const statuses = await batchGet<EmailRecipient & Key>(emails.map((email) => keyOf(organization, email)));
-  const statusOf = (email: string) => statuses.find((one) => one.email.toLowerCase() === email.toLowerCase());
+  const statusOf = (email: string) =>
+    statuses.find((recipient) => recipient.email.toLowerCase() === email.toLowerCase());
   const wanted = emails.filter((email) => {
     const status = statusOf(email);
     return !status?.unsubscribedAt && !(projectId && status?.unsubscribedProjects?.has(projectId));

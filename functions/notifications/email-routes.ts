@@ -14,8 +14,8 @@ import { type EmailRecipient, findByToken, unsubscribe, verifyRecipient } from '
 const tokenOf = (request: ApiRequest, sent?: string): string => sent || (request.query.get('token') ?? '');
 
 const find = async (secret: string, use: 'verify' | 'unsubscribe') => {
-  const found = secret.length <= 100 ? await findByToken(secret, use) : undefined;
-  if (found) return found;
+  const owner = secret.length <= 100 ? await findByToken(secret, use) : undefined;
+  if (owner) return owner;
   throw notFound('The link is invalid or has expired. Use the link in a newer e-mail.');
 };
 
@@ -102,11 +102,11 @@ const savePreference = async (request: ApiRequest): Promise<Answer> => {
   }
   if (preference === 'cancel') return page(200, 'Unchanged', '<p>You keep getting notifications.</p>');
   await unsubscribe(recipient, preference === 'project' ? token.projectId : undefined);
-  const what = preference === 'project' && token.projectId ? 'this project' : recipient.organization;
+  const scope = preference === 'project' && token.projectId ? 'this project' : recipient.organization;
   return page(
     200,
     'Unsubscribed',
-    `<p>${escaped(recipient.email)} gets no more notifications of ${escaped(what)}.</p>`,
+    `<p>${escaped(recipient.email)} gets no more notifications of ${escaped(scope)}.</p>`,
   );
 };
 

@@ -54,15 +54,15 @@ interface Told extends Occasion {
   payload(configurationId: string): Payload;
 }
 
-const deliver = async (configuration: NotificationConfiguration, told: Told): Promise<Delivery> => {
+const deliver = async (configuration: NotificationConfiguration, subject: Told): Promise<Delivery> => {
   const { id, url, destinationType } = configuration;
-  const payload = told.payload(id);
+  const payload = subject.payload(id);
   if (destinationType === 'email') {
     return deliverEmails(configuration, {
       payload,
-      projectId: told.projectId,
-      claim: (recipient) => claimDelivery(told.aboutId, `${id}.${recipient}`, told, told.eventId),
-      end: (recipient) => endDelivery(told.aboutId, `${id}.${recipient}`, told),
+      projectId: subject.projectId,
+      claim: (recipient) => claimDelivery(subject.aboutId, `${id}.${recipient}`, subject, subject.eventId),
+      end: (recipient) => endDelivery(subject.aboutId, `${id}.${recipient}`, subject),
     });
   }
   const destination = { url: url ?? '', destinationType, token: await openToken(configuration) };
@@ -70,31 +70,33 @@ const deliver = async (configuration: NotificationConfiguration, told: Told): Pr
 };
 
 /** True when it is over, however it went. */
-const sendNotification = async (configuration: NotificationConfiguration, told: Told): Promise<boolean> => {
+const sendNotification = async (configuration: NotificationConfiguration, subject: Told): Promise<boolean> => {
   const { id } = configuration;
-  if (!(await claimDelivery(told.aboutId, id, told, told.eventId))) return true;
-  const { response, again } = await deliver(configuration, told);
+  if (!(await claimDelivery(subject.aboutId, id, subject, subject.eventId))) return true;
+  const { response, again } = await deliver(configuration, subject);
   await keepResponse(id, response);
   if (again) return false;
-  await endDelivery(told.aboutId, id, told);
+  await endDelivery(subject.aboutId, id, subject);
   return true;
 };
 
 /** Notifies every matching configuration, in parallel. */
-const tell = async (interested: NotificationConfiguration[], told: Told): Promise<void> => {
-  const outcomes = await Promise.allSettled(interested.map((one) => sendNotification(one, told)));
-  const failed = outcomes.find((one) => one.status === 'rejected');
+const tell = async (interested: NotificationConfiguration[], subject: Told): Promise<void> => {
+  const outcomes = await Promise.allSettled(
+    interested.map((configuration) => sendNotification(configuration, subject)),
+  );
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed) throw failed.reason;
   const left = interested.filter((_, i) => (outcomes[i] as PromiseFulfilledResult<boolean>).value === false);
   if (left.length) {
     throw new DeliveryError(
-      `${told.trigger} notification for ${told.aboutId} was not delivered to ${left.map(({ id }) => id).join(', ')}`,
+      `${subject.trigger} notification for ${subject.aboutId} was not delivered to ${left.map(({ id }) => id).join(', ')}`,
     );
   }
 };
 
 const wanting = (configurations: NotificationConfiguration[], ...these: Trigger[]): NotificationConfiguration[] =>
-  configurations.filter(({ enabled, triggers }) => enabled && these.some((one) => triggers.includes(one)));
+  configurations.filter(({ enabled, triggers }) => enabled && these.some((trigger) => triggers.includes(trigger)));
 
 /** Its own and its project's. 1 read, 1 more where the project has some. */
 const configurationsOf = async (workspace: Workspace): Promise<NotificationConfiguration[]> => {

@@ -46,11 +46,11 @@ const triggersAmong = (choice: readonly Trigger[]) =>
     v.array(text(100)),
     v.rawCheck(({ dataset, addIssue }) => {
       const wrong = dataset.typed
-        ? dataset.value.find((one) => !(choice as readonly string[]).includes(one))
+        ? dataset.value.find((trigger) => !(choice as readonly string[]).includes(trigger))
         : undefined;
       if (wrong !== undefined) addIssue({ message: `${wrong} is not one of ${choice.join(', ')}` });
     }),
-    v.transform((requested) => choice.filter((one) => requested.includes(one))),
+    v.transform((requested) => choice.filter((trigger) => requested.includes(trigger))),
   );
 
 const name = v.pipe(text(250), v.regex(/\S/, 'is empty'));
@@ -92,7 +92,7 @@ const checkDestination = (type: DestinationType, url: string | null | undefined,
   const [field] = [
     recipients.emailAddresses?.length ? ['attributes', 'email-addresses'] : undefined,
     recipients.userIds?.length ? ['relationships', 'users'] : undefined,
-  ].filter((one) => one !== undefined);
+  ].filter((list) => list !== undefined);
   if (!field) return;
   const why = environment.emailSender ? 'only destination-type email has recipients. Remove them' : noEmail;
   throw unprocessable(`/data/${field.join('/')}`, `${field[1]}: ${why}`);

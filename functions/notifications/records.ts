@@ -179,8 +179,8 @@ export const claimDelivery = async (
 ): Promise<boolean> => {
   const key = deliveryKey(aboutId, configurationId, notice);
   if (await create({ ...key, eventId })) return true;
-  const told = await get<Delivery>(key);
-  return told?.eventId === eventId && !told.over;
+  const delivery = await get<Delivery>(key);
+  return delivery?.eventId === eventId && !delivery.over;
 };
 
 /** It was taken, or never will be. */

@@ -39,7 +39,7 @@ import {
  * may change them sees them, as there.
  */
 
-const gone = () => notFound('The notification configuration was deleted at the same time.');
+const deleted = () => notFound('The notification configuration was deleted at the same time.');
 
 /** Asks the destination whether it is there; recipients of e-mails get one. */
 const verify = async (
@@ -161,7 +161,7 @@ const changed = async (
   if (updated) return shown(updated);
   const current = await getNotification(subject.id);
   if (current) await checkIfMatch(request, current, 'notification configuration');
-  throw gone();
+  throw deleted();
 };
 
 const update = async (context: Context<FoundNotification>): Promise<Answer> => {
@@ -187,7 +187,7 @@ const verified = async ({ request, subject }: Context<FoundNotification>): Promi
   const verification = await verify(subject, await openToken(subject), request);
   const updated = await keepResponse(subject.id, verification.response);
   checkVerified(verification);
-  if (!updated) throw gone();
+  if (!updated) throw deleted();
   return updated;
 };
 
@@ -200,7 +200,7 @@ const enable = async (context: Context<FoundNotification>): Promise<Answer> => {
 const ofWorkspace = '/workspaces/{workspace}/notification-configurations';
 const ofProject = '/projects/{project}/notification-configurations';
 const ofTeam = '/teams/{team}/notification-configurations';
-const one = '/notification-configurations/{notification}';
+const path = '/notification-configurations/{notification}';
 
 export const notificationRoutes: Route[] = [
   route('POST', ofWorkspace, 'workspace:update', workspace, createInWorkspace),
@@ -210,11 +210,11 @@ export const notificationRoutes: Route[] = [
   route('POST', ofTeam, 'team:write', team, createInTeam),
   route('GET', ofTeam, 'team:write', team, listOfOwner),
   // Of a project's it takes project:update, of a team's team:write (owner.ts).
-  route('GET', one, 'workspace:update', notification, async ({ subject }) => shown(subject)),
-  route('PATCH', one, 'workspace:update', notification, update),
-  route('DELETE', one, 'workspace:update', notification, remove),
-  route('POST', `${one}/actions/verify`, 'workspace:update', notification, async (context) =>
+  route('GET', path, 'workspace:update', notification, async ({ subject }) => shown(subject)),
+  route('PATCH', path, 'workspace:update', notification, update),
+  route('DELETE', path, 'workspace:update', notification, remove),
+  route('POST', `${path}/actions/verify`, 'workspace:update', notification, async (context) =>
     shown(await verified(context)),
   ),
-  route('POST', `${one}/actions/enable`, 'workspace:update', notification, enable),
+  route('POST', `${path}/actions/enable`, 'workspace:update', notification, enable),
 ];

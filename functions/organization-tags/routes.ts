@@ -58,9 +58,9 @@ const changeTags = async (
   tagsOf: (workspace: Workspace) => Workspace['tags'],
   userId: string,
 ): Promise<void> => {
-  for (let one: Workspace | undefined = workspace; one; one = await getWorkspace(workspace.id)) {
-    const updated = await updateWorkspace(one, { tags: distinct(tagsOf(one)) }, { userId });
-    if (updated === 'name taken') throw conflict(`Workspace ${one.name} was renamed at the same time. Try again.`);
+  for (let current: Workspace | undefined = workspace; current; current = await getWorkspace(workspace.id)) {
+    const updated = await updateWorkspace(current, { tags: distinct(tagsOf(current)) }, { userId });
+    if (updated === 'name taken') throw conflict(`Workspace ${current.name} was renamed at the same time. Try again.`);
     if (updated !== 'changed meanwhile') return;
   }
 };
@@ -108,9 +108,9 @@ const addWorkspaces = async ({ request, subject, principal }: Context<Workspace>
   const name = subject.organization;
   const ids = readWorkspaces(request);
   const id = request.params.tag ?? '';
-  const key = [...(await tagKeysOf(name))].find((one) => tagDocument(name, one).id === id);
+  const key = [...(await tagKeysOf(name))].find((key) => tagDocument(name, key).id === id);
   if (key === undefined) throw notFound(`Tag ${id} not found, or you don't have access.`);
-  const workspaces = new Map((await getWorkspaces(ids)).map((one) => [one.id, one]));
+  const workspaces = new Map((await getWorkspaces(ids)).map((record) => [record.id, record]));
   const granted = await principal.onWorkspaces(name, [...workspaces.values()]);
   for (const [i, workspaceId] of ids.entries()) {
     const workspace = workspaces.get(workspaceId);

@@ -38,8 +38,8 @@ const read = async ({ request, principal }: Call) => {
   return ok(adminDocument(organization));
 };
 
-const versionsFor = async ({ principal }: Call, what: string) => {
-  if (!(await isOperator(principal))) throw notFound(`${what} not found, or you don't have access.`);
+const versionsFor = async ({ principal }: Call, noun: string) => {
+  if (!(await isOperator(principal))) throw notFound(`${noun} not found, or you don't have access.`);
   return terraformVersions();
 };
 
@@ -62,9 +62,9 @@ const listVersions = async (call: Call) => {
 
 const readVersion = async (call: Call) => {
   const id = param(call.request, 'version');
-  const known = await versionsFor(call, `Terraform version ${id}`);
-  const release = findVersion(known, id);
-  if (!release) throw notFound([`Terraform version ${id} not found.`, known.problem].filter(Boolean).join(' '));
+  const versions = await versionsFor(call, `Terraform version ${id}`);
+  const release = findVersion(versions, id);
+  if (!release) throw notFound([`Terraform version ${id} not found.`, versions.problem].filter(Boolean).join(' '));
   return ok(terraformVersionDocument(release));
 };
 

@@ -132,7 +132,9 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
   const closed = fitting.find(({ ipAllowlists }) => ipAllowlists !== undefined);
   if (closed && all.length === 0) await checkRefusal(principal, closed.name, request.address);
   const shown = pageSlice(all, page);
-  const data = shown.map(async (one) => organizationDocument(one, await principal.on({ organization: one.name })));
+  const data = shown.map(async (organization) =>
+    organizationDocument(organization, await principal.on({ organization: organization.name })),
+  );
   const included = include.has('subscription') ? shown.map(subscriptionDocument) : undefined;
   return list(request, page, all.length, await Promise.all(data), included);
 };

@@ -37,7 +37,9 @@ export const terraformVersions = async (): Promise<TerraformVersions> => {
     released().catch((error) => ({ problem: `The list of released versions could not be read: ${messageOf(error)}.` })),
   ]);
   const releases = Array.isArray(listed) ? listed : [];
-  const all = new Map([...own.map((version) => ({ version })), ...releases].map((one) => [one.version, one]));
+  const all = new Map(
+    [...own.map((version) => ({ version })), ...releases].map((release) => [release.version, release]),
+  );
   const versions = [...all.values()]
     .filter(({ version }) => valid(version))
     .sort((a, b) => compare(b.version, a.version));

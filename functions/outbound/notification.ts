@@ -40,7 +40,7 @@ const shown = (headers: IncomingHttpHeaders): Record<string, string[]> =>
     Object.entries(headers)
       .filter(([name, value]) => value !== undefined && !name.startsWith('set-cookie'))
       .slice(0, maxHeaders)
-      .map(([name, value]) => [name, [value ?? ''].flat().map((one) => one.slice(0, maxHeader))]),
+      .map(([name, value]) => [name, [value ?? ''].flat().map((text) => text.slice(0, maxHeader))]),
   );
 
 /** Too many, too early, and what its server is to blame for. */

@@ -45,7 +45,7 @@ export interface PlanJson {
 const escapes: Record<string, string> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 const quoted = (text: string): string =>
-  `"${text.replaceAll(/["\\\n\r\t]/g, (one) => escapes[one] as string).replaceAll(/\p{Cc}/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
+  `"${text.replaceAll(/["\\\n\r\t]/g, (character) => escapes[character] as string).replaceAll(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
 
 /** A JSON value as Sentinel's language writes it (Sentinel docs: language specification). */
 export const literal = (value: unknown, indent = ''): string => {
@@ -55,11 +55,11 @@ export const literal = (value: unknown, indent = ''): string => {
   const deeper = `${indent}\t`;
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]';
-    return `[\n${value.map((one) => `${deeper}${literal(one, deeper)},\n`).join('')}${indent}]`;
+    return `[\n${value.map((item) => `${deeper}${literal(item, deeper)},\n`).join('')}${indent}]`;
   }
   const entries = Object.entries(value);
   if (entries.length === 0) return '{}';
-  const lines = entries.map(([key, one]) => `${deeper}${quoted(key)}: ${literal(one, deeper)},\n`);
+  const lines = entries.map(([key, item]) => `${deeper}${quoted(key)}: ${literal(item, deeper)},\n`);
   return `{\n${lines.join('')}${indent}}`;
 };
 
@@ -69,7 +69,9 @@ const file = (values: Record<string, unknown>): string =>
     .join('\n\n')}\n`;
 
 const byAddress = (changes: PlanJson['resource_changes'] = []): Record<string, unknown> =>
-  Object.fromEntries(changes.map((one) => [one.deposed ? `${one.address}:${one.deposed}` : one.address, one]));
+  Object.fromEntries(
+    changes.map((change) => [change.deposed ? `${change.address}:${change.deposed}` : change.address, change]),
+  );
 
 const tfplan = (plan: PlanJson): string =>
   file({
@@ -130,7 +132,7 @@ const tfconfig = ({ configuration = {} }: PlanJson): string => {
 };
 
 const resourcesOf = ({ address = '', resources = [], child_modules = [] }: StateModule): [string, unknown][] => [
-  ...resources.map((one): [string, unknown] => [one.address, { module_address: address, ...one }]),
+  ...resources.map((resource): [string, unknown] => [resource.address, { module_address: address, ...resource }]),
   ...child_modules.flatMap(resourcesOf),
 ];
 

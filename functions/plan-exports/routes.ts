@@ -78,8 +78,8 @@ const create = async ({ request, subject }: Context<Run>): Promise<Answer> => {
   if (typeof json === 'number' || json.length > maxPlanBytes) {
     throw notReady(subject, `its JSON output has more than ${maxPlanBytes / 1024 / 1024} MiB`);
   }
-  const made = await createPlanExport(subject, JSON.parse(json.toString('utf8')) as PlanJson);
-  if (made) return created(document(made));
+  const planExport = await createPlanExport(subject, JSON.parse(json.toString('utf8')) as PlanJson);
+  if (planExport) return created(document(planExport));
   throw notReady(subject, 'it has an export that can be downloaded. Use that, or delete it first');
 };
 

@@ -47,7 +47,7 @@ export const policySetDocument = (set: PolicySet) => {
       global: set.global,
       overridable: set.overridable,
       versioned,
-      // Where policies are evaluated the same way as run tasks, that is so called (HCP API: policy sets).
+      // HCP Terraform's term for policies that are evaluated in a task stage (HCP API: policy sets).
       'agent-enabled': set.kind === 'opa',
       'policy-tool-version': set.policyToolVersion,
       'policies-path': set.policiesPath,

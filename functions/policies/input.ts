@@ -27,7 +27,7 @@ export const policyName = v.pipe(
 
 export const kind = v.optional(v.picklist(policyKinds), 'sentinel');
 
-/** `enforce` is how it used to be said: of its entries, the first one's mode. */
+/** `enforce` is the older form: the mode of its first entry counts. */
 const settings = {
   description: setting(text(1000)),
   query: setting(text(maxQuery)),
@@ -44,7 +44,7 @@ const levelOf = (attributes: LevelInput, ofKind: PolicyKind): EnforcementLevel |
     : [mode, 'enforce/0/mode'];
   if (level === undefined || level === null) return undefined;
   const levels: readonly EnforcementLevel[] = enforcementLevels[ofKind];
-  const valid = levels.find((one) => one === level);
+  const valid = levels.find((candidate) => candidate === level);
   if (valid) return valid;
   throw unprocessable(
     `/data/attributes/${pointer}`,
@@ -109,12 +109,14 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   }
   const policies = await getPolicies(ids);
   const fits = new Set(
-    policies.filter((one) => one.organization === set.organization && one.kind === set.kind).map(({ id }) => id),
+    policies
+      .filter((policy) => policy.organization === set.organization && policy.kind === set.kind)
+      .map(({ id }) => id),
   );
   const missing = ids.find((id) => !fits.has(id));
   if (missing !== undefined) {
-    const what = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${set.organization}`;
-    throw unprocessable(pointer, `policies: policy ${what} not found`);
+    const description = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${set.organization}`;
+    throw unprocessable(pointer, `policies: policy ${description} not found`);
   }
 };
 
@@ -148,7 +150,7 @@ export const readNewParameter = (request: ApiRequest): VariableValues => {
   };
 };
 
-/** What a sensitive parameter was cannot be learned by turning it into another one. @throws {ApiError} 400 or 422 */
+/** A sensitive parameter stays sensitive and keeps its key: its value must not become readable. @throws {ApiError} 400 or 422 */
 export const readParameterChange = (
   request: ApiRequest,
   current: Pick<VariableValues, 'key' | 'sensitive'>,

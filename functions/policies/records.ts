@@ -13,20 +13,20 @@ export interface Policy {
   name: string;
   description: string | null;
   kind: PolicyKind;
-  /** The rule that Rego is asked for; null of Sentinel. */
+  /** The Rego rule to evaluate; null for Sentinel. */
   query: string | null;
   enforcementLevel: EnforcementLevel;
-  /** Where its source lies; another object with each upload, so that a run keeps what it was created with. */
+  /** Key of its source: a new object for each upload, so that a run keeps the source it was created with. */
   contentKey?: string;
   createdAt: string;
   updatedAt: string;
-  /** The sets it is in. The sets' own items decide. */
+  /** The sets it belongs to. The sets' own items are authoritative. */
   policySetIds?: Set<string>;
 }
 
 export type PolicySettings = Pick<Policy, 'description' | 'query' | 'enforcementLevel'>;
 
-/** Most a policy's source may have: what comes through the API's function fits there. */
+/** Maximum size of a policy's source: it passes through the API's function. */
 export const maxPolicyBytes = 4 * 1024 * 1024;
 
 export const getPolicy = (id: string): Promise<Policy | undefined> => get<Policy>(keys.policy(id));
@@ -47,14 +47,14 @@ export const createPolicy = async (
   });
 };
 
-/** Undefined when it is gone. */
+/** Undefined when it was deleted. */
 export const updatePolicy = (policy: Policy, change: Partial<PolicySettings>): Promise<Policy | undefined> =>
   update<Policy>(keys.policy(policy.id), {
     set: { ...change, updatedAt: now() },
     condition: 'attribute_exists(pk)',
   });
 
-/** Undefined when it is gone. */
+/** Undefined when it was deleted. */
 export const uploadPolicy = async (policy: Policy, source: string): Promise<Policy | undefined> => {
   const contentKey = objects.policyContent(policy.id, digestOf(source));
   await putObject(contentKey, source, 'text/plain; charset=utf-8');
@@ -64,17 +64,17 @@ export const uploadPolicy = async (policy: Policy, source: string): Promise<Poli
   });
 };
 
-/** Its source; undefined until it was uploaded. */
+/** Its source; undefined before the first upload. */
 export const readPolicy = async ({ contentKey }: Pick<Policy, 'contentKey'>): Promise<string | undefined> =>
   contentKey ? (await getObject(contentKey))?.toString('utf8') : undefined;
 
-/** The caller takes it out of its sets first. A run that was created keeps it. */
+/** The caller removes it from its sets first. Existing runs keep it. */
 export const deletePolicy = async (policy: Policy): Promise<void> => {
   await remove(keys.policy(policy.id));
   await releaseUnique(keys.policyName(policy.organization, policy.name), policy.id);
 };
 
-/** Notes that sets have the policy, or have it no more. */
+/** Records which sets have the policy. */
 export const notePolicySets = async (id: string, setId: string, has: boolean): Promise<void> => {
   const member = { policySetIds: new Set([setId]) };
   await update(keys.policy(id), { ...(has ? { add: member } : { delete: member }), condition: 'attribute_exists(pk)' });

@@ -13,13 +13,13 @@ import { taskStageId } from '../run/task-stages.ts';
 import type { Viewer } from '../runs/document.ts';
 import { getPolicyResult, type PolicyResult, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
 
-/** Whoever let failed policies pass, and why; ours. */
+/** Who overrode failed policies, and why. Not in HCP's API. */
 const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {
   const override = run.overrides?.[which];
   return override ? { by: override.by, at: override.at, comment: override.comment ?? null } : null;
 };
 
-/** What a set said; some keys have underscores. */
+/** The outcome of a set; some keys have underscores. */
 const setAttributes = (set: PolicySetOutcome) => ({
   outcomes: set.outcomes.map((outcome) => ({
     enforcement_level: outcome.enforcementLevel,
@@ -27,7 +27,7 @@ const setAttributes = (set: PolicySetOutcome) => ({
     status: outcome.status,
     policy_name: outcome.policyName,
     description: outcome.description,
-    // Why it errored is what people look for where the messages are.
+    // Readers look for the error where the messages are.
     output: outcome.error === undefined ? outcome.output : [...outcome.output, outcome.error],
   })),
   error: set.error ?? null,
@@ -37,7 +37,7 @@ const setAttributes = (set: PolicySetOutcome) => ({
   'policy-tool-version': set.policyToolVersion,
 });
 
-/** `kept` and `sets` are what was judged, if it was; they show once the status says so. */
+/** `kept` and `sets` are the result, if there is one; they appear once the status is final. */
 export const policyCheckDocument = (
   run: Run,
   stored: PolicyResult | undefined,
@@ -65,7 +65,7 @@ export const policyCheckDocument = (
             'advisory-failed': count['advisory-failed'] ?? 0,
             'duration-ms': result.durationMs,
             duration: result.durationMs,
-            // An object for go-tfe; what is in it is ours.
+            // go-tfe expects an object; its content is not in HCP's API.
             sentinel: { 'policy-sets': sets.map(setAttributes) },
           }
         : null,
@@ -101,7 +101,7 @@ export const policyEvaluationDocument = (run: Run, stored: PolicyResult | undefi
       status,
       'policy-kind': 'opa',
       'status-timestamps': policyTimestamps(run, status, { begun: 'running-at', verdict, at: result?.at }),
-      // Never null: the command line reads its parts.
+      // Never null: the command line reads its attributes.
       'result-count': { ...noCount, ...result?.count },
       override: overrideOf(run, 'policyEvaluation'),
       'created-at': run.createdAt,

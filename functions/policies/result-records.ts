@@ -6,8 +6,8 @@ import { keys, objects } from '../store/keys.ts';
 import { create, get } from '../store/table.ts';
 
 /**
- * What policies said of a run: a small item with its verdict, and an object with every policy's words. Ids begin with
- * their run's characters, so that finding them costs nothing; a run has one evaluation and one check at most.
+ * Policy results of a run: a small item with the verdict, and an object with each policy's output. Ids begin with
+ * their run's characters, so that no lookup is needed; a run has at most one evaluation and one check.
  */
 
 /** `evaluation` of the sets of kind `opa`, `check` of those of kind `sentinel`. */
@@ -20,7 +20,7 @@ export interface PolicyResult {
   reason?: string;
   /** By level (run/policies.ts: resultCount, checkCount). */
   count: Record<string, number>;
-  /** How many sets were judged. */
+  /** Number of evaluated sets. */
   setCount: number;
   at: string;
   durationMs: number;
@@ -37,7 +37,7 @@ const form = /^(?:poleval|polchk)-([A-Za-z0-9]{16})$/;
 
 const outcomeForm = /^psout-([A-Za-z0-9]{16})([0-9a-z]{1,4})$/;
 
-/** The run that an id of an evaluation or a check can only be of. */
+/** The run that an evaluation or a check belongs to, from its id. */
 export const runOfPolicyResult = (id: string): string | undefined => {
   const characters = form.exec(id)?.[1];
   return characters && `run-${characters}`;
@@ -48,24 +48,24 @@ export const readPolicySetOutcomeId = (id: string): { runId: string; number: num
   return characters === undefined ? undefined : { runId: `run-${characters}`, number: Number.parseInt(number, 36) };
 };
 
-export const getPolicyResult = (runId: string, what: ResultKind): Promise<PolicyResult | undefined> =>
-  get<PolicyResult>(keys.policyResult(runId, what));
+export const getPolicyResult = (runId: string, kind: ResultKind): Promise<PolicyResult | undefined> =>
+  get<PolicyResult>(keys.policyResult(runId, kind));
 
-/** Keeps the result unless there is one: the first stands. Returns the one that does. */
+/** Stores the result unless there is one already. Returns the stored one. */
 export const keepPolicyResult = async (
-  what: ResultKind,
+  kind: ResultKind,
   result: Omit<PolicyResult, 'detailsKey'>,
   sets: PolicySetOutcome[],
 ): Promise<PolicyResult> => {
   const content = JSON.stringify(sets);
-  const detailsKey = objects.policyResult(result.runId, what, digestOf(content));
+  const detailsKey = objects.policyResult(result.runId, kind, digestOf(content));
   await putObject(detailsKey, content, 'application/json');
   const stored: PolicyResult = { ...result, detailsKey };
-  if (await create({ ...keys.policyResult(result.runId, what), ...stored })) return stored;
-  return (await getPolicyResult(result.runId, what)) ?? stored;
+  if (await create({ ...keys.policyResult(result.runId, kind), ...stored })) return stored;
+  return (await getPolicyResult(result.runId, kind)) ?? stored;
 };
 
-/** What each set said; nothing once that has expired (infra/settings.ts: runRetentionDays). */
+/** The outcome of each set; empty once it has expired (infra/settings.ts: runRetentionDays). */
 export const readPolicySetOutcomes = async ({
   detailsKey,
 }: Pick<PolicyResult, 'detailsKey'>): Promise<PolicySetOutcome[]> => {

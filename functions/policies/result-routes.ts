@@ -24,7 +24,7 @@ import {
   runOfPolicyResult,
 } from './result-records.ts';
 
-/** What policies said of a run: its policy check, and the policy evaluation of its post-plan stage. */
+/** Policy results of a run: its policy check, and the policy evaluation of its post-plan stage. */
 
 const withCheck = (run: Run | undefined): Run | undefined => (run?.checks?.policyCheck ? run : undefined);
 const withEvaluation = (run: Run | undefined): Run | undefined => (run?.checks?.policyEvaluation ? run : undefined);
@@ -67,7 +67,7 @@ const policySetOutcome: Finder<Run> = {
 
 const include = includable('run', 'run.workspace');
 
-/** The run says nothing of its checks here: a cycle of included documents breaks clients. */
+/** Without the run's policy checks: a cycle of included documents breaks clients. */
 const related = async ({ request, subject, granted, principal }: Context<Run>): Promise<Resource[] | undefined> => {
   const includes = include.of(request);
   if (includes.size === 0) return undefined;
@@ -98,7 +98,7 @@ const listChecks = async (context: Context<Run>): Promise<Answer> => {
 const readCheck = async (context: Context<Run>): Promise<Answer> =>
   ok(await checkDocument(context.subject, context), await related(context));
 
-/** Empty until it is judged. */
+/** Empty until the check is complete. */
 const readOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
   const result = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
   if (!result) return plainText('');

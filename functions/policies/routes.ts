@@ -24,7 +24,7 @@ import { getPolicySets, relate, unrelate } from './set-records.ts';
 /** Policies that are managed one by one (HCP API: policies). */
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
-const gone = () => notFound('The policy was deleted at the same time.');
+const deleted = () => notFound('The policy was deleted at the same time.');
 
 const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const { policy: newPolicy, policySetIds } = readNewPolicy(request, subject.organization);
@@ -47,11 +47,11 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
 
 const update = async ({ request, subject }: Context<Policy>): Promise<Answer> => {
   const updated = await updatePolicy(subject, readPolicyChange(request, subject));
-  if (!updated) throw gone();
+  if (!updated) throw deleted();
   return ok(policyDocument(updated));
 };
 
-/** Out of its sets first: a set must not ask for what is not there. */
+/** Removed from its sets first: a set must not refer to a missing policy. */
 const remove = async ({ subject }: Context<Policy>): Promise<Answer> => {
   for (const id of subject.policySetIds ?? []) await unrelate({ id }, 'policyIds', [subject.id]);
   await deletePolicy(subject);
@@ -66,7 +66,7 @@ const upload = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
     throw new ApiError(413, [{ title: 'payload too large', detail }]);
   }
   const updated = await uploadPolicy(subject, source);
-  if (!updated) throw gone();
+  if (!updated) throw deleted();
   return ok(policyDocument(updated));
 };
 
@@ -76,7 +76,7 @@ const download = async ({ subject }: Context<Policy>): Promise<Answer> => {
   return plainText(source);
 };
 
-/** By the names alone, unless the filter or the order asks for what only the policies know. */
+/** Reads only the names, unless the filter or the order needs the policies themselves. */
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const names = await listPolicyNames(subject.organization);
   const all = searched(request, names).map(({ id }) => id);
@@ -87,7 +87,7 @@ const listOfOrganization = async ({ request, subject }: Context<InOrganization>)
     const shown = await getPolicies(pageSlice(all, page));
     return list(request, page, all.length, shown.map(policyDocument));
   }
-  const fitting = (await getPolicies(all)).filter((one) => kind === undefined || one.kind === kind);
+  const fitting = (await getPolicies(all)).filter((policy) => kind === undefined || policy.kind === kind);
   if (sort.endsWith('updated-at')) fitting.sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
   if (sort.startsWith('-')) fitting.reverse();
   return list(request, page, fitting.length, pageSlice(fitting, page).map(policyDocument));

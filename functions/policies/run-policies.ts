@@ -12,7 +12,7 @@ import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts
 
 type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'> & Partial<Pick<Workspace, 'tags'>>;
 
-/** Facts for the run's `checks`. The sets themselves lie in the bucket, under the run's id. */
+/** Facts for the run's `checks`. The sets themselves are in the bucket, under the run's id. */
 export interface FrozenPolicies {
   policyEvaluation?: true;
   policyCheck?: true;
@@ -20,7 +20,7 @@ export interface FrozenPolicies {
 
 type FrozenParameter = { key: string } & ({ value: string } | { sealed: string; context: SecretContext });
 
-/** A policy of its own, with the object that its source is in. */
+/** An individually managed policy, with the object that holds its source. */
 export interface FrozenPolicy {
   name: string;
   description: string;
@@ -40,7 +40,7 @@ export interface FrozenPolicySet {
   /** Of a versioned set. */
   versionId?: string;
   bundleKey?: string;
-  /** Of one whose policies are managed one by one. */
+  /** Of a set with individually managed policies. */
   policies?: FrozenPolicy[];
 }
 
@@ -51,7 +51,7 @@ const freezeParameter = (parameter: Variable): FrozenParameter => {
     : { key, value };
 };
 
-/** What the set consists of now; undefined while it has nothing to ask. */
+/** The set's current content; undefined while it has no policy to evaluate. */
 const contentOf = async (
   set: PolicySet,
 ): Promise<Pick<FrozenPolicySet, 'versionId' | 'bundleKey' | 'policies'> | undefined> => {
@@ -90,8 +90,8 @@ const freeze = async (stored: PolicySet): Promise<FrozenPolicySet | undefined> =
 };
 
 /**
- * Fixes the policies that a run which is about to be created has to pass, and keeps them under its id. 2 requests when no
- * policy set applies to the workspace: then nothing is kept, and the answer is empty. May be repeated.
+ * Freezes the policies that a new run has to pass, and stores them under its id. 2 requests when no policy set applies to
+ * the workspace: then nothing is stored, and the result is empty. May be repeated.
  */
 export const freezePolicies = async (workspace: Home, runId: string, template?: string): Promise<FrozenPolicies> => {
   const applying = await policySetsOf(workspace, template);
@@ -104,7 +104,7 @@ export const freezePolicies = async (workspace: Home, runId: string, template?: 
   };
 };
 
-/** The run's sets of a kind. @throws {Error} when they are gone: a run must not go on unchecked */
+/** The run's sets of a kind. @throws {Error} when they are missing: a run must not continue unchecked */
 export const policySetsOfRun = async (runId: string, kind: PolicyKind): Promise<FrozenPolicySet[]> => {
   const key = objects.runPolicies(runId);
   const content = await getObject(key);
@@ -122,9 +122,13 @@ export interface OpenParameter {
 /** In the clear. 1 KMS request for each sensitive one. */
 export const openParameters = ({ parameters }: FrozenPolicySet): Promise<OpenParameter[]> =>
   Promise.all(
-    parameters.map(async (one) =>
-      'sealed' in one
-        ? { key: one.key, value: await open(Buffer.from(one.sealed, 'base64'), one.context), sensitive: true }
-        : { key: one.key, value: one.value, sensitive: false },
+    parameters.map(async (parameter) =>
+      'sealed' in parameter
+        ? {
+            key: parameter.key,
+            value: await open(Buffer.from(parameter.sealed, 'base64'), parameter.context),
+            sensitive: true,
+          }
+        : { key: parameter.key, value: parameter.value, sensitive: false },
     ),
   );

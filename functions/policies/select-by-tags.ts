@@ -14,11 +14,11 @@ const fits = ({ key, value }: TagSelector, tags: readonly Tag[]): boolean =>
   tags.some((tag) => tag.key === key && (value === null || tag.value === value));
 
 /**
- * Whether the selectors choose what has these tags: one that excludes wins; then one that includes, and where there is none
- * everything is chosen, because a run that overlooks a policy would be worse than one that is checked in vain.
+ * Whether the selectors match these tags. An excluding selector wins; without any including one everything matches,
+ * because a run that skips a policy is worse than one that is checked needlessly.
  */
 export const selects = (selectors: readonly TagSelector[], tags: readonly Tag[]): boolean => {
-  if (selectors.some((one) => one.excludes && fits(one, tags))) return false;
+  if (selectors.some((selector) => selector.excludes && fits(selector, tags))) return false;
   const including = selectors.filter(({ excludes }) => !excludes);
-  return including.length === 0 || including.some((one) => fits(one, tags));
+  return including.length === 0 || including.some((selector) => fits(selector, tags));
 };

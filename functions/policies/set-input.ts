@@ -18,7 +18,7 @@ const otherFields: OtherFields = {
   related: 'current-version newest-version organization',
 };
 
-/** To what a set is related, by the names of its relationships. */
+/** Relationships of a set, by name. */
 export const related = {
   policies: 'policyIds',
   workspaces: 'workspaceIds',
@@ -34,7 +34,7 @@ const typeOf = (relation: Relation): 'policies' | 'workspaces' | 'projects' => {
   return relation.startsWith('workspace') ? 'workspaces' : 'projects';
 };
 
-/** Kept as it is given: the provider compares. */
+/** Stored as it was sent: the provider compares it. */
 const path = v.pipe(
   text(500),
   v.check((path) => !path.split('/').includes('..'), 'must be a path inside the archive, without ".."'),
@@ -65,7 +65,7 @@ const noPatterns = { policyUpdatePatterns: [] as string[], tagSelectors: [] as T
 
 type SettingsInput = { [name in keyof typeof settings]?: unknown };
 
-/** What cannot be had here is refused, rather than kept and not done. */
+/** Unsupported settings are refused instead of stored without effect. */
 const checkProvided = (attributes: SettingsInput, ofKind: PolicySet['kind']): void => {
   if (attributes['agent-enabled'] && ofKind === 'sentinel') {
     throw unprocessable(
@@ -91,13 +91,13 @@ const relationships = {
   'project-exclusions': v.optional(toMany('projects', maxRelated.projectExclusionIds)),
 };
 
-/** What a set is related to is in its organization. */
+/** Targets must be in the set's organization. */
 const checkTargets = async (set: PolicySet, { relation, ids }: Targets, pointer: string): Promise<void> => {
   const type = typeOf(relation);
   if (type === 'policies') return checkPolicies(set, ids, pointer);
   const targets: { id: string; organization: string }[] =
     type === 'workspaces' ? await getWorkspaces(ids) : await getProjects(ids);
-  const there = new Set(targets.filter((one) => one.organization === set.organization).map(({ id }) => id));
+  const there = new Set(targets.filter((target) => target.organization === set.organization).map(({ id }) => id));
   const missing = ids.find((id) => !there.has(id));
   if (missing !== undefined) {
     throw unprocessable(pointer, `${relation}: ${missing.slice(0, 100)} not found in organization ${set.organization}`);
@@ -152,7 +152,7 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
   return { settings: policySet, targets };
 };
 
-/** Sent back as they are they may come along. @throws {ApiError} 422 */
+/** Unchanged relationships are accepted: clients send whole documents back. @throws {ApiError} 422 */
 const checkRelated = (set: PolicySet, linkages: Partial<Record<Relation, { data: { id: string }[] }>>): void => {
   for (const relation of relations) {
     const ids = linkages[relation]?.data.map(({ id }) => id);
@@ -182,7 +182,7 @@ export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partia
   return change;
 };
 
-/** The ids in a body that relates a set to something, or no more. @throws {ApiError} 400 or 422 */
+/** The ids in a body that adds or removes a relationship. @throws {ApiError} 400 or 422 */
 export const readRelated = async (request: ApiRequest, set: PolicySet, relation: Relation, adds: boolean) => {
   const read =
     relation === 'policies'

@@ -14,9 +14,9 @@ import { notePolicySets } from './records.ts';
 import { selects, type TagSelector } from './select-by-tags.ts';
 
 /**
- * Policy sets. The set's own item says to what it applies. Beside an organization, a project and a workspace lie the ids
- * of sets that may apply there, which only tell where to look: they are written before the item and stay when a set is
- * withdrawn, since a run that overlooks a policy would be worse than one that reads a set in vain.
+ * Policy sets. The set's own item decides where it applies. Organizations, projects and workspaces have pointers to sets
+ * that may apply there. These are only hints: they are written before the item and stay when the set no longer applies,
+ * because a run that skips a policy is worse than one that reads a set needlessly.
  */
 export interface PolicySet extends Edited {
   id: string;
@@ -28,11 +28,11 @@ export interface PolicySet extends Edited {
   global: boolean;
   /** Failures of its mandatory policies may be overridden; for kind `opa`. */
   overridable: boolean;
-  /** Of the engine that it was written for, e.g. `0.44.0`; null: any. */
+  /** Version of the engine that it was written for, e.g. `0.44.0`; null: any. */
   policyToolVersion: string | null;
   /** Folder of the archive that its policies are in, as given; empty: the archive itself. */
   policiesPath: string | null;
-  /** Which changes of its repository make a version; none: those of its folder. */
+  /** Paths in its repository whose changes create a version; none: those in its folder. */
   policyUpdatePatterns?: string[];
   /** Where its versions come from; absent where they are uploaded. */
   vcsRepo?: VcsRepo | null;
@@ -42,22 +42,22 @@ export interface PolicySet extends Edited {
   projectIds?: Set<string>;
   workspaceExclusionIds?: Set<string>;
   projectExclusionIds?: Set<string>;
-  /** It applies to workspaces by their tags, and names none (tag-selectors.ts). */
+  /** It applies to workspaces by their tags instead of by name (tag-selector-input.ts). */
   tagSelectors?: TagSelector[];
   /** Its policies when they are managed one by one. */
   policyIds?: Set<string>;
-  /** The newest version, whatever became of it. */
+  /** The newest version, whatever its status. */
   newestVersionId?: string;
   newestVersionAt?: string;
   /** The newest version that can be evaluated, and when it was created. */
   currentVersionId?: string;
   currentVersionAt?: string;
-  /** How many policies that one has. */
+  /** Number of policies in that version. */
   currentPolicyCount?: number;
   deletedAt?: string;
 }
 
-/** Most a set may have of each: its item holds their ids. */
+/** Maximum of each relationship: the set's item holds their ids. */
 export const maxRelated = {
   workspaceIds: 1000,
   projectIds: 500,
@@ -118,7 +118,7 @@ export const createPolicySet = async (
   });
 };
 
-/** Undefined when the name is taken, the set is gone, or is not as the editor has seen it. */
+/** Undefined when the name is taken, or the set was deleted or has changed since the editor read it. */
 export const updatePolicySet = async (
   set: PolicySet,
   change: Partial<PolicySetSettings>,
@@ -133,7 +133,7 @@ export const updatePolicySet = async (
   return updated === 'name taken' ? undefined : updated;
 };
 
-/** Undefined when the set is gone or was changed since it was read. 2 writes. */
+/** Undefined when the set was deleted or has changed since it was read. 2 writes. */
 export const changeTagSelectors = async (
   set: PolicySet,
   tagSelectors: TagSelector[],
@@ -153,7 +153,7 @@ const scopeOf = (related: Related, id: string): PolicyScope | undefined => {
   return related.startsWith('workspace') ? { workspace: id } : { project: id };
 };
 
-/** Undefined when the set is gone or would have too many. 1 write, and 1 for each. */
+/** Undefined when the set was deleted or would exceed the maximum. 1 write, and 1 for each. */
 export const relate = async (set: PolicySet, to: Related, ids: string[]): Promise<PolicySet | undefined> => {
   if (ids.length === 0) return set;
   await inBatches(ids, atOnce, (id) => {
@@ -181,7 +181,7 @@ export const unrelate = async (set: Pick<PolicySet, 'id'>, from: Related, ids: s
   if (from === 'policyIds') await inBatches(ids, atOnce, (id) => notePolicySets(id, set.id, false));
 };
 
-/** Deletes it with its parameters; a run that was created keeps what it has to pass. */
+/** Deletes the set with its parameters; existing runs keep their frozen copy. */
 export const deletePolicySet = async (set: PolicySet): Promise<void> => {
   const key = keys.policySet(set.id);
   await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
@@ -208,7 +208,7 @@ export const listPolicySetNames = async (organization: string): Promise<{ id: st
 
 type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'> & Partial<Pick<Workspace, 'tags'>>;
 
-/** The nearer word counts: that of the workspace before that of its project before that for all. */
+/** The most specific rule wins: the workspace's, then its project's, then the global one. */
 const appliesTo = (set: PolicySet, { id, organization, projectId, tags }: Home): boolean => {
   if (set.organization !== organization || set.workspaceExclusionIds?.has(id)) return false;
   if (set.tagSelectors?.length) return selects(set.tagSelectors, tags ?? []);
@@ -231,7 +231,7 @@ export const policySetsOf = async (workspace: Home, template?: string): Promise<
   const ofProject = keys.policySetsOf({ project: projectId });
   const pointers = await Promise.all([
     batchGet<Pointers>(scopes.map(keys.policySetsOf)),
-    // Whoever starts a run asks for the project's variable sets too, which lie beside it.
+    // A run that is created also reads the project's variable sets, in the same partition.
     queryTogether<Pointers>(ofProject.pk, ofProject.sk),
   ]);
   const ids = new Set(pointers.flat().flatMap((pointer) => [...(pointer.ids ?? [])]));
@@ -244,7 +244,7 @@ export const policySetsOf = async (workspace: Home, template?: string): Promise<
   return sets.filter((set) => places.some((place) => appliesTo(set, place))).sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
-/** A workspace or project that is deleted leaves the sets that speak of it. */
+/** Removes a deleted workspace or project from the sets that name it. */
 export const leavePolicySets = async (scope: { project: string } | { workspace: string }): Promise<void> => {
   const pointer = await get<{ ids?: Set<string> }>(keys.policySetsOf(scope));
   if (!pointer) return;

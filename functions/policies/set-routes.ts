@@ -39,7 +39,7 @@ import {
 } from './set-records.ts';
 import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts';
 
-/** Policy sets: what they are, and to what they apply (HCP API: policy sets). */
+/** Policy sets and where they apply (HCP API: policy sets). */
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
@@ -51,13 +51,13 @@ const add = async (set: PolicySet, { relation, ids }: Targets, pointer: string):
 
 /** Connects policy sets to repositories (version-control/policy-set-repo.ts). */
 export interface SetConnecting<P> {
-  /** Checks what a request says of it; nothing is written. @throws {ApiError} 422 */
+  /** Checks the request without writing anything. @throws {ApiError} 422 */
   prepare(request: ApiRequest, organization: string, current?: PolicySet): Promise<P | undefined>;
   /** @throws {ApiError} 422 */
   connect(prepared: P, setId: string): Promise<PolicySet['vcsRepo']>;
   /** Undoes the connection of a failed change. */
   abandon(set: PolicySet, requested: PolicySet['vcsRepo']): Promise<void>;
-  /** Fetches what it follows from now on. */
+  /** Fetches the commit that the set follows from now on. */
   settle(before: PolicySet | undefined, after: PolicySet): Promise<void>;
   leave(set: PolicySet): Promise<void>;
 }
@@ -116,7 +116,7 @@ const update =
     throw taken();
   };
 
-/** Doing it again changes nothing. */
+/** Idempotent. */
 const change = (relation: Relation, adds: boolean) => async (context: Context<PolicySet>) => {
   const { request, subject } = context;
   const ids = await readRelated(request, subject, relation, adds);
@@ -134,7 +134,7 @@ const include = includable(
   'workspace_exclusions',
   'project_exclusions',
 );
-/** More than that many do not come along. */
+/** Maximum of included resources. */
 const maxIncluded = 100;
 
 const included = async (
@@ -143,30 +143,30 @@ const included = async (
 ): Promise<Resource[] | undefined> => {
   const includes = include.of(request);
   if (includes.size === 0) return undefined;
-  const some = (
+  const readIncluded = (
     name: (typeof include.paths)[number],
     of: (set: PolicySet) => Iterable<string | undefined>,
   ): string[] =>
     includes.has(name) ? [...new Set(sets.flatMap((set) => [...of(set)]))].filter((id) => id !== undefined) : [];
   const distinct = (...of: string[][]): string[] => [...new Set(of.flat())].slice(0, maxIncluded);
   const [policies, workspaces, projects, versions] = await Promise.all([
-    getPolicies(distinct(some('policies', (set) => set.policyIds ?? []))),
+    getPolicies(distinct(readIncluded('policies', (set) => set.policyIds ?? []))),
     getWorkspaces(
       distinct(
-        some('workspaces', (set) => set.workspaceIds ?? []),
-        some('workspace_exclusions', (set) => set.workspaceExclusionIds ?? []),
+        readIncluded('workspaces', (set) => set.workspaceIds ?? []),
+        readIncluded('workspace_exclusions', (set) => set.workspaceExclusionIds ?? []),
       ),
     ),
     getProjects(
       distinct(
-        some('projects', (set) => set.projectIds ?? []),
-        some('project_exclusions', (set) => set.projectExclusionIds ?? []),
+        readIncluded('projects', (set) => set.projectIds ?? []),
+        readIncluded('project_exclusions', (set) => set.projectExclusionIds ?? []),
       ),
     ),
     Promise.all(
       distinct(
-        some('current_version', (set) => [set.currentVersionId]),
-        some('newest_version', (set) => [set.newestVersionId]),
+        readIncluded('current_version', (set) => [set.currentVersionId]),
+        readIncluded('newest_version', (set) => [set.newestVersionId]),
       ).map(getPolicySetVersion),
     ),
   ]);
@@ -174,7 +174,7 @@ const included = async (
     ...policies.map(policyDocument),
     ...(await workspaceDocuments(principal, workspaces)),
     ...(await projectDocuments(principal, projects)),
-    ...versions.flatMap((one) => (one ? [policySetVersionDocument(one)] : [])),
+    ...versions.flatMap((version) => (version ? [policySetVersionDocument(version)] : [])),
   ];
 };
 
@@ -183,7 +183,7 @@ const read = async (context: Context<PolicySet>): Promise<Answer> => {
   return withEtag(ok(policySetDocument(set), await included(context, [set])), set);
 };
 
-/** By the names alone, unless a filter asks for what only the sets know. */
+/** Reads only the names, unless a filter needs the sets themselves. */
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const all = searched(request, await listPolicySetNames(subject.organization)).map(({ id }) => id);

@@ -8,7 +8,7 @@ import { type Bundle, bundleOf } from './engine/bundle.ts';
 import { PolicySetError } from './engine/policy-blocks.ts';
 import { getPolicySet, type PolicySet } from './set-records.ts';
 
-/** Versions of a policy set: an archive each, uploaded straight to the bucket (HCP API: policy set versions). */
+/** Versions of a policy set: archives that clients upload directly to the bucket (HCP API: policy set versions). */
 export interface PolicySetVersion {
   id: string;
   policySetId: string;
@@ -17,22 +17,22 @@ export interface PolicySetVersion {
   statusTimestamps: Record<string, string>;
   createdAt: string;
   updatedAt: string;
-  /** What the archive comes to, once it is ready; what is uploaded later does not count. */
+  /** Key of the bundle, once the version is ready; later uploads are ignored. */
   bundleKey?: string;
   policyCount?: number;
   /** For people, when `status` is errored. */
   errorMessage?: string;
-  /** Of one from version control: what it is of, and the provider's name for `source`. */
+  /** For a version from version control: its commit, and the provider's name for `source`. */
   ingress?: { commitSha: string; commitUrl: string; identifier: string };
   source?: string;
 }
 
-/** How long an upload URL is good for, in seconds. */
+/** How long an upload URL is valid, in seconds. */
 const uploadSeconds = 3600;
 
 const uploadName = (id: string): string => `${id}.tar.gz`;
 
-/** Takes any content; what counts is what is read when it is accepted. */
+/** Accepts any content; it is checked when it is read. */
 export const policyUploadUrl = ({ id }: PolicySetVersion): Promise<string> =>
   presignUpload(uploadName(id), uploadSeconds);
 
@@ -49,7 +49,7 @@ const keep = async (version: PolicySetVersion): Promise<PolicySetVersion | undef
   return noted || (await getPolicySet(policySetId)) ? version : undefined;
 };
 
-/** Undefined when the set is gone. */
+/** Undefined when the set was deleted. */
 export const createPolicySetVersion = (set: PolicySet): Promise<PolicySetVersion | undefined> => {
   const createdAt = now();
   return keep({
@@ -80,7 +80,7 @@ export const createPolicyCommit = (
 export const getPolicySetVersion = (id: string): Promise<PolicySetVersion | undefined> =>
   get<PolicySetVersion>(keys.policySetVersion(id));
 
-/** The newest first. Reads the pointers of all, and the versions of the page. */
+/** Newest first. Reads all pointers, and the versions of the page. */
 export const listPolicySetVersions = async (
   setId: string,
   { page, size }: { page: number; size: number },
@@ -99,7 +99,7 @@ export const listPolicySetVersions = async (
 
 type Ingested = Pick<PolicySetVersion, 'status' | 'bundleKey' | 'policyCount' | 'errorMessage'>;
 
-/** @param archive its content, or its size when that is too much */
+/** @param archive its content, or its size in bytes when it is too large */
 const ingest = async (
   { id }: PolicySetVersion,
   { policiesPath, kind }: PolicySet,
@@ -124,7 +124,7 @@ const ingest = async (
   }
 };
 
-/** The set goes by it from now on, unless it has a newer one. May be repeated. */
+/** Makes it the set's current version, unless there is a newer one. May be repeated. */
 const makeCurrent = (version: PolicySetVersion): Promise<PolicySet | undefined> =>
   update<PolicySet>(keys.policySet(version.policySetId), {
     set: {
@@ -138,8 +138,8 @@ const makeCurrent = (version: PolicySetVersion): Promise<PolicySet | undefined> 
   });
 
 /**
- * Looks whether the upload has come, and if so reads it and settles the status. S3 tells nobody at once, and clients wait
- * for it. One request to S3 while pending, none after.
+ * Checks for the upload, and if it is there reads it and settles the status: clients wait for this, and S3's events
+ * arrive late. One request to S3 while pending, none after.
  */
 export const checkPolicyUpload = async (version: PolicySetVersion): Promise<PolicySetVersion> => {
   const set = version.status === 'pending' ? await getPolicySet(version.policySetId) : undefined;
@@ -165,10 +165,10 @@ const settle = async (version: PolicySetVersion, ingested: Ingested): Promise<Po
   return updated;
 };
 
-/** The rest of the repository counts against the limits of a commit only (version-control/repack.ts). */
+/** Other files of the repository count only against the limits of a commit (version-control/repack.ts). */
 const commitLimits = { packedBytes: 100 * 1024 * 1024, unpackedBytes: 1024 ** 3, files: archiveLimits.files };
 
-/** What was fetched of the commit, or why it could not be. False while the version is not there. May be repeated. */
+/** Completes a version with its commit's archive, or with the failure. False while the version does not exist. May be repeated. */
 export const settleCommitOfPolicies = async (
   versionId: string,
   fetched: { key: string } | { failure: string },
@@ -189,10 +189,10 @@ export const settleCommitOfPolicies = async (
   return true;
 };
 
-/** Versions that are looked at, where newer ones were announced and not uploaded. */
+/** Maximum of versions to check when newer ones were created but never uploaded. */
 const maxAwaited = 5;
 
-/** The set with its latest upload, also if nothing has read it yet or a reader stopped halfway. */
+/** The set with its latest upload, even if that was not read yet or a reader was interrupted. */
 export const withNewestVersion = async (set: PolicySet): Promise<PolicySet> => {
   if (!set.newestVersionId || set.newestVersionId === set.currentVersionId) return set;
   const { items } = await listPolicySetVersions(set.id, { page: 1, size: maxAwaited });
@@ -204,7 +204,7 @@ export const withNewestVersion = async (set: PolicySet): Promise<PolicySet> => {
   return set;
 };
 
-/** @throws {Error} when the object is gone */
+/** @throws {Error} when the object is missing */
 export const readBundle = async (bundleKey: string): Promise<Bundle> => {
   const content = await getObject(bundleKey);
   if (!content) throw new Error(`the policies ${bundleKey} are missing`);

@@ -23,7 +23,7 @@ import {
   policyUploadUrl,
 } from './set-version-records.ts';
 
-/** What is in a policy set: its versions, each an archive, and its parameters. */
+/** Versions and parameters of policy sets. */
 
 const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> => {
   if (subject.vcsRepo) {
@@ -46,7 +46,7 @@ const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> =
 /** Clients wait here for their upload. */
 const readVersion = async ({ subject, granted }: Context<PolicySetVersion>): Promise<Answer> => {
   const version = await checkPolicyUpload(subject);
-  // The URL is the right to write.
+  // Whoever has the URL can upload.
   const mayUpload = version.status === 'pending' && granted.has('policy:write');
   return ok(policySetVersionDocument(version, mayUpload ? await policyUploadUrl(version) : undefined));
 };

@@ -15,19 +15,19 @@ const selector = v.pipe(
     'is-exclude': v.nullish(v.boolean(), false),
   }),
   v.transform(
-    (given): TagSelector => ({
-      key: given['tag-key'],
-      value: given['tag-value'],
-      ...(given['is-exclude'] ? { excludes: true as const } : {}),
+    (data): TagSelector => ({
+      key: data['tag-key'],
+      value: data['tag-value'],
+      ...(data['is-exclude'] ? { excludes: true as const } : {}),
     }),
   ),
 );
 
 export const isSameSelector = (a: TagSelector, b: TagSelector): boolean => a.key === b.key && a.value === b.value;
 
-/** By key and value, each once: the last one given. */
+/** Without duplicates by key and value; the last one wins. */
 export const distinctSelectors = (all: TagSelector[]): TagSelector[] =>
-  all.filter((one, i) => !all.slice(i + 1).some((later) => isSameSelector(one, later)));
+  all.filter((selector, i) => !all.slice(i + 1).some((later) => isSameSelector(selector, later)));
 
 export const tagSelectorList = v.pipe(
   v.array(selector),
@@ -46,7 +46,7 @@ type Explicit = Pick<
   'global' | 'workspaceIds' | 'projectIds' | 'workspaceExclusionIds' | 'projectExclusionIds'
 >;
 
-/** A set applies by tags or to what it names. @throws {ApiError} 422 */
+/** A set applies by tags or by name, never both. @throws {ApiError} 422 */
 export const checkScoping = (set: Explicit, pointer: string): void => {
   const named = [set.workspaceIds, set.projectIds, set.workspaceExclusionIds, set.projectExclusionIds];
   if (!set.global && named.every((ids) => !ids?.size)) return;

@@ -22,14 +22,14 @@ const read = (request: ApiRequest): TagSelector[] =>
 
 const tries = 5;
 
-/** Doing it again changes nothing. */
+/** Idempotent. */
 const change =
   (merge: (current: TagSelector[], given: TagSelector[]) => TagSelector[]) =>
   async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
-    const given = read(request);
+    const requested = read(request);
     let set: PolicySet | undefined = subject;
     for (let i = 0; i < tries && set; i++) {
-      const selectors = merge(set.tagSelectors ?? [], given);
+      const selectors = merge(set.tagSelectors ?? [], requested);
       if (selectors.length > maxTagSelectors) {
         throw unprocessable('/data', `tag-selectors: a policy set has at most ${maxTagSelectors}`);
       }
@@ -49,13 +49,15 @@ export const tagSelectorRoutes: Route[] = [
     path,
     'policy:write',
     policySet,
-    change((current, given) => distinctSelectors([...current, ...given])),
+    change((current, added) => distinctSelectors([...current, ...added])),
   ),
   route(
     'DELETE',
     path,
     'policy:write',
     policySet,
-    change((current, given) => current.filter((one) => !given.some((other) => isSameSelector(one, other)))),
+    change((current, removed) =>
+      current.filter((selector) => !removed.some((other) => isSameSelector(selector, other))),
+    ),
   ),
 ];

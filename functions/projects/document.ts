@@ -30,8 +30,8 @@ export const projectDocument = (project: Project, granted: Granted) => ({
 });
 
 export const projectDocuments = (grants: Grants, projects: Project[]): Promise<Resource[]> =>
-  byOrganization(projects, async (organization, some) => {
-    const granted = await grants.onProjects(organization, some);
-    const visible = some.filter(({ id }) => granted(id).has('project:read'));
-    return visible.map((one) => projectDocument(one, granted(one.id)));
+  byOrganization(projects, async (organization, group) => {
+    const granted = await grants.onProjects(organization, group);
+    const visible = group.filter(({ id }) => granted(id).has('project:read'));
+    return visible.map((project) => projectDocument(project, granted(project.id)));
   });

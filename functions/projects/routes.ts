@@ -80,7 +80,7 @@ const include = includable('effective_tag_bindings');
 /** Documents with the tags that they have, if those are to come along. */
 const withTags = (request: ApiRequest, projects: Project[], data: Resource[]): [Resource[], Resource[] | undefined] => {
   if (!include.of(request).has('effective_tag_bindings')) return [data, undefined];
-  const tags = new Map(projects.map((one) => [one.id, effectiveBindings(one)]));
+  const tags = new Map(projects.map((project) => [project.id, effectiveBindings(project)]));
   const related = data.map(({ relationships, ...document }) => {
     const ids = (tags.get(document.id) ?? []).map(({ id }) => id);
     return {

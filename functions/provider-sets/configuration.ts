@@ -29,8 +29,11 @@ export const providerConfigurationOf = (text: string): ProviderConfiguration | {
     return { fault: 'must not have an alias: modules get the default configuration of a provider' };
   }
   const expressions = expressionsIn(block);
-  const [, other] = expressions.map((one) => /(?<![\w.])(local|data|module)\.\w/.exec(one)).find(Boolean) ?? [];
+  const [, other] =
+    expressions.map((expression) => /(?<![\w.])(local|data|module)\.\w/.exec(expression)).find(Boolean) ?? [];
   if (other) return { fault: `can only refer to variables (var.…), not to ${other}.…` };
-  const names = expressions.flatMap((one) => [...one.matchAll(/(?<![\w.])var\.([\p{L}_][\p{L}\p{N}_-]*)/gu)]);
+  const names = expressions.flatMap((expression) => [
+    ...expression.matchAll(/(?<![\w.])var\.([\p{L}_][\p{L}\p{N}_-]*)/gu),
+  ]);
   return { localName, variables: [...new Set(names.map(([, name = '']) => name))] };
 };

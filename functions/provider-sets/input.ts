@@ -23,7 +23,7 @@ const source = v.pipe(
     /^(?:[A-Za-z0-9.-]+(?::\d+)?\/)?[A-Za-z0-9-]+\/[A-Za-z0-9-]+$/,
     'must be like hashicorp/aws or registry.terraform.io/hashicorp/aws',
   ),
-  v.transform((given) => (given.split('/').length === 2 ? `registry.terraform.io/${given}` : given).toLowerCase()),
+  v.transform((source) => (source.split('/').length === 2 ? `registry.terraform.io/${source}` : source).toLowerCase()),
 );
 
 const configuration = v.pipe(
@@ -52,9 +52,9 @@ const relationships = { workspaces: v.optional(toMany('workspaces')), projects: 
 
 /** Clients look for the words "Invalid Workspaces" and "Invalid Projects". @throws {ApiError} 422 */
 const checkTargets = async (organization: string, kind: Kind, ids: string[], pointer: string): Promise<void> => {
-  const found: { id: string; organization: string }[] =
+  const records: { id: string; organization: string }[] =
     kind === 'workspaces' ? await getWorkspaces(ids) : await getProjects(ids);
-  const missing = ids.find((id) => !found.some((one) => one.id === id && one.organization === organization));
+  const missing = ids.find((id) => !records.some((record) => record.id === id && record.organization === organization));
   if (missing === undefined) return;
   const words = kind === 'workspaces' ? 'Invalid Workspaces' : 'Invalid Projects';
   throw unprocessable(pointer, `${words}: ${missing.slice(0, 100)} not found in ${organization}`);
@@ -130,8 +130,8 @@ export const readProviderSetChange = async (request: ApiRequest, set: ProviderSe
     providerSource: attributes['provider-source'] ?? attributes.provider_source,
     ...(configurationHcl === undefined ? {} : contentOf(configurationHcl)),
   };
-  const said = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-  return { ...said, ...(await readRelated(set.organization, change.global ?? set.global, related)) };
+  const values = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  return { ...values, ...(await readRelated(set.organization, change.global ?? set.global, related)) };
 };
 
 /** @throws {ApiError} 400 or 422 */

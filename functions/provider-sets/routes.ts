@@ -161,7 +161,7 @@ const ofWorkspace = async (context: Context<Workspace>): Promise<Answer> =>
   page(context, await effectiveProviderSets(context.subject));
 
 const all = '/organizations/{organization}/provider-sets';
-const one = '/provider-sets/{providerSet}';
+const path = '/provider-sets/{providerSet}';
 const kinds: Kind[] = ['workspaces', 'projects'];
 
 export const providerSetRoutes: Route[] = [
@@ -176,12 +176,12 @@ export const providerSetRoutes: Route[] = [
     (context) => single(context, context.subject),
     { include },
   ),
-  route('GET', one, 'provider-set:read', providerSet, (context) => single(context, context.subject), { include }),
-  route('PATCH', one, 'provider-set:write', providerSet, update, { include }),
-  route('DELETE', one, 'provider-set:write', providerSet, remove),
+  route('GET', path, 'provider-set:read', providerSet, (context) => single(context, context.subject), { include }),
+  route('PATCH', path, 'provider-set:write', providerSet, update, { include }),
+  route('DELETE', path, 'provider-set:write', providerSet, remove),
   ...kinds.flatMap((kind): Route[] => [
-    route('POST', `${one}/relationships/${kind}`, 'provider-set:write', providerSet, relate(kind, true)),
-    route('DELETE', `${one}/relationships/${kind}`, 'provider-set:write', providerSet, relate(kind, false)),
+    route('POST', `${path}/relationships/${kind}`, 'provider-set:write', providerSet, relate(kind, true)),
+    route('DELETE', `${path}/relationships/${kind}`, 'provider-set:write', providerSet, relate(kind, false)),
   ]),
   // Permission to read variables includes the configuration of providers.
   route('GET', '/projects/{project}/provider-sets', 'variable:read', project, ofProject, { include }),

@@ -1,5 +1,5 @@
-import { type Answer, accepted, created, json, type Resource } from '../api/answer.ts';
-import { conflict, notFound } from '../api/errors.ts';
+import { type Answer, created, json, type Resource } from '../api/answer.ts';
+import { notFound } from '../api/errors.ts';
 import { inWorkspace, param } from '../api/finders.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf } from '../api/pagination.ts';
@@ -7,7 +7,7 @@ import { type Context, type Finder, type Route, route, type Subject } from '../a
 import { requiredIn } from '../api/validation.ts';
 import { configurationVersionDocument } from '../configurations/document.ts';
 import { getConfigurationVersion } from '../configurations/records.ts';
-import { cancelHidden, forceCancelHidden, hiddenAtOnce, isFull } from '../orchestration/hidden-runs.ts';
+import { cancelHiddenRun, checkRoom, forceCancelHiddenRun } from '../hidden-runs/answers.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
 import { getUser } from '../people/accounts/users.ts';
 import { linkToArtifact } from '../runs/plan-links.ts';
@@ -36,38 +36,34 @@ const workspaceOfNewQuery: Finder<Workspace> = {
 };
 
 const included = async ({ request }: Context<Subject>, runs: QueryRun[]): Promise<Resource[] | undefined> => {
-  const asked = include.of(request);
-  if (asked.size === 0) return undefined;
-  const some = async <T>(
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
+  const readIncluded = async <T>(
     of: 'created_by' | 'configuration_version',
     ids: string[],
     read: (id: string) => Promise<T>,
-  ) => (asked.has(of) ? Promise.all([...new Set(ids)].map((id) => read(id))) : []);
+  ) => (includes.has(of) ? Promise.all([...new Set(ids)].map((id) => read(id))) : []);
   const [users, versions] = await Promise.all([
-    some(
+    readIncluded(
       'created_by',
       runs.map(({ createdBy }) => createdBy),
       getUser,
     ),
-    some(
+    readIncluded(
       'configuration_version',
       runs.map(({ configurationVersionId }) => configurationVersionId),
       getConfigurationVersion,
     ),
   ]);
   return [
-    ...users.flatMap((one) => (one ? [userDocument(one)] : [])),
-    ...versions.flatMap((one) => (one ? [configurationVersionDocument(one)] : [])),
+    ...users.flatMap((user) => (user ? [userDocument(user)] : [])),
+    ...versions.flatMap((version) => (version ? [configurationVersionDocument(version)] : [])),
   ];
 };
 
 const create = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
   const wanted = await readNewQuery(request, subject);
-  if (await isFull(subject.organization, 'QUERYING#')) {
-    throw conflict(
-      `${hiddenAtOnce} query runs of ${subject.organization} are in progress, the maximum. Wait for one to end.`,
-    );
-  }
+  await checkRoom(subject.organization, 'query runs');
   return created(queryRunDocument(await createQueryRun(subject, wanted, principal.userId), request.baseUrl));
 };
 
@@ -81,36 +77,30 @@ const listAll = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject } = context;
   const page = pageOf(request);
   const { items, total } = await listQueryRuns(subject.id, page);
-  const documents = items.map((one) => queryRunDocument(one, request.baseUrl));
+  const documents = items.map((query) => queryRunDocument(query, request.baseUrl));
   return list(request, page, total, documents, await included(context, items));
 };
 
-const refused = ({ id, status }: QueryRun, verb: string) =>
-  conflict(`Query run ${queryRunId(id)} is ${status} and cannot be ${verb} now.`, 'transition not allowed');
+const nameOf = ({ id }: QueryRun): string => `Query run ${queryRunId(id)}`;
 
-const cancel = async ({ subject, principal }: Context<QueryRun>): Promise<Answer> => {
-  if (!(await cancelHidden(subject, principal.userId))) throw refused(subject, 'canceled');
-  return accepted();
-};
+const cancel = ({ subject, principal }: Context<QueryRun>): Promise<Answer> =>
+  cancelHiddenRun(subject, principal.userId, nameOf(subject));
 
-const forceCancel = async ({ subject }: Context<QueryRun>): Promise<Answer> => {
-  if (!(await forceCancelHidden(subject))) throw refused(subject, 'force-canceled');
-  return accepted();
-};
+const forceCancel = ({ subject }: Context<QueryRun>): Promise<Answer> => forceCancelHiddenRun(subject, nameOf(subject));
 
 /** Not in HCP's API: the configuration that the query generated for the resources it found. */
 const generated = async ({ subject }: Context<QueryRun>): Promise<Answer> => {
   if (subject.plan.report?.generatedConfiguration) return linkToArtifact(subject, 'generated-configuration');
-  throw notFound(`Query run ${queryRunId(subject.id)} has generated no configuration.`);
+  throw notFound(`${nameOf(subject)} has generated no configuration.`);
 };
 
-const one = '/queries/{query}';
+const path = '/queries/{query}';
 
 export const queryRoutes: Route[] = [
   route('POST', '/queries', 'run:plan', workspaceOfNewQuery, create),
   route('GET', '/workspaces/{workspace}/queries', 'run:read', workspace, listAll, { include }),
-  route('GET', one, 'run:read', queryRun, single, { include }),
-  route('GET', `${one}/generated-configuration`, 'run:read', queryRun, generated),
-  route('POST', `${one}/actions/cancel`, 'run:plan', queryRun, cancel),
-  route('POST', `${one}/actions/force-cancel`, 'run:force-cancel', queryRun, forceCancel),
+  route('GET', path, 'run:read', queryRun, single, { include }),
+  route('GET', `${path}/generated-configuration`, 'run:read', queryRun, generated),
+  route('POST', `${path}/actions/cancel`, 'run:plan', queryRun, cancel),
+  route('POST', `${path}/actions/force-cancel`, 'run:force-cancel', queryRun, forceCancel),
 ];

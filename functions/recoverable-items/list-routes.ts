@@ -53,7 +53,7 @@ const included = async (
   const users = wanted.has('deleted_by') ? await Promise.all(ids(({ deletedBy }) => deletedBy).map(getUser)) : [];
   const projects = wanted.has('project') ? await getProjects(ids(({ projectId }) => projectId)) : [];
   return [
-    ...(wanted.has('recoverable') ? shown.map((one) => workspaceDocument(one, granted(one.id))) : []),
+    ...(wanted.has('recoverable') ? shown.map((workspace) => workspaceDocument(workspace, granted(workspace.id))) : []),
     ...users.flatMap((user) => (user ? [userDocument(user)] : [])),
     ...(await projectDocuments(principal, projects)),
   ];

@@ -30,5 +30,5 @@ export const listRecoverable = async (organization: string): Promise<Recoverable
   const workspaces: EndedWorkspace[] = await batchGet<EndedWorkspace & Key>(
     entries.map(({ workspaceId }) => keys.workspace(workspaceId)),
   );
-  return workspaces.filter(isRecoverable).filter((one) => one.organization === organization);
+  return workspaces.filter(isRecoverable).filter((workspace) => workspace.organization === organization);
 };

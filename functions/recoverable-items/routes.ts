@@ -27,10 +27,10 @@ const deleteForGood = async ({ subject }: Context<Recoverable>): Promise<Answer>
   throw conflict(`Workspace ${subject.name} was recovered at the same time.`);
 };
 
-const one = '/recoverable-items/{recoverableItem}/actions';
+const path = '/recoverable-items/{recoverableItem}/actions';
 
 export const recoverableItemRoutes: Route[] = [
   // What deletes it undoes that, and makes it final.
-  route('PUT', `${one}/recover`, 'workspace:delete', item, recoverOne),
-  route('PUT', `${one}/permanently-delete`, 'workspace:delete', item, deleteForGood),
+  route('PUT', `${path}/recover`, 'workspace:delete', item, recoverOne),
+  route('PUT', `${path}/permanently-delete`, 'workspace:delete', item, deleteForGood),
 ];

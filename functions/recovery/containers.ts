@@ -1,12 +1,12 @@
 import { isRunnerGone, runningContainers, stopRunner } from '../orchestration/launcher.ts';
 
 /**
- * Asks every container to stop: the table does not know who has which. Terraform gets its two minutes to end, and leaves
- * its state where the apply would. @returns how many have not ended
+ * Stops every container: the restored table does not know which run each one belongs to. Terraform gets two minutes to
+ * end, and saves its state as usual. @returns the number of containers that have not ended
  */
 export const stopContainers = async (): Promise<number> => {
   const containers = await runningContainers();
   await Promise.all(containers.map(({ arn }) => stopRunner(arn, 'the platform was restored to an earlier time')));
-  const gone = await Promise.all(containers.map(({ arn }) => isRunnerGone(arn)));
-  return gone.filter((one) => !one).length;
+  const states = await Promise.all(containers.map(({ arn }) => isRunnerGone(arn)));
+  return states.filter((isGone) => !isGone).length;
 };

@@ -7,7 +7,7 @@ import { directly } from '../store/direct-calls.ts';
 
 const client = new SFNClient(directly('states'));
 
-/** Stops executions whose run has ended, or is not known any more. @returns their names */
+/** Stops executions whose run has ended or no longer exists. @returns their names */
 export const stopOrphanedExecutions = async (): Promise<string[]> => {
   const stopped: string[] = [];
   const { stateMachineArn } = environment;

@@ -8,10 +8,10 @@ import { endRuns } from './runs.ts';
 endRunsWithStates();
 
 /**
- * After the table was restored to an earlier time, for whoever operates the platform: what happened since is in the
- * cloud, in the bucket and in Step Functions, but not in the table. A plan from before could be applied once more, and a
- * new one would be made from a state that is not the last. So the last states become the workspaces' again, and every run
- * that was under way ends. May be repeated, and has to be while runners are stopping.
+ * For operators, after the table was restored to an earlier time. What happened since is in the cloud, in the bucket and
+ * in Step Functions, but not in the table: an old plan could be applied again, and a new one would use an old state. So
+ * the latest states become the workspaces' current ones again, and every run that has not ended is ended. May be
+ * repeated, and must be while runners are stopping.
  */
 
 const input = v.object({
@@ -24,18 +24,18 @@ const input = v.object({
 });
 
 export interface Recovered extends NewerStates {
-  /** Everything is done; else invoke it again. */
+  /** Recovery is complete; otherwise invoke the function again. */
   done: boolean;
-  /** Containers that were told to stop and have not ended yet. */
+  /** Containers that are still stopping. */
   runnersStopping: number;
   runsEnded: string[];
-  /** Runs on agents that have not stopped yet. */
+  /** Runs whose agents have not stopped yet. */
   runsStopping: string[];
   executionsStopped: string[];
   next: string;
 }
 
-/** @throws {Error} with what is wrong with the input */
+/** @throws {Error} for invalid input */
 export const handler = async (event: unknown): Promise<Recovered> => {
   const parsed = v.safeParse(input, event);
   if (!parsed.success) {
@@ -43,7 +43,7 @@ export const handler = async (event: unknown): Promise<Recovered> => {
     throw new Error(`Send {"restoredTo": "…"}. ${issues.join('; ')}`);
   }
   const restoredTo = new Date(parsed.output.restoredTo).toISOString();
-  // First, while the runs still hold their workspaces: nothing may be planned with an older state.
+  // First, while runs still hold the workspaces' locks: nothing may be planned with an old state.
   const states = await bringInNewerStates(restoredTo);
   const runnersStopping = await stopContainers();
   const runs = runnersStopping > 0 ? { ended: [], stopping: [] } : await endRuns(restoredTo);

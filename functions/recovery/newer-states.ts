@@ -10,13 +10,13 @@ import { update } from '../store/table.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 
 /**
- * The bucket is never restored: a state is an object of its own, under its checksum, and is not overwritten. What the
- * platform accepted after the time that its table was restored to is still there, and is the last truth about what exists.
+ * The bucket is never restored: each state is a separate object under its checksum and is not overwritten. States from
+ * after the restore time are still there, and are the latest record of what exists.
  */
 
 export interface NewerStates {
   statesBroughtIn: { workspaceId: string; serial: number }[];
-  /** With the reason: these need a person. */
+  /** With the reason: a person has to decide these. */
   statesLeft: { workspaceId: string; key: string; why: string }[];
 }
 
@@ -31,10 +31,10 @@ interface NewerState {
 /** `states/<workspace>/<state version>/<sha256>.tfstate` (store/keys.ts). */
 const stateKey = /^states\/(ws-\w+)\/(sv-\w+)\/([0-9a-f]{64})\.tfstate$/;
 
-/** S3 tells when to the second. */
+/** S3's timestamps have a resolution of one second. */
 const isSince = (at: string, since: string): boolean => Date.parse(at) + 1000 > Date.parse(since);
 
-/** The last state of each workspace among those that were stored since, and that the table does not know. */
+/** The latest state of each workspace among those stored since, if it is missing in the table. */
 const findNewest = async (since: string): Promise<NewerState[]> => {
   const newest = new Map<string, NewerState>();
   for await (const { key, modifiedAt: at } of listObjects('states/')) {
@@ -47,7 +47,7 @@ const findNewest = async (since: string): Promise<NewerState[]> => {
   return [...newest.values()].filter((_, n) => versions[n]?.status !== 'finalized');
 };
 
-/** In whose name a state can be written: who holds the workspace, else the organization's owner, who locks it for that. */
+/** Who writes the state: the holder of the workspace's lock, else the organization's creator, who locks it for that. */
 const holderOf = async (workspace: Workspace): Promise<{ holder: object; lockedAt?: string } | undefined> => {
   const { lock } = workspace;
   if (lock) return { holder: lock.kind === 'run' ? { runId: lock.runId } : { userId: lock.userId } };
@@ -73,11 +73,11 @@ const unlock = async (workspaceId: string, at: string): Promise<void> => {
   await startNext(workspaceId);
 };
 
-/** @returns its serial, or why it stays where it is; undefined: there is nothing to do */
+/** @returns the new serial, or why the state was not taken; undefined if there is nothing to do */
 const bringIn = async ({ workspaceId, key, sha256, at }: NewerState): Promise<number | string | undefined> => {
   const workspace = await getWorkspace(workspaceId);
   if (!workspace || workspace.deletedAt) return 'The workspace does not exist in the restored data.';
-  // Somebody brought another one in since.
+  // Another state was stored in the meantime.
   if (workspace.state && !isSince(at, workspace.state.at)) return undefined;
   const bytes = await getObjectUpTo(key, maxStateBytes);
   if (!Buffer.isBuffer(bytes) || sha256Of(bytes) !== sha256) return 'Its content is not what was stored.';
@@ -109,7 +109,7 @@ const bringIn = async ({ workspaceId, key, sha256, at }: NewerState): Promise<nu
   }
 };
 
-/** Makes each workspace's last state current again. Reads the list of all states, and the content of those. */
+/** Makes each workspace's latest state current again. Lists all states, and reads the content of these. */
 export const bringInNewerStates = async (restoredTo: string): Promise<NewerStates> => {
   const states: NewerStates = { statesBroughtIn: [], statesLeft: [] };
   for (const state of await findNewest(restoredTo)) {

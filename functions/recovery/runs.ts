@@ -7,7 +7,7 @@ import { dueShard, dueShards } from '../store/due.ts';
 import type { Key } from '../store/keys.ts';
 import { queryAll } from '../store/table.ts';
 
-/** A run that is under way is always due some time. */
+/** Every run that has not ended is in the index of due items. */
 const runsUnderWay = async (): Promise<Run[]> => {
   const shards = await Promise.all(
     Array.from({ length: dueShards }, (_, n) => queryAll<Key>({ pk: dueShard(n), index: 'due' })),
@@ -21,10 +21,10 @@ const cause = (restoredTo: string): string =>
   `The platform was restored to ${restoredTo}. What this run did after that is not recorded, so it cannot go on. ` +
   'Compare the state with what exists (a refresh-only run), then start a new run.';
 
-/** Ends every run that is under way, those that wait in queues too. @returns ids */
+/** Ends every run that has not ended, including queued ones. @returns their ids */
 export const endRuns = async (restoredTo: string): Promise<{ ended: string[]; stopping: string[] }> => {
   const [ended, stopping]: [string[], string[]] = [[], []];
-  // Those that wait first: nothing begins when the one before them ends.
+  // Queued runs first, so that none starts when the one before it ends.
   const runs = (await runsUnderWay()).sort((a, b) => b.number - a.number);
   for (const run of runs) {
     const ending = run.apply.status === 'pending' ? 'PlanErrored' : 'ApplyErrored';

@@ -30,7 +30,7 @@ export const checkOverrides = async (
   );
   if (overriding.length === 0) return;
   const reserved = (await listReservedTagKeys(organization)).filter(({ disableOverrides }) => disableOverrides);
-  const refused = overriding.find(({ key }) => reserved.some((one) => one.key === key));
+  const refused = overriding.find(({ key }) => reserved.some((reservedKey) => reservedKey.key === key));
   if (!refused) return;
   throw unprocessable(
     '/data/relationships/tag-bindings',

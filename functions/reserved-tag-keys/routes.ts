@@ -42,13 +42,13 @@ const update = async ({ request, subject }: Context<ReservedTagKey>): Promise<An
 };
 
 const ofOrganization = '/organizations/{organization}/reserved-tag-keys';
-const one = '/reserved-tag-keys/{reservedTagKey}';
+const path = '/reserved-tag-keys/{reservedTagKey}';
 
 export const reservedTagKeyRoutes: Route[] = [
   route('POST', ofOrganization, 'reserved-tag-key:write', organization, create),
   route('GET', ofOrganization, 'reserved-tag-key:read', organization, listOfOrganization),
-  route('PATCH', one, 'reserved-tag-key:write', reservedTagKey, update),
-  route('DELETE', one, 'reserved-tag-key:write', reservedTagKey, async ({ subject }) => {
+  route('PATCH', path, 'reserved-tag-key:write', reservedTagKey, update),
+  route('DELETE', path, 'reserved-tag-key:write', reservedTagKey, async ({ subject }) => {
     await deleteReservedTagKey(subject);
     return noContent();
   }),

@@ -73,7 +73,7 @@ const outcomeOf = ({ attributes }: v.InferOutput<typeof outcome>): NewOutcome =>
   url: attributes.url || null,
   tags: Object.entries(attributes.tags ?? {}).map(([label, value]) => ({
     label,
-    value: value.map((one) => ({ label: one.label, level: one.level ?? 'none' })),
+    value: value.map((tag) => ({ label: tag.label, level: tag.level ?? 'none' })),
   })),
 });
 

@@ -51,9 +51,9 @@ const documents = async (
   const uses = await Promise.all(
     tasks.map(async ({ id }) => principal.visible(subject.organization, await listTaskWorkspaces(id))),
   );
-  const data = tasks.map((one, i) =>
+  const data = tasks.map((task, i) =>
     taskDocument(
-      one,
+      task,
       (uses[i] ?? []).map(({ id }) => id),
     ),
   );
@@ -120,8 +120,8 @@ const inUse = async ({ subject, principal }: Context<Task>, workspaces: Workspac
   const uses = workspaces.map((workspace) => ({ workspaceId: workspace.id, workspace }));
   const names = (await principal.visible(subject.organization, uses)).map(({ workspace }) => workspace.name);
   const count = uses.length === 1 ? '1 workspace' : `${uses.length} workspaces`;
-  const some = names.length ? ` (${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''})` : '';
-  return conflict(`Run task ${subject.name} is used by ${count}${some}. Remove it from them first.`);
+  const examples = names.length ? ` (${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''})` : '';
+  return conflict(`Run task ${subject.name} is used by ${count}${examples}. Remove it from them first.`);
 };
 
 const remove = async (context: Context<Task>): Promise<Answer> => {
@@ -163,14 +163,14 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
   const all = (await listWorkspaceTasks(subject.id)).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
   const shown = pageSlice(all, page);
   const tasks = include.has('task') ? await getTasks(shown.map(({ taskId }) => taskId)) : [];
-  const included = include.size ? tasks.map((one) => taskDocument(one, [])) : undefined;
+  const included = include.size ? tasks.map((task) => taskDocument(task, [])) : undefined;
   return list(request, page, all.length, shown.map(workspaceTaskDocument), included);
 };
 
 const attachmentOf = async ({ request, subject }: Context<Workspace>): Promise<WorkspaceTask> => {
-  const one = await getWorkspaceTask(subject.id, request.params.wstask ?? '');
-  if (!one) throw notFound(`Run task not found in workspace ${subject.name}.`);
-  return one;
+  const attachment = await getWorkspaceTask(subject.id, request.params.wstask ?? '');
+  if (!attachment) throw notFound(`Run task not found in workspace ${subject.name}.`);
+  return attachment;
 };
 
 const change = async (context: Context<Workspace>): Promise<Answer> => {

@@ -110,7 +110,7 @@ export const listTaskResults = async (run: StageFacts, stage?: TaskStage): Promi
   const stored = await queryAll<TaskResult>({ pk: keys.run(run.id).pk, prefix });
   const byId = new Map(stored.map((result) => [result.id, result]));
   const stages = stage ? [stage] : taskStages;
-  const ids = stages.flatMap((one) => run.checks?.tasks?.[one]?.taskResultIds ?? []);
+  const ids = stages.flatMap((name) => run.checks?.tasks?.[name]?.taskResultIds ?? []);
   return ids.flatMap((id) => byId.get(id) ?? []);
 };
 

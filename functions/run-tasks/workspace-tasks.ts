@@ -38,7 +38,7 @@ export const listTaskWorkspaces = async (taskId: string): Promise<WorkspaceTask[
   const attachments = await Promise.all(
     pointers.map(({ workspaceId }) => getWorkspaceTask(workspaceId, idOf(workspaceId, taskId))),
   );
-  return attachments.filter((one) => one !== undefined);
+  return attachments.filter((attachment) => attachment !== undefined);
 };
 
 export const isTaskInUse = async (taskId: string): Promise<boolean> => {
@@ -82,5 +82,5 @@ export const deleteWorkspaceTask = async ({ workspaceId, taskId, id }: Workspace
 
 /** A workspace that is deleted leaves its tasks. */
 export const deleteWorkspaceTasksOf = async (workspaceId: string): Promise<void> => {
-  for (const one of await listWorkspaceTasks(workspaceId)) await deleteWorkspaceTask(one);
+  for (const attachment of await listWorkspaceTasks(workspaceId)) await deleteWorkspaceTask(attachment);
 };

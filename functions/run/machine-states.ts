@@ -154,5 +154,5 @@ const settings: Record<RunState, Settings> = {
 export const entryOf = (state: RunState, run: Run): Entry => {
   const { status, ...rest } = settings[state];
   const entered = typeof status === 'function' ? status(run) : status;
-  return { ...rest, status: entered, passed: completed(run).filter((one) => one !== entered) };
+  return { ...rest, status: entered, passed: completed(run).filter((status) => status !== entered) };
 };

@@ -113,9 +113,10 @@ export interface CheckCount {
 /** An errored policy counts at its level; a set that could not be evaluated, as hard-mandatory. */
 export const checkCount = (sets: PolicySetOutcome[]): CheckCount => {
   const all = sets.flatMap(({ outcomes }) => outcomes);
-  const at = (level: EnforcementLevel) => all.filter((one) => bad(one) && one.enforcementLevel === level).length;
+  const at = (level: EnforcementLevel) =>
+    all.filter((outcome) => bad(outcome) && outcome.enforcementLevel === level).length;
   return {
-    passed: all.filter((one) => !bad(one)).length,
+    passed: all.filter((outcome) => !bad(outcome)).length,
     'advisory-failed': at('advisory'),
     'soft-failed': at('soft-mandatory'),
     'hard-failed': at('hard-mandatory') + sets.filter(({ error }) => error).length,

@@ -30,8 +30,8 @@ export type PolicyEvaluationStatus =
   | 'unreachable';
 
 /** Status of a run that ended without a result. */
-const unjudged = ({ status, statusTimestamps }: Facts, begun: string): 'errored' | 'canceled' | 'unreachable' => {
-  if (!statusTimestamps[begun]) return 'unreachable';
+const unjudged = ({ status, statusTimestamps }: Facts, startName: string): 'errored' | 'canceled' | 'unreachable' => {
+  if (!statusTimestamps[startName]) return 'unreachable';
   return status === 'errored' ? 'errored' : 'canceled';
 };
 

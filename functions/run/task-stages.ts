@@ -54,10 +54,10 @@ export const stageVerdict = (results: ResultFacts[]): StageVerdict => {
     ({ stage, enforcementLevel }) => stage !== 'post_apply' && enforcementLevel === 'mandatory',
   );
   if (binding.length > 0) {
-    const [one, are] = binding.length === 1 ? ['run task', 'is'] : ['run tasks', 'are'];
+    const [noun, are] = binding.length === 1 ? ['run task', 'is'] : ['run tasks', 'are'];
     return {
       verdict: 'failed',
-      message: `the run failed because the ${one} ${named(binding)} ${are} required to succeed`,
+      message: `the run failed because the ${noun} ${named(binding)} ${are} required to succeed`,
     };
   }
   if (failed.length === 0) return { verdict: 'passed' };
@@ -78,8 +78,8 @@ export interface StageFacts extends Pick<Run, 'id' | 'status' | 'statusTimestamp
 export const stagesOf = ({ checks }: Pick<StageFacts, 'checks'>): TaskStage[] =>
   taskStages.filter((stage) => checks?.tasks?.[stage] || (stage === 'post_plan' && checks?.policyEvaluation));
 
-const stamp = (run: StageFacts, stage: TaskStage, what: 'running' | 'completed'): Timestamp | undefined =>
-  run.statusTimestamps[`${stage.replace('_', '-')}-${what}-at`];
+const stamp = (run: StageFacts, stage: TaskStage, moment: 'running' | 'completed'): Timestamp | undefined =>
+  run.statusTimestamps[`${stage.replace('_', '-')}-${moment}-at`];
 
 /** Status of a begun stage in a run that is over. */
 const endOf = (status: RunStatus, failed: boolean): TaskStageStatus => {
@@ -91,9 +91,9 @@ export const taskStageStatus = (run: StageFacts, stage: TaskStage): TaskStageSta
   const { status, verdicts = {} } = run;
   if (stage === 'post_plan' && status === 'post_plan_awaiting_decision') return 'awaiting_override';
   if (stamp(run, stage, 'completed')) return 'passed';
-  const begun = stamp(run, stage, 'running') !== undefined;
-  if (!isFinal(status)) return begun ? 'running' : 'pending';
-  if (!begun) return 'unreachable';
+  const isStarted = stamp(run, stage, 'running') !== undefined;
+  if (!isFinal(status)) return isStarted ? 'running' : 'pending';
+  if (!isStarted) return 'unreachable';
   const policies = stage === 'post_plan' ? verdicts.policyEvaluation : undefined;
   return endOf(status, verdicts[stage] === 'failed' || policies === 'failed' || policies === 'overridable');
 };

@@ -23,7 +23,7 @@ const limits: Job['limits'] = {
   logBytes: 50 * mebibyte,
 };
 
-/** So long a beat may be missing before the execution gives its runner up (infra/lifecycle.ts). */
+/** How long heartbeats may be missing before the execution gives up on its runner (infra/lifecycle.ts). */
 const silentSeconds = 60;
 
 const sha256Checksum = (sha256: string | undefined): string | undefined => sha256 && `sha256:${sha256}`;
@@ -38,33 +38,70 @@ const sharing = ({ agentPool }: Run): Pick<Job, 'sharedProviderHosts'> => {
   return agentPool || sharedProviderHosts.length === 0 ? {} : { sharedProviderHosts };
 };
 
+/** Presigned URLs, credentials and keys of the phase. */
+const accessOf = async (
+  run: Run,
+  phase: PhaseName,
+  {
+    handedOver,
+    workspace,
+    archive,
+    variables,
+  }: {
+    handedOver: boolean;
+    workspace: Workspace | undefined;
+    archive: Archive;
+    variables: Job['variables'];
+  },
+) => {
+  const state = run.query ? undefined : workspace?.state;
+  const isApply = phase === 'apply';
+  const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
+    await Promise.all([
+      downloadUrl(archive.key),
+      state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
+      isApply && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
+      artifactUrls(run.id, phase),
+      isApply ? leftStateUrl(run) : null,
+      isApply ? newDataKey(keptStateContext(run.id)) : null,
+      workspace && identify(run, phase, workspace, variables),
+      workspace?.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
+    ]);
+  return {
+    configurationUrl,
+    stateUrl,
+    planUrl,
+    checksums: {
+      configuration: sha256Checksum(archive.sha256),
+      state: state && stateChecksum(state),
+      plan: sha256Checksum(run.plan.report?.checksums?.plan),
+    },
+    uploadUrls,
+    erroredStateUrl,
+    keptStateKey,
+    identity,
+    sshKey,
+  };
+};
+
 /** Everything a runner needs for one phase. The only place where sensitive values leave the control plane. */
 export const buildJob = async (
   run: Run,
   phase: PhaseName,
   token: string,
-  { handedOver, workspace: read }: { handedOver: boolean; workspace?: Workspace },
+  { handedOver, workspace: current }: { handedOver: boolean; workspace?: Workspace },
 ): Promise<Job> => {
   const [workspace, variables, archive] = await Promise.all([
-    read ?? (run.test ? undefined : getWorkspace(run.workspaceId)),
+    current ?? (run.test ? undefined : getWorkspace(run.workspaceId)),
     openInputs(run),
     archiveOfRun(run),
   ]);
   if (!workspace && !run.test) throw new ProtocolError(410, 'the workspace was deleted');
   if (phase === 'plan' && workspace) await recordPlanBasis(run, workspace);
-  const state = run.query ? undefined : workspace?.state;
-  const provided = phase === 'plan' ? frozenProviderSets(run.providerSetsKey) : {};
-  const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
-    await Promise.all([
-      downloadUrl(archive.key),
-      state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
-      phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
-      artifactUrls(run.id, phase),
-      phase === 'apply' ? leftStateUrl(run) : null,
-      phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
-      workspace && identify(run, phase, workspace, variables),
-      workspace?.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
-    ]);
+  const [access, providerSets] = await Promise.all([
+    accessOf(run, phase, { handedOver, workspace, archive, variables }),
+    phase === 'plan' ? frozenProviderSets(run.providerSetsKey) : {},
+  ]);
   return {
     runId: run.id,
     phase,
@@ -77,25 +114,13 @@ export const buildJob = async (
     // Only the command line draws a plan by the schemas of its providers.
     ...(run.source === 'terraform+cloud' || run.assessment ? {} : { withoutSchemas: true as const }),
     stateToken: stateTokenOf(run.id, phase, token),
-    configurationUrl,
-    stateUrl,
-    planUrl,
-    checksums: {
-      configuration: sha256Checksum(archive.sha256),
-      state: state && stateChecksum(state),
-      plan: sha256Checksum(run.plan.report?.checksums?.plan),
-    },
-    uploadUrls,
-    erroredStateUrl,
-    keptStateKey,
+    ...access,
     variables,
-    ...(await provided),
-    sshKey,
+    ...providerSets,
     environment: environmentOf(run),
-    identity,
     ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
-    // An agent that stood by would be one less for the pool; to start a process again costs it little.
+    // An agent that waited for the apply would be missing from its pool; starting another process costs it little.
     holdSeconds: run.planOnly || run.savePlan || run.agentPool ? 0 : environment.holdSeconds,
     ...(run.agentPool ? { silentSeconds } : {}),
     limits,

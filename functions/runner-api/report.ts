@@ -25,7 +25,9 @@ export const report = v.object({
   generatedConfiguration: v.optional(v.boolean()),
   terraformVersion: v.optional(v.pipe(v.string(), v.maxLength(60))),
   artifacts: v.optional(v.array(v.picklist(artifacts))),
-  checksums: v.optional(v.partial(v.object(Object.fromEntries(artifacts.map((one) => [one, sha256])) as Checksums))),
+  checksums: v.optional(
+    v.partial(v.object(Object.fromEntries(artifacts.map((artifact) => [artifact, sha256])) as Checksums)),
+  ),
   timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
   stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
   stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),

@@ -24,7 +24,7 @@ export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> 
     await phase.timings.measure('restore', async () => restore(phase, handedOver));
   }
   const prepared = handedOver?.prepared ?? (await prepare(phase));
-  // A plan keeps the values of its variables, except ephemeral ones.
+  // Plans store the values of variables, except ephemeral ones.
   const ephemeral = new Set(prepared.module.ephemeralVariables);
   const variables = ephemeral.size ? await writeVariables(files.variables, phase.variables(prepared), ephemeral) : [];
   give(files.variables, phase.user.owner);

@@ -21,15 +21,15 @@ export class Artifacts {
   readonly checksums: Partial<Record<Artifact, string>> = {};
 
   /** @param given URLs that came with the job */
-  constructor(client: Client, control: Control, given: Partial<Record<Artifact, string>> = {}) {
-    this.#given = given;
+  constructor(client: Client, control: Control, jobUrls: Partial<Record<Artifact, string>> = {}) {
+    this.#given = jobUrls;
     this.#client = client;
     this.#control = control;
   }
 
-  /** Requests URLs ahead of the uploads, while the phase waits for something else anyway: URLs expire soon. */
+  /** Requests upload URLs early, while the phase waits for something else. Not earlier, because they expire soon. */
   expect(artifacts: Artifact[]): void {
-    if (artifacts.every((one) => this.#fromJob(one))) return;
+    if (artifacts.every((artifact) => this.#fromJob(artifact))) return;
     this.#urls = this.#ask(artifacts);
     this.#urls.catch(() => {});
   }

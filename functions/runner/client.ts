@@ -23,7 +23,7 @@ import { TokenDeadError } from './errors.ts';
 
 /** How long a call without its own deadline is retried. */
 const callMs = 120_000;
-/** A claim that fails for longer belongs to a run that another runner has by now. */
+/** After failing for longer, the run of the claim belongs to another runner. */
 const claimMs = 90_000;
 
 const deadStatuses = [401, 410];
@@ -33,15 +33,15 @@ const passingStatuses = [408, 425, 429];
 const endpoint = (url: string, path: string): string => `${url}/runner/v1/${path}`;
 
 /** The error message of the control plane, if its response has one. */
-const said = (text: string): string => {
+const errorIn = (text: string): string => {
   const words = /^\{"error":("(?:[^"\\]|\\.)*")\}$/.exec(text)?.[1];
   return (words ? (JSON.parse(words) as string) : text).slice(0, 500);
 };
 
-/** Reads a response; protocol.ts says what each status means. */
+/** Reads a response; protocol.ts documents the statuses. */
 const outcome = <T>(path: string, { status, body }: Answer): T => {
   if (status >= 200 && status < 300) return (body.length ? JSON.parse(body.toString('utf8')) : {}) as T;
-  const message = `${path}: HTTP ${status} ${said(body.toString('utf8'))}`;
+  const message = `${path}: HTTP ${status} ${errorIn(body.toString('utf8'))}`;
   if (deadStatuses.includes(status)) throw new TokenDeadError(message);
   if (status >= 500 || passingStatuses.includes(status)) throw new TransportError(message);
   throw new RefusedError(message, status);
@@ -86,10 +86,10 @@ export class Client {
   readonly #url: string;
   readonly #token: string;
   readonly #signal: AbortSignal;
-  readonly #onDead: (why: string) => void;
+  readonly #onDead: (reason: string) => void;
 
   /** `onDead` is called once the control plane rejects the token; `signal` ends all waiting. */
-  constructor(url: string, token: string, signal: AbortSignal, onDead: (why: string) => void) {
+  constructor(url: string, token: string, signal: AbortSignal, onDead: (reason: string) => void) {
     this.#url = url;
     this.#token = token;
     this.#signal = signal;

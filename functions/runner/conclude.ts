@@ -31,9 +31,9 @@ const verdictOf = (phase: Phase, error: unknown): Verdict => {
   const { control, log } = phase;
   if (error instanceof TerraformError) return { outcome: 'errored', message: error.message };
   if (error instanceof InterruptedError && control.cause === 'interrupt') {
-    const how = control.killed ? 'was killed' : 'was interrupted';
-    log.note(`\nTerraform ${how}: the run was canceled.`);
-    return { outcome: 'canceled', message: `Terraform ${how} before it finished.` };
+    const end = control.killed ? 'was killed' : 'was interrupted';
+    log.note(`\nTerraform ${end}: the run was canceled.`);
+    return { outcome: 'canceled', message: `Terraform ${end} before it finished.` };
   }
   if (error instanceof InterruptedError) {
     log.error('the runner was stopped from outside before Terraform had finished.');
@@ -82,7 +82,7 @@ const startHeartbeats = ({ client, control, job, refuge }: Phase): { end(): Prom
 export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise<Conclusion<T>> => {
   const { control, log, client, job, facts } = phase;
   const heart = startHeartbeats(phase);
-  const begun = Date.now();
+  const startedAt = Date.now();
   let result: T | undefined;
   let verdict: Verdict;
   try {
@@ -98,13 +98,13 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   }
   const { outcome, defect } = verdict;
   const message = [phase.stateProblem, verdict.message].filter(Boolean).join(' ');
-  const shown = job.phase === 'apply' && outcome === 'errored' ? begun + shortestFailedApplyMs - Date.now() : 0;
+  const reportAt = job.phase === 'apply' && outcome === 'errored' ? startedAt + shortestFailedApplyMs - Date.now() : 0;
   // The file is complete before it is stored.
   log.end();
   const stored = storeLog(phase);
   // The phase's end follows at once, and with it the stored log: do not send the rest as well.
-  const closed = shown > 0 ? log.close() : stored.then((whole) => log.close({ send: !whole }));
-  await Promise.all([closed, stored, phase.forgetIdentity(), sleep(Math.max(0, shown))]);
+  const closed = reportAt > 0 ? log.close() : stored.then((whole) => log.close({ send: !whole }));
+  await Promise.all([closed, stored, phase.forgetIdentity(), sleep(Math.max(0, reportAt))]);
   // Not in parallel with the report: a heartbeat that arrives after it finds the token dead.
   await heart.end();
   const report: PhaseReport = {

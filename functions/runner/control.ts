@@ -68,7 +68,7 @@ export class Control {
   kill(): void {
     this.killed = true;
     this.#asked.abort();
-    for (const one of this.#running) one.kill();
+    for (const process of this.#running) process.kill();
   }
 
   /** The control plane has rejected the runner's token. */
@@ -78,13 +78,13 @@ export class Control {
   }
 
   /** Passes on stop requests while it runs, including one that came before. */
-  attach(one: Stoppable): void {
-    this.#running.add(one);
-    if (this.killed) one.kill();
+  attach(process: Stoppable): void {
+    this.#running.add(process);
+    if (this.killed) process.kill();
   }
 
-  detach(one: Stoppable): void {
-    this.#running.delete(one);
+  detach(process: Stoppable): void {
+    this.#running.delete(process);
   }
 
   /** Ends the timer; the phase is over. */
@@ -97,6 +97,6 @@ export class Control {
     if (this.cause) return;
     this.cause = cause;
     this.#asked.abort();
-    for (const one of this.#running) one.interrupt();
+    for (const process of this.#running) process.interrupt();
   }
 }

@@ -19,13 +19,13 @@ export class DeferredUploads {
   urls: ReportAnswer['laterUrls'] = {};
 
   /** `make` returns the file to be stored. */
-  add(what: DeferredUpload, make: () => Promise<string>): void {
-    this.#work.push({ what, make });
+  add(name: DeferredUpload, make: () => Promise<string>): void {
+    this.#work.push({ what: name, make });
   }
 
   /** Work without an upload, done after all uploads. */
-  addWork(what: string, work: () => Promise<void>): void {
-    this.#rest.push({ what, work });
+  addWork(name: string, work: () => Promise<void>): void {
+    this.#rest.push({ what: name, work });
   }
 
   /** Uploads once, however often it is called. Never throws. */
@@ -35,9 +35,9 @@ export class DeferredUploads {
   }
 
   async #run(): Promise<void> {
-    for (const one of this.#work) {
-      await this.#put(one).catch((error: unknown) =>
-        console.error(`${one.what} could not be stored: ${messageOf(error)}`),
+    for (const upload of this.#work) {
+      await this.#put(upload).catch((error: unknown) =>
+        console.error(`${upload.what} could not be stored: ${messageOf(error)}`),
       );
     }
     await this.#doRest();

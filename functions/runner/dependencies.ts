@@ -38,10 +38,10 @@ const maxDepth = 30;
 
 const referencesIn = (value: unknown, depth = 0): string[] => {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return [];
-  return Object.entries(value).flatMap(([key, one]) =>
-    key === 'references' && Array.isArray(one)
-      ? one.filter((text) => typeof text === 'string')
-      : referencesIn(one, depth + 1),
+  return Object.entries(value).flatMap(([key, value]) =>
+    key === 'references' && Array.isArray(value)
+      ? value.filter((text) => typeof text === 'string')
+      : referencesIn(value, depth + 1),
   );
 };
 
@@ -83,13 +83,13 @@ class Scope {
   }
 
   #reference(text: string): string[] {
-    const known = this.#found.get(text);
-    if (known) return known;
+    const cached = this.#found.get(text);
+    if (cached) return cached;
     // Stops at cycles.
     this.#found.set(text, []);
-    const found = this.#resolve(text);
-    this.#found.set(text, found);
-    return found;
+    const addresses = this.#resolve(text);
+    this.#found.set(text, addresses);
+    return addresses;
   }
 
   #resolve(text: string): string[] {
@@ -119,20 +119,20 @@ class Scope {
   /** Dependencies of the module call apply to all resources in it. */
   inherited(): string[] {
     const { depends_on, count_expression, for_each_expression } = this.#call ?? {};
-    const own = [
+    const callDependencies = [
       ...(this.#parent?.named(depends_on) ?? []),
       ...(this.#parent?.references(referencesIn([count_expression, for_each_expression])) ?? []),
     ];
-    return [...own, ...(this.#parent?.inherited() ?? [])];
+    return [...callDependencies, ...(this.#parent?.inherited() ?? [])];
   }
 
   *dependencies(): Generator<[string, string[]]> {
     const inherited = this.inherited();
     for (const { address, depends_on, ...expressions } of this.module.resources ?? []) {
       const own = this.#prefix + address;
-      const all = [...this.references(referencesIn(expressions)), ...this.named(depends_on), ...inherited];
-      const others = [...new Set(all)].filter((one) => one !== own);
-      if (others.length) yield [own, others.sort()];
+      const dependencies = [...this.references(referencesIn(expressions)), ...this.named(depends_on), ...inherited];
+      const otherAddresses = [...new Set(dependencies)].filter((address) => address !== own);
+      if (otherAddresses.length) yield [own, otherAddresses.sort()];
     }
     for (const child of this.#children.values()) yield* child.dependencies();
   }

@@ -1,5 +1,5 @@
-// Starts the runner in an image that is not the platform's own: reads the program from the platform's storage. ECS is given this
-// text itself (infra/runner-image.ts), with the checksum of what it may run.
+// Starts the runner in an image that is not the platform's own: reads the program from the platform's storage. ECS gets this
+// text itself (infra/runner-image.ts), with the checksum of the program.
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,26 +13,26 @@ const url = `${STEPFORM_URL}/runner/v1/program/${STEPFORM_PROGRAM}`;
 const tries = 6;
 const firstPauseMs = 500;
 
-const read = async (attempt = 1) => {
+const readProgram = async (attempt = 1) => {
   try {
     const answer = await fetch(url);
     if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
     return Buffer.from(await answer.arrayBuffer());
   } catch (error) {
-    if (attempt === tries) throw new Error(`The runner's program cannot be read from ${url}: ${error.message}`);
+    if (attempt === tries) throw new Error(`Can't read the runner's program from ${url}: ${error.message}`);
     await setTimeout(firstPauseMs * 2 ** attempt);
-    return read(attempt + 1);
+    return readProgram(attempt + 1);
   }
 };
 
-// As the platform's own image has it (Dockerfile). The root file system cannot be written.
+// Same as in the platform's own image (Dockerfile). The root file system is read-only.
 process.env.HOME = tmpdir();
 process.env.STEPFORM_TERRAFORM_USERS ??= '60000';
 
-const program = await read();
+const program = await readProgram();
 if (createHash('sha256').update(program).digest('hex') !== STEPFORM_PROGRAM_SHA256)
-  throw new Error(`What ${url} gives is not the runner's program: deploy the platform again.`);
-// A volume whose folder the image does not prepare is for root alone.
+  throw new Error(`${url} does not contain the runner's program (wrong checksum). Deploy the platform again.`);
+// A volume whose folder the image does not prepare is writable only by root.
 if (tmpdir() === '/tmp' && process.getuid() === 0) chmodSync('/tmp', 0o1777);
 const folder = mkdtempSync(join(tmpdir(), 'runner-'));
 for (const [name, content] of Object.entries(JSON.parse(gunzipSync(program).toString('utf8')))) {

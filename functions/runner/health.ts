@@ -1,11 +1,11 @@
 import type { PhaseReport } from '../protocols/runner.ts';
 import { managedInstances, type PlanJson } from './plan-json.ts';
 
-/** The health of a workspace, as its plan shows it (HCP Terraform: health assessments). */
+/** Health of a workspace, from its plan (HCP Terraform: health assessments). */
 
 type Health = NonNullable<PhaseReport['health']>;
 
-const changing = (actions: string[]): boolean => actions.some((one) => one !== 'no-op' && one !== 'read');
+const changing = (actions: string[]): boolean => actions.some((action) => action !== 'no-op' && action !== 'read');
 
 /**
  * Addresses of managed resources that were changed or deleted outside of Terraform, and that an apply would restore.
@@ -30,13 +30,14 @@ const statuses = {
   unknown: 'checksUnknown',
 } as const;
 
-/** Of preconditions, postconditions and check blocks; undefined where the configuration has none. */
+/** Counts of preconditions, postconditions and check blocks; undefined if the configuration has none. */
 const checksIn = ({ checks = [] }: PlanJson): Health | undefined => {
   const judged = checks.filter(({ address }) => address?.kind !== 'var');
   if (judged.length === 0) return undefined;
   const counts = { checksPassed: 0, checksFailed: 0, checksErrored: 0, checksUnknown: 0 };
   for (const { status, instances = [] } of judged) {
-    for (const one of instances.length ? instances : [{ status }]) counts[statuses[one.status] ?? 'checksUnknown']++;
+    for (const instance of instances.length ? instances : [{ status }])
+      counts[statuses[instance.status] ?? 'checksUnknown']++;
   }
   return counts;
 };

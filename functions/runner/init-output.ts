@@ -14,7 +14,7 @@ const plumbing = [
   /^(Terraform|OpenTofu) has been successfully initialized/,
   /^(Terraform|OpenTofu) has created a lock file/,
 ];
-/** Left out unless it has lines of its own. */
+/** Headings that are only kept if lines follow. */
 const heading = /^Initializing \S.*\.\.\.$/;
 /** Providers that are part of Terraform, modules that are part of the configuration. */
 const builtIn = /^- \S+ (is built in to |in (?!\.terraform\/))/;
@@ -61,11 +61,11 @@ export class InitOutput {
       return;
     }
     if (heading.test(text)) {
-      this.#skipping = plumbing.some((one) => one.test(text));
+      this.#skipping = plumbing.some((pattern) => pattern.test(text));
       this.#heading = this.#skipping ? '' : text;
       return;
     }
-    if (plumbing.some((one) => one.test(text))) this.#skipping = true;
+    if (plumbing.some((pattern) => pattern.test(text))) this.#skipping = true;
     if (this.#skipping || builtIn.test(text)) return;
     if (this.#heading) this.#write(this.#heading);
     this.#heading = '';

@@ -5,8 +5,8 @@ import type { Prepared } from './prepared.ts';
 import { recordedDirectory } from './workspace/record.ts';
 
 /**
- * Gives Terraform the providers that its lock file names and that are at hand: from the machine's cache, or from the
- * platform where the disk is gone with the runner. Not where the machine's owner or the workspace has configured a
+ * Gives Terraform the locked providers that are available locally: from the machine's cache, or from the
+ * platform where the disk does not outlive the runner. Skipped if the machine's owner or the workspace has configured a
  * cache. Terraform installs whatever is missing.
  */
 export const offerProviders = async (phase: Phase, prepared: Prepared): Promise<void> => {

@@ -29,7 +29,7 @@ interface JsonLine {
   hook?: { action?: string };
 }
 
-const done: Record<string, keyof Counts> = {
+const countsByVerb: Record<string, keyof Counts> = {
   Creation: 'resourceAdditions',
   Modifications: 'resourceChanges',
   Destruction: 'resourceDestructions',
@@ -91,17 +91,18 @@ export class OutputReader {
     }
     if (++this.#since <= 4) {
       const place = /^[│|]?\s+on (.+?) line (\d+)/.exec(line);
-      const last = this.#problems.at(-1);
-      if (place && last) last.place = placed(place[1] as string, place[2] as string);
+      const problem = this.#problems.at(-1);
+      if (place && problem) problem.place = placed(place[1] as string, place[2] as string);
     }
-    const one = /^[^\s(].*: (Creation|Modifications|Destruction|Import) complete/.exec(line);
-    if (one && !line.includes(' (local-exec): ') && !line.includes(' (remote-exec): ')) this.#count(one[1] as string);
-    const all =
+    const completed = /^[^\s(].*: (Creation|Modifications|Destruction|Import) complete/.exec(line);
+    if (completed && !line.includes(' (local-exec): ') && !line.includes(' (remote-exec): '))
+      this.#count(completed[1] as string);
+    const summary =
       /^(?:Apply|Destroy) complete! Resources: (?:(\d+) imported, )?(?:(\d+) added, )?(?:(\d+) changed, )?(\d+) destroyed/.exec(
         line,
       );
-    if (all) {
-      const [imported = 0, added = 0, changed = 0, destroyed = 0] = all.slice(1).map((n) => Number(n ?? 0));
+    if (summary) {
+      const [imported = 0, added = 0, changed = 0, destroyed = 0] = summary.slice(1).map((n) => Number(n ?? 0));
       this.#summary = {
         resourceAdditions: added,
         resourceChanges: changed,
@@ -135,7 +136,7 @@ export class OutputReader {
   }
 
   #count(action: string): void {
-    const key = done[action];
+    const key = countsByVerb[action];
     if (key) this.#counted[key]++;
   }
 }

@@ -60,8 +60,8 @@ export class Phase {
     this.#reader = users.reader;
     this.settings = { ...settings, inherited: { ...settings.inherited, ...this.#machine(settings.inherited) } };
     this.control = control;
-    this.client = new Client(settings.url, job.token, control.over, (why) => {
-      console.error(`the control plane has ended this ${job.phase}: ${why}`);
+    this.client = new Client(settings.url, job.token, control.over, (reason) => {
+      console.error(`the control plane has ended this ${job.phase}: ${reason}`);
       control.end();
     });
     this.artifacts = new Artifacts(this.client, control, job.uploadUrls);
@@ -139,9 +139,11 @@ export class Phase {
     this.#headed = true;
     const { engine, version } = this.job.terraform;
     const product = engine === 'tofu' ? 'OpenTofu' : 'Terraform';
-    const known = binary?.version ?? (/^\d/.test(version) ? version : undefined);
-    const where = binary?.platform ?? platform;
-    this.log.note(`${product}${known ? ` v${known}` : ''}\non ${where}\nInitializing plugins and modules...\n`);
+    const knownVersion = binary?.version ?? (/^\d/.test(version) ? version : undefined);
+    const onPlatform = binary?.platform ?? platform;
+    this.log.note(
+      `${product}${knownVersion ? ` v${knownVersion}` : ''}\non ${onPlatform}\nInitializing plugins and modules...\n`,
+    );
   }
 
   /**
@@ -199,13 +201,16 @@ export class Phase {
     args: string[],
     file: string,
     control: Control,
-    how: Pick<Command, 'background'> = {},
+    options: Pick<Command, 'background'> = {},
   ): Promise<ProcessResult> {
     const { home, temporary } = this.files.kept;
     const environment = readerEnvironment(this.job, this.settings, { home, temporary });
     const directory = recordedDirectory(this, prepared);
     const user = this.#reader;
-    return run({ path: prepared.binary.path, args, directory, environment, user, ...how, output: { file } }, control);
+    return run(
+      { path: prepared.binary.path, args, directory, environment, user, ...options, output: { file } },
+      control,
+    );
   }
 
   /** Flags of plan and apply. */

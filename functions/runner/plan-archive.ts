@@ -7,7 +7,7 @@ export interface PlanArchive {
   plan: Buffer;
   /** Versions and checksums of the plan's providers; absent when it used only Terraform's built-in ones. */
   lockFile?: Buffer;
-  /** Terraform version that made it. */
+  /** Terraform version that created the plan. */
   version: string;
 }
 
@@ -27,20 +27,20 @@ export const writePlanArchive = async ({ plan, lockFile, version }: PlanArchive)
 
 /** @throws {PhaseError} */
 export const readPlanArchive = async (archive: Buffer): Promise<PlanArchive> => {
-  const found = new Map<string, Buffer>();
+  const files = new Map<string, Buffer>();
   try {
     const tar = extract();
     tar.end(gunzipSync(archive));
     for await (const entry of tar) {
       const chunks: Buffer[] = [];
       for await (const chunk of entry) chunks.push(chunk as Buffer);
-      found.set(entry.header.name, Buffer.concat(chunks));
+      files.set(entry.header.name, Buffer.concat(chunks));
     }
   } catch (error) {
     throw new PhaseError(`The stored plan cannot be read (${(error as Error).message}): start a new run.`);
   }
-  const plan = found.get(names.plan);
-  const version = found.get(names.version)?.toString('utf8');
+  const plan = files.get(names.plan);
+  const version = files.get(names.version)?.toString('utf8');
   if (!plan || !version) throw new PhaseError('The stored plan is not complete: start a new run.');
-  return { plan, version, lockFile: found.get(names.lockFile) };
+  return { plan, version, lockFile: files.get(names.lockFile) };
 };

@@ -67,7 +67,8 @@ export const resourcesAfter = ({ planned_values }: PlanJson): number =>
 
 const passive = new Set(['no-op', 'read']);
 
-const isChange = ({ actions, importing }: Change): boolean => !!importing || actions.some((one) => !passive.has(one));
+const isChange = ({ actions, importing }: Change): boolean =>
+  !!importing || actions.some((action) => !passive.has(action));
 
 /** Whether there is anything to apply. A refresh-only plan can only accept drift. @param refreshOnly the plan's mode */
 export const changesAnything = (plan: PlanJson, refreshOnly: boolean): boolean =>

@@ -89,7 +89,7 @@ const assess = async (phase: Phase, json: PlanJson, failure: Error | undefined):
   phase.facts.health = healthIn(json);
 };
 
-/** Also after a failed plan: its author wants to correct the generated configuration. */
+/** Also after a failed plan, so that its author can correct the generated configuration. */
 const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<boolean> => {
   const generated = files.own('generated.tf');
   if (!takeFile(files.generated, generated, user.owner)) return false;
@@ -112,12 +112,12 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const { files, artifacts, timings } = phase;
   artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
   const planUpload = storePlan(phase, prepared);
-  const shown = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.kept.plan], files.planJson, 'show');
+  const planJson = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.kept.plan], files.planJson, 'show');
   const schemas = needsSchemas(phase)
     ? phase.terraformTo(prepared, schemaCommand, files.schemas, 'schemas')
     : undefined;
-  const all = await Promise.allSettled([planUpload, shown, schemas]);
-  const failed = all.find((one) => one.status === 'rejected');
+  const results = await Promise.allSettled([planUpload, planJson, schemas]);
+  const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
   phase.afterwards.add('provider-schemas', async () => {
     if (!schemas) await phase.terraformAfterwards(prepared, schemaCommand, files.schemas);

@@ -51,16 +51,16 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
   const patience: RetryBound = { ...control.patience(downloadMs), signal: control.asked };
   const plan = job.phase === 'apply' ? fetchPlan(phase, patience) : Promise.resolve(undefined);
   // Only the version that made a plan can apply it.
-  const binary = plan.then((made) =>
+  const binary = plan.then((archive) =>
     timings.measure('binary', () =>
-      findBinary({ ...job.terraform, ...(made ? { version: made.version } : {}) }, settings, control.asked),
+      findBinary({ ...job.terraform, ...(archive ? { version: archive.version } : {}) }, settings, control.asked),
     ),
   );
   binary.then(
-    (one) => phase.head(one),
+    (binary) => phase.head(binary),
     () => phase.head(),
   );
-  const all = await Promise.allSettled([
+  const results = await Promise.allSettled([
     timings.measure('download', () => fetchConfiguration(phase, patience)),
     job.stateUrl
       ? download('The state', job.stateUrl, patience, toFile(files.state, 'The state', job.checksums.state))
@@ -69,7 +69,7 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
     binary,
   ]);
   // Only once all have settled: nothing is being written any more when one of them fails the phase.
-  const failed = all.find((one) => one.status === 'rejected');
+  const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
   return { binary: await binary, made: await plan };
 };
@@ -79,7 +79,7 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
   const directory = await workingDirectory(files.configuration, job.workspace.workingDirectory);
   const module = await readRootModule(directory, job.terraform.engine);
   refuseOtherBackends(module);
-  // If init saw a state, it would ask whether to migrate it.
+  // With a state file, init would ask whether to migrate it.
   const stray = await stat(join(directory, 'terraform.tfstate')).catch(() => undefined);
   if (stray?.size) {
     log.note('Note: the configuration has a file terraform.tfstate. It is ignored: this platform stores the state.\n');
@@ -114,19 +114,19 @@ const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
   if (!job.planUrl) throw new PhaseError('There is no plan to apply: start a new run.');
   const archive = `${files.plan}.tar.gz`;
   await download('The plan', job.planUrl, patience, toFile(archive, 'The plan', job.checksums.plan));
-  const made = await readPlanArchive(await readFile(archive));
-  await writeFile(files.plan, made.plan, { mode: 0o600 });
-  return made;
+  const planArchive = await readPlanArchive(await readFile(archive));
+  await writeFile(files.plan, planArchive.plan, { mode: 0o600 });
+  return planArchive;
 };
 
-/** @throws {TerraformError} when a provider, a module or the configuration is at fault */
+/** @throws {TerraformError} for an error in a provider, a module or the configuration */
 export const initialize = async (phase: Phase, prepared: Prepared, flags: string[] = []): Promise<void> => {
   await offerProviders(phase, prepared);
-  const shown = new InitOutput((bytes) => phase.log.write(bytes));
-  const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => shown.push(bytes);
+  const initOutput = new InitOutput((bytes) => phase.log.write(bytes));
+  const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => initOutput.push(bytes);
   const { code } = await withSshKey(phase, () =>
     // Clients print lines that are not JSON unchanged, even when colours are off.
     phase.terraform(prepared, ['init', '-input=false', '-no-color', ...flags], 'init', [0], show),
-  ).finally(() => shown.end());
+  ).finally(() => initOutput.end());
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform init ended with ${code}.`);
 };

@@ -6,7 +6,7 @@ import type { Prepared } from './prepared.ts';
 import { give } from './workspace/tree.ts';
 
 /**
- * Configures providers as the organization's provider sets say, once `terraform init` shows which ones the module
+ * Configures providers from the organization's provider sets, once `terraform init` shows which ones the module
  * needs: a set alone does not download a provider. Written as an override file, so that it replaces a block of the
  * configuration.
  */
@@ -29,9 +29,10 @@ export const choose = (sets: JobProviderSet[], lockFile: string): Choice => {
   const choice: Choice = { used: [], unused: [] };
   for (const set of sets) {
     const { name, source, localName } = set;
-    const other = choice.used.find((one) => one.localName === localName);
-    if (!required.has(source)) choice.unused.push({ name, why: `nothing here needs ${source}` });
-    else if (other) choice.unused.push({ name, why: `"${localName}" is configured by provider set ${other.name}` });
+    const conflicting = choice.used.find((used) => used.localName === localName);
+    if (!required.has(source)) choice.unused.push({ name, why: `the configuration does not use ${source}` });
+    else if (conflicting)
+      choice.unused.push({ name, why: `"${localName}" is configured by provider set ${conflicting.name}` });
     else choice.used.push(set);
   }
   return choice;
@@ -59,7 +60,7 @@ export const useProviderSets = async (phase: Phase, { directory, module }: Prepa
   if (!job.providerSets?.length) return;
   const lockFile = await readFile(join(directory, '.terraform.lock.hcl'), 'utf8').catch(() => '');
   const { used, unused } = choose(job.providerSets, lockFile);
-  for (const { name, why } of unused) log.note(`Provider set ${name} is not used: ${why}.\n`);
+  for (const { name, why: reason } of unused) log.note(`Provider set ${name} is not used: ${reason}.\n`);
   for (const { name, source } of used) log.note(`Provider set ${name} configures ${source}.\n`);
   if (used.length === 0) return;
   const missing = [...new Set(used.flatMap(({ variables }) => variables))].filter(

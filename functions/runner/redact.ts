@@ -5,7 +5,7 @@ import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
 import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
 /**
- * The plan for readers who may not see sensitive values: everything that `terraform plan` prints, without them. The
+ * The plan without sensitive values: everything that `terraform plan` prints for readers who may not see them. The
  * renderer compares `before` with `after` even where it prints "(sensitive value)", and uses the schema's types. So
  * each value is replaced by one of the same type, and both sides by the same one exactly if they were equal.
  */
@@ -31,11 +31,17 @@ const placeholder = (value: unknown, changed: boolean): unknown => {
   }
 };
 
-const hidden = (value: unknown, other: unknown, side: Side): unknown => {
+const hidden = (value: unknown, counterpart: unknown, side: Side): unknown => {
   if (value === null || value === undefined) return value;
-  const differs = !isDeepStrictEqual(value, other);
+  const differs = !isDeepStrictEqual(value, counterpart);
   // An empty collection equals itself: a difference shows only if one side is missing.
-  if (typeof value === 'object' && differs && side === 'before' && typeof other === 'object' && other !== null) {
+  if (
+    typeof value === 'object' &&
+    differs &&
+    side === 'before' &&
+    typeof counterpart === 'object' &&
+    counterpart !== null
+  ) {
     return null;
   }
   return placeholder(value, differs && side === 'after');
@@ -45,21 +51,23 @@ const hidden = (value: unknown, other: unknown, side: Side): unknown => {
  * A mask is `true` for a whole value, or has the shape of the value with `true` where it is sensitive. If the shapes
  * differ, the whole value is hidden.
  */
-const blank = (value: unknown, other: unknown, mask: unknown, side: Side, secrets: Secrets): unknown => {
-  if (mask === true) return hidden(value, other, side);
+const blank = (value: unknown, counterpart: unknown, mask: unknown, side: Side, secrets: Secrets): unknown => {
+  if (mask === true) return hidden(value, counterpart, side);
   if (Array.isArray(value) && (Array.isArray(mask) || !marksAny(mask))) {
     const marks = Array.isArray(mask) ? mask : [];
-    return value.map((one, i) => blank(one, Array.isArray(other) ? other[i] : undefined, marks[i], side, secrets));
+    return value.map((element, i) =>
+      blank(element, Array.isArray(counterpart) ? counterpart[i] : undefined, marks[i], side, secrets),
+    );
   }
   if (isObject(value) && (isObject(mask) || !marksAny(mask))) {
     return Object.fromEntries(
       Object.entries(value).map(([key, one]) => [
         key,
-        blank(one, valueAt(other, key), isObject(mask) ? valueAt(mask, key) : undefined, side, secrets),
+        blank(one, valueAt(counterpart, key), isObject(mask) ? valueAt(mask, key) : undefined, side, secrets),
       ]),
     );
   }
-  return marksAny(mask) || secrets.isIn(value) ? hidden(value, other, side) : value;
+  return marksAny(mask) || secrets.isIn(value) ? hidden(value, counterpart, side) : value;
 };
 
 /** A value that is sensitive on one side is hidden on both. */

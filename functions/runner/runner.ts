@@ -24,8 +24,8 @@ const unansweredCode = 3;
 const idlePauseMs = 500;
 
 /**
- * The life of a runner: it waits for a run if it was started ahead of one, claims it, does the phase, and after a plan
- * stands by and applies when told to.
+ * The life of a runner: it waits for a run if it was started ahead of one, claims it, runs the phase, and after a plan
+ * stands by and applies on request.
  */
 export class Runner {
   readonly #settings: Settings;
@@ -56,9 +56,9 @@ export class Runner {
       const { claim, url } = this.#settings;
       const sent = Promise.withResolvers<void>();
       // Loaded while the control plane handles the claim, which would otherwise be sent later.
-      const modules = sent.promise.then(load);
+      const modules = sent.promise.then(loadModules);
       const users = sent.promise.then(() => takeUsers(this.#settings.terraformUsers));
-      for (const one of [modules, users]) one.catch(() => {});
+      for (const module of [modules, users]) module.catch(() => {});
       const offered = isWarm(claim) ? await awaitOffer(url, claim, this.#stopped.signal, sent.resolve) : claim;
       if (!offered) return 0;
       if (isWarm(claim)) this.#begunMs = process.uptime() * 1000;
@@ -66,7 +66,7 @@ export class Runner {
       return await this.#work(await modules, job, await users);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
-        console.error(`nothing left to do: ${messageOf(error)}`);
+        console.error(`no work left: ${messageOf(error)}`);
         return 0;
       }
       console.error(messageOf(error));
@@ -90,8 +90,13 @@ export class Runner {
     let code = next === 'unanswered' ? unansweredCode : exitCode(planned.defect);
     if (prepared && typeof next === 'object') {
       // Before any file of the apply is written.
-      const left = files.renew(users.apply.owner);
-      const handedOver = { prepared, left, of: users.plan.owner, sameIdentity: identityOf(next) === identityOf(job) };
+      const previousFiles = files.renew(users.apply.owner);
+      const handedOver = {
+        prepared,
+        left: previousFiles,
+        of: users.plan.owner,
+        sameIdentity: identityOf(next) === identityOf(job),
+      };
       code = await applied({ conclude, apply }, begin(next), handedOver);
     }
     await phase.afterwards.run();
@@ -104,7 +109,7 @@ export class Runner {
     return phase;
   }
 
-  /** Polls until there is something to apply, there never will be, or the time is up. */
+  /** Polls until there is an apply, there will never be one, or the time is up. */
   async #standBy({ client, job, afterwards }: Phase): Promise<Job | 'unanswered' | undefined> {
     const { signal } = this.#stopped;
     const end = Date.now() + job.holdSeconds * 1000;
@@ -116,10 +121,10 @@ export class Runner {
         throw error;
       });
       if (answer.action === 'apply') return answer.job;
-      const left = end - Date.now();
+      const remainingMs = end - Date.now();
       if (answer.action === 'exit') return undefined;
-      if (left <= 0) break;
-      await sleep(Math.min(left, Math.max(pause, answer.afterMs)), undefined, { signal }).catch(() => {});
+      if (remainingMs <= 0) break;
+      await sleep(Math.min(remainingMs, Math.max(pause, answer.afterMs)), undefined, { signal }).catch(() => {});
       pause = Math.min(maxPauseMs, pause * pauseGrowth);
       if (pause > idlePauseMs && !signal.aborted) void afterwards.run();
     }
@@ -155,7 +160,8 @@ const identityOf = ({ identity }: Job): string =>
 
 const exitCode = (defect: unknown): number => (defect === undefined ? 0 : 1);
 
-const load = async () => {
+/** What a runner needs once it has a job. */
+export const loadModules = async () => {
   const [{ JobDirectory }, { Phase }, { conclude }, { plan }, { apply }] = await Promise.all([
     import('./workspace/job-directory.ts'),
     import('./phase.ts'),
@@ -166,4 +172,4 @@ const load = async () => {
   return { JobDirectory, Phase, conclude, plan, apply };
 };
 
-type Modules = Awaited<ReturnType<typeof load>>;
+type Modules = Awaited<ReturnType<typeof loadModules>>;

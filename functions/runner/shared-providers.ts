@@ -10,7 +10,7 @@ import { download, toFile } from './transfer.ts';
 import { giveFolders, type LockedProvider, lockedProviders, packageChecksum } from './workspace/provider-cache.ts';
 import { makeFolder, readOwn } from './workspace/tree.ts';
 
-/** Providers that the platform keeps in its bucket, for runners whose disk is gone with them (decisions/0082). */
+/** Providers in the platform's bucket, for runners whose disk does not outlive them (decisions/0082). */
 
 /** Requests must not take longer than they save. */
 const askMs = 5_000;
@@ -18,9 +18,9 @@ const downloadMs = 120_000;
 const limits = { files: 1000, bytes: 2 * 2 ** 30 };
 
 /**
- * Makes a plugin cache of the providers that the lock file names and the platform has. Content whose checksum is not in
+ * Creates a plugin cache of the locked providers that the platform has. Content whose checksum is not in
  * the lock file is rejected.
- * @returns whether there is any
+ * @returns whether the cache has any provider
  */
 export const sharedProviders = async (
   phase: Phase,
@@ -28,29 +28,31 @@ export const sharedProviders = async (
 ): Promise<boolean> => {
   const { job, client, control, files, user } = phase;
   if (!lstatSync(lockFile, { throwIfNoEntry: false })) return false;
-  const wanted = lockedProviders(readOwn(lockFile).toString('utf8'))
+  const missingProviders = lockedProviders(readOwn(lockFile).toString('utf8'))
     .filter(({ address }) => job.sharedProviderHosts?.includes(hostOf(address)))
     .filter(({ archives, checksums }) => archives.length + checksums.length > 0)
     .slice(0, maxProviders);
-  if (wanted.length === 0) return false;
-  const names = wanted.map(({ address, version }) => ({ address: address.toLowerCase(), version }));
+  if (missingProviders.length === 0) return false;
+  const names = missingProviders.map(({ address, version }) => ({ address: address.toLowerCase(), version }));
   const patience = { ...retryFor(askMs), signal: control.asked };
   const { providers } = await client.providers({ platform, providers: names }, patience);
   makeFolder(files.pluginCache, 0o755);
   const offered = await Promise.all(
-    wanted.map(async (locked) => {
-      const shared = providers.find((one) => isSame(one, locked));
+    missingProviders.map(async (locked) => {
+      const shared = providers.find((provider) => isSame(provider, locked));
       return shared ? { locked, checksum: await offer(phase, shared, locked, platform) } : undefined;
     }),
   );
-  const used = offered.flatMap((one) => (one?.checksum ? [{ ...one.locked, checksum: one.checksum }] : []));
+  const used = offered.flatMap((provider) =>
+    provider?.checksum ? [{ ...provider.locked, checksum: provider.checksum }] : [],
+  );
   addChecksums(lockFile, used);
   if (user.owner) giveFolders(files.pluginCache, user.owner);
   return used.length > 0;
 };
 
-const isSame = (one: SharedProvider, { address, version }: LockedProvider): boolean =>
-  one.address === address.toLowerCase() && one.version === version;
+const isSame = (provider: SharedProvider, { address, version }: LockedProvider): boolean =>
+  provider.address === address.toLowerCase() && provider.version === version;
 
 /**
  * Its checksum (`h1`); undefined when it is not available or does not match the lock file: Terraform then installs it.

@@ -22,7 +22,7 @@ export const awaitOffer = async (
   signal: AbortSignal,
   onRegistered: () => void,
 ): Promise<string | undefined> => {
-  // Never in the environment, which operators and Terraform's processes may read.
+  // Not in the environment, which operators and Terraform's processes may read.
   const key = randomBytes(32).toString('base64url');
   let registered = false;
   while (!signal.aborted) {

@@ -65,13 +65,13 @@ const readSnapshot = (path: string): Snapshot | undefined => {
 
 export interface StateOutcome {
   stateVersionId?: string;
-  /** Why the newest state is not the workspace's, and where it is; for people. */
+  /** Message for users: why the newest state is not in the workspace, and where it was saved. */
   problem?: string;
-  /** That state. */
+  /** The state that was not saved. */
   unsaved?: PhaseReport['unsavedState'];
 }
 
-/** Where a state goes that could not be saved to the workspace. */
+/** Fallback for a state that could not be saved to the workspace. */
 export interface StateBackup {
   /** Presigned PUT: the job's, or a newer one from a heartbeat. */
   readonly address: { readonly url: string | null };
@@ -90,7 +90,7 @@ export class StateKeeper {
   readonly #control: Control;
   readonly #refuge: StateBackup;
   readonly #changes: StateChanges;
-  /** What the control plane has: its serial, and the MD5 of the file as Terraform wrote it. */
+  /** The state that the control plane has: its serial, and the MD5 of Terraform's file. */
   #stored: { serial: number; fileMd5: string } | undefined;
   #whole: Snapshot | undefined;
   #before: string | undefined;
@@ -109,14 +109,14 @@ export class StateKeeper {
     this.#changes = new StateChanges(client);
   }
 
-  /** To be called before Terraform starts: the state at that time is the one the control plane has. */
+  /** Must be called before Terraform starts: the state at that time is the control plane's. */
   async watch(): Promise<void> {
-    const before = readSnapshot(this.#path);
-    if (before) {
-      this.#stored = { serial: before.serial, fileMd5: before.md5 };
-      this.#changes.startFrom(before);
+    const initial = readSnapshot(this.#path);
+    if (initial) {
+      this.#stored = { serial: initial.serial, fileMd5: initial.md5 };
+      this.#changes.startFrom(initial);
     }
-    this.#before = before?.md5;
+    this.#before = initial?.md5;
     try {
       this.#watcher = watch(dirname(this.#path), (_, name) => {
         if (name === basename(this.#path)) this.#touched();
@@ -132,16 +132,16 @@ export class StateKeeper {
     this.#poll ??= setInterval(() => this.#touched(), pauseMs);
   }
 
-  /** To be called when Terraform has ended. Never throws unless the token is dead. */
+  /** Must be called when Terraform has ended. Throws only if the token is dead. */
   async finish(): Promise<StateOutcome> {
     this.#ended = true;
     this.#watcher?.close();
     clearInterval(this.#poll);
     clearTimeout(this.#timer);
     await this.#uploading;
-    const last = readSnapshot(this.#path);
-    const torn = !last && (await stat(this.#path).catch(() => undefined))?.size ? tornText : undefined;
-    const newest = last ?? this.#whole;
+    const final = readSnapshot(this.#path);
+    const torn = !final && (await stat(this.#path).catch(() => undefined))?.size ? tornText : undefined;
+    const newest = final ?? this.#whole;
     const isStored = newest?.md5 === this.#stored?.fileMd5 && !this.#changes.isAhead;
     if (!newest || (newest.md5 === this.#before && isStored)) return { problem: torn };
     try {
@@ -153,19 +153,19 @@ export class StateKeeper {
         await this.#keep(content);
         throw error;
       }
-      const kept = await this.#shelter(content);
-      const problem = [torn, this.#lost(serial, error, kept)].filter(Boolean).join(' ');
+      const place = await this.#shelter(content);
+      const problem = [torn, this.#lost(serial, error, place)].filter(Boolean).join(' ');
       return { problem, unsaved: { serial, lineage, md5 } };
     }
   }
 
   #lost(serial: number, error: unknown, { place, errored }: { place: string; errored: boolean }): string {
-    const known = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has no state';
+    const workspaceState = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has no state';
     const remedy = errored
       ? 'Download it, then push it with "terraform state push".'
       : 'The operator of this platform can decrypt it ("npm run open-state"). Then push it with "terraform state push".';
     return (
-      `The state of this apply (serial ${serial}) could not be saved to the workspace, which ${known}: ` +
+      `The state of this apply (serial ${serial}) could not be saved to the workspace, which ${workspaceState}: ` +
       `${messageOf(error).replace(/\.$/, '')}. The newer state was saved ${place}. ${remedy} ` +
       'Until then the workspace is locked, so that no resource is created twice.'
     );
@@ -185,8 +185,8 @@ export class StateKeeper {
   /** @returns the path */
   async #keep(content: Buffer): Promise<string> {
     const { file, runId, key } = this.#refuge;
-    const kept = key ? writeKeptState(file, content, runId, key) : Promise.reject(new Error('no encryption key'));
-    const place = await kept.then(
+    const stored = key ? writeKeptState(file, content, runId, key) : Promise.reject(new Error('no encryption key'));
+    const place = await stored.then(
       () => file,
       (failure: unknown) => `nowhere: ${messageOf(failure)}`,
     );
@@ -195,11 +195,11 @@ export class StateKeeper {
   }
 
   async #uploadErrored(content: Buffer): Promise<void> {
-    const given = this.#refuge.address.url;
+    const knownUrl = this.#refuge.address.url;
     const { until, signal } = this.#control.patience();
     try {
       // The bucket may be reachable when the control plane is not, so use the URL at hand.
-      if (given) return await upload(given, content, { until, signal });
+      if (knownUrl) return await upload(knownUrl, content, { until, signal });
     } catch (error) {
       if (!isExpired(error)) throw error;
     }
@@ -244,8 +244,8 @@ export class StateKeeper {
     return undefined;
   }
 
-  async #upload(found: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
-    const { content, serial, lineage, md5 } = this.#numbered(found);
+  async #upload(snapshot: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
+    const { content, serial, lineage, md5 } = this.#numbered(snapshot);
     const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
     const inline = content.length <= maxInlineStateBytes ? content.toString('base64') : undefined;
     // For an inline state, the control plane computes its own.
@@ -265,7 +265,7 @@ export class StateKeeper {
       await put(await announce());
     });
     if (!version.complete) await this.#client.completeStateVersion(version.id, patience);
-    this.#stored = { serial, fileMd5: found.md5 };
+    this.#stored = { serial, fileMd5: snapshot.md5 };
     this.#changes.startFrom({ content, md5 });
     return version;
   }
@@ -274,14 +274,14 @@ export class StateKeeper {
    * Terraform keeps the serial when a state has become again what it was at the start; but the control plane has seen
    * the states in between and must be able to tell which is newer.
    */
-  #numbered(found: Snapshot): Snapshot {
+  #numbered(snapshot: Snapshot): Snapshot {
     const stored = this.#stored;
-    if (!stored || found.serial > stored.serial) return found;
-    const serial = found.md5 === stored.fileMd5 ? stored.serial : stored.serial + 1;
-    if (serial === found.serial) return found;
+    if (!stored || snapshot.serial > stored.serial) return snapshot;
+    const serial = snapshot.md5 === stored.fileMd5 ? stored.serial : stored.serial + 1;
+    if (serial === snapshot.serial) return snapshot;
     const content = Buffer.from(
-      found.content.toString('utf8').replace(/^(\s*"serial":\s*)\d+/m, (_, head: string) => `${head}${serial}`),
+      snapshot.content.toString('utf8').replace(/^(\s*"serial":\s*)\d+/m, (_, head: string) => `${head}${serial}`),
     );
-    return { ...found, content, serial, md5: md5(content) };
+    return { ...snapshot, content, serial, md5: md5(content) };
   }
 }

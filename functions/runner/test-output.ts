@@ -32,8 +32,8 @@ export class TestOutput {
 
   /** Undefined until Terraform has printed its summary. */
   get facts(): TestFacts | undefined {
-    const left = [...this.#left].slice(0, maxLeft);
-    return this.#summary && { ...this.#summary, ...(left.length ? { left } : {}) };
+    const remaining = [...this.#left].slice(0, maxLeft);
+    return this.#summary && { ...this.#summary, ...(remaining.length ? { left: remaining } : {}) };
   }
 
   #read(line: string): void {
@@ -48,10 +48,10 @@ export class TestOutput {
   #take({ type, test_summary: summary, test_cleanup: cleanup, test_interrupt: interrupt }: JsonLine): void {
     if (type === 'test_cleanup') this.#remain(cleanup?.failed_resources);
     if (type === 'test_interrupt') {
-      for (const some of [interrupt?.state, ...Object.values(interrupt?.states ?? {})]) this.#remain(some);
+      for (const addresses of [interrupt?.state, ...Object.values(interrupt?.states ?? {})]) this.#remain(addresses);
     }
     if (type !== 'test_summary' || !summary) return;
-    const status = testVerdicts.find((one) => one === summary.status) ?? 'error';
+    const status = testVerdicts.find((verdict) => verdict === summary.status) ?? 'error';
     this.#summary = {
       status,
       passed: count(summary.passed),

@@ -16,13 +16,13 @@ const passing = ['RequestTimeout', 'IncompleteBody'];
 const refusal = (action: 'upload' | 'download', status: number, body: string): Error => {
   const code = /<Code>(\w+)<\/Code>/.exec(body)?.[1];
   const message = `${action}: HTTP ${status} ${body.slice(0, 300)}`.trimEnd();
-  const again = status >= 500 || status === 408 || status === 429 || passing.includes(code ?? '');
-  return again ? new TransportError(message) : new RefusedError(message, status, code);
+  const isRetryable = status >= 500 || status === 408 || status === 429 || passing.includes(code ?? '');
+  return isRetryable ? new TransportError(message) : new RefusedError(message, status, code);
 };
 
 /** For objects that may be created only once (protocol.ts: UploadsAnswer). */
 export const createOnly = { 'if-none-match': '*' };
-/** The object exists already: it is this one, and its response was lost. If it is another, the checksum shows it. */
+/** The object already exists: an earlier attempt stored it and its response was lost. Another content fails the checksum. */
 const isThere = 412;
 
 /** Stores an object under a presigned URL. @throws {RefusedError} {@link isExpired} when the URL has expired */
@@ -44,7 +44,7 @@ export const upload = async (
  * @throws {PhaseError} when storage does not have the object or does not return it
  */
 export const download = async <T>(
-  what: string,
+  object: string,
   url: string,
   patience: RetryBound,
   read: (body: Readable) => Promise<T>,
@@ -53,14 +53,14 @@ export const download = async <T>(
     return await retrying(() => attempt(url, patience, read), patience);
   } catch (error) {
     if (error instanceof RefusedError) {
-      const why =
+      const reason =
         error.status === 404
           ? 'is not in storage'
           : `could not be read from storage (HTTP ${[error.status, error.code].filter(Boolean).join(' ')})`;
-      throw new PhaseError(`${what} ${why}: upload it again and start a new run.`);
+      throw new PhaseError(`${object} ${reason}: upload it again and start a new run.`);
     }
     if (error instanceof TransportError) {
-      throw new PhaseError(`${what} could not be downloaded (${error.message}): start a new run.`);
+      throw new PhaseError(`${object} could not be downloaded (${error.message}): start a new run.`);
     }
     throw error;
   }

@@ -22,64 +22,81 @@ const userIn = (id: string | undefined): string | undefined => (id !== undefined
 /** Results show with the status that follows them, never before. */
 const shown = (phase: Phase) => (isPhaseFinal(phase.status) ? phase.report : undefined);
 
+/** What started the run. */
+const origin = (run: Run) => ({
+  message: run.message,
+  source: run.source,
+  /** Not in HCP's API for runs: the client that created it, as workspaces have it. */
+  'source-name': run.sourceName ?? null,
+  'trigger-reason': run.trigger ? 'run_trigger' : run.createdBy === versionControl ? 'vcs' : 'manual',
+  'triggering-source-name': run.trigger?.workspaceName ?? null,
+});
+
+/** What Terraform is to do. */
+const options = (run: Run) => ({
+  'is-destroy': run.isDestroy,
+  refresh: run.refresh,
+  'refresh-only': run.refreshOnly,
+  'plan-only': run.planOnly,
+  'save-plan': run.savePlan,
+  'auto-apply': run.autoApply,
+  'allow-empty-apply': run.allowEmptyApply,
+  'allow-config-generation': run.allowConfigGeneration,
+  'debugging-mode': run.debuggingMode,
+  'target-addrs': run.targetAddrs,
+  'replace-addrs': run.replaceAddrs,
+  'policy-paths': null,
+  'invoke-action-addrs': null,
+  variables: run.variables,
+  'terraform-version': run.terraformVersion,
+});
+
+/** How far it has come. */
+const progress = (run: Run) => ({
+  status: run.status,
+  'status-timestamps': run.statusTimestamps,
+  'created-at': run.createdAt,
+  'updated-at': Object.values(run.statusTimestamps).sort().at(-1) ?? run.createdAt,
+  'canceled-at': run.cancel?.at ?? null,
+  'force-cancel-available-at': run.cancel?.forceAvailableAt,
+  'has-changes': shown(run.plan)?.hasChanges ?? false,
+  'position-in-queue': 0,
+  /** Not in HCP's API: why the run ended, for people. */
+  'end-reason': run.endReason ?? null,
+});
+
+const relationships = (run: Run) => ({
+  workspace: one('workspaces', run.workspaceId),
+  'configuration-version': one('configuration-versions', run.configurationVersionId),
+  plan: one('plans', planId(run.id)),
+  apply: one('applies', applyId(run.id)),
+  // Absent where a commit caused the run and its author is no user.
+  'created-by': one('users', userIn(run.createdBy)),
+  'confirmed-by': one('users', run.decision?.action === 'apply' ? run.decision.by : null),
+  'canceled-by': one('users', userIn(run.cancel?.by)),
+  'triggering-source': one('workspaces', run.trigger?.workspaceId),
+  'triggering-run': one('runs', run.trigger?.runId),
+  'cost-estimate': one('cost-estimates', run.costEstimate && costEstimateId(run.id)),
+  'policy-checks': many('policy-checks', run.checks?.policyCheck ? [policyCheckId(run.id)] : []),
+  'task-stages': many(
+    'task-stages',
+    stagesOf(run).map((stage) => taskStageId(run.id, stage)),
+  ),
+  comments: { ...many('comments', commentIdsOf(run)), links: { related: `/api/v2/runs/${run.id}/comments` } },
+  'run-events': { links: { related: `/api/v2/runs/${run.id}/run-events` } },
+});
+
 export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Date().toISOString()) => ({
   id: run.id,
   type: 'runs',
   attributes: {
-    status: run.status,
-    message: run.message,
-    source: run.source,
-    /** Not in HCP's API for runs: the client that created it, as workspaces have it. */
-    'source-name': run.sourceName ?? null,
-    'trigger-reason': run.trigger ? 'run_trigger' : run.createdBy === versionControl ? 'vcs' : 'manual',
-    'triggering-source-name': run.trigger?.workspaceName ?? null,
-    'created-at': run.createdAt,
-    'updated-at': Object.values(run.statusTimestamps).sort().at(-1) ?? run.createdAt,
-    'canceled-at': run.cancel?.at ?? null,
-    'force-cancel-available-at': run.cancel?.forceAvailableAt,
-    'has-changes': shown(run.plan)?.hasChanges ?? false,
-    'is-destroy': run.isDestroy,
-    refresh: run.refresh,
-    'refresh-only': run.refreshOnly,
-    'plan-only': run.planOnly,
-    'save-plan': run.savePlan,
-    'auto-apply': run.autoApply,
-    'allow-empty-apply': run.allowEmptyApply,
-    'allow-config-generation': run.allowConfigGeneration,
-    'debugging-mode': run.debuggingMode,
-    'target-addrs': run.targetAddrs,
-    'replace-addrs': run.replaceAddrs,
-    'policy-paths': null,
-    'invoke-action-addrs': null,
-    variables: run.variables,
-    'terraform-version': run.terraformVersion,
-    'position-in-queue': 0,
-    'status-timestamps': run.statusTimestamps,
-    /** Not in HCP's API: why the run ended, for people. */
-    'end-reason': run.endReason ?? null,
+    ...progress(run),
+    ...origin(run),
+    ...options(run),
     actions: allowedActions(run, now),
     permissions: runPermissions(granted, run, userId),
   },
-  relationships: {
-    workspace: one('workspaces', run.workspaceId),
-    'configuration-version': one('configuration-versions', run.configurationVersionId),
-    plan: one('plans', planId(run.id)),
-    apply: one('applies', applyId(run.id)),
-    // A commit of whom no user is known causes it.
-    'created-by': one('users', userIn(run.createdBy)),
-    'confirmed-by': one('users', run.decision?.action === 'apply' ? run.decision.by : null),
-    'canceled-by': one('users', userIn(run.cancel?.by)),
-    'triggering-source': one('workspaces', run.trigger?.workspaceId),
-    'triggering-run': one('runs', run.trigger?.runId),
-    'cost-estimate': one('cost-estimates', run.costEstimate && costEstimateId(run.id)),
-    'policy-checks': many('policy-checks', run.checks?.policyCheck ? [policyCheckId(run.id)] : []),
-    'task-stages': many(
-      'task-stages',
-      stagesOf(run).map((stage) => taskStageId(run.id, stage)),
-    ),
-    comments: { ...many('comments', commentIdsOf(run)), links: { related: `/api/v2/runs/${run.id}/comments` } },
-    'run-events': { links: { related: `/api/v2/runs/${run.id}/run-events` } },
-  },
+  relationships: relationships(run),
   links: {
     self: `/api/v2/runs/${run.id}`,
     'self-html': `/app/${run.organization}/workspaces/${run.workspaceName}/runs/${run.id}`,
@@ -93,7 +110,7 @@ export const runWithEventsDocument = (run: Run, eventIds: string[], viewer: View
   return { ...document, relationships: { ...document.relationships, 'run-events': events } };
 };
 
-/** Who does it, once that is known. */
+/** The agent, once one has claimed the phase. */
 const executionDetails = ({ agentPool, ...run }: Run, name: PhaseName) =>
   agentPool
     ? {

@@ -40,8 +40,8 @@ const charactersOf = (runId: string): string => runId.replace(/^run-/, '');
 /** Rises with time; the same event has the same id however often it is recorded. */
 const eventIdOf = (runId: string, action: string, createdAt: string, about = ''): string => {
   const time = Date.parse(createdAt).toString(36).padStart(9, '0');
-  const what = createHash('sha256').update(`${action} ${about}`).digest('hex').slice(0, 6);
-  return `re-${charactersOf(runId)}${time}${what}`;
+  const digest = createHash('sha256').update(`${action} ${about}`).digest('hex').slice(0, 6);
+  return `re-${charactersOf(runId)}${time}${digest}`;
 };
 
 const eventForm = /^re-([A-Za-z0-9]{16})([0-9a-z]{9}[0-9a-f]{6})$/;

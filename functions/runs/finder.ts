@@ -34,11 +34,11 @@ export const runWithEvents: Finder<RunWithEvents> = {
 };
 
 /** Plans, applies and cost estimates are parts of their run. */
-const part = (what: string, idOf: (runId: string) => string): Finder<Run> => ({
-  what,
-  parameter: what,
+const part = (noun: string, idOf: (runId: string) => string): Finder<Run> => ({
+  what: noun,
+  parameter: noun,
   find: async (request) => {
-    const id = param(request, what);
+    const id = param(request, noun);
     const runId = runIdOf(id);
     return idOf(runId) === id ? getRun(runId) : undefined;
   },
@@ -48,13 +48,13 @@ const part = (what: string, idOf: (runId: string) => string): Finder<Run> => ({
 export const plan = part('plan', planId);
 
 /** A run task may look at the plan of the run that asks it. */
-export const taskPlan: Finder<Run> = { ...plan, ofTask: ({ id }, asking) => asking.id === id };
+export const taskPlan: Finder<Run> = { ...plan, ofTask: ({ id }, run) => run.id === id };
 
 export const apply = part('apply', applyId);
 
 /** The run that something said of it belongs to. */
-const about = (what: string, parameter: string, runIdIn: (id: string) => string | undefined): Finder<Run> => ({
-  what,
+const about = (noun: string, parameter: string, runIdIn: (id: string) => string | undefined): Finder<Run> => ({
+  what: noun,
   parameter,
   find: async (request) => {
     const id = runIdIn(param(request, parameter));

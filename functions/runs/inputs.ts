@@ -74,7 +74,9 @@ export const freezeVariables = async (
   const ranked = (from: number, to: number) =>
     effective.filter(({ rank }) => from <= rank && rank < to).map(({ variable }) => freeze(variable));
   const rising = [...ranked(0, runRank), ...own, ...ranked(runRank, Infinity), ...more];
-  return storeInputs(runId, [...new Map(rising.map((one) => [`${one.category} ${one.key}`, one])).values()]);
+  return storeInputs(runId, [
+    ...new Map(rising.map((variable) => [`${variable.category} ${variable.key}`, variable])).values(),
+  ]);
 };
 
 const storeInputs = async (runId: string, variables: FrozenVariable[]): Promise<string | undefined> => {

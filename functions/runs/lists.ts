@@ -71,9 +71,9 @@ export const listOpenRuns = async (organization: string, visible?: RunFilter['vi
 };
 
 const pageOfOpen = async (pointers: RunPointer[], filter: RunFilter, { page, size }: Paging): Promise<RunPage> => {
-  const some = (await shown(pointers.filter(filter.mayFit), filter.visible)).map(({ runId }) => runId);
+  const ids = (await shown(pointers.filter(filter.mayFit), filter.visible)).map(({ runId }) => runId);
   const { fits = () => true } = filter;
-  const runs = (await getRuns(some)).filter((run) => isOpen(run) && fits(run));
+  const runs = (await getRuns(ids)).filter((run) => isOpen(run) && fits(run));
   const items = runs.slice((page - 1) * size, page * size);
   return { items, total: runs.length, more: runs.length > page * size };
 };

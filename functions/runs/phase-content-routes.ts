@@ -11,12 +11,12 @@ const states = { soft_deleted: 'deleted', permanently_deleted: 'deleted for good
 const manage =
   (phase: PhaseName, verb: string, change: (run: Run, phase: PhaseName) => Promise<Run | undefined>) =>
   async ({ subject }: Context<Run>): Promise<Answer> => {
-    const what = `The content of the ${phase} of run ${subject.id}`;
+    const subjectName = `The content of the ${phase} of run ${subject.id}`;
     if (!isFinal(subject.status))
-      throw conflict(`${what} cannot be ${verb}: the run is ${subject.status} and has not ended.`);
+      throw conflict(`${subjectName} cannot be ${verb}: the run is ${subject.status} and has not ended.`);
     if (await change(subject, phase)) return noContent();
     const { content } = subject[phase];
-    throw conflict(`${what} cannot be ${verb}: it is ${content ? states[content] : 'not deleted'}.`);
+    throw conflict(`${subjectName} cannot be ${verb}: it is ${content ? states[content] : 'not deleted'}.`);
   };
 
 export const phaseContentRoutesOf = (phase: PhaseName, base: `/${string}`, finder: Finder<Run>): Route[] => [

@@ -10,7 +10,7 @@ import { now } from '../store/time.ts';
  */
 
 const soft = 'soft_deleted';
-const gone = 'permanently_deleted';
+const deleted = 'permanently_deleted';
 
 /** It cannot be read any more, until it is restored. */
 export const softDeletePhase = (run: Run, phase: PhaseName): Promise<Run | undefined> =>
@@ -29,9 +29,9 @@ export const restorePhase = (run: Run, phase: PhaseName): Promise<Run | undefine
 /** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
 export const purgePhase = async (run: Run, phase: PhaseName): Promise<Run | undefined> => {
   const purged = await update<Run>(keys.run(run.id), {
-    set: { [`${phase}.content`]: gone },
+    set: { [`${phase}.content`]: deleted },
     condition: `${phase}.content IN (:soft, :gone)`,
-    values: { ':soft': soft, ':gone': gone },
+    values: { ':soft': soft, ':gone': deleted },
   });
   if (!purged) return undefined;
   for (const artifact of artifacts) {

@@ -56,7 +56,7 @@ const listOfWorkspace =
     const { items, total, more } = filter.plain
       ? await listAppliableRuns(subject, page)
       : await findRuns(subject, filter, page);
-    const data = items.map((one) => runDocument(one, { granted, userId: principal.userId }));
+    const data = items.map((run) => runDocument(run, { granted, userId: principal.userId }));
     return list(request, page, totalOf(page, total, more), data, await related(context, items, () => granted));
   };
 
@@ -80,7 +80,7 @@ const listOfOrganization =
     const filter = { ...(await readRunFilter(request, subject.organization)), visible: visibleTo(context) };
     const { items, more } = await findOrganizationRuns(subject.organization, filter, page);
     const granted = await grantedFor(context, items);
-    const data = items.map((one) => runDocument(one, { granted: granted(one.workspaceId), userId: principal.userId }));
+    const data = items.map((run) => runDocument(run, { granted: granted(run.workspaceId), userId: principal.userId }));
     return listWithoutTotal(request, page, more, data, await related(context, items, granted));
   };
 
@@ -111,7 +111,7 @@ const listNamed =
 
 /** Without runs that wait for a person. Runs wait for their workspace, never for the organization. */
 const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
-  (await listOpenRuns(context.subject.organization, visibleTo(context))).filter((one) => !waitsForPerson(one));
+  (await listOpenRuns(context.subject.organization, visibleTo(context))).filter((run) => !waitsForPerson(run));
 
 const queue = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, principal } = context;
@@ -119,7 +119,7 @@ const queue = async (context: Context<InOrganization>): Promise<Answer> => {
   const granted = await grantedFor(context, runs);
   return wholeList(
     request,
-    runs.map((one) => runDocument(one, { granted: granted(one.workspaceId), userId: principal.userId })),
+    runs.map((run) => runDocument(run, { granted: granted(run.workspaceId), userId: principal.userId })),
   );
 };
 

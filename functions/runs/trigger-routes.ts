@@ -41,8 +41,13 @@ export const runTriggerDocument = (trigger: RunTrigger, workspaces: Names) => ({
 /** Those that the caller may see. */
 const namesOf = async ({ principal, subject }: Context<Subject>, triggers: RunTrigger[]): Promise<Names> => {
   const ids = triggers.flatMap(({ workspaceId, sourceableId }) => [workspaceId, sourceableId]);
-  const workspaces = (await getWorkspaces([...new Set(ids)])).map((one) => ({ workspaceId: one.id, one }));
-  return new Map((await principal.visible(subject.organization, workspaces)).map(({ one }) => [one.id, one]));
+  const workspaces = (await getWorkspaces([...new Set(ids)])).map((workspace) => ({
+    workspaceId: workspace.id,
+    one: workspace,
+  }));
+  return new Map(
+    (await principal.visible(subject.organization, workspaces)).map(({ one: workspace }) => [workspace.id, workspace]),
+  );
 };
 
 const include = includable('workspace', 'sourceable');

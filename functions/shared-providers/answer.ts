@@ -32,11 +32,11 @@ export const shareProviders = async (
 ): Promise<SharedProvider[]> => {
   if (!platformForm.test(platform)) return [];
   const names = providers.filter(isShared).map(({ address, version }) => ({ address, version, platform }));
-  const found = await Promise.all(names.map(getPackage));
-  const missing = names.filter((_, i) => !found[i]);
+  const packages = await Promise.all(names.map(getPackage));
+  const missing = names.filter((_, i) => !packages[i]);
   await fetchAll(missing, organization).catch((error) => logError('provider not fetched', error));
   const answers = names.map(async ({ address, version }, i) => {
-    const sha256 = found[i]?.sha256;
+    const sha256 = packages[i]?.sha256;
     return sha256 ? [{ address, version, sha256, url: await presignGet(objects.sharedProvider(sha256), seconds) }] : [];
   });
   return (await Promise.all(answers)).flat();

@@ -32,8 +32,8 @@ const keyOf = ({ address, version, platform }: PackageName) => keys.sharedProvid
 
 /** 1 read. Undefined when nothing is known of it, or nothing that still holds. */
 export const getPackage = async (name: PackageName): Promise<SharedPackage | undefined> => {
-  const found = await get<SharedPackage>(keyOf(name), false);
-  return found && found.expiresAt > seconds() ? found : undefined;
+  const record = await get<SharedPackage>(keyOf(name), false);
+  return record && record.expiresAt > seconds() ? record : undefined;
 };
 
 /** True for the one who is to fetch it. */

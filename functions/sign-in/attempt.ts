@@ -26,8 +26,8 @@ export interface Attempt {
   verifier: string;
 }
 
-const attemptOf = (seed: string, asking: AuthorizationRequest): Attempt => ({
-  asking,
+const attemptOf = (seed: string, request: AuthorizationRequest): Attempt => ({
+  asking: request,
   state: derived(seed, 'state'),
   nonce: derived(seed, 'nonce'),
   verifier: derived(seed, 'verifier'),
@@ -41,11 +41,11 @@ const cookieOf = (secure: boolean, value: string, seconds: number): string =>
 
 export const forgottenCookie = (secure: boolean): string => cookieOf(secure, '', 0);
 
-export const beginAttempt = (asking: AuthorizationRequest, secure: boolean): Attempt & { cookie: string } => {
+export const beginAttempt = (request: AuthorizationRequest, secure: boolean): Attempt & { cookie: string } => {
   const seed = randomBytes(32).toString('base64url');
   const expiresAt = Date.now() + goodForSeconds * 1000;
-  const value = Buffer.from(JSON.stringify({ seed, asking, expiresAt })).toString('base64url');
-  return { ...attemptOf(seed, asking), cookie: cookieOf(secure, value, goodForSeconds) };
+  const value = Buffer.from(JSON.stringify({ seed, asking: request, expiresAt })).toString('base64url');
+  return { ...attemptOf(seed, request), cookie: cookieOf(secure, value, goodForSeconds) };
 };
 
 /** What the cookie says; undefined for one that is none, or too old. */

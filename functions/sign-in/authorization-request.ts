@@ -25,5 +25,5 @@ export const authorizationRequest = v.variant('client_id', [terraformRequest, pa
 export type AuthorizationRequest = v.InferOutput<typeof authorizationRequest>;
 
 /** What a code is bound to beside its verifier. */
-export const redirectUriOf = (asking: AuthorizationRequest): string =>
-  asking.client_id === 'page' ? asking.client_id : asking.redirect_uri;
+export const redirectUriOf = (request: AuthorizationRequest): string =>
+  request.client_id === 'page' ? request.client_id : request.redirect_uri;

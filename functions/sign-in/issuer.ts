@@ -118,8 +118,8 @@ export const personFrom = async (
     await oauth.validateApplicationLevelSignature(server, answer, options);
     const idToken = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken & Claims;
     if (isComplete(settings, idToken) || !server.userinfo_endpoint) return personOf(settings, idToken);
-    const told = await oauth.userInfoRequest(server, client, tokens.access_token, options);
-    const more = await oauth.processUserInfoResponse(server, client, idToken.sub, told);
+    const response = await oauth.userInfoRequest(server, client, tokens.access_token, options);
+    const more = await oauth.processUserInfoResponse(server, client, idToken.sub, response);
     return personOf(settings, { ...more, ...idToken });
   } catch (error) {
     throw readableFailure(error, settings);

@@ -17,17 +17,17 @@ export const checkPerson = (settings: SignInSettings, { email, emailVerified }: 
   const { emailDomains } = settings;
   if (emailDomains.length === 0) return;
   const name = issuerName(settings);
-  const who = `users with an e-mail address at ${emailDomains.join(' or ')}`;
+  const audience = `users with an e-mail address at ${emailDomains.join(' or ')}`;
   if (email === undefined) {
     throw new SignInError(
       403,
-      `Only ${who} can sign in, and ${name} did not send your address. Tell the operator of this platform.`,
+      `Only ${audience} can sign in, and ${name} did not send your address. Tell the operator of this platform.`,
     );
   }
   if (!emailDomains.includes(email.slice(email.lastIndexOf('@') + 1))) {
     throw new SignInError(
       403,
-      `Only ${who} can sign in; yours at ${name} is ${email}. Sign in there with another account.`,
+      `Only ${audience} can sign in; yours at ${name} is ${email}. Sign in there with another account.`,
     );
   }
   if (!emailVerified) {

@@ -62,14 +62,14 @@ const assign = async ({ request, subject, granted }: Context<Workspace>): Promis
 };
 
 const ofOrganization = '/organizations/{organization}/ssh-keys';
-const one = '/ssh-keys/{sshKey}';
+const path = '/ssh-keys/{sshKey}';
 
 export const sshKeyRoutes: Route[] = [
   route('POST', ofOrganization, 'ssh-key:write', organization, create),
   route('GET', ofOrganization, 'ssh-key:read', organization, listOfOrganization),
-  route('GET', one, 'ssh-key:read', sshKey, async ({ subject }) => shown(subject)),
-  route('PATCH', one, 'ssh-key:write', sshKey, update),
-  route('DELETE', one, 'ssh-key:write', sshKey, async ({ subject }) => {
+  route('GET', path, 'ssh-key:read', sshKey, async ({ subject }) => shown(subject)),
+  route('PATCH', path, 'ssh-key:write', sshKey, update),
+  route('DELETE', path, 'ssh-key:write', sshKey, async ({ subject }) => {
     await deleteSshKey(subject);
     return noContent();
   }),

@@ -151,7 +151,7 @@ const nestsTooDeep = (value: unknown): boolean => {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > maxLevels) return true;
-    level = level.flatMap((one) => (one !== null && typeof one === 'object' ? Object.values(one) : []));
+    level = level.flatMap((node) => (node !== null && typeof node === 'object' ? Object.values(node) : []));
   }
   return false;
 };

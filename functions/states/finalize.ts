@@ -81,9 +81,9 @@ interface When {
   values: Record<string, unknown>;
 }
 
-const either = (one: When, other: When): When => ({
-  condition: `(${one.condition}) OR (${other.condition})`,
-  values: { ...one.values, ...other.values },
+const either = (condition: When, other: When): When => ({
+  condition: `(${condition.condition}) OR (${other.condition})`,
+  values: { ...condition.values, ...other.values },
 });
 
 const isCurrent = (id: string, sha256: string): When => ({

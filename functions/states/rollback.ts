@@ -4,7 +4,7 @@ import { md5Of } from './content.ts';
 import { storeContent } from './finalize.ts';
 import { readState } from './integrity.ts';
 import { copyJson } from './json.ts';
-import { createStateVersion } from './records.ts';
+import { createStateVersion, type NewStateVersion } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
 /**
@@ -22,22 +22,29 @@ export const duplicateState = async (
   const serial = (workspace.state?.serial ?? source.serial) + 1;
   const state = { ...(JSON.parse(content.toString('utf8')) as object), serial };
   const bytes = Buffer.from(`${JSON.stringify(state, null, 2)}\n`);
+  const result = await addState(bytes, { workspace, userId, serial, lineage: source.lineage, rollbackOf: source.id });
+  if ('conflict' in result || result.existed) return result;
+  return { stateVersion: await copyJson(source, result.stateVersion) };
+};
+
+/**
+ * Makes a whole state the workspace's current one, whatever its lineage: a state may have been replaced by force.
+ * `existed` when this version was stored before.
+ */
+export const addState = async (
+  bytes: Buffer<ArrayBuffer>,
+  values: Pick<NewStateVersion, 'workspace' | 'userId' | 'serial' | 'lineage'> & { rollbackOf?: string },
+): Promise<{ stateVersion: StateVersion; existed: boolean } | { conflict: string }> => {
   const result = await createStateVersion({
-    workspace,
-    userId,
-    serial,
-    lineage: source.lineage,
+    ...values,
     md5: md5Of(bytes),
     sha256: sha256Of(bytes),
     size: bytes.length,
-    // It may be of another lineage: state that was replaced by force.
     force: true,
     intermediate: false,
-    rollbackOf: source.id,
   });
   if ('conflict' in result) return result;
-  if (result.stored) return { stateVersion: result.stateVersion };
+  if (result.stored) return { stateVersion: result.stateVersion, existed: true };
   const stateVersion = await storeContent(result.stateVersion, bytes);
-  if (stateVersion.refusal) return { conflict: stateVersion.refusal };
-  return { stateVersion: await copyJson(source, stateVersion) };
+  return stateVersion.refusal ? { conflict: stateVersion.refusal } : { stateVersion, existed: false };
 };

@@ -79,8 +79,8 @@ const add = async (context: Context<Workspace>): Promise<Answer> => {
 /** Of those that the caller sees. */
 const replace = async (context: Context<Workspace>): Promise<Answer> => {
   const ids = await consumersIn(context);
-  const gone = (await visibleConsumers(context)).filter((id) => !ids.includes(id));
-  await removeConsumers(context.subject.id, gone);
+  const removed = (await visibleConsumers(context)).filter((id) => !ids.includes(id));
+  await removeConsumers(context.subject.id, removed);
   await addConsumers(context.subject.id, ids);
   return noContent();
 };

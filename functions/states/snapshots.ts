@@ -91,7 +91,7 @@ export const recoverState = async ({ id, workspaceId, createdBy, apply }: Run): 
   }
 };
 
-const bySerial = (one: StateVersion, other: StateVersion): number => one.serial - other.serial;
+const bySerial = (version: StateVersion, other: StateVersion): number => version.serial - other.serial;
 
 /**
  * Deletes what an ended run has stored of its state while it went on, but for its last state version: content, then record,
@@ -110,8 +110,10 @@ export const deleteSuperseded = async ({ id, workspaceId, apply }: Run): Promise
     const old = own.filter((version) => isSuperseded(version, last) && version.id !== workspace.state?.id);
     if (last && old[0]) await replaceAll(last, old, apply.report?.stateVersionId === last.id);
     await inBatches(old, atOnce, (version) => deleteVersion(version));
-    const gone = pointers.filter(({ stateVersionId }) => !versions.some((version) => version.id === stateVersionId));
-    for (const place of gone) await remove({ pk: place.pk, sk: place.sk });
+    const dangling = pointers.filter(
+      ({ stateVersionId }) => !versions.some((version) => version.id === stateVersionId),
+    );
+    for (const place of dangling) await remove({ pk: place.pk, sk: place.sk });
   }
   await updateRun(id, { remove: ['apply.snapshotsFrom'] });
 };

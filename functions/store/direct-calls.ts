@@ -57,17 +57,3 @@ export const directly = (service: string): object => {
     },
   };
 };
-
-/** What the SDK adds for the network: headers that no direct call reads, at a fifth of what a call costs. */
-const forTheNetwork = [
-  'contentLengthMiddleware',
-  'getUserAgentMiddleware',
-  'hostHeaderMiddleware',
-  'recursionDetectionMiddleware',
-];
-
-/** The client itself; without what only the network needs where its calls are direct. */
-export const withoutNetwork = <C extends { middlewareStack: { remove(name: string): boolean } }>(client: C): C => {
-  if (directCall) for (const name of forTheNetwork) client.middlewareStack.remove(name);
-  return client;
-};

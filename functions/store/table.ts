@@ -10,7 +10,7 @@ import {
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { environment } from '../environment.ts';
 import { withRecord } from './change-record.ts';
-import { type Attributes, client, packed, packedIf, unpacked } from './dynamodb.ts';
+import { type Attributes, dynamodb, packed, packedIf, unpacked } from './dynamodb.ts';
 import { aliased, conditionOf } from './expressions.ts';
 import type { Key } from './keys.ts';
 
@@ -75,9 +75,8 @@ const isPossible = ({ pk, sk }: Key): boolean => Buffer.byteLength(pk) <= 2048 &
 export const get = async <T>(key: Key, consistent = true): Promise<T | undefined> => {
   countRead();
   if (!isPossible(key)) return undefined;
-  const { Item } = await client.send(
-    new GetItemCommand({ TableName: environment.tableName, Key: packed(key), ConsistentRead: consistent }),
-  );
+  const input = { TableName: environment.tableName, Key: packed(key), ConsistentRead: consistent };
+  const { Item } = await dynamodb('GetItem', GetItemCommand, input);
   return unpacked<T>(Item);
 };
 
@@ -89,15 +88,13 @@ export const put = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition, names);
   const done = await whenTrue(() =>
-    client.send(
-      new PutItemCommand({
-        TableName: environment.tableName,
-        Item: packed(item),
-        ConditionExpression,
-        ExpressionAttributeNames: nonEmpty(names),
-        ExpressionAttributeValues: packedIf(condition?.values),
-      }),
-    ),
+    dynamodb('PutItem', PutItemCommand, {
+      TableName: environment.tableName,
+      Item: packed(item),
+      ConditionExpression,
+      ExpressionAttributeNames: nonEmpty(names),
+      ExpressionAttributeValues: packedIf(condition?.values),
+    }),
   );
   return done !== undefined;
 };
@@ -131,17 +128,15 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   const condition = clauses.length ? change.condition : (change.condition ?? 'attribute_exists(pk)');
   const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
-    client.send(
-      new UpdateItemCommand({
-        TableName: environment.tableName,
-        Key: packed(key),
-        UpdateExpression: clauses.join(' ') || undefined,
-        ConditionExpression,
-        ExpressionAttributeNames: nonEmpty(names),
-        ExpressionAttributeValues: packedIf(nonEmpty(values)),
-        ReturnValues: change.returnsOld ? 'ALL_OLD' : 'ALL_NEW',
-      }),
-    ),
+    dynamodb('UpdateItem', UpdateItemCommand, {
+      TableName: environment.tableName,
+      Key: packed(key),
+      UpdateExpression: clauses.join(' ') || undefined,
+      ConditionExpression,
+      ExpressionAttributeNames: nonEmpty(names),
+      ExpressionAttributeValues: packedIf(nonEmpty(values)),
+      ReturnValues: change.returnsOld ? 'ALL_OLD' : 'ALL_NEW',
+    }),
   );
   return unpacked<T>(done?.Attributes);
 };
@@ -154,15 +149,13 @@ export const remove = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition ?? 'attribute_exists(pk)', names);
   const done = await whenTrue(() =>
-    client.send(
-      new DeleteItemCommand({
-        TableName: environment.tableName,
-        Key: packed(key),
-        ConditionExpression,
-        ExpressionAttributeNames: nonEmpty(names),
-        ExpressionAttributeValues: packedIf(condition?.values),
-      }),
-    ),
+    dynamodb('DeleteItem', DeleteItemCommand, {
+      TableName: environment.tableName,
+      Key: packed(key),
+      ConditionExpression,
+      ExpressionAttributeNames: nonEmpty(names),
+      ExpressionAttributeValues: packedIf(condition?.values),
+    }),
   );
   return done !== undefined;
 };
@@ -225,19 +218,17 @@ const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
     else condition += range.from !== undefined ? ' AND #sk >= :from' : ' AND #sk <= :to';
   }
   countRead();
-  const { Items = [], LastEvaluatedKey } = await client.send(
-    new QueryCommand({
-      TableName: environment.tableName,
-      IndexName: range.index,
-      KeyConditionExpression: condition,
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: packed(values),
-      ExclusiveStartKey: start,
-      Limit: range.limit,
-      ScanIndexForward: !range.reverse,
-      ConsistentRead: range.index ? undefined : (range.consistent ?? true),
-    }),
-  );
+  const { Items = [], LastEvaluatedKey } = await dynamodb('Query', QueryCommand, {
+    TableName: environment.tableName,
+    IndexName: range.index,
+    KeyConditionExpression: condition,
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: packed(values),
+    ExclusiveStartKey: start,
+    Limit: range.limit,
+    ScanIndexForward: !range.reverse,
+    ConsistentRead: range.index ? undefined : (range.consistent ?? true),
+  });
   return { items: Items.map((item) => unmarshall(item) as T), next: LastEvaluatedKey };
 };
 
@@ -257,9 +248,9 @@ const getBatch = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   let pending = [...distinct.values()].map(packed);
   while (pending.length) {
     countRead();
-    const answer = await client.send(
-      new BatchGetItemCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
-    );
+    const answer = await dynamodb('BatchGetItem', BatchGetItemCommand, {
+      RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } },
+    });
     for (const attributes of answer.Responses?.[environment.tableName] ?? []) {
       const item = unmarshall(attributes) as T;
       byKey.set(`${item.pk} ${item.sk}`, item);

@@ -61,11 +61,11 @@ const checkTargets = async (
   }
   const existing =
     kind === 'workspaces'
-      ? (await getWorkspaces(ids)).map((one) => ({ ...one, home: one.projectId }))
-      : (await getProjects(ids)).map((one) => ({ ...one, home: one.id }));
+      ? (await getWorkspaces(ids)).map((workspace) => ({ ...workspace, home: workspace.projectId }))
+      : (await getProjects(ids)).map((project) => ({ ...project, home: project.id }));
   const fits = new Set(
     existing
-      .filter((one) => one.organization === set.organization && (!set.projectId || one.home === set.projectId))
+      .filter((target) => target.organization === set.organization && (!set.projectId || target.home === set.projectId))
       .map(({ id }) => id),
   );
   const missing = ids.find((id) => !fits.has(id));
@@ -125,8 +125,8 @@ export const readNewVariableSet = async (request: ApiRequest, organization: stri
     description: attributes.description ?? null,
     priority: attributes.priority ?? false,
   };
-  const variables = (related.vars?.data ?? []).map((one, i) =>
-    newVariableOf(one.attributes, `/data/relationships/vars/data/${i}/attributes`),
+  const variables = (related.vars?.data ?? []).map((variable, i) =>
+    newVariableOf(variable.attributes, `/data/relationships/vars/data/${i}/attributes`),
   );
   return { set, variables, targets: await targetsOf(set, related) };
 };

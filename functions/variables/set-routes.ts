@@ -75,9 +75,9 @@ const again = async ({ id }: VariableSet): Promise<VariableSet> => {
 const replace = async (set: VariableSet, { kind, ids }: Targets): Promise<void> => {
   const had = set[idsOf[kind]] ?? new Set<string>();
   const added = ids.filter((id) => !had.has(id));
-  const gone = [...had].filter((id) => !ids.includes(id));
+  const removed = [...had].filter((id) => !ids.includes(id));
   await apply(set, kind, added);
-  await withdrawVariableSet(set, idsOf[kind], gone);
+  await withdrawVariableSet(set, idsOf[kind], removed);
 };
 
 const update = async (context: Context<VariableSet>): Promise<Answer> => {
@@ -98,7 +98,7 @@ const include = includable('vars', 'workspaces', 'projects', 'stacks');
 /** More than that many do not come along. */
 const maxIncluded = 100;
 
-const some = (sets: VariableSet[], ids: 'workspaceIds' | 'projectIds'): string[] =>
+const targetIds = (sets: VariableSet[], ids: 'workspaceIds' | 'projectIds'): string[] =>
   [...new Set(sets.flatMap((set) => [...(set[ids] ?? [])]))].slice(0, maxIncluded);
 
 const included = async (
@@ -109,8 +109,8 @@ const included = async (
   if (includes.size === 0) return undefined;
   const [variables, workspaces, projects] = await Promise.all([
     includes.has('vars') ? Promise.all(sets.map(({ id }) => listVariables(id))) : [],
-    includes.has('workspaces') ? getWorkspaces(some(sets, 'workspaceIds')) : [],
-    includes.has('projects') ? getProjects(some(sets, 'projectIds')) : [],
+    includes.has('workspaces') ? getWorkspaces(targetIds(sets, 'workspaceIds')) : [],
+    includes.has('projects') ? getProjects(targetIds(sets, 'projectIds')) : [],
   ]);
   return [
     ...variables.flat().map((variable) => variableDocument(variable)),

@@ -12,7 +12,7 @@ import { SignIn } from './views/people/sign-in.tsx';
 import { Queue } from './views/runs/queue.tsx';
 import { Workspaces } from './views/workspaces/workspaces.tsx';
 
-// Each group imports this file in turn: whatever both need is then in one script, which the document names.
+// Groups import this file, too: code that both need then goes into the one script that the document loads.
 const run = () => import('./groups/run.ts');
 const CommitView = lazily(run, (group) => group.CommitView);
 const QueryView = lazily(run, (group) => group.QueryView);
@@ -71,7 +71,7 @@ export const App = () => {
       </>
     );
   }
-  // Nobody is asked to sign in whom another tab is about to let in.
+  // Do not show the sign-in form while another tab may still share its session.
   return joining.value ? null : <SignIn />;
 };
 

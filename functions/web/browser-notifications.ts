@@ -6,19 +6,19 @@ import { account, call, get, related, signedIn } from './session.ts';
 import { type Alert, RunAlerts, startedBy } from './text/needs.ts';
 
 /**
- * Notifications of the browser when a run that the reader started needs them. Off until they turn it on; then one tab of
- * each organization that is open asks for the open runs, as seldom as it does for a hidden tab.
+ * Browser notifications when a run that the user started needs them. Off by default; once turned on, one tab of
+ * each open organization polls the unfinished runs, as rarely as a hidden tab.
  */
 
 const key = 'stepform-notifications';
 const everyMs = 30_000;
 
-/** Not on plain http, nor in browsers that show those of installed pages only. */
+/** Missing on plain http, and in browsers that only show notifications of installed apps. */
 export const canNotify = (): boolean => 'Notification' in window && 'locks' in navigator && isSecureContext;
 
 const chosen = signal(localStorage.getItem(key) === 'on');
 
-/** It may have been withdrawn since. */
+/** The permission may have been withdrawn since. */
 const permitted = signal(canNotify() && Notification.permission === 'granted');
 export const notifies = computed(() => chosen.value && permitted.value && signedIn.value);
 
@@ -33,14 +33,14 @@ const show = (title: string, options: NotificationOptions, onClick: () => void):
 
 export type TurnedOn = 'on' | 'blocked' | 'unsupported';
 
-/** To be called on a click: the browser asks then. Shows one, so that people see what they get. */
+/** Must be called on a click, so that the browser may ask for permission. Shows a first notification as an example. */
 export const turnOn = async (): Promise<TurnedOn> => {
   permitted.value = (await Notification.requestPermission()) === 'granted';
   if (!permitted.value) return 'blocked';
   try {
-    show('Notifications are on', { body: 'You are told when a run that you started needs you.' }, () => {});
+    show('Notifications are on', { body: 'You get one when a run that you started needs you or fails.' }, () => {});
   } catch {
-    // Android takes them from service workers only.
+    // On Android, only service workers may show notifications.
     return 'unsupported';
   }
   localStorage.setItem(key, 'on');
@@ -56,24 +56,24 @@ export const turnOff = (): void => {
 const tell = (organization: string, { run, status }: Alert, workspace: string): void => {
   const to = { view: 'run', organization, workspace, run: run.id } as const;
   const at = place.peek();
-  // Whoever looks at it sees it.
+  // A visible tab needs no notification.
   if (!document.hidden && document.hasFocus() && at.view === 'run' && at.run === run.id) return;
   const body = `${run.attributes.message}\n${workspace} in ${organization}`;
-  // One of several tabs' replaces those of the others.
+  // The same tag in several tabs shows one notification.
   show(status, { body, tag: run.id }, () => go(to));
 };
 
 const watch = (organization: string, user: string): (() => void) => {
   const alerts = new RunAlerts();
   const names = new Map<string, string>();
-  const read = async (): Promise<Resource<'runs'>[]> => {
+  const readOpenRuns = async (): Promise<Resource<'runs'>[]> => {
     const path = `/organizations/${encodeURIComponent(organization)}/runs?filter[status_group]=non_final&include=workspace&page[size]=100`;
     const { data, included = [] } = await call<Resource<'runs'>[]>('GET', path);
     for (const { id, type, attributes } of included) if (type === 'workspaces') names.set(id, attributes.name);
     return startedBy(data, user);
   };
   return repeat(async () => {
-    const told = await alerts.look(await read(), (id) => get<'runs'>(`/runs/${id}`).catch(() => undefined));
+    const told = await alerts.look(await readOpenRuns(), (id) => get<'runs'>(`/runs/${id}`).catch(() => undefined));
     for (const alert of told) tell(organization, alert, names.get(related(alert.run, 'workspace') ?? '') ?? '');
     return everyMs;
   }).stop;
@@ -81,7 +81,7 @@ const watch = (organization: string, user: string): (() => void) => {
 
 const organizationHere = computed(() => ('organization' in place.value ? place.value.organization : undefined));
 
-/** One tab at a time: the next goes on when it is closed. */
+/** One tab at a time: when it is closed, the next one takes over. */
 export const watchOwnRuns = (): void => {
   effect(() => {
     const organization = organizationHere.value;
@@ -94,7 +94,7 @@ export const watchOwnRuns = (): void => {
         await new Promise((resolve) => left.signal.addEventListener('abort', resolve));
         stop();
       })
-      // Its turn never came.
+      // The tab was closed before it took over.
       .catch(() => {});
     return () => left.abort();
   });

@@ -2,12 +2,12 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 
 /**
- * Whoever presses again and again presses what has just come under the pointer. So controls that decide something are
- * inert until their meaning has been the same for a second in which nothing was pressed.
+ * Repeated clicks can hit a control that has just appeared under the pointer. So controls that decide something are
+ * inert until their meaning has been unchanged for a second without a click or key press.
  */
 const settleMs = 1_000;
 
-/** The bars that fill meanwhile begin again. */
+/** Restarts the progress bars of inert controls. */
 const showAnew = (): void => {
   for (const button of document.querySelectorAll('.settling')) {
     for (const animation of button.getAnimations({ subtree: true })) animation.currentTime = 0;
@@ -15,8 +15,8 @@ const showAnew = (): void => {
 };
 
 /**
- * @param meaning of the controls: another one makes them inert
- * @returns whether they may be used
+ * @param meaning of the controls: they become inert when it changes
+ * @returns whether they can be used
  */
 export const useSettled = (meaning: string): boolean => {
   const settled = useSignal<string | undefined>(undefined);
@@ -37,7 +37,7 @@ export const useSettled = (meaning: string): boolean => {
       stop();
       settled.value = meaning;
     };
-    // Typing a comment is no press.
+    // Typing a comment does not count as a key press.
     const onPress = (event: Event) => {
       if (!(event instanceof KeyboardEvent) || event.key === 'Enter' || event.key === ' ') wait();
     };

@@ -5,7 +5,7 @@ import type { Live } from './live.ts';
 import { get } from './session.ts';
 
 /**
- * What of a list is being made, changed or deleted.
+ * The entry of a list that is being created, changed or deleted.
  * @param path of the resources, e.g. `/tasks`
  */
 export const useEditing = <T extends ResourceType>(path: string, { refresh }: Live<Resource<T>[]>) => {
@@ -14,13 +14,13 @@ export const useEditing = <T extends ResourceType>(path: string, { refresh }: Li
   return {
     editing,
     deleting,
-    // Lists have no tags of settings, by which the API tells who has seen what.
+    // Entries of a list carry no ETag, which the API needs to detect conflicting edits.
     edit: ({ id }: Resource<T>) =>
       get<T>(`${path}/${id}`).then(
         (record) => {
           editing.value = record;
         },
-        // It is gone, or the platform does not answer: the list says so.
+        // It was deleted, or the platform is unreachable: the list shows that.
         () => refresh(),
       ),
     close: () => {

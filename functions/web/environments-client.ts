@@ -1,6 +1,6 @@
 import { ApiError } from '../client/client.ts';
 
-/** Requests of the environments' API (Coder's), whose documents and errors have another shape than those of runs. */
+/** Requests to the environments' API (Coder's), whose documents and errors have another format than those of runs. */
 
 interface Refusal {
   message?: string;
@@ -16,11 +16,15 @@ const parsed = (text: string): Refusal => {
   }
 };
 
-/** As the page has errors: one with one field stands next to that field. */
+/** In the page's error format: an error about one field is shown next to that field. */
 const errorOf = (method: string, path: string, status: number, text: string): ApiError => {
   const { message = '', detail, validations = [] } = parsed(text);
   const [first, ...more] = validations;
-  const reasons = [message, detail, ...validations.map((one) => `${one.field}: ${one.detail}`)].filter(Boolean);
+  const reasons = [
+    message,
+    detail,
+    ...validations.map((validation) => `${validation.field}: ${validation.detail}`),
+  ].filter(Boolean);
   const source = first && more.length === 0 ? { source: { pointer: `/${first.field}` } } : {};
   const errors = message ? [{ status: String(status), title: message, detail: reasons.join(' '), ...source }] : [];
   return new ApiError(method, path, status, JSON.stringify({ errors }));
@@ -32,8 +36,8 @@ export interface EnvironmentsAccess {
 }
 
 /**
- * Requests that have functions of their own (infra/functions/environment-builds.ts, environment-templates.ts), by the part
- * of the path that leads there.
+ * Requests with functions of their own (infra/functions/environment-builds.ts, environment-templates.ts), by the part
+ * of the path that routes to them.
  */
 const parts: Record<string, RegExp> = {
   '/builds':
@@ -47,20 +51,20 @@ const partFor = (method: string, path: string): string =>
 
 /** @throws {ApiError} for 4xx and 5xx */
 export const requestEnvironments = async <T>(
-  way: EnvironmentsAccess,
+  access: EnvironmentsAccess,
   method: string,
   path: string,
   body?: unknown,
 ): Promise<T> => {
-  const response = await fetch(`${way.base}/environments${partFor(method, path)}/api/v2${path}`, {
+  const response = await fetch(`${access.base}/environments${partFor(method, path)}/api/v2${path}`, {
     method,
-    headers: { ...way.authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: { ...access.authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     body: body === undefined ? null : JSON.stringify(body),
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
   });
   const text = await response.text();
-  // What is as it was already is no error.
+  // 304: the change has no effect, which is not an error.
   if (response.status === 304 || (response.ok && text === '')) return undefined as T;
   if (!response.ok) throw errorOf(method, path, response.status, text);
   return JSON.parse(text) as T;

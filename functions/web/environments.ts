@@ -2,7 +2,7 @@ import type { Tone } from '../run/display.ts';
 import { useLive } from './live.ts';
 import { callEnvironments } from './session.ts';
 
-/** What the page reads of the environments' API. */
+/** The parts of the environments' API that the page reads. */
 
 export interface Job {
   status: 'pending' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed';
@@ -109,21 +109,21 @@ export const segment = encodeURIComponent;
 
 const tones: Record<string, Tone> = { running: 'good', stopped: 'neutral', deleted: 'neutral', failed: 'bad' };
 
-/** Of an environment, as its latest build makes it. */
+/** Status of an environment, from its latest build. */
 export const toneOf = (status: string): Tone => tones[status] ?? (status === 'canceled' ? 'attention' : 'running');
 
 export const isBusy = ({ job }: Build): boolean => job.completed_at === null;
 
 export interface Rights {
-  /** Makes environments. */
+  /** May create environments. */
   create: boolean;
-  /** Changes templates. */
+  /** May change templates. */
   manage: boolean;
 }
 
 const minute = 60_000;
 
-/** What the reader may do in the organization; nothing while it is not known. */
+/** The user's permissions in the organization; none while they load. */
 export const useRights = (organization: string): Rights => {
   const object = { organization_id: organization };
   const checks = {
@@ -138,7 +138,7 @@ export const useRights = (organization: string): Rights => {
   return live.value ?? { create: false, manage: false };
 };
 
-/** Parameters and presets of a version. */
+/** Parameters and presets of a template version. */
 export const readVersion = async (id: string): Promise<{ parameters: Parameter[]; presets: Preset[] }> => {
   const [parameters, presets] = await Promise.all([
     read<Parameter[]>(`/templateversions/${segment(id)}/rich-parameters`),

@@ -3,17 +3,17 @@ import { base, replaceAddress } from './location.ts';
 import { authorization, ended, errorText, signIn } from './session.ts';
 
 /**
- * Signing in at the issuer that the operator has set, as a client of this platform's own (api/routes/sign-in/): the page
- * makes a verifier, goes there, comes back with a code after the `#`, and exchanges both for a session.
+ * Sign-in with the identity provider that the operator configured (api/routes/sign-in/): the page
+ * creates a PKCE verifier, redirects, returns with a code in the fragment, and exchanges both for a session.
  */
 
-/** What the button calls it; null where there is none. */
+/** Display name for the button; null without an identity provider. */
 export const issuer = signal<string | null>(null);
 
-/** The reader comes back from there. */
+/** True while the code of a redirect is being exchanged. */
 export const isReturning = signal(false);
 
-/** Why the reader could not be connected. */
+/** Why the identity could not be connected. */
 export const failed = signal<string | undefined>(undefined);
 
 export const askForIssuer = async (): Promise<void> => {
@@ -25,9 +25,9 @@ const key = 'stepform-sign-in';
 
 interface Departure {
   verifier: string;
-  /** Where the reader was. */
+  /** Address to return to after sign-in. */
   path: string;
-  /** Who is signed in with a token is to sign in so from then on. */
+  /** Connects the identity to the user of the current token. */
   connects: boolean;
 }
 
@@ -50,7 +50,7 @@ export const depart = async ({ connects = false } = {}): Promise<void> => {
   location.assign(`${base}/oauth/sign-in?${new URLSearchParams(parameters)}`);
 };
 
-/** Takes the code out of the address, and the reader to where they were. */
+/** Removes the code from the address, and restores the address from before sign-in. */
 export const completeSignIn = async (): Promise<void> => {
   const code = new URLSearchParams(location.hash.slice(1)).get('code');
   if (code === null) return;
@@ -58,7 +58,7 @@ export const completeSignIn = async (): Promise<void> => {
   sessionStorage.removeItem(key);
   const { verifier, path, connects } = JSON.parse(stored ?? '{}') as Partial<Departure>;
   replaceAddress(path ?? location.pathname);
-  // Somebody may have been sent here with a code that is not theirs.
+  // Without this tab's state, the code may be an attacker's (login CSRF).
   if (verifier === undefined) return;
   isReturning.value = true;
   try {
@@ -73,10 +73,10 @@ export const completeSignIn = async (): Promise<void> => {
 const exchange = (code: string, verifier: string, headers: Record<string, string>): Promise<string> =>
   sessionFor({ grant_type: 'authorization_code', code, code_verifier: verifier }, headers);
 
-/** Begins what the operator hands to the first owner (people/accounts/one-time-secrets.ts). */
+/** Prefix of one-time secrets (people/accounts/one-time-secrets.ts). */
 const oncePrefix = 'sfonce_';
 
-/** Exchanges a typed token or one-time secret. @throws {Error} in the platform's words */
+/** Signs in with a typed token or one-time secret. @throws {Error} with the platform's message */
 export const tokenOf = (typed: string): Promise<string> =>
   typed.startsWith(oncePrefix)
     ? sessionFor({ grant_type: 'urn:stepform:one-time-secret', secret: typed })

@@ -5,16 +5,16 @@ import { base, enter, place } from './location.ts';
 import { Notice, Skeleton } from './parts/basics.tsx';
 import { Shell } from './parts/shell.tsx';
 
-/** Views whose scripts are loaded when they are first shown, in groups of those that people open after each other. */
+/** Loads views on first use, in groups of views that people open in a row. */
 
-/** True when the platform now serves another version than the one that runs here: its scripts have other names. */
+/** True when the platform serves another version than this one, whose scripts have other names. */
 const isOutdated = async (): Promise<boolean> => {
   const name = document.querySelector<HTMLScriptElement>('script[type=module]')?.src.split('/').at(-1) ?? '';
   const response = await fetch(`${base}/app`, { cache: 'no-store' });
   return response.ok && !(await response.text()).includes(name);
 };
 
-/** Browsers remember that a script did not load; only a new document asks again. */
+/** Browsers remember a failed import; only a new document retries it. */
 const Missing = () => (
   <Notice kind="bad">
     <strong>Can’t load this page.</strong>
@@ -33,7 +33,7 @@ const Waiting = ({ failed }: { failed: boolean }) => {
 
 const added = new Set<string>();
 
-/** Adds the style of a part that is loaded when a view needs it: it comes with the script, without another request. */
+/** Adds the style of a lazily loaded part, which is bundled with its script to save a request. */
 export const addStyle = (text: string): void => {
   if (added.has(text)) return;
   added.add(text);
@@ -42,12 +42,12 @@ export const addStyle = (text: string): void => {
   document.adoptedStyleSheets.push(sheet);
 };
 
-/** In place of a part of a view. */
+/** Shown while a part of a view loads. */
 export const WaitingPart = ({ failed }: { failed: boolean }) => (failed ? <Missing /> : null);
 
 /**
- * A view of what `load` imports; until it is there, its frame. After an update of the platform the scripts of an open
- * page are gone, and the page is loaded anew.
+ * A view that `load` imports; shows its frame meanwhile. After an update of the platform the scripts of an open
+ * page are gone, so the page is reloaded.
  */
 export const lazily = <Group, Props extends object>(
   load: () => Promise<Group>,
@@ -59,7 +59,7 @@ export const lazily = <Group, Props extends object>(
   const start = async () => {
     try {
       const view = viewOf(await load());
-      // The frame that had the focus is replaced by the view's own.
+      // The frame that had the focus is replaced by the view.
       const wasEntered = document.activeElement?.id === 'content';
       loaded.value = view;
       if (wasEntered) requestAnimationFrame(enter);

@@ -4,12 +4,12 @@ import { ApiError } from '../client/client.ts';
 import { errorText } from './session.ts';
 
 /**
- * What is on screen is asked for again as long as it may change: one request at a time for the whole page, seldom while
- * the tab is hidden or nobody has touched it for a while, and ever more slowly while the platform does not answer.
+ * Polls what is on screen as long as it may change: one request at a time for the whole page, rarely while
+ * the tab is hidden or idle, with backoff while the platform does not respond.
  */
 
 interface Task {
-  /** Performs one request and says in how many milliseconds to do so again; undefined: never. */
+  /** Performs one request. @returns milliseconds until the next one; undefined: no more */
   run(): Promise<number | undefined>;
   dueAt: number;
   fails: number;
@@ -19,11 +19,11 @@ const tasks = new Set<Task>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let busy = false;
 
-/** True while the platform does not answer. */
+/** True while the platform does not respond. */
 export const unreachable = signal(false);
 
 const hiddenMs = 30_000;
-/** Without a sign of the reader for this long, everything is asked for a third as often. */
+/** After this long without user activity, polling slows down to a third. */
 const idleAfterMs = 5 * 60_000;
 let touchedAt = Date.now();
 
@@ -55,19 +55,19 @@ const turn = async (): Promise<void> => {
 const perform = async (task: Task): Promise<void> => {
   task.dueAt = Number.POSITIVE_INFINITY;
   try {
-    const again = await task.run();
+    const delayMs = await task.run();
     task.fails = 0;
     unreachable.value = false;
-    if (again !== undefined) task.dueAt = Math.min(task.dueAt, Date.now() + pace(again));
+    if (delayMs !== undefined) task.dueAt = Math.min(task.dueAt, Date.now() + pace(delayMs));
   } catch (error) {
     const refused = error instanceof ApiError && error.status < 500 && error.status !== 429;
     if (!refused) unreachable.value = true;
-    // What is refused is refused again; a missing thing stays missing.
+    // Do not retry 4xx: it would fail again.
     if (!refused) task.dueAt = Date.now() + pace(backOff(task.fails++));
   }
 };
 
-/** Everything at once, when the tab is visible again. */
+/** Refreshes everything when the tab becomes visible. */
 const wake = (): void => {
   touchedAt = Date.now();
   if (document.hidden) return;
@@ -92,8 +92,8 @@ export const keepWatch = (): void => {
 };
 
 /**
- * The first time is at once: whoever opens a page does not wait for one answer after the other.
- * @returns how to stop it, and how to have it done soon
+ * The first request starts at once, in parallel with others, so that a page opens quickly.
+ * @returns functions to stop it, and to refresh soon
  */
 export const repeat = (run: Task['run']): { stop(): void; now(): void } => {
   const task: Task = { run, dueAt: Number.POSITIVE_INFINITY, fails: 0 };
@@ -113,27 +113,27 @@ export const repeat = (run: Task['run']): { stop(): void; now(): void } => {
 
 export interface Live<T> {
   value: T | undefined;
-  /** In the reader's words; only while there is no value. */
+  /** Message for the user; only while there is no value. */
   error: string | undefined;
   /** HTTP status of the error. */
   status: number | undefined;
   refresh(): void;
 }
 
-/** How often what is asked for again and again is, for a change to be on screen within a second. */
+/** Poll interval in milliseconds for changes to appear within a second. */
 export const pollInterval = (): number => 800;
 
 /**
- * A value of the API on screen.
- * @param key what it is of; another key starts over
- * @param every milliseconds until it is asked for again; undefined when it will not change any more
+ * A polled value of the API.
+ * @param key identifies the value; another key starts over
+ * @param every milliseconds until the next request; undefined when the value is final
  */
 export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T) => number | undefined): Live<T> => {
   const state = useMemo(
     () => ({ value: signal<T | undefined>(undefined), error: signal<unknown>(undefined), now: () => {} }),
     [key],
   );
-  // As the latest render has them: what they close over changes while the key stays.
+  // From the latest render: closures change while the key stays.
   const latest = useRef({ load, every });
   latest.current = { load, every };
   useEffect(() => {
@@ -141,7 +141,7 @@ export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T
     const task = repeat(async () => {
       try {
         const value = await latest.current.load();
-        // Equal answers change nothing on screen.
+        // Equal responses cause no render.
         if (value !== state.value.peek()) {
           const text = JSON.stringify(value);
           if (text !== last) state.value.value = value;
@@ -166,7 +166,7 @@ export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T
   };
 };
 
-/** The time, for durations that run on screen. */
+/** The current time, for durations that count up on screen. */
 export const clock = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) clock.value = Date.now();

@@ -1,31 +1,31 @@
 import { computed, type Signal, signal, useSignal, useSignalEffect } from '@preact/signals';
 import { type Place, pathOf, placeOf } from '../client/page-addresses.ts';
 
-/** Without a slash at the end; what stands before `/app/assets/` in the address of this script. */
+/** Base path without a final slash: the part before `/app/assets/` in this script's URL. */
 export const base: string = new URL(import.meta.url).href.replace(/\/app\/assets\/[^/]*$/, '');
 
 const basePath = new URL(`${base}/`).pathname.replace(/\/$/, '');
 
-const here = (): string => location.pathname.slice(basePath.length) || '/';
+const currentPath = (): string => location.pathname.slice(basePath.length) || '/';
 
-const path = signal(here());
+const path = signal(currentPath());
 
-/** `#plan-12` aims at a line of a log. Another object each time that it is aimed, at the same line too. */
+/** `#plan-12` aims at a line of a log. A new object on every click, so that the same line can be aimed at again. */
 export const hash = signal({ text: location.hash });
 
-/** The address becomes that of a part of this view, which comes into sight. */
+/** Changes the fragment, and scrolls to that part of the view. */
 export const setHash = (part: string): void => {
   history.replaceState(history.state, '', `#${part}`);
   hash.value = { text: `#${part}` };
 };
 
-/** Where the reader is. */
+/** The current place. */
 export const place = computed<Place>(() => placeOf(path.value));
 
-/** Address for a link. */
+/** URL for a link. */
 export const hrefOf = (to: Place): string => `${basePath}${pathOf(to)}`;
 
-/** How far down the reader was stands with each entry of the history. */
+/** Saves the scroll position with each history entry. */
 let returning = false;
 const keepPlace = (): void => {
   if (!returning) history.replaceState({ y: scrollY }, '');
@@ -33,7 +33,7 @@ const keepPlace = (): void => {
 
 const maxReturnMs = 5_000;
 
-/** Lists come with their answer, and grow as they are scrolled: until then there is nowhere to go back to. */
+/** Restores the scroll position once the view is tall enough: lists load, and grow as they are scrolled. */
 const returnTo = (y: number): void => {
   const until = Date.now() + maxReturnMs;
   const from = path.peek();
@@ -52,31 +52,31 @@ const returnTo = (y: number): void => {
   requestAnimationFrame(step);
 };
 
-/** @param part of the view that comes into sight: `#change-aws_vpc.main` */
+/** @param part of the view to scroll to: `#change-aws_vpc.main` */
 export const go = (to: Place, { replace = false, part = '' } = {}): void => {
   returning = false;
   keepPlace();
   const address = hrefOf(to) + part;
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
-  path.value = here();
+  path.value = currentPath();
   hash.value = { text: part };
   scrollTo(0, 0);
   requestAnimationFrame(enter);
 };
 
-/** Whoever hears the page goes on in the new view when what they were at is gone with the former. */
+/** Moves the focus into the new view when the focused element is gone, for screen readers. */
 export const enter = (): void => {
   if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true });
 };
 
-/** The address becomes another one, which the reader does not notice: back does not lead to the former. */
+/** Replaces the address without a new history entry. */
 export const replaceAddress = (address: string): void => {
   history.replaceState(null, '', address);
-  path.value = here();
+  path.value = currentPath();
 };
 
-/** What the reader has chosen to see; it stands in the address, for whoever comes back or is given it. */
+/** Filters of a view, kept in the address so that they survive a reload and can be shared. */
 export const useQuery = (name: string): Signal<string> => {
   const chosen = useSignal(new URLSearchParams(location.search).get(name) ?? '');
   useSignalEffect(() => {
@@ -91,7 +91,7 @@ export const useQuery = (name: string): Signal<string> => {
   return chosen;
 };
 
-/** Follows links to the page's own places without loading it again. */
+/** Follows links within the page without reloading it. */
 export const followLinks = (): void => {
   history.scrollRestoration = 'manual';
   addEventListener('scrollend', keepPlace, { passive: true });
@@ -99,7 +99,7 @@ export const followLinks = (): void => {
   if (history.state) back();
   addEventListener('popstate', () => {
     const from = path.peek();
-    path.value = here();
+    path.value = currentPath();
     if (path.peek() !== from) back();
   });
   addEventListener('hashchange', () => {

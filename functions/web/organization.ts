@@ -5,7 +5,7 @@ import { useLive } from './live.ts';
 import type { Item } from './parts/attached.tsx';
 import { all, get, signedIn } from './session.ts';
 
-/** What the reader may do in the organizations that were looked at, for the views to show nobody what is refused. */
+/** The user's permissions in visited organizations, so that views hide actions that would be refused. */
 
 const organizations = signal<Record<string, Resource<'organizations'>>>({});
 
@@ -15,7 +15,7 @@ effect(() => {
 
 const minute = 60_000;
 
-/** Keeps what is known of an organization fresh while a view of it is on screen. */
+/** Polls an organization while a view of it is on screen. */
 export const useOrganization = (name: string): Resource<'organizations'> | undefined => {
   useLive(
     `organization/${name}`,
@@ -29,21 +29,21 @@ export const useOrganization = (name: string): Resource<'organizations'> | undef
   return organizations.value[name];
 };
 
-/** After a change. */
+/** Refreshes after a change. */
 export const knowOrganization = (organization: Resource<'organizations'>): void => {
   organizations.value = { ...organizations.peek(), [organization.id]: organization };
 };
 
-/** Good below a view that uses the organization, as is `may`. */
+/** Only within a view that polls the organization, like `may`. */
 export const organizationNow = (name: string): Resource<'organizations'> | undefined => organizations.value[name];
 
 export type OrganizationPermission = keyof Resource<'organizations'>['attributes']['permissions'];
 
-/** False while it is not known yet. */
+/** False while loading. */
 export const may = (organization: string, permission: OrganizationPermission): boolean =>
   organizationNow(organization)?.attributes.permissions[permission] === true;
 
-/** As items of a list. `tab`: of a workspace, where its link leads. */
+/** Items for a picker. `tab`: of a workspace, for its link. */
 export const itemsOf = (
   resources: Resource<'workspaces' | 'projects'>[],
   organization: string,
@@ -59,7 +59,7 @@ export const itemsOf = (
         : { view: 'project', organization, id },
   }));
 
-/** All choices; none when the user cannot choose. */
+/** All choices; none when the user may not choose. */
 export const useItems = (organization: string, kind: 'workspaces' | 'projects', enabled: boolean): Item[] =>
   useLive(
     `${kind} of ${organization}: ${enabled}`,

@@ -1,10 +1,10 @@
 import { differencesOf, type PlanDifferences, type RedactedPlan } from '../client/text/plan.ts';
 import { content } from './session.ts';
 
-/** Finished plans, which never change: each is read once. */
+/** Finished plans never change, so each is read once. */
 
 export interface PlanDetails extends PlanDifferences {
-  /** What a resource of the configuration depends on, by its address there; undefined of plans from before it was noted. */
+  /** Dependencies by address in the configuration; undefined for plans older than this feature. */
   dependencies: Record<string, string[]> | undefined;
 }
 
@@ -16,7 +16,7 @@ const load = async (id: string): Promise<PlanDetails> => {
 
 const cache = new Map<string, Promise<PlanDetails>>();
 
-/** @throws {ApiError} while it is not finished */
+/** @throws {ApiError} while the plan is not finished */
 export const planOf = (id: string): Promise<PlanDetails> => {
   const cached = cache.get(id);
   if (cached) return cached;

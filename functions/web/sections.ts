@@ -4,11 +4,11 @@ import type { OrganizationPermission } from './organization.ts';
 interface Section {
   view: OrganizationView;
   name: string;
-  /** Without it there is nothing to see. */
+  /** Permission that the section needs. */
   permission?: OrganizationPermission;
 }
 
-/** The views of an organization, in groups. */
+/** Navigation of an organization, in groups. */
 export const sectionGroups: readonly { name: string; sections: readonly Section[] }[] = [
   {
     name: 'Runs',

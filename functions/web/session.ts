@@ -8,74 +8,74 @@ import { broadcastInvalidToken, broadcastSignIn, broadcastSignOut, heldAtFirst, 
 export { related } from '../client/client.ts';
 
 /**
- * The reader's token: an API token that was pasted, or the session of who signed in. It lives in the session storage of
- * this page's tabs (tabs.ts), and goes nowhere but into the Authorization header of calls to the same origin: never into
- * an address, never into lasting storage.
+ * The user's token: a pasted API token, or a session from sign-in. It is kept in the session storage of
+ * this page's tabs (tabs.ts), and sent only in the Authorization header of calls to the same origin: never in
+ * a URL, never in persistent storage.
  */
 
 const token = signal(heldAtFirst);
 
-/** Why the reader has to sign in again; undefined at first. */
+/** Why the user has to sign in again; undefined at first. */
 export const ended = signal<string | undefined>(undefined);
 export const account = signal<Resource<'users'> | undefined>(undefined);
 export const banner = signal<Attributes['admin-banners'] | undefined>(undefined);
 export const signedIn = computed(() => token.value !== undefined);
 
-/** How the reader is named in a call that is not one of the API's. */
+/** Authorization header for requests outside the API client. */
 export const authorization = (): Record<string, string> =>
   token.peek() === undefined ? {} : { authorization: `Bearer ${token.peek()}` };
 
 const client = computed(() => new Client(base, token.value ?? ''));
 
-/** Begins the tokens of sessions (people/accounts/tokens.ts). */
+/** Prefix of session tokens (people/accounts/tokens.ts). */
 const sessionPrefix = 'sfs_';
 export const isSession = computed(() => token.value?.startsWith(sessionPrefix) ?? false);
 
-/** A session ends everywhere; a token that was pasted goes on being good for what it is there for. */
+/** Sign-out revokes a session; a pasted token stays valid for its other uses. */
 const revoke = (secret: string): void => {
   const body = new URLSearchParams({ token: secret });
-  // What is not heard of in time ends by itself.
+  // If the request fails, the session expires by itself.
   fetch(`${base}/oauth/revoke`, { method: 'POST', body, keepalive: true }).catch(() => {});
 };
 
-const forget = (why?: string): void => {
+const forget = (reason?: string): void => {
   token.value = undefined;
   account.value = undefined;
-  ended.value = why;
+  ended.value = reason;
 };
 
-/** In this tab and all others. */
+/** Signs out in this tab and all others. */
 export const signOut = (): void => {
   if (isSession.peek()) revoke(token.peek() ?? '');
   broadcastSignOut();
   forget();
 };
 
-/** Whose token it is. */
+/** Loads the user of the token. */
 export const knowAccount = async (): Promise<void> => {
   const askedWith = token.peek();
-  // A dead token has signed out by itself; for anything else the views say so.
+  // An invalid token has signed out already; views show other errors.
   const answer = await call<Resource<'users'>>('GET', '/account/details').catch(() => undefined);
   if (!answer || askedWith !== token.peek()) return;
   account.value = answer.data;
   banner.value = answer.meta?.banner;
 };
 
-/** Whether it is being found out if another tab is signed in. */
+/** True while the page asks other tabs for a session. */
 export const joining = signal(true);
 joinTabs(
   (secret) => {
     token.value = secret;
     ended.value = undefined;
-    // Of the previous user.
+    // Forget data of the previous user.
     if (account.peek()) void knowAccount();
   },
-  (why) => forget(why),
+  (reason) => forget(reason),
 ).then(() => {
   joining.value = false;
 });
 
-/** @throws {ApiError} 401 for a token that is none */
+/** @throws {ApiError} 401 for an invalid token */
 export const signIn = async (secret: string): Promise<void> => {
   const { data, meta } = await new Client(base, secret).call('GET', '/account/details');
   broadcastSignIn(secret);
@@ -85,24 +85,24 @@ export const signIn = async (secret: string): Promise<void> => {
   token.value = secret;
 };
 
-/** A dead token signs out. */
+/** Signs out when the token is no longer valid. */
 const asReader = async <T>(send: () => Promise<T>): Promise<T> => {
   const used = token.value;
   try {
     return await send();
   } catch (error) {
     if (error instanceof ApiError && error.status === 401 && used !== undefined && used === token.value) {
-      const why = isSession.peek()
+      const reason = isSession.peek()
         ? 'Your session has expired. Sign in again.'
         : 'Your token has expired or was revoked. Sign in with another one.';
-      broadcastInvalidToken(used, why);
-      forget(why);
+      broadcastInvalidToken(used, reason);
+      forget(reason);
     }
     throw error;
   }
 };
 
-/** A call of the API as the reader. @throws {ApiError} */
+/** Calls the API as the user. @throws {ApiError} */
 export const call = <D = Resource>(
   method: string,
   path: string,
@@ -110,14 +110,14 @@ export const call = <D = Resource>(
   headers?: Record<string, string>,
 ): Promise<Document<D>> => asReader(() => client.value.call<D>(method, path, body, headers));
 
-/** A call of the environments' API, which the platform has on this origin too. @throws {ApiError} */
+/** Calls the environments' API, which the platform also serves on this origin. @throws {ApiError} */
 export const callEnvironments = <T>(method: string, path: string, body?: unknown): Promise<T> =>
   asReader(() => requestEnvironments<T>({ base, authorization: authorization() }, method, path, body));
 
 export const get = async <T extends ResourceType>(path: string): Promise<Resource<T>> =>
   (await call<Resource<T>>('GET', path)).data;
 
-/** Content that the API answers with a redirect to the bucket: a state, a plan. */
+/** Content that the API redirects to storage for: a state, a plan. */
 export const content = async (path: string): Promise<Response> => {
   const response = await fetch(`${base}/api/v2${path}`, {
     headers: { authorization: `Bearer ${token.value}` },
@@ -127,7 +127,7 @@ export const content = async (path: string): Promise<Response> => {
   return response;
 };
 
-/** Of endpoints that take a text as it is. */
+/** For endpoints that take plain text. */
 export const putText = async (path: string, body: string): Promise<void> => {
   const response = await fetch(`${base}/api/v2${path}`, {
     method: 'PUT',
@@ -138,7 +138,7 @@ export const putText = async (path: string, body: string): Promise<void> => {
   if (!response.ok) throw new ApiError('PUT', path, response.status, await response.text());
 };
 
-/** The first so many of a list, or some more: pages are not cut. */
+/** At least this many entries of a list, in whole pages. */
 export const listAtLeast = async <T extends ResourceType>(path: string, atLeast: number): Promise<Listed<T>> => {
   const listed: Listed<T> = { data: [], included: [] };
   for (let page: number | null = 1; page && listed.data.length < atLeast; ) {
@@ -152,7 +152,7 @@ export const listAtLeast = async <T extends ResourceType>(path: string, atLeast:
   return listed;
 };
 
-/** Every page of a list. */
+/** All pages of a list. */
 export const all = <T extends ResourceType>(path: string): Promise<Listed<T>> =>
   listAtLeast(path, Number.POSITIVE_INFINITY);
 
@@ -164,8 +164,8 @@ export const create = async (
 ): Promise<Resource> => (await call('POST', path, { data: { type, attributes, relationships } })).data;
 
 /**
- * @param basis what the reader was shown: when somebody has changed it since, nothing is changed
- * @throws {ApiError} 412 then
+ * @param basis the document that the user saw: a change by someone else since then fails the call
+ * @throws {ApiError} 412 in that case
  */
 export const change = async (
   path: string,
@@ -178,22 +178,22 @@ export const change = async (
 };
 
 /**
- * Only the changed attributes, so that concurrent edits of others are kept.
- * @param known as the reader saw it when the form was opened
+ * Only the changed attributes, to keep concurrent edits of others.
+ * @param known attributes when the form was opened
  */
 export const changed = (next: Record<string, unknown>, current: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(next).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name])),
   );
 
-/** Who was faster, and when; undefined for anything else that can go wrong. */
+/** Who made a conflicting change, and when; undefined for other errors. */
 export const conflictingChange = (error: unknown): { by: string; at: string | undefined } | undefined => {
   if (!(error instanceof ApiError) || error.status !== 412) return undefined;
   const { 'changed-by': by = 'Someone', 'changed-at': at } = error.errors[0]?.meta ?? {};
   return { by, at };
 };
 
-/** What to tell the reader: the server's own words where there are any. */
+/** Message for the user: the server's own where possible. */
 export const errorText = (error: unknown): string => {
   if (error instanceof ApiError) {
     const reasons = error.errors.map(({ title, detail }) => detail || title).filter(Boolean);

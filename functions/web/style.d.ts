@@ -1,4 +1,4 @@
-/** The bundler takes style sheets from imports: into the page's own, or as text with `type: 'text'`. */
+/** The bundler adds imported style sheets to the page's, or as text with `type: 'text'`. */
 declare module '*.css' {
   const text: string;
   export default text;

@@ -1,6 +1,6 @@
 import type { Tone } from '../run/display.ts';
 
-/** The tab's icon with a spot in the color of a run's status: icon.svg has one for each, shown by the fragment of its address. */
+/** The tab icon with a dot in the color of a run's status: icon.svg contains all of them, selected by the URL's fragment. */
 export const showTone = (tone: Tone | undefined): void => {
   const link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
   if (!link) return;

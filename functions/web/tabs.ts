@@ -1,23 +1,23 @@
 import { base } from './location.ts';
 
 /**
- * One session for all tabs: a new tab asks those that are signed in, and signing out ends all of them.
+ * One session for all tabs: a new tab asks the signed-in ones, and signing out ends all of them.
  *
- * The token goes through a BroadcastChannel, which reaches pages of this very origin and nobody else: no other port or
- * subdomain, as a cookie would; and no request carries it by itself, so that there is nothing to forge from a link or
- * another site. It is never in lasting storage: with the last tab the session is gone from this browser.
+ * The token goes through a BroadcastChannel, which reaches only pages of this origin: no other port or
+ * subdomain, as a cookie would; and browsers attach it to no request, so that CSRF from a link or
+ * another site is impossible. It is never stored persistently: closing the last tab ends the session in this browser.
  */
 
 export interface HeldToken {
   token: string;
-  /** When it was signed in with, in milliseconds. */
+  /** Time of sign-in, in milliseconds. */
   since: number;
 }
 
 type Message =
   | { says: 'ask' }
   | ({ says: 'signed-in' } & HeldToken)
-  /** Without a token: any. */
+  /** Absent: any token. */
   | { says: 'ended'; token?: string; why?: string };
 
 const name = `stepform-session ${base}`;
@@ -25,7 +25,7 @@ const channel = new BroadcastChannel(name);
 const tell = (message: Message): void => channel.postMessage(message);
 
 const key = 'stepform-token';
-/** A tab that the browser had put away heard of no end, and its storage outlives it. */
+/** A suspended tab misses a sign-out, but its session storage survives. */
 const endedKey = `stepform-signed-out ${base}`;
 
 const read = (): HeldToken | undefined => {
@@ -33,7 +33,7 @@ const read = (): HeldToken | undefined => {
     const held = JSON.parse(sessionStorage.getItem(key) ?? 'null') as HeldToken | null;
     if (held && held.since > Number(localStorage.getItem(endedKey) ?? 0)) return held;
   } catch {
-    // Not what this page writes.
+    // Not written by this page.
   }
   sessionStorage.removeItem(key);
   return undefined;
@@ -49,13 +49,13 @@ const keep = (one: HeldToken | undefined): void => {
   else sessionStorage.removeItem(key);
 };
 
-/** How long a tab may take to answer; whoever has none open waits as long for the form. */
+/** How long to wait for other tabs before the sign-in form is shown, in ms. */
 const answerMs = 250;
 
 /**
- * @param onToken another tab is signed in, or anew
- * @param onEnd it was ended in another tab
- * @returns resolves when it is known whether another tab is signed in
+ * @param onToken another tab signed in
+ * @param onEnd another tab signed out
+ * @returns resolves once it is known whether another tab is signed in
  */
 export const joinTabs = (onToken: (token: string) => void, onEnd: (why?: string) => void): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ export const broadcastSignOut = (): void => {
   tell({ says: 'ended' });
 };
 
-/** A token is no longer valid, in every tab. */
+/** Tells all tabs that a token is no longer valid. */
 export const broadcastInvalidToken = (token: string, why: string): void => {
   keep(undefined);
   tell({ says: 'ended', token, why });

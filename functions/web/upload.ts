@@ -2,12 +2,12 @@ import type { Resource } from '../client/client.ts';
 import { create, get } from './session.ts';
 import { type Entry, gzip, isConfigurationFile, tar } from './text/tar.ts';
 
-/** Uploads what a reader picked: a folder, loose files, or an archive, with a configuration or with policies. */
+/** Uploads a picked folder, loose files or an archive, with a configuration or with policies. */
 
-/** What has to be among the files. */
+/** Pattern that at least one file must match. */
 export interface PickedKind {
   pattern: RegExp;
-  /** For people: `Terraform file (*.tf)`. */
+  /** Display name: `Terraform file (*.tf)`. */
   what: string;
 }
 
@@ -15,7 +15,7 @@ export const configuration: PickedKind = { pattern: /\.(tf|tofu)(\.json)?$/, wha
 export const policies: PickedKind = { pattern: /(^|\/)(policies|sentinel)\.hcl$/, what: 'policies.hcl' };
 
 export interface Picked {
-  /** For people: `main.tf`, `network (12 files)`. */
+  /** Display name: `main.tf`, `network (12 files)`. */
   name: string;
   archive(): Promise<Blob>;
 }
@@ -36,7 +36,7 @@ const ofFiles = (name: string, files: [path: string, file: File][], { pattern, w
   };
 };
 
-/** The folder itself is the root, as for the command line. @throws when what is wanted is not there */
+/** The picked folder is the root of the archive, as for the command line. @throws when no file matches */
 export const picked = (files: File[], kind: PickedKind): Picked => {
   const [first] = files;
   if (!first) throw new Error('No files selected.');
@@ -59,7 +59,7 @@ export const picked = (files: File[], kind: PickedKind): Picked => {
 const pollMs = 300;
 const patienceMs = 30_000;
 
-const put = async (url: string, body: Blob): Promise<void> => {
+const uploadTo = async (url: string, body: Blob): Promise<void> => {
   const answer = await fetch(url, {
     method: 'PUT',
     headers: { 'content-type': 'application/octet-stream' },
@@ -69,7 +69,7 @@ const put = async (url: string, body: Blob): Promise<void> => {
   if (!answer.ok) throw new Error(`Upload failed with status ${answer.status}. Try again.`);
 };
 
-/** Asks until the platform has looked at what was uploaded. @throws when it does not, or refuses it */
+/** Waits until the platform has checked the upload. @throws when it times out or is rejected */
 const settled = async (path: string, status: string): Promise<string> => {
   for (const deadline = Date.now() + patienceMs; ; ) {
     const version: Resource = await get(path);
@@ -83,37 +83,37 @@ const settled = async (path: string, status: string): Promise<string> => {
   }
 };
 
-/** @returns the id of the version, once the platform has taken it */
+/** @returns the id of the version, once the platform has accepted it */
 export const upload = async (workspaceId: string, { archive }: Picked, speculative: boolean): Promise<string> => {
   const body = await archive();
   const version = await create(`/workspaces/${workspaceId}/configuration-versions`, 'configuration-versions', {
     'auto-queue-runs': false,
     speculative,
   });
-  await put(version.attributes['upload-url'], body);
+  await uploadTo(version.attributes['upload-url'], body);
   return settled(`/configuration-versions/${version.id}`, 'uploaded');
 };
 
-/** A new version of a policy set. @throws what is wrong with its policies */
+/** Uploads a new version of a policy set. @throws {Error} with what is wrong with its policies */
 export const uploadPolicies = async (setId: string, { archive }: Picked): Promise<void> => {
   const body = await archive();
   const version = await create(`/policy-sets/${setId}/versions`, 'policy-set-versions', {});
-  await put(version.links?.upload ?? '', body);
+  await uploadTo(version.links?.upload ?? '', body);
   await settled(`/policy-set-versions/${version.id}`, 'ready');
 };
 
-/** A new version of the registry's module at that path. @throws what is wrong with its archive */
+/** Uploads a new version of the module at that path. @throws {Error} with what is wrong with its archive */
 export const uploadModule = async (path: string, version: string, { archive }: Picked): Promise<void> => {
   const body = await archive();
   const created = await create(`${path}/versions`, 'registry-module-versions', { version });
-  await put(created.links?.upload ?? '', body);
+  await uploadTo(created.links?.upload ?? '', body);
   await settled(`${path}/version?module_version=${encodeURIComponent(version)}`, 'ok');
 };
 
-/** What tests of the module at that path are run with. @returns the id of the configuration version */
+/** Uploads files to test the module at that path with. @returns the id of the configuration version */
 export const uploadTests = async (path: string, { archive }: Picked): Promise<string> => {
   const body = await archive();
   const version = await create(`${path}/test-runs/configuration-versions`, 'configuration-versions', {});
-  await put(version.attributes['upload-url'], body);
+  await uploadTo(version.attributes['upload-url'], body);
   return version.id;
 };

@@ -3,9 +3,9 @@ import { knowPeople } from './parts/person.tsx';
 import { all, call, get, related } from './session.ts';
 import { type Row, rowOf, withOpenRuns } from './text/workspace-rows.ts';
 
-/** A list of hundreds takes a request for each hundred; meanwhile the runs that are open say what has changed. */
+/** A workspace list takes one request per hundred; between full reads, unfinished runs tell what has changed. */
 
-/** What one request gives. */
+/** Page size. */
 const atOnce = 100;
 const wholeEveryMs = 60_000;
 
@@ -25,7 +25,7 @@ const refreshed = async (organization: string, rows: Row[]): Promise<Row[]> => {
   const { data, included } = await call<Resource[]>('GET', path);
   knowPeople(included);
   const merged = withOpenRuns(rows, data);
-  // Of more than that, one that is not among them may still be open; the whole list will tell.
+  // Beyond one page, a missing run may still be unfinished: read the whole list.
   if (merged.ended.length === 0 || data.length === atOnce) return merged.rows;
   const ended = new Map(
     await Promise.all(
@@ -38,7 +38,7 @@ const refreshed = async (organization: string, rows: Row[]): Promise<Row[]> => {
   });
 };
 
-/** @returns what gives the list of an organization each time it is called, as of then */
+/** @returns a function that reads the current list of an organization */
 export const workspaceList = (organization: string): (() => Promise<Row[]>) => {
   let rows: Row[] | undefined;
   let wholeAt = 0;

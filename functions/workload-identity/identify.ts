@@ -47,7 +47,7 @@ export const identify = async (
   const issue = { issuer: environment.publicUrl, now, lifetimeSeconds: phaseSeconds(run, phase) };
   const sign = (audience: string) => signToken(claimsOf(workload, { ...issue, audience, id: randomUUID() }));
   const credentials = await Promise.all(
-    requested.credentials.map(async (one) => ({ ...one, token: await sign(one.audience) })),
+    requested.credentials.map(async (credential) => ({ ...credential, token: await sign(credential.audience) })),
   );
   return { credentials, backed: requested.backed };
 };

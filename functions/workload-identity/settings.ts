@@ -40,10 +40,10 @@ export class Settings {
     return this.#own(setting) || this.#shared(setting) || undefined;
   }
 
-  /** @param what it must be, for people: `the address of Vault` */
-  require(setting: string, what: string): string {
+  /** @param description it must be, for people: `the address of Vault` */
+  require(setting: string, description: string): string {
     const value = this.find(setting);
-    if (value === undefined) throw this.#missing(`${this.nameOf(setting)} is not set: set it to ${what}.`);
+    if (value === undefined) throw this.#missing(`${this.nameOf(setting)} is not set: set it to ${description}.`);
     return value;
   }
 
@@ -51,14 +51,14 @@ export class Settings {
    * What the phase has for itself, e.g. `PLAN_ROLE_ARN`, or else the run, `RUN_ROLE_ARN`. That the other phase has none is
    * said as well: nobody wants to learn it after the plan was confirmed.
    */
-  ofPhase(setting: string, what: string): { value: string; variable: string } {
+  ofPhase(setting: string, description: string): { value: string; variable: string } {
     const { phase } = this.#scope;
     const settings = { plan: this.#first(['PLAN', 'RUN'], setting), apply: this.#first(['APPLY', 'RUN'], setting) };
     for (const name of ['plan', 'apply'] as const) {
       if (settings[name]) continue;
       const own = this.nameOf(`${name.toUpperCase()}_${setting}`);
       throw this.#missing(
-        `${name === 'plan' ? 'a plan' : 'an apply'} has no ${what}: set ${this.nameOf(`RUN_${setting}`)}, or ${own} for this phase alone.`,
+        `${name === 'plan' ? 'a plan' : 'an apply'} has no ${description}: set ${this.nameOf(`RUN_${setting}`)}, or ${own} for this phase alone.`,
       );
     }
     return settings[phase] as { value: string; variable: string };
@@ -70,8 +70,8 @@ export class Settings {
     );
   }
 
-  #missing(what: string): MisconfiguredError {
-    return new MisconfiguredError(`${this.nameOf(this.#scope.asking)} is "true", but ${what}`);
+  #missing(description: string): MisconfiguredError {
+    return new MisconfiguredError(`${this.nameOf(this.#scope.asking)} is "true", but ${description}`);
   }
 
   /** What is set for this configuration counts before what is set for all of them. */

@@ -56,7 +56,115 @@ const autoDestroyStatus = (workspace: Workspace) =>
 export const heldBy = ({ vcsPull, vcsRepo }: Pick<Workspace, 'vcsPull' | 'vcsRepo'>): number | undefined =>
   vcsPull && vcsPull.repository === vcsRepo?.repository ? vcsPull.number : undefined;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a document is one flat list
+const description = (workspace: Workspace) => ({
+  name: workspace.name,
+  description: workspace.description,
+  environment: 'default',
+  'created-at': workspace.createdAt,
+  'updated-at': workspace.updatedAt,
+  'latest-change-at': workspace.state?.at ?? workspace.updatedAt,
+  'tag-names': workspace.tags.map(({ key }) => key),
+  /** Not in HCP's API: number of open change requests. */
+  'open-change-requests': workspace.changeRequests ?? 0,
+});
+
+const runSettings = (workspace: Workspace) => ({
+  'allow-destroy-plan': workspace.allowDestroyPlan,
+  'auto-apply': workspace.autoApply,
+  'auto-apply-run-trigger': workspace.autoApplyRunTrigger,
+  'queue-all-runs': workspace.queueAllRuns,
+  'structured-run-output-enabled': workspace.structuredRunOutputEnabled,
+  'workspace-kpis-runs-count': workspace.runCount,
+});
+
+const autoDestroy = (workspace: Workspace) => ({
+  'auto-destroy-activity-duration': workspace.autoDestroyActivityDuration ?? null,
+  'auto-destroy-at': destroyTime(workspace, workspace.state) ?? null,
+  'auto-destroy-status': autoDestroyStatus(workspace),
+  'inherits-project-auto-destroy': workspace.inheritsAutoDestroy ?? true,
+});
+
+/** Where Terraform runs, and which. */
+const execution = (workspace: Workspace) => ({
+  operations: workspace.executionMode !== 'local',
+  'execution-mode': workspace.executionMode,
+  'setting-overwrites': {
+    'execution-mode': !workspace.inheritsExecutionMode,
+    'agent-pool': !workspace.inheritsExecutionMode,
+  },
+  engine: workspace.engine ?? null,
+  'terraform-version': workspace.terraformVersion,
+  'working-directory': workspace.workingDirectory,
+});
+
+const state = (workspace: Workspace) => ({
+  'global-remote-state': workspace.globalRemoteState,
+  'project-remote-state': workspace.projectRemoteState ?? false,
+  'resource-count': workspace.state?.resources ?? 0,
+});
+
+const versionControl = (workspace: Workspace) => ({
+  'vcs-repo': vcsRepoDocument(workspace.vcsRepo),
+  'vcs-repo-identifier': workspace.vcsRepo?.identifier ?? null,
+  'file-triggers-enabled': workspace.fileTriggersEnabled,
+  'trigger-prefixes': workspace.triggerPrefixes,
+  'trigger-patterns': workspace.triggerPatterns,
+  'speculative-enabled': workspace.speculativeEnabled,
+  /** Not in HCP's API: whether plans of pull requests can be applied before the merge, and the applied one. */
+  'apply-before-merge-enabled': workspace.applyBeforeMergeEnabled ?? false,
+  'apply-before-merge-requirements': workspace.applyBeforeMergeRequirements ?? [],
+  'applied-pull-request': heldBy(workspace) ?? null,
+});
+
+const health = (workspace: Workspace) => ({
+  'assessments-enabled': workspace.assessmentsEnabled,
+  'last-assessment-result-at': workspace.health?.at ?? null,
+  /** Not in HCP's API: start of the current assessment. */
+  'assessment-started-at': workspace.assessing?.at ?? null,
+});
+
+/** What created the workspace. */
+const origin = ({ managedBy, sourceModule, sourceName, sourceUrl }: Workspace) => ({
+  /** Not in HCP's API: the environment or template that it belongs to, `environment <owner>/<name>`. */
+  'managed-by': managedBy ?? null,
+  source: sourceModule ? 'tfe-module' : 'tfe-api',
+  'source-name': sourceName ?? null,
+  'source-url': sourceUrl ?? null,
+  'source-module-id': sourceModule ? `${sourceModule.address}/${sourceModule.version}` : null,
+});
+
+/** HCP's clients read these; nothing here sets them. */
+const unset = {
+  'apply-duration-average': null,
+  'plan-duration-average': null,
+  'policy-check-failures': null,
+  'run-failures': null,
+  'no-code-upgrade-available': false,
+  'effective-state-version-retention-desc': null,
+  'effective-run-data-retention-desc': null,
+  'hyok-enabled': false,
+};
+
+const relationships = (workspace: Workspace, runId: string | undefined) => ({
+  organization: one('organizations', workspace.organization),
+  project: one('projects', workspace.projectId),
+  'current-run': one('runs', runId),
+  'latest-run': one('runs', workspace.latestRunId),
+  'locked-by': lockedBy(workspace),
+  'current-state-version': one('state-versions', workspace.state?.id),
+  'current-configuration-version': one('configuration-versions', currentConfigurationId(workspace)),
+  'current-assessment-result': one(
+    'assessment-results',
+    workspace.health && assessmentResultId(workspace.health.runId),
+  ),
+  'agent-pool': one('agent-pools', workspace.agentPoolId),
+  'ssh-key': one('ssh-keys', workspace.sshKeyId),
+  vars: { links: { related: `/api/v2/workspaces/${workspace.id}/vars` } },
+  'remote-state-consumers': {
+    links: { related: `/api/v2/workspaces/${workspace.id}/relationships/remote-state-consumers` },
+  },
+});
+
 export const workspaceDocument = (
   workspace: Workspace,
   granted: Granted,
@@ -65,91 +173,21 @@ export const workspaceDocument = (
   id: workspace.id,
   type: 'workspaces',
   attributes: {
-    name: workspace.name,
-    description: workspace.description,
-    environment: 'default',
-    'created-at': workspace.createdAt,
-    'updated-at': workspace.updatedAt,
-    'latest-change-at': workspace.state?.at ?? workspace.updatedAt,
+    ...description(workspace),
     locked: workspace.lock !== undefined,
     'locked-reason': lockReason(workspace.lock),
-    'allow-destroy-plan': workspace.allowDestroyPlan,
-    'auto-apply': workspace.autoApply,
-    'auto-apply-run-trigger': workspace.autoApplyRunTrigger,
-    'auto-destroy-activity-duration': workspace.autoDestroyActivityDuration ?? null,
-    'auto-destroy-at': destroyTime(workspace, workspace.state) ?? null,
-    'auto-destroy-status': autoDestroyStatus(workspace),
-    'inherits-project-auto-destroy': workspace.inheritsAutoDestroy ?? true,
-    'queue-all-runs': workspace.queueAllRuns,
-    'speculative-enabled': workspace.speculativeEnabled,
-    /** Not in HCP's API: whether plans of pull requests can be applied before the merge, and the applied one. */
-    'apply-before-merge-enabled': workspace.applyBeforeMergeEnabled ?? false,
-    'apply-before-merge-requirements': workspace.applyBeforeMergeRequirements ?? [],
-    'applied-pull-request': heldBy(workspace) ?? null,
-    'structured-run-output-enabled': workspace.structuredRunOutputEnabled,
-    engine: workspace.engine ?? null,
-    'terraform-version': workspace.terraformVersion,
-    'working-directory': workspace.workingDirectory,
-    'global-remote-state': workspace.globalRemoteState,
-    'project-remote-state': workspace.projectRemoteState ?? false,
-    'resource-count': workspace.state?.resources ?? 0,
-    'apply-duration-average': null,
-    'plan-duration-average': null,
-    'policy-check-failures': null,
-    'run-failures': null,
-    'workspace-kpis-runs-count': workspace.runCount,
-    operations: workspace.executionMode !== 'local',
-    'execution-mode': workspace.executionMode,
-    'setting-overwrites': {
-      'execution-mode': !workspace.inheritsExecutionMode,
-      'agent-pool': !workspace.inheritsExecutionMode,
-    },
-    'vcs-repo': vcsRepoDocument(workspace.vcsRepo),
-    'vcs-repo-identifier': workspace.vcsRepo?.identifier ?? null,
-    'file-triggers-enabled': workspace.fileTriggersEnabled,
-    'trigger-prefixes': workspace.triggerPrefixes,
-    'trigger-patterns': workspace.triggerPatterns,
-    /** Not in HCP's API: number of open change requests. */
-    'open-change-requests': workspace.changeRequests ?? 0,
-    'assessments-enabled': workspace.assessmentsEnabled,
-    'last-assessment-result-at': workspace.health?.at ?? null,
-    /** Not in HCP's API: start of the current assessment. */
-    'assessment-started-at': workspace.assessing?.at ?? null,
-    /** Not in HCP's API: the environment or template that it belongs to, `environment <owner>/<name>`. */
-    'managed-by': workspace.managedBy ?? null,
-    source: workspace.sourceModule ? 'tfe-module' : 'tfe-api',
-    'source-name': workspace.sourceName ?? null,
-    'source-url': workspace.sourceUrl ?? null,
-    'source-module-id': workspace.sourceModule
-      ? `${workspace.sourceModule.address}/${workspace.sourceModule.version}`
-      : null,
-    'no-code-upgrade-available': false,
-    'effective-state-version-retention-desc': null,
-    'effective-run-data-retention-desc': null,
-    'hyok-enabled': false,
-    'tag-names': workspace.tags.map(({ key }) => key),
+    ...runSettings(workspace),
+    ...autoDestroy(workspace),
+    ...execution(workspace),
+    ...state(workspace),
+    ...versionControl(workspace),
+    ...health(workspace),
+    ...origin(workspace),
+    ...unset,
     permissions: workspacePermissions(granted),
     actions: { 'is-destroyable': workspace.allowDestroyPlan },
   },
-  relationships: {
-    organization: one('organizations', workspace.organization),
-    project: one('projects', workspace.projectId),
-    'current-run': one('runs', runId),
-    'latest-run': one('runs', workspace.latestRunId),
-    'locked-by': lockedBy(workspace),
-    'current-state-version': one('state-versions', workspace.state?.id),
-    'current-configuration-version': one('configuration-versions', currentConfigurationId(workspace)),
-    'current-assessment-result': one(
-      'assessment-results',
-      workspace.health && assessmentResultId(workspace.health.runId),
-    ),
-    'agent-pool': one('agent-pools', workspace.agentPoolId),
-    'ssh-key': one('ssh-keys', workspace.sshKeyId),
-    vars: { links: { related: `/api/v2/workspaces/${workspace.id}/vars` } },
-    'remote-state-consumers': {
-      links: { related: `/api/v2/workspaces/${workspace.id}/relationships/remote-state-consumers` },
-    },
-  },
+  relationships: relationships(workspace, runId),
   links: {
     self: `/api/v2/organizations/${workspace.organization}/workspaces/${workspace.name}`,
     'self-html': `/app/${workspace.organization}/workspaces/${workspace.name}`,
@@ -194,8 +232,8 @@ export const tagDocument = (organization: string, name: string): Resource => ({
 });
 
 export const workspaceDocuments = (grants: Grants, workspaces: Workspace[]): Promise<Resource[]> =>
-  byOrganization(workspaces, async (organization, some) => {
-    const granted = await grants.onWorkspaces(organization, some);
-    const visible = some.filter(({ id }) => granted(id).has('workspace:read'));
-    return visible.map((one) => workspaceDocument(one, granted(one.id)));
+  byOrganization(workspaces, async (organization, group) => {
+    const granted = await grants.onWorkspaces(organization, group);
+    const visible = group.filter(({ id }) => granted(id).has('workspace:read'));
+    return visible.map((workspace) => workspaceDocument(workspace, granted(workspace.id)));
   });

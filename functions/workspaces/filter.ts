@@ -1,5 +1,5 @@
 import { badRequest } from '../api/errors.ts';
-import { flag, type QueryParameters } from '../api/query-parameters.ts';
+import { commaSeparated, flag, type QueryParameters } from '../api/query-parameters.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { runStatuses } from '../run/status.ts';
 import type { WorkspaceFilter } from './lists.ts';
@@ -8,12 +8,6 @@ import type { WorkspaceFilter } from './lists.ts';
 
 type Entry = Parameters<WorkspaceFilter['mayFit']>[0];
 type Test = (entry: Entry) => boolean;
-
-const words = (text: string | null): string[] =>
-  (text ?? '')
-    .split(',')
-    .map((word) => word.trim())
-    .filter(Boolean);
 
 /** `*` is any text. By hand, because a regular expression made from a caller's pattern can take for ever. */
 const glob = (pattern: string): ((name: string) => boolean) => {
@@ -50,7 +44,7 @@ const taggedIn = (query: URLSearchParams): Tagged[] => {
     if (!key) throw badRequest(`${parameter} is required with a tag value.`, parameter);
     return { key, value };
   });
-  return [...words(query.get('filter[tagged]')).map((key): Tagged => ({ key })), ...pairs];
+  return [...commaSeparated(query.get('filter[tagged]')).map((key): Tagged => ({ key })), ...pairs];
 };
 
 /** All must fit, or with `tag-union` any; one without a value fits any value, or with `tag-value-default-null` none. */
@@ -69,12 +63,12 @@ const tagTests = (query: URLSearchParams): Test[] => {
   const has = ({ tags }: Entry, key: string) => tags.some((tag) => tag.key === key);
   return [
     ...taggedTests(query),
-    ...words(query.get('search[tags]')).map(
+    ...commaSeparated(query.get('search[tags]')).map(
       (key): Test =>
         (entry) =>
           has(entry, key),
     ),
-    ...words(query.get('search[exclude-tags]')).map(
+    ...commaSeparated(query.get('search[exclude-tags]')).map(
       (key): Test =>
         (entry) =>
           !has(entry, key),
@@ -117,7 +111,7 @@ export const readWorkspaceFilter = ({ query }: ApiRequest): WorkspaceQuery => {
   const byTag = tagTests(query);
   const tests = [...nameTests(query), ...byTag];
   const projectId = query.get('filter[project][id]') || undefined;
-  const statuses = words(query.get('filter[current-run][status]'));
+  const statuses = commaSeparated(query.get('filter[current-run][status]'));
   return {
     beginning: query.get('search[wildcard-name]')?.split('*', 1)[0],
     projectId: projectId?.slice(0, 100),

@@ -18,7 +18,8 @@ const follows = ({ inheritsAutoDestroy = true, managedBy }: Workspace): boolean 
 export const inheritAutoDestroy = async ({ id, autoDestroyActivityDuration = null }: Project): Promise<void> => {
   for await (const workspaces of eachWorkspaceIn(id)) {
     const outdated = workspaces.filter(
-      (one) => follows(one) && (one.autoDestroyActivityDuration ?? null) !== autoDestroyActivityDuration,
+      (candidate) =>
+        follows(candidate) && (candidate.autoDestroyActivityDuration ?? null) !== autoDestroyActivityDuration,
     );
     await inBatches(outdated, atOnce, (workspace) => inherit(workspace.id, autoDestroyActivityDuration));
   }

@@ -79,7 +79,7 @@ const settings = {
   'apply-before-merge-requirements': setting(
     v.pipe(
       v.array(v.picklist(mergeRequirements, 'apply-before-merge-requirements has only approved and mergeable')),
-      v.transform((given) => mergeRequirements.filter((one) => given.includes(one))),
+      v.transform((requested) => mergeRequirements.filter((requirement) => requested.includes(requirement))),
     ),
   ),
   'structured-run-output-enabled': setting(v.boolean()),

@@ -42,8 +42,8 @@ export async function* eachTagged(
 /** Keys of every tag in the organization. Reads every name. */
 export const tagKeysOf = async (organization: string): Promise<Set<string>> => {
   const keys = new Set<string>();
-  for await (const some of eachTagged(organization)) {
-    for (const { tags } of some) for (const { key } of tags) keys.add(key);
+  for await (const page of eachTagged(organization)) {
+    for (const { tags } of page) for (const { key } of tags) keys.add(key);
   }
   return keys;
 };
@@ -74,8 +74,8 @@ const entriesWithin = async (
 ): Promise<NameItem[]> => {
   const entries = new Map<string, NameItem>();
   for (const projectId of projectIds) {
-    for await (const some of eachName<NameItem>(namesOfProject(projectId))) {
-      for (const entry of some) entries.set(entry.sk, entry);
+    for await (const page of eachName<NameItem>(namesOfProject(projectId))) {
+      for (const entry of page) entries.set(entry.sk, entry);
     }
   }
   for (const { id, name, projectId, tags, updatedAt } of await getWorkspaces([...workspaceIds])) {
@@ -115,16 +115,16 @@ export const findWorkspaces = <R>(
     narrow: async (entries: NameItem[]) => (byTags ? await tagged(entries) : entries).filter(mayFit),
     // A filter may name any project.
     records: async (entries: NameItem[]) =>
-      then.records((await named(entries, projectId)).filter((one) => one.organization === organization)),
+      then.records((await named(entries, projectId)).filter((workspace) => workspace.organization === organization)),
     fits: then.fits,
   };
   if (!within) return findNames<NameItem, R>(names, looking, paging);
   return entriesWithin(organization, within).then((entries) => {
-    const some = entries.filter(
+    const candidates = entries.filter(
       (entry) => entry.sk.startsWith(names.prefix) && (projectId === undefined || entry.projectId === projectId),
     );
-    if (descending) some.reverse();
-    return scan({ ...looking, read: async (limit) => some.splice(0, limit) }, paging);
+    if (descending) candidates.reverse();
+    return scan({ ...looking, read: async (limit) => candidates.splice(0, limit) }, paging);
   });
 };
 

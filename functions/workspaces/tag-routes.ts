@@ -69,8 +69,8 @@ const namesIn = async (context: Context<Workspace>): Promise<string[]> => {
   return data.map(({ id = '', attributes }, i) => {
     const name = attributes?.name ?? byId.get(id);
     if (name !== undefined) return name;
-    const what = id ? `tag ${id.slice(0, 100)} not found in ${subject.organization}` : 'attributes.name is required';
-    throw unprocessable(`/data/${i}`, `${i}: ${what}`);
+    const problem = id ? `tag ${id.slice(0, 100)} not found in ${subject.organization}` : 'attributes.name is required';
+    throw unprocessable(`/data/${i}`, `${i}: ${problem}`);
   });
 };
 

@@ -1,21 +1,20 @@
 // Loaded by a process that is to become a task's (`node --import`), before its program (spare-process.ts): starts Node, loads
 // what nearly every task needs, and waits for the task's environment on standard input. An end without one is the platform's.
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Chunks of the runner that only define things. */
-const definitions = /^(chunk|job-directory|phase|conclude|plan|apply|process|redact)-\w+\.mjs$/;
-
-const load = async (folder) => {
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => definitions.test(name)) : [];
-  await Promise.all(names.map((name) => import(pathToFileURL(join(folder, name)).href)));
+/** The runner has its program in a file beside the one that begins it (infra/bundle.ts). */
+const load = async (file) => {
+  if (!existsSync(file)) return;
+  const { prepareTask } = await import(pathToFileURL(file).href);
+  await prepareTask();
 };
 
 const received = [];
 process.stdin.on('data', (piece) => received.push(piece));
-await Promise.all([once(process.stdin, 'end'), load(join(dirname(process.argv[1] ?? ''), 'chunks'))]);
+await Promise.all([once(process.stdin, 'end'), load(join(dirname(process.argv[1] ?? ''), 'program.mjs'))]);
 const environment = Buffer.concat(received).toString();
 if (!environment) {
   rmSync(process.cwd(), { recursive: true, force: true });

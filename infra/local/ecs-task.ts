@@ -25,6 +25,8 @@ export interface Task {
   folder?: string;
   /** Run the task was started for. */
   run?: string;
+  /** Until its process starts: of the environment, what is this task's alone. */
+  waitsWith?: Record<string, string>;
 }
 
 export interface TaskDefinition {

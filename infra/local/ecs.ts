@@ -1,52 +1,18 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import {
-  describe,
-  eventOf,
-  folderOf,
-  idOf,
-  isDefinition,
-  newFolder,
-  sameArn,
-  type Task,
-  type TaskDefinition,
-} from './ecs-task.ts';
+import { Admission } from './admission.ts';
+import { commandOf, type EcsOptions, environmentOf, type RunTaskInput } from './ecs-command.ts';
+import { describe, eventOf, folderOf, idOf, isDefinition, newFolder, sameArn, type Task } from './ecs-task.ts';
 import { TaskWatch } from './ecs-watch.ts';
 import { AwsError } from './errors.ts';
 import { groupLeaderIn, isAlive, launch, type OnExit, signal } from './processes.ts';
 import { writePrivately } from './secrets.ts';
-import { newId, SpareProcess, type Taken, type TaskCommand } from './spare-process.ts';
-import type { Resource } from './template.ts';
+import { newId, SpareProcess, type Taken } from './spare-process.ts';
 import { runIn } from './usage.ts';
 
 type Input = Record<string, unknown>;
-
-export interface EcsOptions {
-  /** Journal and the tasks' own folders. */
-  folder: string;
-  logs: string;
-  clusterArn: string;
-  definition: Resource<TaskDefinition>;
-  /** What stands for the image: arguments for Node. */
-  program: string[];
-  /** What a container gets from this machine. */
-  environment: Record<string, string>;
-  onEvent(detail: Record<string, unknown>, taskArn: string): void;
-  /** Once per task, when it has stopped: for what AWS would bill. */
-  onUsage(run: string, seconds: number): void;
-}
-
-interface RunTaskInput {
-  cluster?: string;
-  taskDefinition?: string;
-  clientToken?: string;
-  startedBy?: string;
-  group?: string;
-  count?: number;
-  overrides?: { containerOverrides?: { name?: string; environment?: { name: string; value: string }[] }[] };
-}
 
 /** ECS keeps stopped tasks for about an hour. */
 const keptMs = 3_600_000;
@@ -58,11 +24,15 @@ export class Ecs {
   readonly #options: EcsOptions;
   readonly #tasks = new Map<string, Task>();
   readonly #watch = new TaskWatch();
-  readonly #spare = new SpareProcess((id) => this.#command(id, newFolder(this.#options.folder, id)));
+  readonly #spare = new SpareProcess((id) => commandOf(this.#options, id, newFolder(this.#options.folder, id)));
+  readonly #admission: Admission;
+  /** Those with a process. */
+  readonly #active = new Set<Task>();
   #closed = false;
 
   constructor(options: EcsOptions) {
     this.#options = options;
+    this.#admission = new Admission({ ...options.admission, running: () => this.#active.size });
     mkdirSync(options.folder, { recursive: true });
     for (const file of readdirSync(options.folder)) {
       if (!file.endsWith('.json')) continue;
@@ -73,11 +43,16 @@ export class Ecs {
 
   /** Follows the tasks from before a restart; those that died meanwhile stop now. Call once events can be delivered. */
   resume(): void {
-    for (const task of this.#tasks.values()) {
+    const inOrder = [...this.#tasks.values()].sort((a, b) => a.createdAt - b.createdAt);
+    for (const task of inOrder) {
       if (task.lastStatus === 'STOPPED') continue;
       if (!task.process) this.#recall(task);
-      if (task.process && isAlive(task.process)) {
+      if (!task.process && task.waitsWith && task.desiredStatus === 'RUNNING') {
+        const own = task.waitsWith;
+        this.#admission.admit(task.arn, () => this.#launch(task, own));
+      } else if (task.process && isAlive(task.process)) {
         if (task.desiredStatus === 'STOPPED') this.#terminate(task);
+        this.#active.add(task);
         // Only a parent learns the exit code, and that was the platform before the restart.
         this.#watch.poll(task, () => this.#stopped(task, undefined, 'Essential container in task exited'));
       } else {
@@ -91,6 +66,7 @@ export class Ecs {
   #recall(task: Task): void {
     task.process = groupLeaderIn(folderOf(task, this.#options.folder));
     if (!task.process) return;
+    delete task.waitsWith;
     task.lastStatus = 'RUNNING';
     task.startedAt = task.createdAt;
     this.#save(task);
@@ -136,7 +112,10 @@ export class Ecs {
         if (task.clientToken === input.clientToken)
           return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
 
-    const spare = this.#spare.take();
+    const own = environmentOf(definition.properties, input);
+    const waits = this.#admission.isFull;
+    // One that has to wait leaves the spare process to one that has not.
+    const spare = waits ? undefined : this.#spare.take();
     const id = spare?.command.id ?? newId();
     const task: Task = {
       arn: `${clusterArn.replace(':cluster/', ':task/')}/${id}`,
@@ -151,53 +130,32 @@ export class Ecs {
       // One that stands ready is started by whoever took the one before it, for nobody.
       run: input.startedBy?.startsWith('warm-') ? undefined : (run ?? runIn(input.startedBy ?? '')),
       folder: spare?.command.cwd ?? newFolder(this.#options.folder, id),
+      waitsWith: waits ? own : undefined,
     };
     this.#tasks.set(task.arn, task);
     this.#save(task);
-    this.#launch(task, id, input, spare);
+    this.#admission.admit(task.arn, () => this.#launch(task, own, spare));
     return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
   }
 
-  /** How the process of a task starts, but for what the task itself brings. */
-  #command(id: string, home: string): TaskCommand {
-    const { definition, environment, logs, program } = this.#options;
-    const [container] = definition.properties.ContainerDefinitions;
-    mkdirSync(home, { recursive: true });
-    // A runner that is root starts Terraform as another user, who has to get through.
-    chmodSync(home, 0o711);
-    return {
-      id,
-      file: process.execPath,
-      // SIGUSR1 from any process of the same user would open Node's inspector, and with it the runner's token.
-      args: ['--disable-sigusr1', ...program],
-      cwd: home,
-      env: {
-        ...environment,
-        TMPDIR: home,
-        ...Object.fromEntries((container?.Environment ?? []).map(({ Name, Value }) => [Name, Value])),
-      },
-      log: join(logs, `runner-${id}.log`),
-    };
-  }
-
-  #launch(task: Task, id: string, { overrides }: RunTaskInput, spare: Taken | undefined): void {
-    const [container] = this.#options.definition.properties.ContainerDefinitions;
-    const override = overrides?.containerOverrides?.find(({ name }) => name === container?.Name);
-    const own = Object.fromEntries((override?.environment ?? []).map(({ name, value }) => [name, value]));
+  /** @param own of the container's environment, what is this task's alone */
+  #launch(task: Task, own: Record<string, string>, spare?: Taken): void {
     const onExit: OnExit = (code, reason) => {
       // What the container's main process leaves behind dies with the container.
       if (task.process) signal(task.process, 'SIGKILL', 'group');
       this.#stopped(task, code, reason);
     };
     // With more runners than processors, the platform they all talk to comes first.
-    const niceness = this.running > availableParallelism() ? 5 : 0;
+    const niceness = this.#active.size >= availableParallelism() ? 5 : 0;
+    delete task.waitsWith;
     try {
       if (spare) task.process = spare.begin(own, onExit, niceness);
       else {
-        const command = this.#command(id, folderOf(task, this.#options.folder));
+        const command = commandOf(this.#options, idOf(task), folderOf(task, this.#options.folder));
         task.process = launch({ ...command, env: { ...command.env, ...own }, niceness }, onExit);
       }
-      this.#spare.prepare();
+      if (!this.#admission.isFull) this.#spare.prepare();
+      this.#active.add(task);
       task.lastStatus = 'RUNNING';
       task.startedAt = Date.now();
       this.#save(task);
@@ -217,7 +175,8 @@ export class Ecs {
       task.stopCode = 'UserInitiated';
       task.stoppedReason = (input.reason as string | undefined) ?? 'Task stopped by user';
       this.#save(task);
-      this.#terminate(task);
+      if (this.#admission.withdraw(task.arn)) this.#stopped(task, undefined, 'Task stopped before it was started');
+      else this.#terminate(task);
     }
     return { task: describe(task, this.#options.definition.properties) };
   }
@@ -228,6 +187,7 @@ export class Ecs {
 
   #stopped(task: Task, exitCode: number | undefined, reason: string): void {
     this.#watch.end(task);
+    this.#active.delete(task);
     // The next start finds it dead and tells everyone then.
     if (this.#closed || task.lastStatus === 'STOPPED') return;
     task.lastStatus = 'STOPPED';
@@ -239,7 +199,8 @@ export class Ecs {
     this.#save(task);
     // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
     void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});
-    this.#spare.prepare({ now: this.running < availableParallelism() });
+    this.#admission.look();
+    if (!this.#admission.isFull) this.#spare.prepare({ now: true });
     if (task.run && task.startedAt !== undefined)
       this.#options.onUsage(task.run, (task.stoppedAt - task.startedAt) / 1000);
     this.#emit(task);
@@ -253,6 +214,7 @@ export class Ecs {
     return seconds;
   }
 
+  /** Those that have not stopped. */
   get running(): number {
     return [...this.#tasks.values()].filter((task) => task.lastStatus !== 'STOPPED').length;
   }
@@ -285,6 +247,7 @@ export class Ecs {
   close(): void {
     this.#closed = true;
     this.#watch.close();
+    this.#admission.close();
     this.#spare.close();
   }
 

@@ -36,7 +36,7 @@ const ofRegistry = [
 /** What a route's subject is to somebody, by the table alone. */
 const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Granted> => {
   const granted = await import('../../functions/api/permissions/granted.ts');
-  const { standingOf } = await import('../../functions/access/grants.ts');
+  const { standingOf } = await import('../../functions/access/standing.ts');
   const { getTeam } = await import('../../functions/people/teams/records.ts');
   const { getProject } = await import('../../functions/projects/records.ts');
   const { getWorkspace } = await import('../../functions/workspaces/records.ts');

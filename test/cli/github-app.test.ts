@@ -132,7 +132,7 @@ it('keeps the secrets in files for their owner alone, in a form that the local p
     await fetch(`${base}/created?code=c&state=${action.searchParams.get('state')}`);
     await done;
     const again = command.run(new Call(command, values, ['stepform.example']), session as never);
-    await expect(again).rejects.toThrow('exists already');
+    await expect(again).rejects.toThrow('already exists');
   } finally {
     stdout.mockRestore();
     stderr.mockRestore();

@@ -158,7 +158,7 @@ it('lists in a dry run what it would do, and does nothing', async () => {
   const { code, out, err } = await bring('--dry-run');
   expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('this is a dry run') });
   expect(out).toContain('+ workspace network');
-  expect(out).toContain('* variable network/terraform/secret: is sensitive');
+  expect(out).toContain('* variable network/terraform/secret: sensitive');
   expect(out).toContain('+ state network: serial');
   expect((await here.list(at('workspaces'))).length).toBe(0);
 });
@@ -166,7 +166,7 @@ it('lists in a dry run what it would do, and does nothing', async () => {
 it('copies all there is, names what it cannot, and changes nothing the second time', async () => {
   const first = await bring();
   expect({ code: first.code, out: first.out }).toEqual({ code: 0, out: expect.not.stringMatching(/^!/m) });
-  expect(first.out).toContain('* variable network/terraform/secret: is sensitive: its value has to be given');
+  expect(first.out).toContain('* variable network/terraform/secret: sensitive: give its value with --secrets or --ask');
   const [network, empty] = [await here.get(`${at('workspaces')}/network`), await here.get(`${at('workspaces')}/empty`)];
   expect([network.attributes['auto-apply'], empty.attributes['auto-apply']]).toEqual([true, false]);
   expect(network.attributes['tag-names']).toEqual(['stage']);
@@ -185,7 +185,7 @@ it('copies all there is, names what it cannot, and changes nothing the second ti
   writeFileSync(join(home, 'secrets.json'), JSON.stringify({ 'variable network/terraform/secret': 'hunter2' }));
   const second = await bring('--secrets', join(home, 'secrets.json'));
   expect({ code: second.code, out: second.out }).toEqual({ code: 0, out: '+ variable network/terraform/secret\n' });
-  expect(second.err).toMatch(/^1 created, 0 changed, \d+ unchanged, 0 for you to do, 0 failed/);
+  expect(second.err).toMatch(/^1 created, 0 changed, \d+ unchanged, 0 to do by hand, 0 failed/);
   const third = await bring();
   expect({ code: third.code, out: third.out }).toEqual({ code: 0, out: '' });
 
@@ -226,7 +226,7 @@ it('says which run keeps a state from being copied, and goes on with the others'
   const waiting = await run(client, empty, { 'is-destroy': true });
   const { code, out } = await bring();
   expect(code).toBe(1);
-  expect(out).toContain(`! state empty: not copied, run ${waiting.id} is planned at the source`);
+  expect(out).toContain(`! state empty: not copied, because run ${waiting.id} is planned at the source`);
   expect(out).toContain('+ variable empty/terraform/unused');
   await client.act(waiting.id, 'discard');
   await client.waitForRun(waiting.id, isFinalRun);

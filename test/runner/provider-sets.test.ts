@@ -24,7 +24,7 @@ describe('the sets of a run', () => {
     expect(choose([set()], lock(source))).toEqual({ used: [set()], unused: [] });
     expect(choose([set()], lock('registry.terraform.io/hashicorp/null'))).toEqual({
       used: [],
-      unused: [{ name: 'of all', why: `nothing here needs ${source}` }],
+      unused: [{ name: 'of all', why: `the configuration does not use ${source}` }],
     });
     expect(choose([set()], '').used).toEqual([]);
   });
@@ -84,7 +84,9 @@ describe.skipIf(!existsSync('/usr/local/share/terraform/plugins/registry.terrafo
       const { log, report } = await plan(await configuration(), [
         set({ name: 'of aws', source: 'registry.terraform.io/hashicorp/aws', localName: 'aws' }),
       ]);
-      expect(log).toContain('Provider set of aws is not used: nothing here needs registry.terraform.io/hashicorp/aws.');
+      expect(log).toContain(
+        'Provider set of aws is not used: the configuration does not use registry.terraform.io/hashicorp/aws.',
+      );
       expect(log).not.toMatch(/Installing hashicorp\/aws/);
       expect(report).toMatchObject({ outcome: 'finished' });
     });

@@ -13,6 +13,7 @@ import { Objects } from './objects.ts';
 import { handOver, sendAgain } from './plain-commands.ts';
 import { storageCall } from './storage.ts';
 import { productTable } from './table.ts';
+import { undoAfterFile } from './undo.ts';
 
 export interface SentTask {
   action: 'SendTaskSuccess' | 'SendTaskFailure' | 'SendTaskHeartbeat' | 'StartExecution' | string;
@@ -279,7 +280,9 @@ export const startAws = async ({ signed = false, sdk = false, attempts = 1 } = {
       body: Buffer.from(JSON.stringify(answer.body)),
     };
   };
-  Object.assign(process, { [Symbol.for('stepform.direct-calls')]: signed ? undefined : direct });
+  const setDirectCalls = (call?: DirectCall) => Object.assign(process, { [Symbol.for('stepform.direct-calls')]: call });
+  setDirectCalls(signed ? undefined : direct);
+  undoAfterFile(() => setDirectCalls());
   if (signed || sdk || attempts > 1) sendAgain();
   else handOver(direct);
   const server = createServer((incoming, outgoing) => {

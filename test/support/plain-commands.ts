@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DirectCall } from '../../functions/store/direct-calls.ts';
+import { undoAfterFile } from './undo.ts';
 
 /**
  * Commands of DynamoDB without the SDK's layers, which take several times what the table in memory does. Tests that sign
@@ -40,6 +41,7 @@ const read = (text: string): Record<string, unknown> =>
 
 /** Hands commands over to `call`. */
 export const handOver = (call: DirectCall): void => {
+  undoAfterFile(sendAgain);
   client.send = async (command: Command) => {
     const operation = command.constructor.name.replace(/Command$/, '');
     const { status, body } = await call({

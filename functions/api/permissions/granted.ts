@@ -19,7 +19,7 @@ import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './team-access.ts'
 
 export type Granted = ReadonlySet<Permission>;
 
-const setOf = (...some: Permissions[]): Granted => new Set(some.flat());
+const setOf = (...lists: Permissions[]): Granted => new Set(lists.flat());
 
 export const noPermissions: Granted = setOf();
 const ofOwner = setOf(permissions);

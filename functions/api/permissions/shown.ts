@@ -7,5 +7,5 @@ export const byOrganization = async <R extends { organization: string }>(
   shown: (organization: string, some: R[]) => Promise<Resource[]>,
 ): Promise<Resource[]> => {
   const groups = Map.groupBy(records, ({ organization }) => organization);
-  return (await Promise.all([...groups].map(([organization, some]) => shown(organization, some)))).flat();
+  return (await Promise.all([...groups].map(([organization, group]) => shown(organization, group)))).flat();
 };

@@ -10,15 +10,15 @@ import { ask, isAttended, print, printJson } from '../terminal.ts';
 import { changesInWords } from '../watch-text.ts';
 import { statusOf, summary } from './runs.ts';
 
-/** Decisions on a run. The API decides which are possible, and for whom. */
+/** Decisions on a run. The API decides which are possible for this user. */
 
 const shared = {
   comment: { about: 'comment for the run’s timeline', value: 'text', short: 'm' },
   ...ofWorkspace,
 };
 
-/** Shows a run that was not named, and asks before deciding on it. */
-const chosen = async (call: Call, session: Session, verb: string): Promise<Resource> => {
+/** Without a run argument: shows the current run and asks for confirmation. */
+const chooseRun = async (call: Call, session: Session, verb: string): Promise<Resource> => {
   const named = call.word(0);
   if (!named && !isAttended()) {
     throw wrongUsage(`No run given. Give one: ${program} ${call.command.name} <run>. List runs: ${program} runs list`);
@@ -34,10 +34,12 @@ const chosen = async (call: Call, session: Session, verb: string): Promise<Resou
 
 const refused = async (client: Client, run: Resource<'runs'>, error: unknown): Promise<Error> => {
   if (!(error instanceof ApiError) || error.status !== 409) return error as Error;
-  const { run: now, override } = await fetchSnapshot(client, run.id);
-  const possible = offeredActions(now, undefined, override).map((action) => (action === 'apply' ? 'confirm' : action));
+  const { run: current, override } = await fetchSnapshot(client, run.id);
+  const possible = offeredActions(current, undefined, override).map((action) =>
+    action === 'apply' ? 'confirm' : action,
+  );
   const advice = possible.length ? `Available actions: ${possible.join(', ')}.` : 'No actions are available now.';
-  return new CommandError(`Run ${run.id} has status ${statusOf(now)}. ${advice}`, exit.notNow);
+  return new CommandError(`Run ${run.id} has status ${statusOf(current)}. ${advice}`, exit.notNow);
 };
 
 const movesWithinMs = 3_000;
@@ -46,33 +48,35 @@ const hasMoved =
   ({ attributes }: Resource<'runs'>): boolean =>
     attributes.status !== before.attributes.status;
 
-const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, done: string) => {
+const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, doneText: string) => {
   const json = call.flag('json');
   if (call.flag('watch')) {
-    if (!json) print(done);
+    if (!json) print(doneText);
     return followRun(client, run.id, { json, wait: false, onlyNew: true, started: false });
   }
-  // The decision takes effect a moment later; the previous status would be misleading.
-  const now = await client.waitForRun(run.id, hasMoved(run), movesWithinMs).catch(() => client.run(run.id));
-  if (json) return printJson({ data: now });
-  const watching = isFinalRun(now) ? '' : ` Status: ${statusOf(now)}. Watch it: ${program} runs watch ${run.id}`;
-  print(`${done}${watching}`);
+  // The decision takes effect a moment later: printing the previous status would mislead.
+  const current = await client.waitForRun(run.id, hasMoved(run), movesWithinMs).catch(() => client.run(run.id));
+  if (json) return printJson({ data: current });
+  const watching = isFinalRun(current)
+    ? ''
+    : ` Status: ${statusOf(current)}. Watch it: ${program} runs watch ${run.id}`;
+  print(`${doneText}${watching}`);
 };
 
-const acting = (name: string, action: RunAction, about: string, done: string, watch = true): Command => ({
+const acting = (name: string, action: RunAction, about: string, doneText: string, watch = true): Command => ({
   name: `runs ${name}`,
   about,
   takes: '[run]',
   options: { ...shared, ...(watch ? { watch: { about: 'watch the run afterwards' } } : {}) },
-  more: 'Without a run ID, asks about the current run of the workspace.',
+  more: 'Without a run ID, acts on the current run of the workspace, after asking.',
   run: async (call, session) => {
-    const run = await chosen(call, session, name[0]?.toUpperCase() + name.slice(1));
+    const run = await chooseRun(call, session, name[0]?.toUpperCase() + name.slice(1));
     try {
       await session.client.act(run.id, action, call.text('comment'));
     } catch (error) {
       throw await refused(session.client, run, error);
     }
-    return finish(call, session, run, done);
+    return finish(call, session, run, doneText);
   },
 });
 
@@ -84,7 +88,7 @@ const override: Command = {
   more: 'Your name and comment are recorded in the run’s timeline.',
   run: async (call, session) => {
     const { client } = session;
-    const run = await chosen(call, session, 'Override the policies of');
+    const run = await chooseRun(call, session, 'Override the policies of');
     const { stages } = await fetchSnapshot(client, run.id);
     const path = overrideOf(run, stages);
     if (!path) throw await refused(client, run, new ApiError('POST', `/runs/${run.id}`, 409, ''));

@@ -20,15 +20,15 @@ const tokenOf = (call: Call): string => {
   );
 };
 
-/** As URLs have them. @throws {CommandError} */
+/** Origins in the form of `URL.origin`. @throws {CommandError} */
 const originsOf = (call: Call): string[] => {
-  const given = call.texts('forward-to');
-  if (given.length === 0 && process.env.TFC_AGENT_REQUEST_FORWARDING === 'true') {
+  const origins = call.texts('forward-to');
+  if (origins.length === 0 && process.env.TFC_AGENT_REQUEST_FORWARDING === 'true') {
     throw wrongUsage(
       'TFC_AGENT_REQUEST_FORWARDING needs --forward-to <origin>: this agent sends requests only where you allow it to.',
     );
   }
-  return given.map((text) => {
+  return origins.map((text) => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     const isOrigin = url && ['http:', 'https:'].includes(url.protocol) && `${url.origin}/` === url.href;
     if (isOrigin) return url.origin;
@@ -37,10 +37,10 @@ const originsOf = (call: Call): string[] => {
 };
 
 const checkForwarding = (call: Call): void => {
-  const other = ['single', 'pass-env'].find((name) => call.flag(name) || call.texts(name).length > 0);
-  if (other) {
+  const conflicting = ['single', 'pass-env'].find((name) => call.flag(name) || call.texts(name).length > 0);
+  if (conflicting) {
     throw wrongUsage(
-      `--${other} and --forward-to do not go together: an agent that forwards requests runs no Terraform.`,
+      `--${conflicting} and --forward-to cannot be combined: an agent that forwards requests runs no Terraform.`,
     );
   }
 };

@@ -10,7 +10,7 @@ import { plain } from '../paint.ts';
 import { program } from '../program.ts';
 import { print, printJson, say } from '../terminal.ts';
 
-/** Writes an organization as configuration of the `tfe` provider, to be managed by Terraform, here or elsewhere. */
+/** Writes an organization as configuration for the `tfe` provider, so that Terraform can manage it, here or elsewhere. */
 
 /** @throws {CommandError} when the folder is not empty */
 const prepare = async (folder: string): Promise<void> => {
@@ -30,10 +30,10 @@ const begin = (configuration: Configuration, host: string, organization: string)
 
 export const exportCommand: Command = {
   name: 'export',
-  about: 'Write an organization as configuration of the tfe provider, with import blocks',
+  about: 'Write an organization as configuration for the tfe provider, with import blocks',
   takes: '<folder>',
   options: ofOrganization,
-  more: `Writes projects, workspaces, variables, variable sets, teams and their access, run tasks, notifications, policies. Sensitive
+  more: `Writes projects, workspaces, variables, variable sets, teams and their access, run tasks, notifications and policies. Sensitive
 values become variables without values (secrets.tf). Then, in the folder, with a token of the host:
 
   terraform init
@@ -46,7 +46,7 @@ values become variables without values (secrets.tf). Then, in the folder, with a
     const configuration = new Configuration();
     const notes: string[] = [];
     begin(configuration, session.address.host, organization);
-    const work: Export = { client, configuration, organization, known: new Map(), note: (text) => notes.push(text) };
+    const work: Export = { client, configuration, organization, exported: new Map(), note: (text) => notes.push(text) };
     await exportOrganization(work);
     await exportWorkspaces(work);
     await exportPolicies(work);

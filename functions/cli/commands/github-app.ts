@@ -6,7 +6,7 @@ import { CommandError, wrongUsage } from '../exit.ts';
 import { program } from '../program.ts';
 import { print, printJson, say } from '../terminal.ts';
 
-/** Creates the platform's GitHub App, for its operator. */
+/** Creates the GitHub App of a platform, for its operator. */
 
 const secretFiles = { key: 'key.pem', clientSecret: 'client-secret', webhookSecret: 'webhook-secret' } as const;
 type Secret = keyof typeof secretFiles;
@@ -16,7 +16,7 @@ const parameterOf = (secret: Secret): string =>
   `/stepform/github-app-${secret.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 const settingOf = (secret: Secret): string => `githubApp${secret.charAt(0).toUpperCase()}${secret.slice(1)}Parameter`;
 
-/** Readable only for the current user; never overwrites a file. @throws {CommandError} */
+/** Files are readable only by the current user; never overwrites a file. @throws {CommandError} */
 const store = (folder: string, app: RegisteredApp, urls: { url: string; apiUrl: string }): void => {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' });
   for (const secret of secrets) write(secretFiles[secret], app[secret]);
@@ -27,8 +27,8 @@ const prepare = (folder: string): void => {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    const there = (error as NodeJS.ErrnoException).code === 'EEXIST';
-    throw new CommandError(`${folder} ${there ? 'exists already' : 'cannot be created'}. Name another folder: --out`);
+    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    throw new CommandError(`${folder} ${exists ? 'already exists' : 'cannot be created'}. Name another folder: --out`);
   }
 };
 
@@ -44,7 +44,7 @@ const nextSteps = (
     (secret) =>
       `  aws ssm put-parameter --type SecureString --name ${parameterOf(secret)} --value file://${join(folder, secretFiles[secret])}`,
   );
-  return `Created ${urls.url}/apps/${slug}. Its secrets are in ${folder}, for you alone.
+  return `Created ${urls.url}/apps/${slug}. Its secrets are in ${folder}, readable only by you.
 
 On AWS: keep them in Parameter Store, delete the folder, and deploy with the settings:
 
@@ -67,10 +67,10 @@ const create: Command = {
   about: 'Create the GitHub App of a platform that you operate, and print how to set it up',
   takes: '[platform]',
   options: {
-    owner: { about: 'organization at GitHub that owns the app (default: you)', value: 'name' },
-    name: { about: 'name of the app; can be changed at GitHub (default: from the host)', value: 'name' },
-    url: { about: 'GitHub Enterprise Server (default: https://github.com)', value: 'url' },
-    'api-url': { about: 'its API (default: by url)', value: 'url' },
+    owner: { about: 'GitHub organization that owns the app (default: you)', value: 'name' },
+    name: { about: 'name of the app, can be changed on GitHub (default: from the host)', value: 'name' },
+    url: { about: 'URL of a GitHub Enterprise Server (default: https://github.com)', value: 'url' },
+    'api-url': { about: 'URL of its API (default: derived from --url)', value: 'url' },
     out: { about: 'new folder for its secrets (default: github-app)', value: 'folder' },
   },
   more: `Give the host at which GitHub reaches the platform, e.g. stepform.example.com (default: the one you are signed in to).
@@ -81,7 +81,8 @@ const create: Command = {
     const { url: publicUrl, host } = named === undefined ? session.address : session.at(named);
     const url = trimmed(call.text('url')) ?? 'https://github.com';
     const apiUrl = trimmed(call.text('api-url')) ?? (call.text('url') ? `${url}/api/v3` : 'https://api.github.com');
-    for (const one of [url, apiUrl]) if (!URL.canParse(one)) throw wrongUsage(`Not a URL: ${one}`);
+    for (const forgeUrl of [url, apiUrl])
+      if (!URL.canParse(forgeUrl)) throw wrongUsage(`Not a URL: ${forgeUrl}. Give --url and --api-url as https://…`);
     const folder = resolve(call.text('out') ?? 'github-app');
     prepare(folder);
     // GitHub accepts 34 characters.

@@ -30,8 +30,8 @@ const copyAll = async (work: Import): Promise<void> => {
   await journal.attempt('policies', () => copyPolicies(work));
   await journal.attempt('access to projects', async () => {
     for (const project of await source.all(`/organizations/${from}/projects`)) {
-      const here = work.projects.get(project.id);
-      if (here) await copyAccess(work, 'project', project, here);
+      const copy = work.projects.get(project.id);
+      if (copy) await copyAccess(work, 'project', project, copy);
     }
   });
 };
@@ -41,7 +41,7 @@ const summary = (journal: Journal, isDry: boolean): string => {
     `${journal.count('created')} ${isDry ? 'to create' : 'created'}`,
     `${journal.count('changed')} ${isDry ? 'to change' : 'changed'}`,
     `${journal.count('unchanged')} unchanged`,
-    `${journal.count('todo')} for you to do`,
+    `${journal.count('todo')} to do by hand`,
     `${journal.count('failed')} failed`,
   ];
   return `${counts.join(', ')}${isDry ? '. Nothing was written: this is a dry run' : ''}`;
@@ -52,14 +52,14 @@ const begin = async (call: Call, session: Session): Promise<Import> => {
   const from = call.text('organization');
   if (!host || !from) throw wrongUsage(`Give --from <host> and --organization <name>. See: ${program} import --help`);
   const source = sourceOf(session, host);
-  const told = (entry: Entry) => {
+  const report = (entry: Entry) => {
     if (!call.flag('json') && entry.outcome !== 'unchanged') print(lineOf(entry));
   };
-  const journal = new Journal(told);
+  const journal = new Journal(report);
   const into = part(call.text('into') ?? from);
   const target = new Target(session.client, journal, call.flag('dry-run'));
   if (session.address.url === session.at(host).url && into === part(from)) {
-    throw wrongUsage('--from is the organization that is imported into. Give another --host, or --into <organization>');
+    throw wrongUsage('--from and the target are the same organization. Give another --host, or --into <organization>');
   }
   await session.client.get(`/organizations/${into}`);
   await source.get(`/organizations/${part(from)}`);
@@ -76,16 +76,16 @@ export const importCommand: Command = {
   about: 'Copy an organization from another host: HCP Terraform, Terraform Enterprise, stepform',
   options: {
     from: { about: 'host to copy from; sign in there first', value: 'host' },
-    organization: { about: 'organization there', value: 'name', short: 'o' },
-    into: { about: 'organization here (default: the same name)', value: 'name' },
-    workspace: { about: 'copy only this workspace', value: 'name', short: 'w', multiple: true },
+    organization: { about: 'organization to copy', value: 'name', short: 'o' },
+    into: { about: 'organization to copy into, which exists (default: the same name)', value: 'name' },
+    workspace: { about: 'copy only this workspace; repeatable', value: 'name', short: 'w', multiple: true },
     'dry-run': { about: 'list the changes without making them' },
-    secrets: { about: 'JSON file with sensitive values, by the names that the import lists', value: 'file' },
+    secrets: { about: 'JSON file with sensitive values, by the item names that the import prints', value: 'file' },
     ask: { about: 'ask for sensitive values' },
   },
   more: `Copies projects, workspaces with settings, tags, variables and current states, variable sets, teams and their access, run
-tasks, notifications (off) and policies. Existing items of the same name are updated, nothing is deleted. It
-may be repeated. Lines begin with + created, ~ changed, * for you to do, ! failed.
+tasks, notifications (off) and policies. Existing items of the same name are updated, nothing is deleted. You
+can repeat it. Lines begin with + created, ~ changed, * to do by hand, ! failed.
 
   ${program} login app.terraform.io
   ${program} import --from app.terraform.io --organization acme --dry-run

@@ -47,10 +47,10 @@ create) and pipe it in. Tokens are stored in ~/.terraform.d/credentials.tfrc.jso
     print(
       `Signed in to ${host} as ${bold(name)}. ${dim(`Token stored in ${credentialsFile()}, shared with terraform.`)}`,
     );
-    const other = process.env.TF_CLI_CONFIG_FILE;
-    if (other)
+    const configFile = process.env.TF_CLI_CONFIG_FILE;
+    if (configFile)
       say(
-        `TF_CLI_CONFIG_FILE is set to ${other}, so terraform and stepform ignore the stored token. Unset it to use the token.`,
+        `TF_CLI_CONFIG_FILE is set to ${configFile}, so terraform and stepform ignore the stored token. Unset it to use the token.`,
       );
   },
 };
@@ -62,10 +62,10 @@ const logout: Command = {
   more: 'The token stays valid until it is revoked on the web page.',
   run: async (call, session) => {
     const { host } = call.word(0) ? session.at(call.required(0)) : session.address;
-    const was = forgetToken(host);
-    if (call.flag('json')) return printJson({ host, 'was-signed-in': was });
+    const wasStored = forgetToken(host);
+    if (call.flag('json')) return printJson({ host, 'was-signed-in': wasStored });
     print(
-      was
+      wasStored
         ? `Token of ${host} removed from this machine. It stays valid until it is revoked on the web page.`
         : `No stored token for ${host}.`,
     );

@@ -9,7 +9,7 @@ const pathFor = async (session: Session, what: string | undefined): Promise<stri
   if (what?.includes('run-')) return (await session.run(what)).links?.['self-html'] ?? '/';
   const organization = session.organizationName;
   const workspace = session.workspaceName;
-  const tab = tabs.find((one) => one === what);
+  const tab = tabs.find((candidate) => candidate === what);
   if (what && !tab) throw wrongUsage(`"${what}" is neither a run nor a tab (${tabs.join(', ')})`);
   if (!workspace) {
     if (tab === 'runs' && organization) return pathOf({ view: 'queue', organization });

@@ -9,7 +9,7 @@ import { preflight } from '../preflight.ts';
 import { program } from '../program.ts';
 import { print, say } from '../terminal.ts';
 
-/** Tries, runs or deploys the platform, from a checkout or from the package. */
+/** Demonstrates, runs or deploys the platform, from a checkout or from the package. */
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

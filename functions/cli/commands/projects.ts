@@ -10,23 +10,24 @@ import { print, printJson } from '../terminal.ts';
 
 type Kind = 'projects' | 'varsets';
 
-const most = 10_000;
+const maxListed = 10_000;
 
 const words = { projects: ['project', 'projects'], varsets: ['variable set', 'variable-sets'] } as const;
 
 const listOf = async (session: Session, kind: Kind): Promise<Resource[]> =>
-  (await session.client.some(`/organizations/${encodeURIComponent(await session.organization())}/${kind}`, most)).data;
+  (await session.client.some(`/organizations/${encodeURIComponent(await session.organization())}/${kind}`, maxListed))
+    .data;
 
 const find = async (session: Session, kind: Kind, name: string): Promise<Resource> => {
-  const all = await listOf(session, kind);
-  const match = all.find(({ id, attributes }) => attributes.name === name || id === name);
+  const resources = await listOf(session, kind);
+  const match = resources.find(({ id, attributes }) => attributes.name === name || id === name);
   if (match) return match;
-  const meant = nearest(
+  const similar = nearest(
     name,
-    all.map(({ attributes }) => attributes.name),
+    resources.map(({ attributes }) => attributes.name),
   );
   const [what, group] = words[kind];
-  const hint = meant ? ` Did you mean ${meant}?` : '';
+  const hint = similar ? ` Did you mean ${similar}?` : '';
   throw new CommandError(
     `${what[0]?.toUpperCase()}${what.slice(1)} ${name} not found, or you don’t have access.${hint} List them: ${program} ${group} list`,
     exit.notFound,
@@ -50,7 +51,7 @@ const commandsOf = (kind: Kind): Command[] => {
       return printList(call, {
         headings: ['name', 'id', 'description'],
         entries: data,
-        row: (one) => [bold(plain(one.attributes.name)), dim(one.id), plain(one.attributes.description ?? '')],
+        row: (entry) => [bold(plain(entry.attributes.name)), dim(entry.id), plain(entry.attributes.description ?? '')],
         json: { data },
         none: `No ${what}s yet. Create one: ${program} ${group} create <name>`,
       });
@@ -106,8 +107,8 @@ const attaching = (verb: 'attach' | 'detach'): Command => ({
   run: async (call, session) => {
     const workspace = await relate(call, session, verb === 'attach' ? 'POST' : 'DELETE');
     if (call.flag('json')) return printJson({ data: workspace });
-    const done = verb === 'attach' ? 'is used in' : 'is no longer used in';
-    print(`Variable set ${plain(call.required(0))} ${done} ${plain(workspace.attributes.name)}.`);
+    const outcome = verb === 'attach' ? 'is used in' : 'is no longer used in';
+    print(`Variable set ${plain(call.required(0))} ${outcome} ${plain(workspace.attributes.name)}.`);
   },
 });
 

@@ -13,7 +13,7 @@ import { ofList, printList } from '../table.ts';
 import { columns, print, printJson, say } from '../terminal.ts';
 import { changesInWords, paintTone } from '../watch-text.ts';
 
-/** Plan-only runs are asked for by name: otherwise the API leaves them out. */
+/** The API lists plan-only runs only when their operation is named. */
 const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
 
 export const limitOf = (text = '20'): number => {
@@ -22,7 +22,7 @@ export const limitOf = (text = '20'): number => {
   throw wrongUsage(`--limit ${text}: give a whole number from 1 to 10000, e.g. --limit 50`);
 };
 
-/** That a list is not whole. */
+/** Tells the user that the list was cut at --limit. */
 export const sayIncomplete = ({ data, more }: { data: unknown[]; more: boolean }, what: string): void => {
   if (more) say(dim(`There are more ${what}. List them with --limit ${Math.min(data.length * 5, 10_000)}`));
 };
@@ -61,21 +61,25 @@ const list: Command = {
   },
   run: async (call, session) => {
     const limit = limitOf(call.text('limit'));
-    const whole = !session.workspaceName || (call.text('organization') !== undefined && !call.text('workspace'));
-    const owner = whole
+    const wholeOrganization =
+      !session.workspaceName || (call.text('organization') !== undefined && !call.text('workspace'));
+    const owner = wholeOrganization
       ? `/organizations/${encodeURIComponent(await session.organization())}`
       : `/workspaces/${(await session.workspace()).id}`;
     const status = call.text('status');
     const filter = `filter[operation]=${everyOperation}${status ? `&filter[status]=${encodeURIComponent(status)}` : ''}`;
-    const runs = await session.client.some(`${owner}/runs?${filter}${whole ? '&include=workspace' : ''}`, limit);
+    const runs = await session.client.some(
+      `${owner}/runs?${filter}${wholeOrganization ? '&include=workspace' : ''}`,
+      limit,
+    );
     const { data, included, more } = runs;
     const workspaces = included.filter(({ type }) => type === 'workspaces');
     printList(call, {
-      headings: ['id', 'status', 'since', ...(whole ? ['workspace'] : []), 'message'],
+      headings: ['id', 'status', 'since', ...(wholeOrganization ? ['workspace'] : []), 'message'],
       entries: data,
       row: (run) => row(run, workspaces),
       values: (run) => values(run, workspaces),
-      json: { data, ...(whole ? { included } : {}), meta: { more } },
+      json: { data, ...(wholeOrganization ? { included } : {}), meta: { more } },
       none: `No runs found. Start one: ${program} runs start`,
     });
     sayIncomplete(runs, 'runs');
@@ -94,7 +98,7 @@ const show: Command = {
     const snapshot = await fetchSnapshot(client, id, { commit: true });
     const { run, plan, apply, costEstimate, stages, commit } = snapshot;
     if (call.flag('json')) {
-      const included = [plan, apply, costEstimate, commit, ...stages].filter((one) => one !== undefined);
+      const included = [plan, apply, costEstimate, commit, ...stages].filter((resource) => resource !== undefined);
       return printJson({ data: run, included });
     }
     print(summary(snapshot.run, client.url).join('\n'));

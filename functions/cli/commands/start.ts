@@ -13,12 +13,12 @@ import { fileVariables, lastOfEach, runVariables } from '../variables.ts';
 import { summary } from './runs.ts';
 import { watchAll } from './watch-all.ts';
 
-/** The workspace says in which directory of the configuration Terraform runs: then the whole is uploaded, as by Terraform. */
+/** A folder that is the workspace's working directory: uploads the whole configuration around it, as Terraform does. */
 const rootOf = (folder: string, workingDirectory: string | null): string => {
   const inner = resolve('/', workingDirectory ?? '').slice(1);
-  const here = resolve(folder);
-  if (!inner || !here.endsWith(`${sep}${inner}`)) return here;
-  return inner.split('/').reduce((path) => dirname(path), here);
+  const packedFolder = resolve(folder);
+  if (!inner || !packedFolder.endsWith(`${sep}${inner}`)) return packedFolder;
+  return inner.split('/').reduce((path) => dirname(path), packedFolder);
 };
 
 const upload = async (
@@ -35,24 +35,24 @@ const upload = async (
     speculative,
     'ingress-attributes': await commitOf(root),
   });
-  const { status, 'error-message': why } = version.attributes;
+  const { status, 'error-message': message } = version.attributes;
   if (status !== 'uploaded') {
     throw new CommandError(
-      why ?? `The configuration was not processed in time (status: ${status}). Try again.`,
+      message ?? `The configuration was not processed in time (status: ${status}). Try again.`,
       exit.failed,
     );
   }
   return version;
 };
 
-/** @throws {CommandError} for what cannot be meant together */
+/** @throws {CommandError} for options that exclude each other */
 const settingsOf = (call: Call, folder: string): Record<string, unknown> => {
   if (call.flag('destroy') && call.flag('refresh-only'))
     throw wrongUsage('--destroy and --refresh-only cannot be combined. Give one of them.');
   if (call.flag('plan-only') && call.flag('auto-apply')) {
     throw wrongUsage('--plan-only and --auto-apply cannot be combined. Give one of them.');
   }
-  const some = (name: string) => (call.texts(name).length ? call.texts(name) : undefined);
+  const textsOrNone = (name: string) => (call.texts(name).length ? call.texts(name) : undefined);
   const on = (name: string) => (call.flag(name) ? true : undefined);
   const variables = lastOfEach([...fileVariables(call.texts('var-file')), ...runVariables(call.texts('var'), folder)]);
   return {
@@ -63,8 +63,8 @@ const settingsOf = (call: Call, folder: string): Record<string, unknown> => {
     'allow-empty-apply': on('allow-empty-apply'),
     'auto-apply': on('auto-apply'),
     refresh: call.flag('no-refresh') ? false : undefined,
-    'target-addrs': some('target'),
-    'replace-addrs': some('replace'),
+    'target-addrs': textsOrNone('target'),
+    'replace-addrs': textsOrNone('replace'),
     variables: variables.length ? variables : undefined,
   };
 };
@@ -110,9 +110,9 @@ checkout without changes, the run records the commit. With --watch, the exit cod
       );
     }
     const settings = settingsOf(call, folder);
-    const here = session.in(folder);
-    const workspace = await here.workspace();
-    const { client } = here;
+    const inFolder = session.in(folder);
+    const workspace = await inFolder.workspace();
+    const { client } = inFolder;
     const json = call.flag('json');
     const version = latest ? undefined : await upload(client, workspace, folder, call.flag('plan-only'), json);
     const run = await client.createRun(workspace.id, settings, version?.id);

@@ -12,15 +12,15 @@ import { print, printJson, readInput } from '../terminal.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
 import { limitOf, sayIncomplete } from './runs.ts';
 
-/** States of a workspace. What changes one holds the lock meanwhile, as Terraform does. */
+/** States of a workspace. Commands that change the state lock the workspace meanwhile, as Terraform does. */
 
 const locked = async <T>(
   client: Client,
   { id }: Resource<'workspaces'>,
-  why: string,
+  reason: string,
   work: () => Promise<T>,
 ): Promise<T> => {
-  await lockWorkspace(client, id, why);
+  await lockWorkspace(client, id, reason);
   try {
     return await work();
   } finally {
@@ -35,7 +35,7 @@ const versions = async (session: Session, workspace: Resource<'workspaces'>, lim
   return session.client.some(`/state-versions?${filter}`, limit);
 };
 
-/** A version by its id, or by its serial number. */
+/** Finds a version by its id or serial number. */
 const versionOf = async (session: Session, workspace: Resource<'workspaces'>, named: string): Promise<Resource> => {
   if (named.startsWith('sv-')) return session.client.get(`/state-versions/${named}`);
   const version = (await versions(session, workspace, 10_000)).data.find(
@@ -61,7 +61,7 @@ const erroredState = async (session: Session, run: string): Promise<string> => {
   }
 };
 
-/** Refuses another content than the platform has recorded. Versions of before have no checksum. */
+/** Refuses content with another checksum than recorded. Older versions have none. */
 const readVersion = async (session: Session, { id, attributes }: Resource<'state-versions'>): Promise<Buffer> => {
   const state = Buffer.from(await (await session.client.content(`/state-versions/${id}/download`)).arrayBuffer());
   const sha256 = createHash('sha256').update(state).digest('hex');
@@ -101,12 +101,12 @@ const readState = (content: Buffer, name: string): { serial: number; lineage: st
     const { serial, lineage } = JSON.parse(content.toString('utf8')) as State;
     if (typeof serial === 'number' && typeof lineage === 'string') return { serial, lineage };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw wrongUsage(`${name} is not a Terraform state: serial and lineage are missing`);
 };
 
-/** Around the API, as large as it may be; then it is looked into. */
+/** Uploads straight to storage, because requests have a size limit; then waits for the platform's check. */
 const bring = async (
   client: Client,
   workspace: Resource<'workspaces'>,
@@ -123,13 +123,13 @@ const bring = async (
     force: force || undefined,
   });
   const url = version.attributes['hosted-state-upload-url'];
-  // It is there already, to the byte.
+  // The same content was uploaded before.
   if (!url) return version;
-  const put = await fetch(url, {
+  const upload = await fetch(url, {
     method: 'PUT',
     body: new Uint8Array(content),
   });
-  if (!put.ok) throw new CommandError(`State upload failed with status ${put.status}. Try again.`);
+  if (!upload.ok) throw new CommandError(`State upload failed with status ${upload.status}. Try again.`);
   return until(
     () => client.get(`/state-versions/${version.id}`),
     ({ attributes }) => attributes.status !== 'pending',

@@ -8,7 +8,7 @@ import { ofList, printList } from '../table.ts';
 import { isAttended, print, printJson, readInput, readSecret } from '../terminal.ts';
 import { findVariableSet } from './projects.ts';
 
-const shown = ({ attributes }: Resource<'vars'>): string[] => {
+const cellsOf = ({ attributes }: Resource<'vars'>): string[] => {
   const { key, value, sensitive, category, hcl, description } = attributes;
   const kind = [category === 'env' ? 'environment' : '', hcl ? 'HCL' : ''].filter(Boolean).join(', ');
   return [
@@ -18,12 +18,12 @@ const shown = ({ attributes }: Resource<'vars'>): string[] => {
   ];
 };
 
-/** A workspace or a variable set, by what the call says. */
+/** A workspace or a variable set, by the options of the call. */
 interface Owner {
   name: string;
-  /** Of its list of variables. */
+  /** API path of its variables. */
   path: string;
-  /** For a command about it. */
+  /** Option that selects it in another command. */
   option: string;
 }
 
@@ -45,7 +45,7 @@ const ownerOf = async (call: Call, session: Session): Promise<Owner> => {
   return { name: attributes.name, path: `/varsets/${id}/relationships/vars`, option: `--set ${attributes.name}` };
 };
 
-const all = async (session: Session, { path }: Owner): Promise<Resource[]> =>
+const variablesOf = async (session: Session, { path }: Owner): Promise<Resource[]> =>
   (await session.client.some(path, 10_000)).data;
 
 const list: Command = {
@@ -53,11 +53,11 @@ const list: Command = {
   about: 'List the variables of a workspace or a variable set; sensitive values stay hidden',
   options: { ...ofOwner, ...ofList },
   run: async (call, session) => {
-    const data = await all(session, await ownerOf(call, session));
+    const data = await variablesOf(session, await ownerOf(call, session));
     return printList(call, {
       headings: ['key', 'value', 'kind'],
       entries: data,
-      row: shown,
+      row: cellsOf,
       values: ({ attributes: { key, value, category } }) => [key, value ?? '', category],
       json: { data },
       none: `No variables yet. Set one: ${program} variables set <key> <value>`,
@@ -89,7 +89,7 @@ const set: Command = {
   about: 'Create or change a variable',
   takes: '<key> [value]',
   options: {
-    env: { about: 'set an environment variable instead of a Terraform variable' },
+    env: { about: 'set an environment variable, not a Terraform variable' },
     sensitive: { about: 'hide the value; it is read from standard input' },
     hcl: { about: 'parse the value as an HCL expression: a list, an object, …' },
     description: { about: 'description of the variable', value: 'text' },
@@ -103,8 +103,8 @@ const set: Command = {
   run: async (call, session) => {
     const { client } = session;
     const owner = await ownerOf(call, session);
-    const before = find(await all(session, owner), call);
-    const sensitive = call.flag('sensitive') || before?.attributes.sensitive === true;
+    const existing = find(await variablesOf(session, owner), call);
+    const sensitive = call.flag('sensitive') || existing?.attributes.sensitive === true;
     const attributes = {
       value: await valueFor(call, sensitive),
       sensitive: call.flag('sensitive') || undefined,
@@ -113,11 +113,11 @@ const set: Command = {
     };
     const key = call.required(0);
     const category = call.flag('env') ? 'env' : 'terraform';
-    const data = before
-      ? (await client.call('PATCH', `${owner.path}/${before.id}`, { data: { type: 'vars', attributes } })).data
+    const data = existing
+      ? (await client.call('PATCH', `${owner.path}/${existing.id}`, { data: { type: 'vars', attributes } })).data
       : await client.create(owner.path, 'vars', { key, category, ...attributes });
     if (call.flag('json')) return printJson({ data });
-    print(`Variable ${key} ${before ? 'changed' : 'created'} in ${owner.name}. New runs use it.`);
+    print(`Variable ${key} ${existing ? 'changed' : 'created'} in ${owner.name}. New runs use it.`);
   },
 };
 
@@ -128,7 +128,7 @@ const remove: Command = {
   options: { env: { about: 'delete the environment variable of that name' }, ...ofOwner },
   run: async (call, session) => {
     const owner = await ownerOf(call, session);
-    const variable = find(await all(session, owner), call);
+    const variable = find(await variablesOf(session, owner), call);
     if (!variable) {
       const kind = call.flag('env') ? 'Environment' : 'Terraform';
       throw new CommandError(

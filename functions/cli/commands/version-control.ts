@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 import { ofList, printList } from '../table.ts';
 import { print, printJson, readSecret } from '../terminal.ts';
 
-/** Connections to version control, what they reach, and what came of webhooks. */
+/** Connections to version control, their repositories, and results of webhooks. */
 
 type Client = Resource<'oauth-clients'>;
 
@@ -17,20 +17,23 @@ const connectionsOf = async ({ client }: Session, organization: string): Promise
 
 const nameOf = ({ attributes }: Client): string => attributes.name ?? attributes['service-provider-display-name'];
 
-/** By id or name; the only one when none is named. @throws {CommandError} */
+/** Finds a connection by id or name; without a name, the only one. @throws {CommandError} */
 const chosenOf = <T extends { id: string }>(
-  all: T[],
+  connections: T[],
   named: string | undefined,
   organization: string,
   nameOf: (one: T) => string,
 ): T => {
-  const fitting = named === undefined ? all : all.filter((one) => one.id === named || nameOf(one) === named);
+  const fitting =
+    named === undefined
+      ? connections
+      : connections.filter((candidate) => candidate.id === named || nameOf(candidate) === named);
   const [only] = fitting;
   if (only && fitting.length === 1) return only;
-  if (all.length === 0) {
+  if (connections.length === 0) {
     throw new CommandError(`No connections in ${organization}. Add one: ${program} vcs connect github`, exit.notFound);
   }
-  const choices = all.map((one) => `${one.id} (${plain(nameOf(one))})`).join(', ');
+  const choices = connections.map((candidate) => `${candidate.id} (${plain(nameOf(candidate))})`).join(', ');
   throw wrongUsage(
     `${named === undefined || only ? 'Several connections fit' : 'No such connection'}. Give one of: ${choices}`,
   );
@@ -42,7 +45,7 @@ const connection = async (session: Session, named: string | undefined): Promise<
   return chosenOf(await connectionsOf(session, organization), named, organization, nameOf);
 };
 
-/** What a repository is reached by: a connection, or an installation of the GitHub App. @throws {CommandError} */
+/** How to reach a repository: a connection, or an installation of the GitHub App. @throws {CommandError} */
 const reach = async (session: Session, named: string | undefined): Promise<Record<string, unknown>> => {
   const organization = await session.organization();
   const installations = (
@@ -50,8 +53,8 @@ const reach = async (session: Session, named: string | undefined): Promise<Recor
   ).data as Resource[];
   const all: Resource[] = [...((await connectionsOf(session, organization)) as Resource[]), ...installations];
   const isInstallation = ({ type }: Resource): boolean => type === 'github-app-installations';
-  const by = chosenOf(all, named, organization, (one) =>
-    isInstallation(one) ? one.attributes.name : nameOf(one as Client),
+  const by = chosenOf(all, named, organization, (connection) =>
+    isInstallation(connection) ? connection.attributes.name : nameOf(connection as Client),
   );
   return isInstallation(by)
     ? { 'github-app-installation-id': by.id }
@@ -68,12 +71,12 @@ const list: Command = {
     return printList(call, {
       headings: ['name', 'id', 'forge', 'url', 'problem'],
       entries: data,
-      row: (one) => [
-        bold(plain(nameOf(one))),
-        one.id,
-        one.attributes['service-provider-display-name'],
-        dim(plain(one.attributes['http-url'])),
-        related(one, 'oauth-tokens') ? '' : red('not authorized'),
+      row: (connection) => [
+        bold(plain(nameOf(connection))),
+        connection.id,
+        connection.attributes['service-provider-display-name'],
+        dim(plain(connection.attributes['http-url'])),
+        related(connection, 'oauth-tokens') ? '' : red('not authorized'),
       ],
       json: { data },
       none: `No connections yet. Add one: ${program} vcs connect github`,
@@ -100,16 +103,16 @@ const providerOf = (given: string, hasUrl: boolean): string => {
 };
 
 const urlsOf = (call: Call, provider: string): readonly [string, string] => {
-  const known = hosted[provider];
+  const hostedUrls = hosted[provider];
   const path = apiPaths[provider];
-  if (!known && path === undefined) {
+  if (!hostedUrls && path === undefined) {
     throw wrongUsage(
       `Unknown provider ${provider}. Use one of: ${[...Object.keys(hosted), ...Object.keys(apiPaths)].join(', ')}`,
     );
   }
-  const url = call.text('url')?.replace(/\/+$/, '') ?? known?.[0];
-  if (!url) throw wrongUsage(`--url is missing: where ${provider} is, e.g. https://git.example.com`);
-  return [url, call.text('api-url') ?? (known && !call.text('url') ? known[1] : `${url}${path ?? ''}`)];
+  const url = call.text('url')?.replace(/\/+$/, '') ?? hostedUrls?.[0];
+  if (!url) throw wrongUsage(`Missing --url: the URL of your ${provider} server, e.g. https://git.example.com`);
+  return [url, call.text('api-url') ?? (hostedUrls && !call.text('url') ? hostedUrls[1] : `${url}${path ?? ''}`)];
 };
 
 const connect: Command = {
@@ -137,7 +140,7 @@ const connect: Command = {
       'oauth-token-string': token,
     });
     if (call.flag('json')) return printJson({ data });
-    print(`Connected. Have a workspace follow a repository: ${program} vcs follow <owner/name> --workspace <name>`);
+    print(`Connected. Connect a workspace to a repository: ${program} vcs follow <owner/name> --workspace <name>`);
   },
 };
 
@@ -148,7 +151,7 @@ const follow: Command = {
   options: {
     ...ofWorkspace,
     connection: {
-      about: 'connection or installation of the GitHub App, by name or id (default: the only one)',
+      about: 'connection or GitHub App installation, by name or id (default: the only one)',
       value: 'connection',
     },
     branch: { about: 'branch (default: the default branch)', value: 'name' },
@@ -176,7 +179,7 @@ const follow: Command = {
       `Workspace ${name} follows ${identifier}. ${
         waits
           ? `Pushes start runs once it has had one: ${program} runs start --latest --workspace ${name}`
-          : 'Whoever may push to it starts runs.'
+          : 'Everyone who can push to it can start runs.'
       }`,
     );
   },
@@ -184,7 +187,7 @@ const follow: Command = {
 
 const check: Command = {
   name: 'vcs check',
-  about: 'Look for a newer commit, and renew the webhook',
+  about: 'Check for a newer commit, and recreate the webhook',
   options: ofWorkspace,
   run: async (call, session) => {
     const { id, attributes } = await session.workspace();
@@ -217,7 +220,7 @@ const events: Command = {
       ],
       values: ({ attributes }) => [attributes['created-at'], attributes.level, attributes.message],
       json: { data },
-      none: 'Nothing in the last 10 days.',
+      none: 'No events in the last 10 days.',
     });
   },
 };

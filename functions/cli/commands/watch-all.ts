@@ -6,7 +6,7 @@ import type { Session } from '../session.ts';
 import { print } from '../terminal.ts';
 import { type WatchEvent, watchRun } from '../watch.ts';
 
-/** What is told of one run among several, in a line; undefined for what would be too much. */
+/** One line for an event of one run among several; undefined for events that are not shown. */
 const lineOf = (event: WatchEvent): string | undefined => {
   switch (event.event) {
     case 'status':
@@ -27,13 +27,13 @@ const lineOf = (event: WatchEvent): string | undefined => {
   }
 };
 
-/** Several runs at once, each line with its run; nobody is asked anything. */
+/** Watches several runs at once, each line prefixed with its run; asks no questions. */
 export const watchAll = async (call: Call, { client }: Session): Promise<ExitCode> => {
-  const left = new AbortController();
-  const interrupted = () => left.abort();
+  const interruption = new AbortController();
+  const interrupted = () => interruption.abort();
   process.on('SIGINT', interrupted);
   const json = call.flag('json');
-  const one = async (id: string): Promise<ExitCode> => {
+  const watchOne = async (id: string): Promise<ExitCode> => {
     const emit = (event: WatchEvent) => {
       const line = lineOf(event);
       if (json) print(JSON.stringify({ ...event, 'run-id': id }));
@@ -43,15 +43,15 @@ export const watchAll = async (call: Call, { client }: Session): Promise<ExitCod
       emit,
       decide: async () => (call.flag('wait') ? 'stay' : 'leave'),
       withLogs: false,
-      signal: left.signal,
+      signal: interruption.signal,
     });
-    if (left.signal.aborted) return exit.interrupted;
+    if (interruption.signal.aborted) return exit.interrupted;
     const end = endOf(snapshot);
     emit(end);
     return end['exit-code'];
   };
   try {
-    const codes = await Promise.all([...new Set(call.words)].map(one));
+    const codes = await Promise.all([...new Set(call.words)].map(watchOne));
     return codes.find((code) => code !== exit.done) ?? exit.done;
   } finally {
     process.off('SIGINT', interrupted);

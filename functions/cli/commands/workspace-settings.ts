@@ -39,7 +39,7 @@ const switchOf = (call: Call, name: string): boolean | undefined => {
 };
 
 const changesIn = (call: Call): Record<string, unknown> => {
-  const all: Record<string, unknown> = {
+  const settings: Record<string, unknown> = {
     name: call.text('name'),
     description: call.text('description'),
     'terraform-version': call.text('terraform-version'),
@@ -50,7 +50,7 @@ const changesIn = (call: Call): Record<string, unknown> => {
     'apply-before-merge-enabled': switchOf(call, 'apply-before-merge'),
     'apply-before-merge-requirements': requirementsOf(call),
   };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 };
 
 const show = (call: Call, workspace: Resource<'workspaces'>): undefined =>
@@ -72,11 +72,11 @@ const set: Command = {
     description: { about: 'description of the workspace', value: 'text' },
     'auto-apply': { about: 'apply runs without confirmation', value: 'on|off', choices: switchWords },
     'apply-before-merge': {
-      about: 'let comments on pull requests apply their plans before the merge',
+      about: 'let pull request comments apply plans before the merge',
       value: 'on|off',
       choices: switchWords,
     },
-    'apply-requires': { about: 'conditions for that: approved, mergeable, or none', value: 'words' },
+    'apply-requires': { about: 'conditions of that: approved, mergeable, or none', value: 'words' },
     'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
     'working-directory': { about: 'folder in the configuration where Terraform runs', value: 'path' },
     'execution-mode': {
@@ -137,13 +137,13 @@ const remove: Command = {
   },
 };
 
-/** @throws {CommandError} when the answer is another, or nobody can be asked */
+/** @throws {CommandError} for another answer, and without a terminal to ask on */
 const confirm = async (name: string): Promise<void> => {
   if (!isAttended()) throw wrongUsage('Deleting a workspace needs a confirmation. Give --yes.');
   const answer = await ask(
     `Delete workspace ${plain(name)} with its states, variables and runs? Type its name to delete it\n> `,
   );
-  if (answer !== name) throw new CommandError('Not deleted: that is not the name of the workspace.');
+  if (answer !== name) throw new CommandError('Not deleted: the name does not match.');
 };
 
 export const workspaceSettingCommands: Command[] = [set, remove];

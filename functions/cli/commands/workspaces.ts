@@ -66,7 +66,7 @@ const list: Command = {
     const { data, included, more } = listed;
     printList(call, {
       headings: ['name', 'status', 'since', 'resources', 'locked'],
-      // node-9 stands before node-10, as on the page.
+      // node-9 before node-10, as on the page.
       entries: data.toSorted((a, b) => natural.compare(a.attributes.name, b.attributes.name)),
       row: (workspace) => row(workspace, included),
       values: (workspace) => values(workspace, included),

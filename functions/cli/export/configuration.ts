@@ -1,6 +1,6 @@
 import { type Block, type Body, hclOf, Reference } from './hcl.ts';
 
-/** A folder of configuration as it comes together: resources with their import blocks, variables for what is secret. */
+/** Collects the files of a configuration: resources with their import blocks, and variables for secrets. */
 export class Configuration {
   readonly #files = new Map<string, Block[]>();
   readonly #contents = new Map<string, string>();
@@ -8,7 +8,7 @@ export class Configuration {
   readonly #secrets: string[] = [];
   #resources = 0;
 
-  /** A name that nothing else of the type has: names of the platform's may have any characters. */
+  /** A name that is unique for its type, as Terraform allows it: names on the platform may have any characters. */
   name(type: string, text: string): string {
     const plain = text
       .normalize('NFKD')
@@ -24,7 +24,7 @@ export class Configuration {
     }
   }
 
-  /** @param id what `terraform import` finds it by. @returns its `id`, for others */
+  /** @param id import ID. @returns the expression for its `id` */
   resource(file: string, type: string, text: string, id: string, body: Body, blocks: Block[] = []): Reference {
     const name = this.name(type, text);
     this.#add(file, { type: 'resource', labels: [type, name], body, blocks });
@@ -34,8 +34,8 @@ export class Configuration {
   }
 
   /**
-   * A variable for a value that nobody is told. It has no default, and what has it ignores no changes of it: the provider
-   * would write its own default, which is empty, over the value that is there.
+   * A variable for a value that the API does not return. It has no default and no `ignore_changes`: otherwise the provider
+   * would overwrite the existing value with an empty one.
    */
   secret(text: string, description: string): Reference {
     const name = this.name('variable', text);
@@ -49,7 +49,7 @@ export class Configuration {
     this.#add(file, block);
   }
 
-  /** A file that is no configuration. @returns the expression that reads it */
+  /** Adds a file that is not configuration. @returns the expression that reads it */
   content(path: string, text: string): Reference {
     this.#contents.set(path, text);
     return new Reference(`file("\${path.module}/${path}")`);
@@ -63,7 +63,7 @@ export class Configuration {
     return { resources: this.#resources, secrets: this.#secrets.length };
   }
 
-  /** By path. */
+  /** Contents by path. */
   get files(): Map<string, string> {
     const example = this.#secrets.length
       ? [['secrets.tfvars.example', `${this.#secrets.map((name) => `# ${name} = "…"`).join('\n')}\n`] as const]

@@ -2,14 +2,14 @@ import type { Client, Resource } from '../../client/client.ts';
 import type { Configuration } from './configuration.ts';
 import type { Body, Reference } from './hcl.ts';
 
-/** What every part of an export works with. Ids of the platform lead to what the configuration has for them. */
+/** Context shared by all parts of an export. */
 export interface Export {
   client: Client;
   configuration: Configuration;
   organization: string;
-  /** Ids of what is in the configuration, by kind. */
-  known: Map<string, Reference>;
-  /** Tells what cannot be said in configuration. */
+  /** References to exported resources, by their id on the platform. */
+  exported: Map<string, Reference>;
+  /** Prints a note about something that cannot be exported. */
   note(text: string): void;
 }
 
@@ -19,7 +19,7 @@ export const all = async ({ client }: Export, path: string): Promise<Resource[]>
 export const inOrganization = ({ organization }: Export, path: string): string =>
   `/organizations/${encodeURIComponent(organization)}/${path}`;
 
-/** `auto-apply` → `auto_apply`: arguments of the provider are called like attributes of the API; nothing is left out. */
+/** `auto-apply` → `auto_apply`: arguments of the provider are named like attributes of the API. Drops empty values. */
 export const args = (attributes: Record<string, unknown>, names: string): Body =>
   Object.fromEntries(
     names
@@ -34,8 +34,9 @@ export const idsIn = ({ relationships }: Resource, name: string): string[] => {
   return Array.isArray(data) ? data.map(({ id }) => id) : [];
 };
 
-/** References to those that are in the configuration. */
-export const references = ({ known }: Export, ids: string[]): Reference[] => ids.flatMap((id) => known.get(id) ?? []);
+/** References to the exported ones of these resources. */
+export const references = ({ exported }: Export, ids: string[]): Reference[] =>
+  ids.flatMap((id) => exported.get(id) ?? []);
 
 export const tagsOf = async (work: Export, path: string): Promise<Record<string, string> | undefined> => {
   const bindings = await all(work, `${path}/tag-bindings`);

@@ -1,9 +1,9 @@
 /**
- * Writes Terraform configuration as `terraform fmt` has it. Whatever stands in a value is data: no name, description or
- * value of the platform's can become an expression (Terraform: strings and templates).
+ * Writes Terraform configuration in the style of `terraform fmt`. Values are escaped: no name, description or value on the
+ * platform can become an expression (Terraform: strings and templates).
  */
 
-/** Code of ours, such as `tfe_project.a.id`. */
+/** An expression, such as `tfe_project.a.id`, written unquoted. */
 export class Reference {
   readonly text: string;
 
@@ -14,7 +14,7 @@ export class Reference {
 
 export type Value = string | number | boolean | null | undefined | Reference | Value[] | { [key: string]: Value };
 
-/** Arguments, in order; those without a value are left out. */
+/** Arguments, in order; undefined ones are left out. */
 export type Body = Record<string, Value>;
 
 export interface Block {
@@ -28,9 +28,9 @@ const escapes: Record<string, string> = { '"': '\\"', '\\': '\\\\', '\n': '\\n',
 
 export const quoted = (text: string): string => {
   const escaped = text.replaceAll(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern escapes them
     /["\\\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
-    (one) => escapes[one] ?? `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => escapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   return `"${escaped.replaceAll(/([$%])\{/g, '$1$1{')}"`;
 };
@@ -43,7 +43,7 @@ export const expression = (value: Value): string => {
   if (Array.isArray(value)) return `[${value.map(expression).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value).map(
-      ([key, one]) => `${isName(key) ? key : quoted(key)} = ${expression(one)}`,
+      ([key, element]) => `${isName(key) ? key : quoted(key)} = ${expression(element)}`,
     );
     return entries.length ? `{ ${entries.join(', ')} }` : '{}';
   }

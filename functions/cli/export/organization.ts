@@ -5,34 +5,34 @@ import { type Block, Reference } from './hcl.ts';
 /** Agent pools, projects, teams, run tasks, policies. */
 
 const exportPools = async (work: Export): Promise<void> => {
-  const { configuration, known } = work;
+  const { configuration, exported } = work;
   for (const { id, attributes } of await all(work, inOrganization(work, 'agent-pools'))) {
     const body = { name: attributes.name, organization_scoped: attributes['organization-scoped'] ?? true };
-    known.set(id, configuration.resource('agents.tf', 'tfe_agent_pool', attributes.name, id, body));
+    exported.set(id, configuration.resource('agents.tf', 'tfe_agent_pool', attributes.name, id, body));
   }
 };
 
 const exportProjects = async (work: Export): Promise<void> => {
-  const { configuration, known } = work;
+  const { configuration, exported } = work;
   for (const { id, attributes } of await all(work, inOrganization(work, 'projects'))) {
     const tags = await tagsOf(work, `/projects/${id}`);
     const body = { ...args(attributes, 'name description auto-destroy-activity-duration'), ...(tags ? { tags } : {}) };
-    known.set(id, configuration.resource('projects.tf', 'tfe_project', attributes.name, id, body));
+    exported.set(id, configuration.resource('projects.tf', 'tfe_project', attributes.name, id, body));
   }
 };
 
-/** Flags of the provider; of those it has none for, the platform's stay as they are. */
+/** Flags that the provider supports; others keep their value on the platform. */
 const flags = `manage-policies manage-policy-overrides delegate-policy-overrides manage-workspaces manage-vcs-settings
   manage-providers manage-modules manage-run-tasks manage-projects read-workspaces read-projects manage-membership
   manage-teams manage-organization-access access-secret-teams manage-agent-pools`;
 
 const exportTeams = async (work: Export): Promise<void> => {
-  const { configuration, known, organization } = work;
+  const { configuration, exported, organization } = work;
   for (const { id, attributes } of await all(work, inOrganization(work, 'teams'))) {
     if (attributes.name === 'owners') continue;
     const access: Block = { type: 'organization_access', body: args(attributes['organization-access'] ?? {}, flags) };
     const body = args(attributes, 'name visibility sso-team-id allow-member-token-management');
-    known.set(
+    exported.set(
       id,
       configuration.resource('teams.tf', 'tfe_team', attributes.name, `${organization}/${id}`, body, [access]),
     );
@@ -43,85 +43,85 @@ const ofProject = 'settings teams variable-sets';
 const ofWorkspaces = 'runs variables state-versions sentinel-mocks run-tasks create move delete locking';
 
 const exportProjectAccess = async (work: Export): Promise<void> => {
-  const { configuration, known } = work;
+  const { configuration, exported } = work;
   for (const project of await all(work, inOrganization(work, 'projects'))) {
     for (const grant of await all(work, `/team-projects?filter[project][id]=${project.id}`)) {
-      const team = known.get(related(grant, 'team') ?? '');
+      const team = exported.get(related(grant, 'team') ?? '');
       if (!team) continue;
-      const { access, 'project-access': own, 'workspace-access': below } = grant.attributes;
+      const { access, 'project-access': onProject, 'workspace-access': onWorkspaces } = grant.attributes;
       const blocks: Block[] =
         access === 'custom'
           ? [
-              { type: 'project_access', body: args(own ?? {}, ofProject) },
-              { type: 'workspace_access', body: args(below ?? {}, ofWorkspaces) },
+              { type: 'project_access', body: args(onProject ?? {}, ofProject) },
+              { type: 'workspace_access', body: args(onWorkspaces ?? {}, ofWorkspaces) },
             ]
           : [];
       const name = `${team.text.split('.')[1]}_${project.attributes.name}`;
-      const body = { access, team_id: team, project_id: known.get(project.id) };
+      const body = { access, team_id: team, project_id: exported.get(project.id) };
       configuration.resource('teams.tf', 'tfe_team_project_access', name, grant.id, body, blocks);
     }
   }
 };
 
 const exportTasks = async (work: Export): Promise<void> => {
-  const { configuration, known, organization, note } = work;
+  const { configuration, exported, organization, note } = work;
   for (const { id, attributes } of await all(work, inOrganization(work, 'tasks'))) {
     const body = args(attributes, 'name url category enabled description');
     const at = `${organization}/${attributes.name}`;
-    known.set(id, configuration.resource('run-tasks.tf', 'tfe_organization_run_task', attributes.name, at, body));
-    note(`run task ${attributes.name}: set hmac_key, if it has one`);
+    exported.set(id, configuration.resource('run-tasks.tf', 'tfe_organization_run_task', attributes.name, at, body));
+    note(`run task ${attributes.name}: set hmac_key if it has one`);
   }
 };
 
 const exportPolicy = async (work: Export, { id, attributes }: Resource): Promise<void> => {
-  const { client, configuration, known, organization } = work;
+  const { client, configuration, exported, organization } = work;
   const content = await (await client.content(`/policies/${id}/download`)).text();
   const file = `policies/${configuration.name('policy file', attributes.name)}`;
-  // The provider sends it, and does not read it.
+  // The provider sends the query but does not read it.
   const unread = attributes.query ? [ignoring('query')] : [];
   const body = {
     ...args(attributes, 'name description kind query'),
     enforce_mode: attributes['enforcement-level'] ?? undefined,
     policy: configuration.content(`${file}.${attributes.kind === 'opa' ? 'rego' : 'sentinel'}`, content),
   };
-  known.set(
+  exported.set(
     id,
     configuration.resource('policies.tf', 'tfe_policy', attributes.name, `${organization}/${id}`, body, unread),
   );
 };
 
 const exportParameters = async (work: Export, set: Resource): Promise<void> => {
-  const { configuration, known } = work;
+  const { configuration, exported } = work;
   for (const { id, attributes } of await all(work, `/policy-sets/${set.id}/parameters`)) {
     const { key, sensitive, value } = attributes;
     const name = `${set.attributes.name}_${key}`;
     const secret = sensitive && configuration.secret(name, `Parameter ${key} of policy set ${set.attributes.name}`);
-    const body = { key, value: secret || (value ?? ''), sensitive, policy_set_id: known.get(set.id) };
+    const body = { key, value: secret || (value ?? ''), sensitive, policy_set_id: exported.get(set.id) };
     const at = `${set.id}/${id}`;
     configuration.resource('policies.tf', 'tfe_policy_set_parameter', name, at, body);
   }
 };
 
 const exportSet = async (work: Export, listed: Resource): Promise<void> => {
-  const { client, configuration, known, note } = work;
+  const { client, configuration, exported, note } = work;
   const set = await client.get(`/policy-sets/${listed.id}`);
   const { attributes, id } = set;
   if (attributes['vcs-repo'] || attributes.versioned) {
-    note(`policy set ${attributes.name}: has its policies from a repository or an upload, and is left out`);
+    note(`policy set ${attributes.name}: not exported, because its policies come from a repository or an upload`);
     return;
   }
   const body = {
     ...args(attributes, 'name description kind overridable'),
     policy_ids: references(work, idsIn(set, 'policies')),
-    // The provider has either.
+    // The provider allows one of the two.
     ...(attributes.global ? { global: true } : { workspace_ids: references(work, idsIn(set, 'workspaces')) }),
   };
-  known.set(id, configuration.resource('policies.tf', 'tfe_policy_set', attributes.name, id, body));
+  exported.set(id, configuration.resource('policies.tf', 'tfe_policy_set', attributes.name, id, body));
   for (const project of idsIn(set, 'projects')) {
-    const there = (await client.get(`/projects/${project}`)).attributes.name;
+    const projectName = (await client.get(`/projects/${project}`)).attributes.name;
     const at = `${work.organization}/${project}/${attributes.name}`;
-    const on = { policy_set_id: known.get(id), project_id: known.get(project) };
-    configuration.resource('policies.tf', 'tfe_project_policy_set', `${attributes.name}_${there}`, at, on);
+    const on = { policy_set_id: exported.get(id), project_id: exported.get(project) };
+    configuration.resource('policies.tf', 'tfe_project_policy_set', `${attributes.name}_${projectName}`, at, on);
   }
   await exportParameters(work, set);
 };
@@ -139,7 +139,7 @@ export const exportOrganization = async (work: Export): Promise<void> => {
   await exportTasks(work);
 };
 
-/** After workspaces, which sets name. */
+/** Runs after the export of workspaces, which policy sets refer to. */
 export const exportPolicies = async (work: Export): Promise<void> => {
   for (const policy of await all(work, inOrganization(work, 'policies'))) await exportPolicy(work, policy);
   for (const set of await all(work, inOrganization(work, 'policy-sets'))) await exportSet(work, set);

@@ -2,7 +2,7 @@ import { type Resource, related } from '../../client/client.ts';
 import { all, args, type Export, inOrganization, references, tagsOf } from './context.ts';
 import type { Block, Body } from './hcl.ts';
 
-/** Workspaces with what hangs on them, and variable sets. */
+/** Workspaces with their variables, access, run tasks and notifications; variable sets. */
 
 const settings = `name description allow-destroy-plan auto-apply auto-apply-run-trigger assessments-enabled
   file-triggers-enabled queue-all-runs speculative-enabled structured-run-output-enabled terraform-version
@@ -22,23 +22,23 @@ const autoDestroyOf = ({ attributes }: Resource): Body => {
 };
 
 const exportWorkspace = async (work: Export, workspace: Resource): Promise<void> => {
-  const { configuration, known } = work;
+  const { configuration, exported } = work;
   const { id, attributes } = workspace;
   const tags = await tagsOf(work, `/workspaces/${id}`);
   const body = {
     ...args(attributes, settings),
-    project_id: known.get(related(workspace, 'project') ?? ''),
+    project_id: exported.get(related(workspace, 'project') ?? ''),
     ...autoDestroyOf(workspace),
     ...(tags ? { tags } : {}),
     ssh_key_id: related(workspace, 'ssh-key'),
   };
   const blocks = repositoryOf(workspace);
-  known.set(id, configuration.resource('workspaces.tf', 'tfe_workspace', attributes.name, id, body, blocks));
+  exported.set(id, configuration.resource('workspaces.tf', 'tfe_workspace', attributes.name, id, body, blocks));
 };
 
-/** What the provider has apart from the workspace. After all of them, which it names. */
+/** Settings with a resource of their own in the provider. Runs after all workspaces, which they refer to. */
 const exportSettings = async (work: Export, workspace: Resource): Promise<void> => {
-  const { configuration, known } = work;
+  const { configuration, exported } = work;
   const { id, attributes } = workspace;
   const isGlobal = attributes['global-remote-state'] === true;
   const path = `/workspaces/${id}/relationships/remote-state-consumers`;
@@ -46,14 +46,14 @@ const exportSettings = async (work: Export, workspace: Resource): Promise<void> 
     ? []
     : references(
         work,
-        (await all(work, path)).map((one) => one.id),
+        (await all(work, path)).map((consumer) => consumer.id),
       );
   const overwrites = (attributes['setting-overwrites'] ?? {}) as Record<string, unknown>;
   const mode = overwrites['execution-mode'] === false ? undefined : attributes['execution-mode'];
   const body = {
-    workspace_id: known.get(id),
+    workspace_id: exported.get(id),
     execution_mode: mode,
-    agent_pool_id: mode === 'agent' ? known.get(related(workspace, 'agent-pool') ?? '') : undefined,
+    agent_pool_id: mode === 'agent' ? exported.get(related(workspace, 'agent-pool') ?? '') : undefined,
     global_remote_state: isGlobal,
     ...(consumers.length ? { remote_state_consumer_ids: consumers } : {}),
   };
@@ -64,7 +64,7 @@ interface Owner {
   file: string;
   name: string;
   path: string;
-  /** As imports name it. */
+  /** Its part of import IDs. */
   at: string;
   argument: Body;
 }
@@ -85,12 +85,12 @@ const exportVariables = async (work: Export, { file, name, path, at, argument }:
 };
 
 const exportSets = async (work: Export): Promise<void> => {
-  const { client, configuration, known, organization } = work;
+  const { client, configuration, exported, organization } = work;
   for (const { id } of await all(work, inOrganization(work, 'varsets'))) {
     const set = await client.get(`/varsets/${id}`);
     const { name } = set.attributes;
     const parent = set.relationships?.parent?.data;
-    const home = parent && !Array.isArray(parent) && parent.type === 'projects' ? known.get(parent.id) : undefined;
+    const home = parent && !Array.isArray(parent) && parent.type === 'projects' ? exported.get(parent.id) : undefined;
     const body = { ...args(set.attributes, 'name description global priority'), parent_project_id: home };
     const reference = configuration.resource('variable-sets.tf', 'tfe_variable_set', name, id, body);
     const owner = { file: 'variable-sets.tf', name, path: `/varsets/${id}/relationships/vars`, at: id };
@@ -98,7 +98,7 @@ const exportSets = async (work: Export): Promise<void> => {
     for (const kind of ['workspace', 'project'] as const) {
       const targets = set.relationships?.[`${kind}s`]?.data;
       for (const target of Array.isArray(targets) ? targets : []) {
-        const there = known.get(target.id);
+        const there = exported.get(target.id);
         if (!there) continue;
         const called = `${name}_${there.text.split('.')[1]}`;
         const container =
@@ -114,13 +114,13 @@ const exportSets = async (work: Export): Promise<void> => {
 const parts = 'runs variables state-versions sentinel-mocks workspace-locking run-tasks';
 
 const exportAccess = async (work: Export, { id, attributes: { name } }: Resource): Promise<void> => {
-  const { configuration, known, organization } = work;
+  const { configuration, exported, organization } = work;
   for (const grant of await all(work, `/team-workspaces?filter[workspace][id]=${id}`)) {
-    const team = known.get(related(grant, 'team') ?? '');
+    const team = exported.get(related(grant, 'team') ?? '');
     if (!team) continue;
     const { access } = grant.attributes;
     const isCustom = access === 'custom';
-    const body = { access: isCustom ? undefined : access, team_id: team, workspace_id: known.get(id) };
+    const body = { access: isCustom ? undefined : access, team_id: team, workspace_id: exported.get(id) };
     const blocks = isCustom ? [{ type: 'permissions', body: args(grant.attributes, parts) }] : [];
     const called = `${team.text.split('.')[1]}_${name}`;
     configuration.resource('teams.tf', 'tfe_team_access', called, `${organization}/${name}/${grant.id}`, body, blocks);
@@ -128,25 +128,32 @@ const exportAccess = async (work: Export, { id, attributes: { name } }: Resource
 };
 
 const exportRest = async (work: Export, { id, attributes: { name } }: Resource): Promise<void> => {
-  const { configuration, known, organization, note } = work;
-  const workspace = known.get(id);
+  const { configuration, exported, organization, note } = work;
+  const workspace = exported.get(id);
   for (const task of await all(work, `/workspaces/${id}/tasks`)) {
-    const ours = known.get(related(task, 'task') ?? '');
-    if (!ours) continue;
-    const label = ours.text.split('.')[1];
-    const body = { workspace_id: workspace, task_id: ours, ...args(task.attributes, 'enforcement-level stages') };
+    const taskReference = exported.get(related(task, 'task') ?? '');
+    if (!taskReference) continue;
+    const label = taskReference.text.split('.')[1];
+    const body = {
+      workspace_id: workspace,
+      task_id: taskReference,
+      ...args(task.attributes, 'enforcement-level stages'),
+    };
     const taskName = (await work.client.get(`/tasks/${related(task, 'task')}`)).attributes.name;
     const at = `${organization}/${name}/${taskName}`;
     configuration.resource('run-tasks.tf', 'tfe_workspace_run_task', `${name}_${label}`, at, body);
   }
-  for (const one of await all(work, `/workspaces/${id}/notification-configurations`)) {
-    const body = { ...args(one.attributes, 'name destination-type url triggers enabled'), workspace_id: workspace };
-    const called = `${name}_${one.attributes.name}`;
-    configuration.resource('notifications.tf', 'tfe_notification_configuration', called, one.id, body);
-    note(`notification ${name}/${one.attributes.name}: set token, if it has one`);
+  for (const notification of await all(work, `/workspaces/${id}/notification-configurations`)) {
+    const body = {
+      ...args(notification.attributes, 'name destination-type url triggers enabled'),
+      workspace_id: workspace,
+    };
+    const called = `${name}_${notification.attributes.name}`;
+    configuration.resource('notifications.tf', 'tfe_notification_configuration', called, notification.id, body);
+    note(`notification ${name}/${notification.attributes.name}: set token if it has one`);
   }
   for (const trigger of await all(work, `/workspaces/${id}/run-triggers?filter[run-trigger][type]=inbound`)) {
-    const source = known.get(related(trigger, 'sourceable') ?? '');
+    const source = exported.get(related(trigger, 'sourceable') ?? '');
     if (!source) continue;
     const called = `${name}_after_${source.text.split('.')[1]}`;
     const body = { workspace_id: workspace, sourceable_id: source };
@@ -161,7 +168,7 @@ export const exportWorkspaces = async (work: Export): Promise<void> => {
     const { id, attributes } = workspace;
     await exportSettings(work, workspace);
     const owner = { file: 'variables.tf', name: attributes.name, path: `/workspaces/${id}/vars`, at: attributes.name };
-    const reference = work.known.get(id);
+    const reference = work.exported.get(id);
     await exportVariables(work, { ...owner, argument: { workspace_id: reference } });
     await exportAccess(work, workspace);
     await exportRest(work, workspace);

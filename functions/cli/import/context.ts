@@ -4,29 +4,28 @@ import type { Secrets } from './secrets.ts';
 import type { Source } from './source.ts';
 import type { Target } from './target.ts';
 
-/** What every part of an import works with. Ids of the source lead to what the target has for them. */
+/** Context shared by all parts of an import. The maps lead from ids at the source to copies at the target. */
 export interface Import {
   source: Source;
   target: Target;
   journal: Journal;
   secrets: Secrets;
-  /** Names, as paths have them. */
+  /** Organization names, encoded for paths. */
   from: string;
   into: string;
-  /** Names of workspaces to copy; empty: all. */
+  /** Names of the workspaces to copy; empty: all. */
   only: string[];
   projects: Map<string, Resource>;
   pools: Map<string, Resource>;
   teams: Map<string, Resource>;
   tasks: Map<string, Resource>;
   policies: Map<string, Resource>;
-  /** With the source's document of each. */
-  workspaces: Map<string, { there: Resource; here: Resource }>;
+  workspaces: Map<string, { original: Resource; copy: Resource }>;
 }
 
 export const nameOf = ({ attributes }: Resource): string => String(attributes.name ?? '');
 
-/** Those of them that are named. */
+/** The named attributes that have a value. */
 export const pick = (attributes: Record<string, unknown>, names: string): Record<string, unknown> =>
   Object.fromEntries(
     names
@@ -36,16 +35,16 @@ export const pick = (attributes: Record<string, unknown>, names: string): Record
       .map((name) => [name, attributes[name]]),
   );
 
-/** By name; of several, the first. */
+/** The first resource with this name. */
 export const named = (resources: Resource[], name: string): Resource | undefined =>
-  resources.find((one) => nameOf(one) === name);
+  resources.find((resource) => nameOf(resource) === name);
 
-/** Ids of a relationship to many. */
+/** Ids of a to-many relationship. */
 export const idsIn = ({ relationships }: Resource, name: string): string[] => {
   const data = relationships?.[name]?.data;
   return Array.isArray(data) ? data.map(({ id }) => String(id)) : [];
 };
 
-/** Of the target, for ids of the source; those that were not copied are left out. */
-export const mapped = (ids: string[], known: Map<string, Resource>): string[] =>
-  ids.flatMap((id) => known.get(id)?.id ?? []);
+/** Ids at the target for ids at the source, without those that were not copied. */
+export const mapped = (ids: string[], copies: Map<string, Resource>): string[] =>
+  ids.flatMap((id) => copies.get(id)?.id ?? []);

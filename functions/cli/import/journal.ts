@@ -2,14 +2,14 @@ import { ApiError } from '../../client/client.ts';
 import { CommandError } from '../exit.ts';
 import { dim, green, plain, red, yellow } from '../paint.ts';
 
-/** What became of each item. `todo`: what only a person can do; `failed`: what could not be done. */
+/** Result of each item. `todo`: a person has to do it. */
 export type Outcome = 'created' | 'changed' | 'unchanged' | 'todo' | 'failed';
 
 export interface Entry {
   /** `workspace network`, `variable network/region`. */
   item: string;
   outcome: Outcome;
-  /** For people: which fields, or why not. */
+  /** For people: the changed fields, or the reason. */
   detail?: string;
 }
 
@@ -31,22 +31,22 @@ const reasonOf = (error: unknown): string => {
   return (error as Error).message;
 };
 
-/** Notes what becomes of items; an error is one item's, and the others go on. */
+/** Records the result of each item; an error fails one item, not the import. */
 export class Journal {
   readonly entries: Entry[] = [];
-  readonly #told: (entry: Entry) => void;
+  readonly #report: (entry: Entry) => void;
 
-  constructor(told: (entry: Entry) => void = () => {}) {
-    this.#told = told;
+  constructor(report: (entry: Entry) => void = () => {}) {
+    this.#report = report;
   }
 
   note(item: string, outcome: Outcome, detail?: string): void {
     const entry: Entry = { item, outcome, ...(detail ? { detail } : {}) };
     this.entries.push(entry);
-    this.#told(entry);
+    this.#report(entry);
   }
 
-  /** Undefined when it failed, which is noted. */
+  /** Undefined when the work failed, which is recorded. */
   async attempt<T>(item: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();

@@ -2,14 +2,14 @@ import { type Resource, related } from '../../client/client.ts';
 import { type Import, named, nameOf, pick } from './context.ts';
 import { part } from './source.ts';
 
-/** What belongs to the organization as a whole: agent pools, projects, teams, run tasks. */
+/** Agent pools, projects, teams and run tasks. */
 
 export interface Tag {
   key: string;
   value: string;
 }
 
-/** Of a workspace or project; hosts from before there were bindings have none. */
+/** Tags of a workspace or project; older hosts have no tag bindings. */
 export const tagsOf = (bindings: Resource[]): Tag[] =>
   bindings
     .map(({ attributes: { key, value } }) => ({ key: String(key), value: String(value ?? '') }))
@@ -19,7 +19,7 @@ export const bindingsOf = (tags: Tag[]) => ({
   'tag-bindings': { data: tags.map((attributes) => ({ type: 'tag-bindings', attributes })) },
 });
 
-/** Brings the tags of what is there to those of the source. A new one has got them already. */
+/** Updates the tags of an existing resource; new ones are created with them. */
 export const syncTags = async (
   { target, journal }: Import,
   item: string,
@@ -34,23 +34,23 @@ export const syncTags = async (
 };
 
 const copyPools = async ({ source, target, journal, from, into, pools }: Import): Promise<void> => {
-  const here = await target.all(`/organizations/${into}/agent-pools`);
+  const existingResources = await target.all(`/organizations/${into}/agent-pools`);
   for (const pool of await source.allIfAny(`/organizations/${from}/agent-pools`)) {
     const item = `agent pool ${nameOf(pool)}`;
-    const existing = named(here, nameOf(pool));
-    const made = await journal.attempt(item, () =>
+    const existing = named(existingResources, nameOf(pool));
+    const copy = await journal.attempt(item, () =>
       target.sync({
         ...{ item, type: 'agent-pools', existing, path: `/organizations/${into}/agent-pools` },
         attributes: { name: nameOf(pool) },
       }),
     );
-    if (!made) continue;
-    pools.set(pool.id, made);
-    if (!existing) journal.note(item, 'todo', 'connect agents to it');
+    if (!copy) continue;
+    pools.set(pool.id, copy);
+    if (!existing) journal.note(item, 'todo', 'connect agents to this pool');
   }
 };
 
-/** Null for one that follows what is above it. */
+/** Empty when the resource inherits the setting. */
 const modeOf = ({ attributes }: Resource, name: string): Record<string, unknown> => {
   const overwrites = attributes['setting-overwrites'] as Record<string, unknown> | undefined;
   return overwrites?.[name] === false ? {} : pick(attributes, name);
@@ -61,7 +61,7 @@ const copyProject = async (work: Import, project: Resource, existing: Resource |
   const item = `project ${nameOf(project)}`;
   const tags = tagsOf(await source.allIfAny(`/projects/${part(project.id)}/tag-bindings`));
   const pool = pools.get(related(project, 'default-agent-pool') ?? '');
-  const made = await target.sync({
+  const copy = await target.sync({
     ...{ item, type: 'projects', existing, path: `/organizations/${into}/projects` },
     attributes: {
       ...pick(project.attributes, 'name description auto-destroy-activity-duration'),
@@ -73,21 +73,21 @@ const copyProject = async (work: Import, project: Resource, existing: Resource |
     },
   });
   if (existing) await syncTags(work, item, `/projects/${existing.id}`, existing, tags);
-  return made;
+  return copy;
 };
 
 const copyProjects = async (work: Import): Promise<void> => {
   const { source, target, journal, from, into, projects } = work;
-  const here = await target.all(`/organizations/${into}/projects`);
+  const existingResources = await target.all(`/organizations/${into}/projects`);
   for (const project of await source.all(`/organizations/${from}/projects`)) {
-    const made = await journal.attempt(`project ${nameOf(project)}`, () =>
-      copyProject(work, project, named(here, nameOf(project))),
+    const copy = await journal.attempt(`project ${nameOf(project)}`, () =>
+      copyProject(work, project, named(existingResources, nameOf(project))),
     );
-    if (made) projects.set(project.id, made);
+    if (copy) projects.set(project.id, copy);
   }
 };
 
-/** Flags that are on: one that is off need not be known here. */
+/** Enabled flags only: the target need not know the others. */
 const flagsOf = ({ attributes }: Resource): Record<string, boolean> => {
   const flags = (attributes['organization-access'] ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
@@ -95,17 +95,17 @@ const flagsOf = ({ attributes }: Resource): Record<string, boolean> => {
   );
 };
 
-/** Who is in them, people decide: accounts are the platform's own. */
+/** Copies teams without members: each platform has its own accounts. */
 const copyTeams = async ({ source, target, journal, from, into, teams }: Import): Promise<void> => {
-  const here = await target.all(`/organizations/${into}/teams`);
+  const existingResources = await target.all(`/organizations/${into}/teams`);
   for (const team of await source.allIfAny(`/organizations/${from}/teams`)) {
     const item = `team ${nameOf(team)}`;
-    const existing = named(here, nameOf(team));
+    const existing = named(existingResources, nameOf(team));
     if (nameOf(team) === 'owners') {
       if (existing) teams.set(team.id, existing);
       continue;
     }
-    const made = await journal.attempt(item, () =>
+    const copy = await journal.attempt(item, () =>
       target.sync({
         ...{ item, type: 'teams', existing, path: `/organizations/${into}/teams` },
         attributes: {
@@ -114,19 +114,19 @@ const copyTeams = async ({ source, target, journal, from, into, teams }: Import)
         },
       }),
     );
-    if (made) teams.set(team.id, made);
-    if (made && !existing) journal.note(item, 'todo', 'invite its members');
+    if (copy) teams.set(team.id, copy);
+    if (copy && !existing) journal.note(item, 'todo', 'invite the members');
   }
 };
 
 const copyTasks = async (work: Import): Promise<void> => {
   const { source, target, journal, secrets, from, into, tasks } = work;
-  const here = await target.all(`/organizations/${into}/tasks`);
+  const existingResources = await target.all(`/organizations/${into}/tasks`);
   for (const task of await source.allIfAny(`/organizations/${from}/tasks`)) {
     const item = `run task ${nameOf(task)}`;
-    const existing = named(here, nameOf(task));
-    const made = await journal.attempt(item, async () => {
-      // Nobody tells whether it has one.
+    const existing = named(existingResources, nameOf(task));
+    const copy = await journal.attempt(item, async () => {
+      // The API does not return whether the task has a key.
       const key = existing || target.isDry ? undefined : await secrets.valueOf(`key of ${item}`);
       return target.sync({
         ...{ item, type: 'tasks', changeAt: '/tasks', existing, path: `/organizations/${into}/tasks` },
@@ -134,8 +134,8 @@ const copyTasks = async (work: Import): Promise<void> => {
         ...(key === undefined ? {} : { initial: { 'hmac-key': key } }),
       });
     });
-    if (made) tasks.set(task.id, made);
-    if (made && !existing) journal.note(`key of ${item}`, 'todo', 'set its HMAC key, if it has one');
+    if (copy) tasks.set(task.id, copy);
+    if (copy && !existing) journal.note(`key of ${item}`, 'todo', 'set the HMAC key if the task has one');
   }
 };
 

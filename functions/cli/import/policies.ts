@@ -1,7 +1,7 @@
 import type { Resource } from '../../client/client.ts';
 import { type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
 import { part } from './source.ts';
-import { isImagined } from './target.ts';
+import { isPlaceholder } from './target.ts';
 import { copyParameters } from './variables.ts';
 import { idsOfWorkspaces } from './workspaces.ts';
 
@@ -10,7 +10,7 @@ import { idsOfWorkspaces } from './workspaces.ts';
 const maxPolicyBytes = 4 * 1024 * 1024;
 
 const contentHere = async ({ target }: Import, policy: Resource | undefined): Promise<string | undefined> => {
-  if (!policy || isImagined(policy)) return undefined;
+  if (!policy || isPlaceholder(policy)) return undefined;
   return target.client
     .content(`/policies/${policy.id}/download`)
     .then((response) => response.text())
@@ -20,16 +20,16 @@ const contentHere = async ({ target }: Import, policy: Resource | undefined): Pr
 const copyPolicy = async (work: Import, policy: Resource, existing: Resource | undefined): Promise<Resource> => {
   const { source, target, journal, into } = work;
   const item = `policy ${nameOf(policy)}`;
-  const made = await target.sync({
+  const copy = await target.sync({
     ...{ item, type: 'policies', existing, path: `/organizations/${into}/policies` },
     attributes: pick(policy.attributes, 'name description query enforcement-level'),
     initial: pick(policy.attributes, 'kind'),
   });
   const content = (await source.bytes(`/api/v2/policies/${part(policy.id)}/download`, maxPolicyBytes)).toString('utf8');
-  if ((await contentHere(work, existing)) === content) return made;
-  if (!target.isDry) await target.client.put(`/policies/${made.id}/upload`, content);
+  if ((await contentHere(work, existing)) === content) return copy;
+  if (!target.isDry) await target.client.put(`/policies/${copy.id}/upload`, content);
   if (existing) journal.note(item, 'changed', 'content');
-  return made;
+  return copy;
 };
 
 const copySet = async (work: Import, set: Resource, existing: Resource | undefined): Promise<void> => {
@@ -37,10 +37,14 @@ const copySet = async (work: Import, set: Resource, existing: Resource | undefin
   const item = `policy set ${nameOf(set)}`;
   if (set.attributes['vcs-repo'] || set.attributes.versioned === true) {
     if (!existing)
-      journal.note(item, 'todo', 'has its policies from a repository or an upload: connect or upload it again');
+      journal.note(
+        item,
+        'todo',
+        'not copied, because its policies come from a repository or an upload. Connect or upload it again',
+      );
     return;
   }
-  const made = await target.sync({
+  const copy = await target.sync({
     ...{ item, type: 'policy-sets', existing, path: `/organizations/${into}/policy-sets` },
     attributes: pick(set.attributes, 'name description global overridable'),
     initial: pick(set.attributes, 'kind'),
@@ -53,20 +57,20 @@ const copySet = async (work: Import, set: Resource, existing: Resource | undefin
   ];
   for (const [relation, type, ids] of lists) {
     const present = existing ? idsIn(existing, relation) : [];
-    await target.add(item, `/policy-sets/${made.id}/relationships/${relation}`, type, present, ids);
+    await target.add(item, `/policy-sets/${copy.id}/relationships/${relation}`, type, present, ids);
   }
   const parameters = (id: string) => `/policy-sets/${id}/parameters`;
-  await copyParameters(work, nameOf(set), parameters(part(set.id)), parameters(made.id));
+  await copyParameters(work, nameOf(set), parameters(part(set.id)), parameters(copy.id));
 };
 
 export const copyPolicies = async (work: Import): Promise<void> => {
   const { source, target, journal, from, into, policies } = work;
-  const here = await target.all(`/organizations/${into}/policies`);
+  const existingPolicies = await target.all(`/organizations/${into}/policies`);
   for (const policy of await source.allIfAny(`/organizations/${from}/policies`)) {
-    const made = await journal.attempt(`policy ${nameOf(policy)}`, () =>
-      copyPolicy(work, policy, named(here, nameOf(policy))),
+    const copy = await journal.attempt(`policy ${nameOf(policy)}`, () =>
+      copyPolicy(work, policy, named(existingPolicies, nameOf(policy))),
     );
-    if (made) policies.set(policy.id, made);
+    if (copy) policies.set(policy.id, copy);
   }
   const sets = await target.all(`/organizations/${into}/policy-sets`);
   for (const set of await source.allIfAny(`/organizations/${from}/policy-sets`)) {

@@ -3,9 +3,9 @@ import { wrongUsage } from '../exit.ts';
 import { plain } from '../paint.ts';
 import { isAttended, readSecret } from '../terminal.ts';
 
-/** Values that no platform tells: from a file, by the names that the import lists them by, or typed by whoever sits there. */
+/** Sensitive values, which the source's API does not return: from a file, by item name, or typed by the user. */
 export interface Secrets {
-  /** Undefined when there is none. */
+  /** Undefined when no value was given. */
   valueOf(item: string): Promise<string | undefined>;
 }
 
@@ -20,13 +20,13 @@ const readValues = async (path: string): Promise<Record<string, string>> => {
       Object.values(parsed).every((value) => typeof value === 'string');
     if (isFit) return parsed as Record<string, string>;
   } catch (error) {
-    // The text of the error may quote the file.
-    if ((error as NodeJS.ErrnoException).code) throw wrongUsage(`--secrets ${path} cannot be read`);
+    // The error's message may quote the file.
+    if ((error as NodeJS.ErrnoException).code) throw wrongUsage(`--secrets: can’t read ${path} as JSON`);
   }
   throw wrongUsage(`--secrets ${path} must be a JSON object: {"variable network/terraform/password": "…"}`);
 };
 
-/** @param asks whoever sits there; an empty answer leaves the value for later */
+/** @param asks prompts the user for missing values; an empty answer leaves a value out */
 export const secretsFrom = async (path: string | undefined, asks: boolean): Promise<Secrets> => {
   const values = path === undefined ? {} : await readValues(path);
   return {

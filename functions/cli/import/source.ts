@@ -4,8 +4,8 @@ import { CommandError } from '../exit.ts';
 import { plain } from '../paint.ts';
 
 /**
- * Reads from another platform that speaks HCP Terraform's API v2. What it answers is foreign input: its links lead
- * anywhere, its pages need not end, its answers may have any size. Its token goes to its own origin only.
+ * Reads from another platform with HCP Terraform's API v2. Its responses are untrusted: links may lead anywhere, lists may
+ * never end, bodies may have any size. Its token is sent to its own origin only.
  */
 
 const maxDocumentBytes = 32 * 1024 * 1024;
@@ -26,13 +26,13 @@ class SourceError extends CommandError {
 
 const isLoopback = ({ hostname }: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 
-/** At most so much of an answer. */
+/** The body, up to a size limit. @throws {SourceError} */
 const bodyOf = async (response: Response, maxBytes: number): Promise<Buffer> => {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.length;
-    if (bytes > maxBytes) throw new SourceError(`answers with more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new SourceError(`the source’s response is larger than ${maxBytes} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -71,23 +71,23 @@ export class Source {
   constructor(url: string, token: string) {
     this.#base = new URL(url);
     if (this.#base.protocol !== 'https:' && !isLoopback(this.#base)) {
-      throw new CommandError(`--from must be reached by https: a token is sent to ${this.#base.host}.`);
+      throw new CommandError(`--from needs https, because it would send a token to ${this.#base.host}.`);
     }
     this.#token = token;
   }
 
-  /** Where a link leads, if it may be followed. @throws {SourceError} */
+  /** The URL of a link, if it is safe to follow. @throws {SourceError} */
   #target(link: string, from: URL): URL {
     const url = URL.canParse(link, from.href) ? new URL(link, from.href) : undefined;
     const isSafe =
       url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(this.#base) && isLoopback(url));
     if (!url || !isSafe || url.username || url.password)
-      throw new SourceError('links to an address that is not followed');
+      throw new SourceError('the source links to an unsafe address, which is not followed');
     return url;
   }
 
   async #send(url: URL): Promise<Response> {
-    // Nobody else gets the token, also not another port of the same host.
+    // The token goes to this origin only, not even to another port of the host.
     const headers: Record<string, string> =
       url.origin === this.#base.origin
         ? { authorization: `Bearer ${this.#token}`, accept: 'application/vnd.api+json, application/octet-stream' }
@@ -115,11 +115,11 @@ export class Source {
         }
         const body = await bodyOf(response, maxBytes);
         if (response.ok) return body;
-        throw new SourceError(`the source answered ${response.status} ${reasonIn(body)}`.trim(), response.status);
+        throw new SourceError(`the source responded with ${response.status} ${reasonIn(body)}`.trim(), response.status);
       }
     } catch (error) {
       if (error instanceof SourceError) throw error;
-      throw new SourceError(`the source cannot be reached: ${(error as Error).message}`);
+      throw new SourceError(`can’t reach the source: ${(error as Error).message}`);
     }
   }
 
@@ -128,7 +128,7 @@ export class Source {
     try {
       return JSON.parse(body.toString('utf8')) as Page;
     } catch {
-      throw new SourceError('the source answered with something else than JSON');
+      throw new SourceError('the source’s response is not JSON');
     }
   }
 
@@ -136,24 +136,24 @@ export class Source {
   async get(path: string): Promise<Resource> {
     const [resource] = resourceOf((await this.#page(path)).data);
     if (resource) return resource;
-    throw new SourceError('the source answered without a resource');
+    throw new SourceError('the source’s response contains no resource');
   }
 
   /** All pages. */
   async all(path: string): Promise<Resource[]> {
-    const found: Resource[] = [];
+    const resources: Resource[] = [];
     const mark = path.includes('?') ? '&' : '?';
     for (let number = 1, pages = 0; ; pages++) {
       const { data, meta } = await this.#page(`${path}${mark}page[size]=100&page[number]=${number}`);
-      if (Array.isArray(data)) found.push(...data.flatMap(resourceOf));
+      if (Array.isArray(data)) resources.push(...data.flatMap(resourceOf));
       const next = meta?.pagination?.['next-page'];
-      // One that goes on for ever, or back, ends here.
-      if (typeof next !== 'number' || next <= number || pages >= maxPages) return found;
+      // A list whose pages never end, or go back, stops here.
+      if (typeof next !== 'number' || next <= number || pages >= maxPages) return resources;
       number = next;
     }
   }
 
-  /** As {@link all}; none where the source does not have such a list. */
+  /** Like {@link all}, but empty when the source has no such list. */
   async allIfAny(path: string): Promise<Resource[]> {
     try {
       return await this.all(path);
@@ -164,5 +164,5 @@ export class Source {
   }
 }
 
-/** A part of a path: names and ids are the source's. */
+/** Encodes a name or id of the source for a path. */
 export const part = (text: string): string => encodeURIComponent(text);

@@ -5,12 +5,12 @@ import { CommandError } from '../exit.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
 import { type Import, nameOf } from './context.ts';
 import { part } from './source.ts';
-import { isImagined } from './target.ts';
+import { isPlaceholder } from './target.ts';
 
-/** Current states of workspaces, as they are: with lineage and serial, to the byte. */
+/** Copies the current states of workspaces byte for byte, with lineage and serial. */
 
 const maxStateBytes = 64 * 1024 * 1024;
-/** Larger ones are uploaded around the API. */
+/** Larger states are uploaded straight to storage. */
 const maxInlineBytes = 2 * 1024 * 1024;
 
 interface State {
@@ -31,8 +31,8 @@ const isOver = (status: string): boolean => {
   }
 };
 
-/** Why the state may change at any moment; undefined when nothing goes on. */
-const unrest = async ({ source }: Import, workspace: Resource): Promise<string | undefined> => {
+/** An unfinished run, which may still change the state; undefined without one. */
+const activeRun = async ({ source }: Import, workspace: Resource): Promise<string | undefined> => {
   const run = related(workspace, 'current-run');
   if (!run) return undefined;
   const { attributes } = await source.get(`/runs/${part(run)}`);
@@ -40,15 +40,16 @@ const unrest = async ({ source }: Import, workspace: Resource): Promise<string |
   return isOver(status) ? undefined : `run ${run} is ${status}`;
 };
 
-/** @throws {CommandError} for what is not the state that was announced */
+/** @throws {CommandError} for a state other than the listed version */
 const download = async ({ source }: Import, version: Resource): Promise<State> => {
   const link = version.attributes['hosted-state-download-url'];
-  if (typeof link !== 'string' || link === '') throw new CommandError('the source offers no download of its state');
+  if (typeof link !== 'string' || link === '') throw new CommandError('the source has no download link for its state');
   const content = await source.bytes(link, maxStateBytes);
   const { serial, lineage } = parse(content);
   const md5 = md5Of(content);
   const { attributes } = version;
-  if (serial !== attributes.serial) throw new CommandError(`its state has serial ${serial}, not ${attributes.serial}`);
+  if (serial !== attributes.serial)
+    throw new CommandError(`the downloaded state has serial ${serial} instead of ${attributes.serial}`);
   return { serial, lineage, content, md5 };
 };
 
@@ -57,9 +58,9 @@ const parse = (content: Buffer): { serial: number; lineage: string } => {
     const { serial, lineage } = JSON.parse(content.toString('utf8')) as Partial<State>;
     if (Number.isSafeInteger(serial) && typeof lineage === 'string') return { serial: serial as number, lineage };
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new CommandError('what the source has for its state is not one');
+  throw new CommandError('not a Terraform state: serial and lineage are missing');
 };
 
 const currentOf = async (get: (path: string) => Promise<Resource>, workspaceId: string) =>
@@ -78,7 +79,7 @@ const upload = async ({ target }: Import, workspaceId: string, { content, ...res
   const url = version.attributes['hosted-state-upload-url'];
   if (!isSmall && url) {
     const put = await fetch(url, { method: 'PUT', body: new Uint8Array(content) });
-    if (!put.ok) throw new CommandError(`the upload of its state was answered with ${put.status}`);
+    if (!put.ok) throw new CommandError(`the upload of the state failed with status ${put.status}`);
   }
   const settled = await until(
     () => client.get(`/state-versions/${version.id}`),
@@ -87,46 +88,49 @@ const upload = async ({ target }: Import, workspaceId: string, { content, ...res
   );
   if (settled.attributes.status !== 'finalized') {
     throw new CommandError(
-      `its state was refused: ${settled.attributes['error-message'] ?? settled.attributes.status}`,
+      `the state was rejected: ${settled.attributes['error-message'] ?? settled.attributes.status}`,
     );
   }
 };
 
-/** What keeps a state of the source from following the one that is here. */
+/** Why the source's state cannot follow the current one; undefined when it can. */
 const conflictWith = async ({ target }: Import, current: Resource, state: State): Promise<string | undefined> => {
   const content = Buffer.from(
     await (await target.client.content(`/state-versions/${current.id}/download`)).arrayBuffer(),
   );
-  const here = parse(content);
-  if (here.lineage !== state.lineage) return 'another state is here (its lineage differs): it was left alone';
-  if (here.serial > state.serial) return undefined;
-  if (here.serial === state.serial) return md5Of(content) === state.md5 ? undefined : 'both have a serial that differs';
+  const currentState = parse(content);
+  if (currentState.lineage !== state.lineage) return 'not copied, because the target has a state with another lineage';
+  if (currentState.serial > state.serial) return undefined;
+  if (currentState.serial === state.serial)
+    return md5Of(content) === state.md5
+      ? undefined
+      : 'not copied, because the target has a different state with the same serial';
   return related(current, 'run')
-    ? 'runs have changed the state here and at the source since it was imported'
+    ? 'not copied, because runs have changed both the target’s and the source’s state since the last import'
     : undefined;
 };
 
-export const copyState = async (work: Import, there: Resource, here: Resource): Promise<void> => {
+export const copyState = async (work: Import, original: Resource, copy: Resource): Promise<void> => {
   const { source, target, journal } = work;
-  const item = `state ${nameOf(there)}`;
-  const version = await currentOf((path) => source.get(path), there.id);
+  const item = `state ${nameOf(original)}`;
+  const version = await currentOf((path) => source.get(path), original.id);
   if (!version) return;
-  const going = await unrest(work, there);
-  if (going) throw new CommandError(`not copied, ${going} at the source. Repeat the import when it is over`);
-  const current = isImagined(here) ? undefined : await currentOf((path) => target.client.get(path), here.id);
+  const active = await activeRun(work, original);
+  if (active) throw new CommandError(`not copied, because ${active} at the source. Import again when it has finished`);
+  const current = isPlaceholder(copy) ? undefined : await currentOf((path) => target.client.get(path), copy.id);
   if (current && Number(current.attributes.serial) > Number(version.attributes.serial)) {
-    return journal.note(item, 'unchanged', 'it has gone on here');
+    return journal.note(item, 'unchanged', 'the target has a newer state');
   }
   const state = await download(work, version);
   const conflict = current && (await conflictWith(work, current, state));
   if (conflict) throw new CommandError(conflict);
   if (current?.attributes.serial === state.serial) return journal.note(item, 'unchanged');
   if (!target.isDry) {
-    await lockWorkspace(target.client, here.id, 'stepform import');
+    await lockWorkspace(target.client, copy.id, 'stepform import');
     try {
-      await upload(work, here.id, state);
+      await upload(work, copy.id, state);
     } finally {
-      await target.client.call('POST', `/workspaces/${here.id}/actions/unlock`, {});
+      await target.client.call('POST', `/workspaces/${copy.id}/actions/unlock`, {});
     }
   }
   journal.note(item, current ? 'changed' : 'created', `serial ${state.serial}`);

@@ -1,7 +1,7 @@
 import { ApiError, type Client, type Resource, related } from '../../client/client.ts';
 import type { Journal } from './journal.ts';
 
-/** The platform that is imported into. Nothing is written in a dry run: what would be there has a made-up id. */
+/** The platform to import into. A dry run writes nothing: resources that it would create get a placeholder id. */
 
 type Attributes = Record<string, unknown>;
 export type Relationships = Record<string, { data: unknown }>;
@@ -10,30 +10,32 @@ export interface Wanted {
   /** `workspace network` */
   item: string;
   type: string;
-  /** What is there by that name; undefined for nothing. */
+  /** The target's resource of that name, if any. */
   existing: Resource | undefined;
-  /** Where it is created. */
+  /** Path to create it at. */
   path: string;
-  /** Where it is changed, without its id; absent: at `/<type>`. */
+  /** Path to change it at, without its id; absent: `/<type>`. */
   changeAt?: string;
   attributes: Attributes;
-  /** Of a new one only. */
+  /** Attributes for creation only. */
   initial?: Attributes;
-  /** To one, which are compared by id; lists are for new ones. */
+  /** To-one relationships are compared by id; to-many ones are for creation only. */
   relationships?: Relationships;
 }
 
 const isNothing = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** Whether a document says what is wanted: of objects what is named, of nothing any form. */
-const says = (value: unknown, wanted: unknown): boolean => {
+/** Whether a value equals the wanted one: only the wanted keys of an object count, and all empty values are equal. */
+const matches = (value: unknown, wanted: unknown): boolean => {
   if (isNothing(wanted)) return isNothing(value);
   if (Array.isArray(wanted)) {
-    return Array.isArray(value) && value.length === wanted.length && wanted.every((one, i) => says(value[i], one));
+    return (
+      Array.isArray(value) && value.length === wanted.length && wanted.every((entry, i) => matches(value[i], entry))
+    );
   }
   if (typeof wanted === 'object' && wanted !== null) {
-    return Object.entries(wanted).every(([name, one]) => says((value as Attributes | null)?.[name], one));
+    return Object.entries(wanted).every(([name, entry]) => matches((value as Attributes | null)?.[name], entry));
   }
   return value === wanted;
 };
@@ -41,7 +43,7 @@ const says = (value: unknown, wanted: unknown): boolean => {
 const idOf = (relationship: { data: unknown } | undefined): string | undefined =>
   (relationship?.data as { id?: string } | null | undefined)?.id;
 
-/** Fields that a refusal is about. */
+/** Fields that the error points at, with the reason. */
 const refusedFields = (error: unknown): Map<string, string> => {
   const refused = new Map<string, string>();
   if (!(error instanceof ApiError) || error.status !== 422) return refused;
@@ -56,7 +58,7 @@ export class Target {
   readonly client: Client;
   readonly isDry: boolean;
   readonly #journal: Journal;
-  #imagined = 0;
+  #placeholder = 0;
 
   constructor(client: Client, journal: Journal, isDry: boolean) {
     this.client = client;
@@ -64,9 +66,9 @@ export class Target {
     this.#journal = journal;
   }
 
-  /** What is below something that would be created is not there yet. */
+  /** Empty for a resource that a dry run would create. */
   async all(path: string): Promise<Resource[]> {
-    if (path.includes(imagined)) return [];
+    if (path.includes(placeholder)) return [];
     return (await this.client.some(path, 100_000)).data;
   }
 
@@ -75,64 +77,71 @@ export class Target {
   }
 
   /**
-   * Sends it without the fields that are refused by name, which are noted: a setting that is not known here must not keep
-   * the rest from being copied.
+   * Sends again without the fields that the target rejects by name, and records them: an unsupported setting must not keep
+   * the others from being copied.
    * @throws {ApiError}
    */
-  async #send(item: string, attributes: Attributes, send: (some: Attributes) => Promise<Resource>): Promise<Resource> {
-    let some = attributes;
+  async #send(
+    item: string,
+    attributes: Attributes,
+    send: (accepted: Attributes) => Promise<Resource>,
+  ): Promise<Resource> {
+    let accepted = attributes;
     for (let tries = 1; ; tries++) {
       try {
-        return await send(some);
+        return await send(accepted);
       } catch (error) {
         const refused = refusedFields(error);
-        const rest = Object.fromEntries(Object.entries(some).filter(([name]) => !refused.has(name)));
-        if (tries === 5 || Object.keys(rest).length === Object.keys(some).length) throw error;
+        const remaining = Object.fromEntries(Object.entries(accepted).filter(([name]) => !refused.has(name)));
+        if (tries === 5 || Object.keys(remaining).length === Object.keys(accepted).length) throw error;
         for (const detail of refused.values()) this.#journal.note(item, 'todo', `not copied: ${detail}`);
-        some = rest;
+        accepted = remaining;
       }
     }
   }
 
-  /** Creates what is not there, changes what is different, and leaves the rest. @throws {ApiError} */
+  /** Creates the resource, or changes the attributes that differ. @throws {ApiError} */
   async sync(wanted: Wanted): Promise<Resource> {
     return wanted.existing ? this.#change(wanted, wanted.existing) : this.#create(wanted);
   }
 
   async #create({ item, type, path, attributes, initial, relationships }: Wanted): Promise<Resource> {
-    const all = { ...attributes, ...initial };
-    const made = this.isDry
-      ? { id: `${imagined}${++this.#imagined}`, type, attributes: all }
-      : await this.#send(item, all, (some) => this.client.create(path, type, some, relationships));
+    const attributesOnce = { ...attributes, ...initial };
+    const created = this.isDry
+      ? { id: `${placeholder}${++this.#placeholder}`, type, attributes: attributesOnce }
+      : await this.#send(item, attributesOnce, (changes) => this.client.create(path, type, changes, relationships));
     this.#journal.note(item, 'created');
-    return made;
+    return created;
   }
 
-  async #change({ item, type, changeAt, attributes, relationships = {} }: Wanted, there: Resource): Promise<Resource> {
-    const different = Object.entries(attributes).filter(([name, value]) => !says(there.attributes[name], value));
+  async #change(
+    { item, type, changeAt, attributes, relationships = {} }: Wanted,
+    existing: Resource,
+  ): Promise<Resource> {
+    const different = Object.entries(attributes).filter(([name, value]) => !matches(existing.attributes[name], value));
     const moved = Object.entries(relationships).filter(
-      ([name, one]) => !Array.isArray(one.data) && related(there, name) !== idOf(one),
+      ([name, relationship]) => !Array.isArray(relationship.data) && related(existing, name) !== idOf(relationship),
     );
     const names = [...different, ...moved].map(([name]) => name);
     if (names.length === 0) {
       this.#journal.note(item, 'unchanged');
-      return there;
+      return existing;
     }
-    const body = (some: Attributes) => ({
-      data: { type, id: there.id, attributes: some, relationships: Object.fromEntries(moved) },
+    const body = (changes: Attributes) => ({
+      data: { type, id: existing.id, attributes: changes, relationships: Object.fromEntries(moved) },
     });
-    const path = `${changeAt ?? `/${type}`}/${there.id}`;
+    const path = `${changeAt ?? `/${type}`}/${existing.id}`;
     const changed = this.isDry
-      ? there
-      : await this.#send(item, Object.fromEntries(different), async (some) => {
-          const { data } = await this.client.call('PATCH', path, body(some));
+      ? existing
+      : await this.#send(item, Object.fromEntries(different), async (changes) => {
+          const { data } = await this.client.call('PATCH', path, body(changes));
           return data;
         });
     this.#journal.note(item, 'changed', names.join(', '));
     return changed;
   }
 
-  /** Adds to a list what it lacks; what more is there stays. */
+  /** Adds missing members to a relationship; removes none. */
   async add(item: string, path: string, type: string, present: string[], ids: string[]): Promise<void> {
     const missing = [...new Set(ids)].filter((id) => !present.includes(id));
     if (missing.length === 0) return;
@@ -141,5 +150,5 @@ export class Target {
   }
 }
 
-const imagined = 'imagined-';
-export const isImagined = ({ id }: Resource): boolean => id.startsWith(imagined);
+const placeholder = 'placeholder-';
+export const isPlaceholder = ({ id }: Resource): boolean => id.startsWith(placeholder);

@@ -4,29 +4,29 @@ import { part } from './source.ts';
 
 /** Variables and variable sets. */
 
-/** What owns variables, on either side. */
+/** Owner of the variables, at the source and at the target. */
 interface Owner {
-  /** `network`, as items are listed. */
+  /** Name in item names, such as `network`. */
   name: string;
-  there: string;
-  here: string;
-  /** Where one is changed, without its id; absent: at the list's path. */
+  sourcePath: string;
+  targetPath: string;
+  /** Path to change one at, without its id; absent: the list's path. */
   changeAt?: string;
 }
 
 const idOf = ({ attributes }: Resource): string => `${attributes.category}/${attributes.key}`;
 
-/** A sensitive one is created once its value is known, and left alone then: nobody can compare it. */
+/** Creates a sensitive variable when its value is given; later imports leave the value, which cannot be compared. */
 const copyVariable = async (
   { target, journal, secrets }: Import,
-  { name, here, changeAt }: Owner,
+  { name, targetPath, changeAt }: Owner,
   variable: Resource,
   existing: Resource | undefined,
 ): Promise<void> => {
   const { attributes } = variable;
   const item = `variable ${name}/${idOf(variable)}`;
   const common = pick(attributes, 'key category hcl description sensitive');
-  const to = { item, type: 'vars', existing, path: here, changeAt: changeAt ?? here };
+  const to = { item, type: 'vars', existing, path: targetPath, changeAt: changeAt ?? targetPath };
   if (!attributes.sensitive) {
     await target.sync({ ...to, attributes: { ...common, value: attributes.value ?? '' } });
     return;
@@ -36,21 +36,24 @@ const copyVariable = async (
     return;
   }
   const value = target.isDry ? undefined : await secrets.valueOf(item);
-  if (value === undefined) journal.note(item, 'todo', 'is sensitive: its value has to be given');
+  if (value === undefined) journal.note(item, 'todo', 'sensitive: give its value with --secrets or --ask');
   else await target.sync({ ...to, attributes: { ...common, value } });
 };
 
 export const copyVariables = async (work: Import, owner: Owner): Promise<void> => {
-  const [there, here] = [await work.source.all(owner.there), await work.target.all(owner.here)];
-  for (const variable of there) {
-    const existing = here.find((one) => idOf(one) === idOf(variable));
+  const [originals, existingVariables] = [
+    await work.source.all(owner.sourcePath),
+    await work.target.all(owner.targetPath),
+  ];
+  for (const variable of originals) {
+    const existing = existingVariables.find((candidate) => idOf(candidate) === idOf(variable));
     await work.journal.attempt(`variable ${owner.name}/${idOf(variable)}`, () =>
       copyVariable(work, owner, variable, existing),
     );
   }
 };
 
-/** Two projects may have sets of the same name. */
+/** The project of a set, because two projects may have sets of the same name. */
 const homeOf = (set: Resource, projects: (id: string) => string | undefined): string => {
   const parent = set.relationships?.parent?.data;
   if (!parent || Array.isArray(parent) || parent.type !== 'projects') return '';
@@ -59,62 +62,69 @@ const homeOf = (set: Resource, projects: (id: string) => string | undefined): st
 
 const copySet = async (work: Import, listed: Resource, existing: Resource | undefined): Promise<void> => {
   const { source, target, into, projects, workspaces } = work;
-  const there = await source.get(`/varsets/${part(listed.id)}`);
-  const item = `variable set ${nameOf(there)}`;
-  const home = homeOf(there, (id) => projects.get(id)?.id);
+  const original = await source.get(`/varsets/${part(listed.id)}`);
+  const item = `variable set ${nameOf(original)}`;
+  const home = homeOf(original, (id) => projects.get(id)?.id);
   const set = await target.sync({
     item,
     type: 'varsets',
     existing,
     path: `/organizations/${into}/varsets`,
-    attributes: pick(there.attributes, 'name description global priority'),
+    attributes: pick(original.attributes, 'name description global priority'),
     ...(home && !existing ? { relationships: { parent: { data: { type: 'projects', id: home } } } } : {}),
   });
-  const here = `/varsets/${set.id}/relationships`;
+  const path = `/varsets/${set.id}/relationships`;
   await copyVariables(work, {
-    name: `set ${nameOf(there)}`,
-    there: `/varsets/${part(there.id)}/relationships/vars`,
-    here: `${here}/vars`,
+    name: `set ${nameOf(original)}`,
+    sourcePath: `/varsets/${part(original.id)}/relationships/vars`,
+    targetPath: `${path}/vars`,
   });
-  const present = existing ? await target.client.get(`/varsets/${existing.id}`) : undefined;
-  const copied = new Map([...workspaces].map(([id, one]) => [id, one.here]));
-  for (const [kind, known] of [
+  const before = existing ? await target.client.get(`/varsets/${existing.id}`) : undefined;
+  const copied = new Map([...workspaces].map(([id, pair]) => [id, pair.copy]));
+  for (const [kind, copies] of [
     ['workspaces', copied],
     ['projects', projects],
   ] as const) {
-    const ids = mapped(idsIn(there, kind), known);
-    await target.add(item, `${here}/${kind}`, kind, present ? idsIn(present, kind) : [], ids);
+    const ids = mapped(idsIn(original, kind), copies);
+    await target.add(item, `${path}/${kind}`, kind, before ? idsIn(before, kind) : [], ids);
   }
 };
 
 export const copyVariableSets = async (work: Import): Promise<void> => {
   const { source, target, journal, from, into, projects } = work;
-  const here = await target.all(`/organizations/${into}/varsets`);
+  const existingSets = await target.all(`/organizations/${into}/varsets`);
   for (const set of await source.all(`/organizations/${from}/varsets`)) {
     const home = homeOf(set, (id) => projects.get(id)?.id);
-    const existing = here.find((one) => nameOf(one) === nameOf(set) && homeOf(one, (id) => id) === home);
+    const existing = existingSets.find(
+      (candidate) => nameOf(candidate) === nameOf(set) && homeOf(candidate, (id) => id) === home,
+    );
     await journal.attempt(`variable set ${nameOf(set)}`, () => copySet(work, set, existing));
   }
 };
 
-/** The parameters of a policy set, which are its variables. */
-export const copyParameters = async (work: Import, name: string, there: string, here: string): Promise<void> => {
-  const present = await work.target.all(here);
-  for (const parameter of await work.source.all(there)) {
+/** Parameters of a policy set. */
+export const copyParameters = async (
+  work: Import,
+  name: string,
+  sourcePath: string,
+  targetPath: string,
+): Promise<void> => {
+  const existingParameters = await work.target.all(targetPath);
+  for (const parameter of await work.source.all(sourcePath)) {
     const key = String(parameter.attributes.key);
     const item = `parameter ${name}/${key}`;
     await work.journal.attempt(item, async () => {
-      const existing = present.find(({ attributes }) => attributes.key === key);
+      const existing = existingParameters.find(({ attributes }) => attributes.key === key);
       const { sensitive, value } = parameter.attributes;
       const secret = sensitive && !existing && !work.target.isDry ? await work.secrets.valueOf(item) : undefined;
       if (sensitive && !existing && secret === undefined) {
-        work.journal.note(item, 'todo', 'is sensitive: its value has to be given');
+        work.journal.note(item, 'todo', 'sensitive: give its value with --secrets or --ask');
         return;
       }
       const attributes = sensitive ? { key, sensitive } : { key, sensitive: false, value: value ?? '' };
       const initial = sensitive ? { value: secret } : {};
       await work.target.sync({
-        ...{ item, type: 'vars', existing, path: here, changeAt: here, attributes },
+        ...{ item, type: 'vars', existing, path: targetPath, changeAt: targetPath, attributes },
         initial: { ...initial, category: 'policy-set' },
       });
     });

@@ -1,6 +1,6 @@
 /**
- * Colours of a terminal (ECMA-48, select graphic rendition) as pieces of text with a style. Nothing here makes markup:
- * whatever stands in a log stays text.
+ * Parses terminal colors (ECMA-48, select graphic rendition) into pieces of text with a style. Creates no markup:
+ * everything in a log stays text.
  */
 
 export interface Style {
@@ -8,7 +8,7 @@ export interface Style {
   dim?: boolean;
   italic?: boolean;
   underline?: boolean;
-  /** 0–7, one of the terminal's colours. */
+  /** One of the terminal's 8 colors, 0–7. */
   colour?: number;
 }
 
@@ -19,7 +19,7 @@ export interface Piece {
 
 export const plain: Style = Object.freeze({});
 
-/** Of 256 colours and of true colours the nearest of the eight. */
+/** The nearest of the 8 colors to a 256-color or true-color value. */
 const nearest = (red: number, green: number, blue: number): number => {
   const strongest = Math.max(red, green, blue);
   if (strongest < 60) return 0;
@@ -57,10 +57,10 @@ const set = (style: Style, codes: number[]): Style => {
   return next;
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters to parse them
 const sequence = /\x1b(?:\[([\d;:]*)([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])|[\x00-\x08\x0b-\x1f\x7f]/g;
 
-/** @returns the pieces of one line, and the style that the next line begins with */
+/** @returns the pieces of one line, and the initial style of the next line */
 export const ansi = (line: string, begin: Style = plain): { pieces: Piece[]; end: Style } => {
   const pieces: Piece[] = [];
   let style = begin;
@@ -74,6 +74,6 @@ export const ansi = (line: string, begin: Style = plain): { pieces: Piece[]; end
   return { pieces, end: style };
 };
 
-/** Without any of it. */
+/** The text without control sequences. */
 export const stripAnsi = (line: string): string =>
   line.includes('\x1b') || /\p{Cc}/u.test(line) ? line.replace(sequence, '') : line;

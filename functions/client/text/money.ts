@@ -1,10 +1,10 @@
 import type { Details, MatchedDetail, UnmatchedDetail } from '../../costs/details.ts';
 
-/** USD for people, from the decimal strings of the API, of which no digit goes through floating point. */
+/** Formats USD from the API's decimal strings, without floating point. */
 
 const grouped = (whole: string): string => whole.replace(/\B(?=(\d{3})+$)/g, ',');
 
-/** `1234.5` → `$1,234.50`, `-3.1` → `−$3.10`, `0.0` → `$0`. Cents, and what is less in all its digits. */
+/** `1234.5` → `$1,234.50`, `-3.1` → `−$3.10`, `0.0` → `$0`. Rounded to cents; smaller amounts with all digits. */
 export const dollars = (decimal: string): string => {
   const [, sign, whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d*))?$/.exec(decimal) ?? [];
   const digits = fraction.replace(/0+$/, '');
@@ -20,14 +20,14 @@ const roundedToCents = (whole: string, digits: string): { whole: string; fractio
   return { whole: text.slice(0, -2), fraction: text.slice(-2) };
 };
 
-/** With its sign, for a difference: `+$73.00`, `−$3.10`, `±$0`. */
+/** A difference with its sign: `+$73.00`, `−$3.10`, `±$0`. */
 export const signed = (decimal: string): string => {
   const text = dollars(decimal);
   if (text === '$0') return '±$0';
   return text.startsWith('−') ? text : `+${text}`;
 };
 
-/** What changes most, either way, comes first; then what costs most. For the order only, so as numbers. */
+/** Largest change first, then highest cost. Numbers are precise enough for sorting. */
 const byWeight = (a: MatchedDetail, b: MatchedDetail): number => {
   const [delta, cost] = ['delta-monthly-cost', 'proposed-monthly-cost'] as const;
   return (
@@ -39,19 +39,19 @@ const byWeight = (a: MatchedDetail, b: MatchedDetail): number => {
 
 export interface CostTable {
   rows: MatchedDetail[];
-  /** How many cost nothing, before and after. */
+  /** Number of resources that cost nothing before and after. */
   free: number;
   unmatched: UnmatchedDetail[];
-  /** What was taken for granted, each once. */
+  /** Assumptions, without duplicates. */
   assumptions: string[];
 }
 
-const isFree = (one: MatchedDetail): boolean =>
-  one['prior-monthly-cost'] === '0.0' && one['proposed-monthly-cost'] === '0.0';
+const isFree = (row: MatchedDetail): boolean =>
+  row['prior-monthly-cost'] === '0.0' && row['proposed-monthly-cost'] === '0.0';
 
 export const costTable = ({ matched, unmatched }: Details): CostTable => {
-  const rows = matched.filter((one) => !isFree(one)).sort(byWeight);
-  const regionAssumed = rows.find((one) => one['region-assumed']);
+  const rows = matched.filter((row) => !isFree(row)).sort(byWeight);
+  const regionAssumed = rows.find((row) => row['region-assumed']);
   return {
     rows,
     free: matched.length - rows.length,

@@ -1,9 +1,9 @@
 import { marksAny, type Secrets, valueAt } from '../../marks.ts';
 import type { Difference } from './plan.ts';
 
-/** What changes of one resource or output, attribute by attribute. */
+/** Changes of one resource or output, by attribute. */
 
-/** One side of a row: text to show as it is, or what stands for a value. */
+/** One side of a row: text, or a placeholder for a value. */
 export type Side = { text: string } | { hidden: 'sensitive' | 'known after apply' } | undefined;
 
 export interface Row {
@@ -34,14 +34,14 @@ const shown = (path: Path): string =>
     })
     .join('');
 
-/** Text of several lines and JSON in a string read better laid out. */
+/** Multi-line text and JSON strings are formatted for reading. */
 const textOf = (value: unknown): string => {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? 'null';
   if (/^\s*[[{]/.test(value)) {
     try {
       return JSON.stringify(JSON.parse(value), null, 2);
     } catch {
-      // It only looks like it.
+      // Not JSON after all.
     }
   }
   return value.includes('\n') ? value : JSON.stringify(value);
@@ -69,9 +69,9 @@ const keysOf = (...values: unknown[]): (string | number)[] => {
 };
 
 const isPlainList = (value: unknown): value is unknown[] =>
-  Array.isArray(value) && value.every((one) => typeof one !== 'object' || one === null);
+  Array.isArray(value) && value.every((element) => typeof element !== 'object' || element === null);
 
-/** Of two lists of plain values what only one of them has: an element put in front is one row, not a row each. */
+/** Elements of only one of two plain lists: an inserted element is one row, instead of changing all rows after it. */
 const onlyInOne = (before: unknown[], after: unknown[]) => {
   const left = [...before];
   const added = after.flatMap((value, i) => {
@@ -84,13 +84,13 @@ const onlyInOne = (before: unknown[], after: unknown[]) => {
   return { added, removed };
 };
 
-/** Lists are compared with lists, and objects with objects: one that became another is shown as a whole. */
+/** Compares lists with lists and objects with objects; a value that changed its type is shown as a whole. */
 const areAlike = (...values: unknown[]): boolean => {
-  const there = values.filter((value) => !isMissing(value));
-  return there.every(Array.isArray) || there.every(isObject);
+  const presentValues = values.filter((value) => !isMissing(value));
+  return presentValues.every(Array.isArray) || presentValues.every(isObject);
 };
 
-/** What changes of a resource or an output, leaf by leaf. */
+/** Collects the changed leaves of a resource or output. */
 class Rows {
   readonly found: Row[] = [];
   readonly #forcing: string[];
@@ -104,17 +104,17 @@ class Rows {
   #add(path: Path, before: Side, after: Side): void {
     const name = shown(path);
     const forces = this.#forcing.some(
-      (one) => name === one || (name.startsWith(one) && /^[.[]/.test(name.slice(one.length))),
+      (path) => name === path || (name.startsWith(path) && /^[.[]/.test(name.slice(path.length))),
     );
-    const told = path.map((key) => (this.#secrets?.isIn(key) ? '(sensitive)' : key));
-    this.found.push({ path: shown(told), before, after, forces });
+    const shownPath = path.map((key) => (this.#secrets?.isIn(key) ? '(sensitive)' : key));
+    this.found.push({ path: shown(shownPath), before, after, forces });
   }
 
   #side(value: unknown, marks: unknown, unknown = false): Side {
     return sideOf(value, marksAny(marks), unknown, this.#secrets);
   }
 
-  /** @returns whether that says all */
+  /** @returns whether the change is described completely */
   #list({ path, before, after, unknown, beforeSensitive, afterSensitive }: Node): boolean {
     if (!isPlainList(before) || !isPlainList(after)) return false;
     if ([unknown, beforeSensitive, afterSensitive].some(marksAny)) return false;

@@ -1,8 +1,8 @@
 import type { Secrets } from '../../marks.ts';
 
 /**
- * A plan as a list of differences, from what the API gives for drawing it: `json-output-redacted`, in which nothing
- * sensitive is left (Terraform's JSON output format 1.x).
+ * A plan as a list of differences, from the API's `json-output-redacted`, in which nothing
+ * is sensitive (Terraform's JSON output format 1.x).
  */
 
 export interface Change {
@@ -38,12 +38,12 @@ export type Kind = 'create' | 'update' | 'replace' | 'destroy' | 'forget' | 'imp
 export interface Difference {
   address: string;
   kind: Kind;
-  /** What else happens to it, which its kind does not say. */
+  /** Further kinds of change. */
   also: ('move' | 'import')[];
-  /** What else is to be known: where it was moved from, why it is replaced. */
+  /** Notes, such as where it was moved from, or why it is replaced. */
   notes: string[];
   change: Change;
-  /** What is not shown wherever it stands. */
+  /** Attributes that are always hidden. */
   secrets?: Secrets;
 }
 
@@ -81,7 +81,9 @@ const differenceOf = (resource: ResourceChange): Difference => {
   const { address, previous_address, deposed, action_reason = '', change } = resource;
   const kind = kindOf(resource);
   const moved = previous_address !== undefined && previous_address !== address;
-  const also = [moved && 'move', change.importing && 'import'].filter((one) => one === 'move' || one === 'import');
+  const also = [moved && 'move', change.importing && 'import'].filter(
+    (extra) => extra === 'move' || extra === 'import',
+  );
   const notes = [
     moved && `moved from ${previous_address}`,
     change.importing && `imported${change.importing.id ? ` from ${change.importing.id}` : ''}`,
@@ -89,20 +91,20 @@ const differenceOf = (resource: ResourceChange): Difference => {
     reasons[action_reason],
     change.actions[0] === 'create' && change.actions.length === 2 && 'created before the old one is destroyed',
   ].filter((note) => typeof note === 'string');
-  return { address, kind, also: also.filter((one) => one !== kind), notes, change };
+  return { address, kind, also: also.filter((extra) => extra !== kind), notes, change };
 };
 
 export interface PlanDifferences {
   resources: Difference[];
   outputs: Difference[];
-  /** What was changed by others since the last run. */
+  /** Changes outside of Terraform since the last run. */
   drift: Difference[];
 }
 
 /** `node[2]` before `node[10]`. */
 const natural = new Intl.Collator('en', { numeric: true });
 
-/** What one looks for first comes first. */
+/** Most important kinds first. */
 export const kindsByRisk: readonly Kind[] = [
   'destroy',
   'replace',
@@ -119,7 +121,7 @@ const byAddress = (a: Difference, b: Difference): number => natural.compare(a.ad
 
 const risk = new Map(kindsByRisk.map((kind, i) => [kind, i]));
 
-/** What destroys stands above what creates. */
+/** Destructive changes first. */
 export const byRisk = (a: Difference, b: Difference): number =>
   (risk.get(a.kind) ?? 0) - (risk.get(b.kind) ?? 0) || byAddress(a, b);
 

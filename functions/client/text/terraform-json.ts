@@ -1,8 +1,8 @@
 import type { PhaseName } from '../../run/run.ts';
 
 /**
- * Terraform's machine-readable output (`-json`, one object a line), which runs log, as the lines
- * that people know from a terminal.
+ * Converts Terraform's machine-readable output (`-json`, one object per line) into the lines
+ * of its normal output.
  */
 
 interface Snippet {
@@ -22,7 +22,7 @@ interface Output {
   value?: unknown;
   sensitive?: boolean;
 }
-/** Of one resource: it is read, refreshed, created, … */
+/** About one resource: read, refreshed, created, … */
 export interface Hook {
   resource?: { addr?: string };
   action?: string;
@@ -58,7 +58,7 @@ const diagnosticLines = ({ severity, summary = '', detail, range, snippet, addre
   return [colour(code, '╷'), ...inner.map((line) => `${bar} ${line}`), colour(code, '╵')];
 };
 
-/** The object that a line of a log is; undefined for a line of text. */
+/** The JSON object of a log line; undefined for a line of text. */
 export const messageIn = (line: string): Message | undefined => {
   if (!line.startsWith('{"@')) return undefined;
   try {
@@ -76,11 +76,11 @@ const outputLines = (outputs: Record<string, Output>): string[] =>
     `${name} = ${hidden(sensitive, value)}`.split('\n'),
   );
 
-/** An apply repeats what its plan was, which people have read. */
+/** Messages of an apply that repeat its plan. */
 const repeatsPlan = ({ type, changes }: Message): boolean =>
   type === 'planned_change' || (type === 'change_summary' && changes?.operation === 'plan');
 
-/** The lines to show for an object of a log. */
+/** Display lines for an object of a log. */
 export const linesOf = (message: Message, phase: PhaseName): string[] => {
   const { type = '', diagnostic, hook, outputs = {} } = message;
   // The log begins with the version.
@@ -90,7 +90,7 @@ export const linesOf = (message: Message, phase: PhaseName): string[] => {
   if (type === 'provision_progress' && hook?.resource?.addr && typeof hook.output === 'string') {
     return hook.output.split('\n').map((part) => `${hook.resource?.addr} (${hook.provisioner}): ${part}`);
   }
-  // The outputs of an apply have values; those of a plan only say what becomes of them.
+  // Outputs of an apply have values; those of a plan only have actions.
   if (type === 'outputs' && Object.values(outputs).some((output) => 'value' in output)) {
     return ['', colour(32, 'Outputs:'), '', ...outputLines(outputs)];
   }
@@ -99,7 +99,7 @@ export const linesOf = (message: Message, phase: PhaseName): string[] => {
   return text.split('\n');
 };
 
-/** The lines to show for a line of a log; itself when it is no such object. */
+/** Display lines for a line of a log; the line itself if it is not such an object. */
 export const readable = (line: string, phase: PhaseName): string[] => {
   const message = messageIn(line);
   return message ? linesOf(message, phase) : [line];

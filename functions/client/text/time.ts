@@ -1,10 +1,10 @@
-/** Times for people. Durations in milliseconds. */
+/** Formats times. Durations are in milliseconds. */
 
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** `4.2 s`, `1 min 5 s`, `2 h 3 min`, `3 d 4 h`. Clocks differ: what ended before it began took no time. */
+/** `4.2 s`, `1 min 5 s`, `2 h 3 min`, `3 d 4 h`. Clocks differ, so negative durations count as zero. */
 export const duration = (ms: number): string => {
   const took = Math.max(0, ms);
   if (took < 9_950) return `${(took / 1000).toFixed(1)} s`;
@@ -26,18 +26,18 @@ export const ago = (at: string, now: number): string => {
   return new Date(at).toISOString().slice(0, 10);
 };
 
-/** In the reader's own zone, to the second. */
+/** In the user's time zone, to the second. */
 export const exactTime = (at: string): string =>
   new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
-/** `14:03:22` in the reader's zone. */
+/** `14:03:22` in the user's time zone. */
 export const timeOfDay = (at: string): string => new Date(at).toLocaleTimeString(undefined, { hour12: false });
 
-/** The same, after the day when that is another one than the reader expects. @param day a time of the day expected */
+/** The same, preceded by the date if it differs from the expected day. @param day a time on the expected day */
 export const timeAfter = (at: string, day: string | number): string => {
-  const [one, other] = [new Date(at), new Date(day)];
-  if (one.toDateString() === other.toDateString()) return timeOfDay(at);
-  return `${one.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${timeOfDay(at)}`;
+  const [date, expectedDate] = [new Date(at), new Date(day)];
+  if (date.toDateString() === expectedDate.toDateString()) return timeOfDay(at);
+  return `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${timeOfDay(at)}`;
 };
 
 export const bytes = (n: number): string => {
@@ -46,4 +46,4 @@ export const bytes = (n: number): string => {
 };
 
 /** `1 resource`, `3 resources`. */
-export const count = (n: number, what: string): string => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`;
+export const count = (n: number, noun: string): string => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;

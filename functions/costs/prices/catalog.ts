@@ -30,39 +30,47 @@ const machine = (instanceType: string, tenancy: string, usage: RegExp): Product 
   usage,
 });
 
-const one = (service: string, productFamily: string, usage: RegExp, more: Record<string, string> = {}): Product => ({
+const product = (
+  service: string,
+  productFamily: string,
+  usage: RegExp,
+  more: Record<string, string> = {},
+): Product => ({
   service,
   filters: { productFamily, ...more },
   usage,
 });
 
 const ebs: Record<string, Product> = {
-  'gp3-iops': one('AmazonEC2', 'System Operation', /EBS:VolumeP-IOPS\.gp3$/, { volumeApiName: 'gp3' }),
-  'io1-iops': one('AmazonEC2', 'System Operation', /EBS:VolumeP-IOPS\.piops$/, { volumeApiName: 'io1' }),
-  'io2-iops': one('AmazonEC2', 'System Operation', /EBS:VolumeP-IOPS\.io2$/, { volumeApiName: 'io2' }),
+  'gp3-iops': product('AmazonEC2', 'System Operation', /EBS:VolumeP-IOPS\.gp3$/, { volumeApiName: 'gp3' }),
+  'io1-iops': product('AmazonEC2', 'System Operation', /EBS:VolumeP-IOPS\.piops$/, { volumeApiName: 'io1' }),
+  'io2-iops': product('AmazonEC2', 'System Operation', /EBS:VolumeP-IOPS\.io2$/, { volumeApiName: 'io2' }),
   'gp3-throughput': {
-    ...one('AmazonEC2', 'Provisioned Throughput', /EBS:VolumeP-Throughput\.gp3$/, { volumeApiName: 'gp3' }),
+    ...product('AmazonEC2', 'Provisioned Throughput', /EBS:VolumeP-Throughput\.gp3$/, { volumeApiName: 'gp3' }),
     per: 1024,
   },
 };
 
 const rdsStorage: Record<string, Product> = {
-  gp2: one('AmazonRDS', 'Database Storage', /RDS:GP2-Storage$/, { ...anyEngine, volumeType: 'General Purpose' }),
-  gp3: one('AmazonRDS', 'Database Storage', /RDS:GP3-Storage$/, { ...anyEngine, volumeType: 'General Purpose-GP3' }),
-  io1: one('AmazonRDS', 'Database Storage', /RDS:PIOPS-Storage$/, { ...anyEngine, volumeType: 'Provisioned IOPS' }),
+  gp2: product('AmazonRDS', 'Database Storage', /RDS:GP2-Storage$/, { ...anyEngine, volumeType: 'General Purpose' }),
+  gp3: product('AmazonRDS', 'Database Storage', /RDS:GP3-Storage$/, {
+    ...anyEngine,
+    volumeType: 'General Purpose-GP3',
+  }),
+  io1: product('AmazonRDS', 'Database Storage', /RDS:PIOPS-Storage$/, { ...anyEngine, volumeType: 'Provisioned IOPS' }),
 };
 
-const fargate = (usage: RegExp): Product => one('AmazonECS', 'Compute', usage);
-const lambda = (group: string, usage: RegExp): Product => one('AWSLambda', 'Serverless', usage, { group });
+const fargate = (usage: RegExp): Product => product('AmazonECS', 'Compute', usage);
+const lambda = (group: string, usage: RegExp): Product => product('AWSLambda', 'Serverless', usage, { group });
 
 const fixed: Record<string, Product> = {
-  'lb/application': one('AWSELB', 'Load Balancer-Application', /(^|-)LoadBalancerUsage$/),
-  'lb/network': one('AWSELB', 'Load Balancer-Network', /(^|-)LoadBalancerUsage$/),
-  'lb/gateway': one('AWSELB', 'Load Balancer-Gateway', /(^|-)LoadBalancerUsage$/),
-  'lb/classic': one('AWSELB', 'Load Balancer', /(^|-)LoadBalancerUsage$/),
-  'nat/gateway': one('AmazonEC2', 'NAT Gateway', /(^|-)NatGateway-Hours$/),
-  'vpc-endpoint/interface': one('AmazonVPC', 'VpcEndpoint', /(^|-)VpcEndpoint-Hours$/),
-  'eks/cluster': one('AmazonEKS', 'Compute', /AmazonEKS-Hours:perCluster$/),
+  'lb/application': product('AWSELB', 'Load Balancer-Application', /(^|-)LoadBalancerUsage$/),
+  'lb/network': product('AWSELB', 'Load Balancer-Network', /(^|-)LoadBalancerUsage$/),
+  'lb/gateway': product('AWSELB', 'Load Balancer-Gateway', /(^|-)LoadBalancerUsage$/),
+  'lb/classic': product('AWSELB', 'Load Balancer', /(^|-)LoadBalancerUsage$/),
+  'nat/gateway': product('AmazonEC2', 'NAT Gateway', /(^|-)NatGateway-Hours$/),
+  'vpc-endpoint/interface': product('AmazonVPC', 'VpcEndpoint', /(^|-)VpcEndpoint-Hours$/),
+  'eks/cluster': product('AmazonEKS', 'Compute', /AmazonEKS-Hours:perCluster$/),
   'fargate/vcpu': fargate(/(^|-)Fargate-vCPU-Hours:perCPU$/),
   'fargate/gb': fargate(/(^|-)Fargate-GB-Hours$/),
   'fargate/vcpu-arm': fargate(/(^|-)Fargate-ARM-vCPU-Hours:perCPU$/),
@@ -70,33 +78,33 @@ const fixed: Record<string, Product> = {
   'lambda/requests': lambda('AWS-Lambda-Requests', /(^|-)Request$/),
   'lambda/gb-second': lambda('AWS-Lambda-Duration', /(^|-)Lambda-GB-Second$/),
   'lambda/gb-second-arm': lambda('AWS-Lambda-Duration-ARM', /(^|-)Lambda-GB-Second-ARM$/),
-  's3/standard': one('AmazonS3', 'Storage', /(^|-)TimedStorage-ByteHrs$/, { volumeType: 'Standard' }),
+  's3/standard': product('AmazonS3', 'Storage', /(^|-)TimedStorage-ByteHrs$/, { volumeType: 'Standard' }),
 };
 
 const own = <T>(table: Record<string, T>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** Undefined for what is asked of the price file only. */
+/** Undefined for items that only the price file has. */
 export const productOf = (item: string): Product | undefined => {
-  const [kind, what = '', more = ''] = item.split('/');
+  const [kind, detail = '', more = ''] = item.split('/');
   switch (kind) {
     case 'ec2':
-      return machine(what, 'Shared', /(^|-)BoxUsage:/);
+      return machine(detail, 'Shared', /(^|-)BoxUsage:/);
     case 'ec2-dedicated':
-      return machine(what, 'Dedicated', /(^|-)DedicatedUsage:/);
+      return machine(detail, 'Dedicated', /(^|-)DedicatedUsage:/);
     case 'ebs':
-      return own(ebs, what) ?? one('AmazonEC2', 'Storage', /EBS:VolumeUsage/, { volumeApiName: what });
+      return own(ebs, detail) ?? product('AmazonEC2', 'Storage', /EBS:VolumeUsage/, { volumeApiName: detail });
     case 'rds': {
-      const databaseEngine = own(engines, what);
+      const databaseEngine = own(engines, detail);
       const filters = { ...singleAz, instanceType: more, databaseEngine: databaseEngine ?? '' };
-      return databaseEngine ? one('AmazonRDS', 'Database Instance', /(^|-)InstanceUsage:/, filters) : undefined;
+      return databaseEngine ? product('AmazonRDS', 'Database Instance', /(^|-)InstanceUsage:/, filters) : undefined;
     }
     case 'rds-storage':
-      return own(rdsStorage, what);
+      return own(rdsStorage, detail);
     case 'elasticache': {
-      const cacheEngine = own(cacheEngines, what);
+      const cacheEngine = own(cacheEngines, detail);
       const filters = { instanceType: more, cacheEngine: cacheEngine ?? '' };
-      return cacheEngine ? one('AmazonElastiCache', 'Cache Instance', /(^|-)NodeUsage:/, filters) : undefined;
+      return cacheEngine ? product('AmazonElastiCache', 'Cache Instance', /(^|-)NodeUsage:/, filters) : undefined;
     }
     default:
       return own(fixed, item);

@@ -3,14 +3,14 @@ import { type Decimal, decimal, times } from '../decimal.ts';
 import list from './aws.json' with { type: 'json' };
 
 /**
- * The prices in the package: AWS list prices in USD, of a few regions, to be refreshed now and then. Where AWS prices
- * the sizes of a family in proportion, the file has the family's price for `large` and its sizes.
+ * The prices in the package: AWS list prices in USD for a few regions, to be refreshed now and then. Where AWS prices
+ * a family in proportion to size, the file has the family's price for `large` and its sizes.
  */
 
 /** Date of the list, `2025-06`. */
 export const asOf: string = list.asOf;
 
-/** AWS's own normalization factors, by which sizes of a family differ in price. */
+/** AWS's normalization factors: prices within a family are in proportion to them. */
 const factors: Record<string, string> = {
   nano: '0.0625',
   micro: '0.125',
@@ -44,7 +44,7 @@ const inProportion = (prices: object, type: string): Decimal | undefined => {
 /** Some prices are the same in every region, except those of other partitions (GovCloud, China). */
 const commercial = /^(af|ap|ca|eu|il|me|mx|sa|us)-(?!gov|iso)/;
 
-/** Undefined for what the file lacks: it is never guessed. */
+/** Undefined for missing prices: none is ever guessed. */
 export const filePrice = ({ region, item }: Price): Decimal | undefined => {
   const group = groups.get(region);
   const exact =

@@ -3,7 +3,7 @@ import { keyOf, type Quote } from '../estimate.ts';
 import { filePrice } from './file.ts';
 import { askPriceList } from './price-list-api.ts';
 
-/** What AWS asks for these now, where it tells us; else what the file in the package says. */
+/** Current prices from AWS where available, otherwise from the file in the package. */
 export const quotesFor = async (prices: readonly Price[]): Promise<Map<string, Quote>> => {
   const quotes = await askPriceList(prices);
   for (const price of prices) {

@@ -6,16 +6,16 @@ import { isObject } from '../plan.ts';
 import { type Product, productOf } from './catalog.ts';
 
 /**
- * Prices as AWS tells them now (AWS Price List API). It is asked only so much: an estimate is worth a few seconds, and
- * whatever it does not answer is in the price file or unmatched. An account, region or platform that has no such API
- * says so at the first call, and is left alone for a while.
+ * Current prices (AWS Price List API). The number of calls is limited: an estimate is worth a few seconds, and missing
+ * prices come from the price file or leave resources unmatched. If the first call shows that the API is not available in
+ * this account, region or platform, no call follows for a while.
  */
 
 const limits = { calls: 60, atOnce: 8, callMs: 3_000, totalMs: 10_000, waitMs: 15 * 60_000, keepMs: 12 * 3600_000 };
 const maxKept = 5_000;
 
 interface CachedPrice {
-  /** Undefined: AWS sells no such thing there, or several by that name. */
+  /** Undefined: AWS has no such product in the region, or several. */
   usd: Decimal | undefined;
   until: number;
 }
@@ -54,7 +54,7 @@ const usageOf = (product: Record<string, unknown>): string => {
   return isObject(attributes) ? String(attributes.usagetype ?? '') : '';
 };
 
-/** The price that the list gives; undefined unless it is exactly one. */
+/** The price in the list; undefined unless there is exactly one. */
 const readPriceList = (list: unknown, { usage, per = 1 }: Product): Decimal | undefined => {
   const amounts = new Set<Decimal>();
   for (const entry of Array.isArray(list) ? list : []) {
@@ -83,7 +83,7 @@ interface Question {
   region: string;
 }
 
-/** Those of the prices that the API tells in time, which may be none. Never throws; takes 13 s at most. */
+/** The prices that the API returns in time, possibly none. Never throws; takes at most 13 s. */
 export const askPriceList = async (prices: readonly Price[]): Promise<Map<string, Quote>> => {
   const began = Date.now();
   const open: Question[] = [];

@@ -6,7 +6,7 @@ import { billBlockDevice, billRootVolume, billVolume } from './volumes.ts';
 
 const linux = 'Linux, on demand';
 
-/** An hour of a machine. @throws {UnpricedError} when it is not sold by the hour of its type */
+/** An hour of a machine. @throws {UnpricedError} when its type has no hourly price */
 export const billInstance = (bill: Bill, type: string, tenancy = 'default'): void => {
   if (tenancy === 'host') throw new UnpricedError('its dedicated host is paid for, not the instance');
   bill.hourly(tenancy === 'dedicated' ? `ec2-dedicated/${type}` : `ec2/${type}`);
@@ -33,22 +33,22 @@ const volume: Pricer = (values, bill) => {
 /** One machine of a launch template. */
 const fromTemplate = (template: Values, region: string): Bill => {
   refuseSpot(template);
-  const one = new Bill(region);
-  billInstance(one, template.needText('instance_type'), template.block('placement')?.text('tenancy'));
+  const bill = new Bill(region);
+  billInstance(bill, template.needText('instance_type'), template.block('placement')?.text('tenancy'));
   const disks = template.blocks('block_device_mappings').flatMap((mapping) => mapping.blocks('ebs'));
-  for (const disk of disks) billBlockDevice(one, disk);
-  if (disks.length === 0) billRootVolume(one, undefined);
-  return one;
+  for (const disk of disks) billBlockDevice(bill, disk);
+  if (disks.length === 0) billRootVolume(bill, undefined);
+  return bill;
 };
 
 /** One machine of a launch configuration, which has the blocks of an instance. */
 const fromConfiguration = (configuration: Values, region: string): Bill => {
   refuseSpot(configuration);
-  const one = new Bill(region);
-  billInstance(one, configuration.needText('instance_type'), configuration.text('placement_tenancy'));
-  billRootVolume(one, configuration.block('root_block_device'));
-  for (const block of configuration.blocks('ebs_block_device')) billBlockDevice(one, block);
-  return one;
+  const bill = new Bill(region);
+  billInstance(bill, configuration.needText('instance_type'), configuration.text('placement_tenancy'));
+  billRootVolume(bill, configuration.block('root_block_device'));
+  for (const block of configuration.blocks('ebs_block_device')) billBlockDevice(bill, block);
+  return bill;
 };
 
 const machineOf = (region: string, related: Related): Bill => {

@@ -27,7 +27,7 @@ const nodeGroup: Pricer = (values, bill, related) => {
   bill.add(node, count);
 };
 
-/** What every Fargate task has in its price, in GiB. */
+/** Ephemeral storage included in the price of a Fargate task, in GiB. */
 const includedStorage = 20;
 
 /** One task of a definition for Fargate; sizes are CPU units and MiB. */
@@ -45,9 +45,9 @@ const fargateTask = (definition: Values, region: string): Bill => {
   return task;
 };
 
-/** Where the service's tasks run; undefined when the plan does not say. */
+/** The service's launch type; undefined if the plan does not contain it. */
 const launchedOn = (values: Values, definition: Values | undefined): 'FARGATE' | 'FARGATE_SPOT' | 'EC2' | undefined => {
-  const providers = values.blocks('capacity_provider_strategy').map((one) => one.text('capacity_provider'));
+  const providers = values.blocks('capacity_provider_strategy').map((strategy) => strategy.text('capacity_provider'));
   if (providers.includes('FARGATE_SPOT')) return 'FARGATE_SPOT';
   if (providers.includes('FARGATE')) return 'FARGATE';
   const type = values.text('launch_type');

@@ -8,7 +8,7 @@ const noUsage = 'no backups beyond the free ones, no I/O requests, no data trans
 /** A second availability zone doubles the list prices of these, to within their rounding. */
 const doubledByMultiAz = ['mysql', 'mariadb', 'postgres'];
 
-/** From this size on gp3 is striped over four volumes, which are in the price. */
+/** From this size on gp3 is striped over four volumes, whose baseline is included in the price. */
 const striped = 400;
 
 const billStorage = (bill: Bill, values: Values, copies: number): void => {
@@ -47,7 +47,7 @@ const dbInstance: Pricer = (values, bill) => {
   bill.assume(noUsage);
 };
 
-/** Aurora's storage is paid for by use, which no plan tells. */
+/** Aurora's storage is billed by usage, which plans do not contain. */
 const clusterInstance: Pricer = (values, bill) => {
   const instanceClass = values.needText('instance_class');
   if (instanceClass === 'db.serverless') throw new UnpricedError('what Aurora Serverless costs follows from its use');

@@ -1,6 +1,6 @@
 import type { Pricer } from './pricer.ts';
 
-/** What costs the same each month however it is set up (KMS, Secrets Manager, Route 53, CloudWatch pricing). */
+/** Resources with a fixed monthly price (KMS, Secrets Manager, Route 53, CloudWatch pricing). */
 
 const monthly =
   (item: string, assumption: string): Pricer =>

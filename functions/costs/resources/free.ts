@@ -1,9 +1,9 @@
 /**
- * What costs nothing by itself. Such resources are matched, at 0: HCP Terraform lists free resources among those it
- * estimates, and a reader takes "unmatched" for "may cost anything".
+ * Resources that cost nothing by themselves. They are matched, at 0: HCP Terraform lists free resources among the
+ * estimated ones, and readers understand "unmatched" as "may cost anything".
  */
 
-/** Types that begin so, of services that are free or of things that only describe or connect others. */
+/** Prefixes of types that belong to free services, or that only describe or connect other resources. */
 const prefixes = [
   'aws_iam_',
   'aws_security_group',
@@ -91,7 +91,7 @@ const types = new Set([
   'aws_vpn_gateway_attachment',
 ]);
 
-/** Exist in state or on the machine that runs Terraform only. */
+/** Exist only in the state, or on the machine that runs Terraform. */
 const providers = /(^|\/)(builtin\/terraform|(hashicorp\/)(null|random|local|tls|time|archive|external|cloudinit))$/;
 
 export const isFree = (type: string, providerName: string): boolean =>

@@ -1,10 +1,10 @@
 import type { Bill, Values } from '../bill.ts';
 
-/** Finds the resource of a type that an attribute or block of the present one refers to, as it is on the same side. */
+/** Finds the resource of a type that an attribute or block of this one refers to, on the same side (before or after). */
 export type Related = (attribute: string, type: string) => Values | undefined;
 
 /**
- * Writes the bill of a resource of one type, before or after.
- * @throws {UnpricedError} when its price cannot be known
+ * Writes the bill of a resource of one type, before or after the run.
+ * @throws {UnpricedError} when its price cannot be determined
  */
 export type Pricer = (values: Values, bill: Bill, related: Related) => void;

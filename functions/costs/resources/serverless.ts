@@ -1,8 +1,8 @@
 import type { Pricer } from './pricer.ts';
 
-/** What is paid for by use, for a use that is taken for granted and said (Lambda pricing, S3 pricing). */
+/** Services billed by usage, for a stated assumption of usage (Lambda pricing, S3 pricing). */
 
-/** Of a month. Free tiers are an account's, so they are left out. */
+/** Assumed usage per month. Free tiers apply per account and are left out. */
 const lambdaUse = { requests: 1_000_000, seconds: 0.1 };
 const bucketUse = { gigabytes: 100 };
 

@@ -1,8 +1,8 @@
 import { type Bill, UnpricedError, type Values } from '../bill.ts';
 
-/** EBS: gp3 has so much in the price of its size (EBS pricing). */
+/** EBS: IOPS and throughput included in the price of gp3 (EBS pricing). */
 const gp3 = { iops: 3_000, throughput: 125 };
-/** The price of io2 falls in steps from here on. */
+/** Above this number of IOPS the price of io2 decreases in steps. */
 const io2FirstStep = 32_000;
 
 const types = ['gp2', 'gp3', 'io1', 'io2', 'st1', 'sc1', 'standard'];
@@ -25,10 +25,10 @@ export const billVolume = (bill: Bill, type: string, values: Values, size: numbe
   if (type === 'standard') bill.assume('no I/O requests');
 };
 
-/** What the common Linux images bring along. */
+/** The root volume of common Linux images. */
 const imageVolume = { type: 'gp3', size: 8 };
 
-/** The root volume of a machine: as the block says, else as its image has it. */
+/** The root volume of a machine: from its block, else the default of its image. */
 export const billRootVolume = (bill: Bill, block: Values | undefined): void => {
   const size = block?.number('volume_size');
   const type = block?.text('volume_type') ?? imageVolume.type;
@@ -37,7 +37,7 @@ export const billRootVolume = (bill: Bill, block: Values | undefined): void => {
   else bill.monthly(`ebs/${type}`, imageVolume.size);
 };
 
-/** Further volumes of a machine. Those made from a snapshot have its size, which no plan tells. */
+/** Further volumes of a machine. The size of a snapshot is not in the plan. */
 export const billBlockDevice = (bill: Bill, block: Values): void => {
   billVolume(bill, block.text('volume_type') ?? 'gp2', block, block.needNumber('volume_size'));
 };

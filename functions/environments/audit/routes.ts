@@ -107,8 +107,8 @@ const fits =
 /** Organizations whose audit trail the caller may read. @throws {CoderError} 403 */
 export const readableAudits = async ({ principal }: Call): Promise<Organization[]> => {
   const organizations: Organization[] = [];
-  for (const one of await organizationsOf(principal)) {
-    if ((await principal.on({ organization: one.name })).has('audit:read')) organizations.push(one);
+  for (const organization of await organizationsOf(principal)) {
+    if ((await principal.on({ organization: organization.name })).has('audit:read')) organizations.push(organization);
   }
   if (organizations.length === 0) throw forbidden();
   return organizations;
@@ -121,9 +121,9 @@ const list = async (call: Call) => {
   const until = timeOf(search, 'date_to');
   const events: [AuditEvent, Organization][] = [];
   for (const organization of organizations) {
-    let looked = 0;
+    let readCount = 0;
     for await (const event of eventsSince(organization.name, since, 'backward')) {
-      if (++looked > maxEvents) break;
+      if (++readCount > maxEvents) break;
       if (event.resource.type in types && (!until || event.at <= until)) events.push([event, organization]);
     }
   }

@@ -21,13 +21,13 @@ const mayCancel = async (call: Call, { environment, rights }: Found, status: str
 };
 
 const cancel = async (call: Call) => {
-  const found = await buildById(call);
-  const { organization } = found.environment;
-  const { build, run } = await settleBuild(found.build);
+  const target = await buildById(call);
+  const { organization } = target.environment;
+  const { build, run } = await settleBuild(target.build);
   const runs = run ? [run] : [];
   const status = jobStatus(build, runs);
-  if (!found.mayChange) throw await refused(call, organization, auditedActionOf('cancel', build), forbidden());
-  if (!(await mayCancel(call, found, status))) {
+  if (!target.mayChange) throw await refused(call, organization, auditedActionOf('cancel', build), forbidden());
+  if (!(await mayCancel(call, target, status))) {
     const error = forbidden('User is not allowed to cancel workspace builds. Owner role is required.');
     throw await refused(call, organization, auditedActionOf('cancel', build), error);
   }

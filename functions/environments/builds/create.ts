@@ -80,11 +80,11 @@ const claimEnvironment = (
   });
 };
 
-const newBuild = (environment: Environment, given: NewBuild, source: string | undefined, isEmpty: boolean): Build => {
-  const { transition, version, parameters, presetId, reason, initiator } = given;
+const newBuild = (environment: Environment, request: NewBuild, source: string | undefined, isEmpty: boolean): Build => {
+  const { transition, version, parameters, presetId, reason, initiator } = request;
   const at = new Date().toISOString();
-  const prebuild = given.prebuild ?? (environment.prebuild ? ('pool' as const) : undefined);
-  const withoutRun = given.withoutRun ?? (transition === 'delete' && isEmpty ? ('no state' as const) : undefined);
+  const prebuild = request.prebuild ?? (environment.prebuild ? ('pool' as const) : undefined);
+  const withoutRun = request.withoutRun ?? (transition === 'delete' && isEmpty ? ('no state' as const) : undefined);
   return {
     id: newUuid(),
     jobId: newUuid(),
@@ -104,81 +104,81 @@ const newBuild = (environment: Environment, given: NewBuild, source: string | un
     ...(presetId ? { presetId } : {}),
     ...(prebuild ? { prebuild } : {}),
     ...(withoutRun ? { withoutRun } : {}),
-    ...(given.isDebugged ? { isDebugged: true } : {}),
+    ...(request.isDebugged ? { isDebugged: true } : {}),
     ...(source ? { stateVersionId: source } : {}),
     runIds: withoutRun ? [] : [newId('run')],
   };
 };
 
 /** @throws {CoderError} 409 while another build goes on, or somebody has locked the workspace */
-export const build = async (environment: Environment, given: NewBuild): Promise<Build> => {
+export const build = async (environment: Environment, request: NewBuild): Promise<Build> => {
   if (environment.activeBuildId) throw alreadyActive();
   const workspace = await getWorkspace(environment.workspaceId);
-  if (workspace?.lock?.kind === 'user' && given.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
-  const isEmpty = workspace?.state === undefined && given.state === undefined;
-  const made = newBuild(environment, given, workspace?.state?.id, isEmpty);
-  if (made.transition === 'start') {
-    const { template, version, newOwnerId: ownerId = environment.ownerId } = given;
+  if (workspace?.lock?.kind === 'user' && request.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
+  const isEmpty = workspace?.state === undefined && request.state === undefined;
+  const created = newBuild(environment, request, workspace?.state?.id, isEmpty);
+  if (created.transition === 'start') {
+    const { template, version, newOwnerId: ownerId = environment.ownerId } = request;
     await holdQuota({ environment, template, versionId: version.id, ownerId });
   }
-  await createBuild(made);
-  const claimed = await claimEnvironment(environment, made, given);
+  await createBuild(created);
+  const claimed = await claimEnvironment(environment, created, request);
   if (!claimed) {
-    await forgetBuild(made);
+    await forgetBuild(created);
     throw alreadyActive();
   }
-  emitBegun(made);
-  if (given.state !== undefined) await putGivenState(made, claimed, given.state);
-  return begin(made, claimed);
+  emitBegun(created);
+  if (request.state !== undefined) await putGivenState(created, claimed, request.state);
+  return begin(created, claimed);
 };
 
-const putGivenState = async (made: Build, environment: Environment, state: Buffer): Promise<void> => {
+const putGivenState = async (build: Build, environment: Environment, state: Buffer): Promise<void> => {
   try {
-    await putState(environment.workspaceId, made.initiatorId, state);
+    await putState(environment.workspaceId, build.initiatorId, state);
   } catch (error) {
-    await giveUp(made, environment, `The state could not be stored: ${(error as Error).message}`);
+    await giveUp(build, environment, `The state could not be stored: ${(error as Error).message}`);
     throw error;
   }
 };
 
 /** The build has its number, and fails without having changed anything. */
-const giveUp = async (made: Build, environment: Environment, error: string): Promise<void> => {
+const giveUp = async (build: Build, environment: Environment, error: string): Promise<void> => {
   const at = new Date().toISOString();
-  await numberBuild(made);
+  await numberBuild(build);
   await update(keys.environment(environment.id), {
     remove: ['activeBuildId', 'dueShard', 'dueAt'],
     condition: 'activeBuildId = :build',
-    values: { ':build': made.id },
+    values: { ':build': build.id },
   });
-  await completeBuild(made.id, { startedAt: at, completedAt: at, error });
+  await completeBuild(build.id, { startedAt: at, completedAt: at, error });
 };
 
 /** Everything after the claim; may be repeated. */
-const begin = async (made: Build, environment: Environment): Promise<Build> => {
-  await numberBuild(made);
-  if (made.withoutRun) return completeWithoutRun(made, environment);
-  const [runId] = made.runIds;
+const begin = async (build: Build, environment: Environment): Promise<Build> => {
+  await numberBuild(build);
+  if (build.withoutRun) return completeWithoutRun(build, environment);
+  const [runId] = build.runIds;
   const [workspace, template, version, owner, before] = await Promise.all([
     getWorkspace(environment.workspaceId),
     getAnyTemplate(environment.templateId),
-    getVersion(made.versionId),
+    getVersion(build.versionId),
     getUser(environment.ownerId),
-    previousOf(made),
+    previousOf(build),
   ]);
   if (!runId || !workspace || !template || !version) {
-    await giveUp(made, environment, 'The workspace or the template version was deleted.');
-    return (await getBuild(made.id)) ?? made;
+    await giveUp(build, environment, 'The workspace or the template version was deleted.');
+    return (await getBuild(build.id)) ?? build;
   }
   await startRun({
     id: runId,
     workspace,
     archive: version.archive,
-    createdBy: made.initiatorId === prebuildsUser.id ? template.createdBy : made.initiatorId,
-    message: `${made.transition}: build ${made.number} of ${environment.ownerName}/${environment.name} with ${template.name} ${version.name}`,
+    createdBy: build.initiatorId === prebuildsUser.id ? template.createdBy : build.initiatorId,
+    message: `${build.transition}: build ${build.number} of ${environment.ownerName}/${environment.name} with ${template.name} ${version.name}`,
     planOnly: false,
-    isDestroy: made.transition === 'delete',
+    isDestroy: build.transition === 'delete',
     variables: buildVariables({
-      build: made,
+      build,
       environment,
       template,
       version,
@@ -186,9 +186,9 @@ const begin = async (made: Build, environment: Environment): Promise<Build> => {
       previous: before,
     }),
     templateWorkspaceId: template.workspaceId,
-    belongsTo: `build ${made.id}`,
+    belongsTo: `build ${build.id}`,
   });
-  return made;
+  return build;
 };
 
 const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> => {
@@ -199,6 +199,6 @@ const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> =>
 /** Starts a build that was claimed but not started, because the function that claimed it was interrupted. */
 export const beginAgain = async (environmentId: string): Promise<void> => {
   const environment = await getAnyEnvironment(environmentId);
-  const made = environment?.activeBuildId ? await getBuild(environment.activeBuildId) : undefined;
-  if (environment && made && !made.completedAt) await begin(made, environment);
+  const build = environment?.activeBuildId ? await getBuild(environment.activeBuildId) : undefined;
+  if (environment && build && !build.completedAt) await begin(build, environment);
 };

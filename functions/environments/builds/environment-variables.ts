@@ -45,7 +45,9 @@ export const ownerVariables = (transition: Transition, owner: Owner, workspaceNa
     CODER_WORKSPACE_OWNER_RBAC_ROLES: '[]',
     CODER_WORKSPACE_OWNER_LOGIN_TYPE: 'token',
     ...Object.fromEntries(
-      systems.flatMap((system) => architectures.map((one) => [`CODER_AGENT_SCRIPT_${system}_${one}`, '#'])),
+      systems.flatMap((system) =>
+        architectures.map((architecture) => [`CODER_AGENT_SCRIPT_${system}_${architecture}`, '#']),
+      ),
     ),
   };
   return Object.entries(all).map(([key, value]) => environmentVariable(key, value));

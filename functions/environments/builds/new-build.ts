@@ -6,7 +6,7 @@ import { created } from '../host/answers.ts';
 import { idField, listOf, nameValue, readBody } from '../host/body.ts';
 import { CoderError, forbidden } from '../host/errors.ts';
 import { audited, type Call, refused } from '../host/route.ts';
-import { given } from '../host/uuid.ts';
+import { presentUuid } from '../host/uuid.ts';
 import { checkImported } from '../templates/imported.ts';
 import type { Template } from '../templates/records.ts';
 import { getFound, getVersion, type Version } from '../templates/versions.ts';
@@ -44,7 +44,7 @@ type Body = v.InferOutput<typeof body>;
 export const maxBuildBytes = 4_500_000;
 
 const versionFor = async (wanted: Body, template: Template, latest: Build): Promise<Version> => {
-  const id = given(wanted.template_version_id) ?? latest.versionId;
+  const id = presentUuid(wanted.template_version_id) ?? latest.versionId;
   const version = await getVersion(id);
   if (version?.templateId !== template.id) {
     throw new CoderError(400, "template version doesn't match template");
@@ -67,7 +67,7 @@ const parametersFor = async (wanted: Body, version: Version, latest: Build) => {
   const requested = wanted.rich_parameter_values ?? [];
   if (wanted.transition !== 'start' && requested.length === 0) return { parameters: latest.parameters };
   const { parameters, presets } = await getFound(version.id);
-  const presetId = given(wanted.template_version_preset_id);
+  const presetId = presentUuid(wanted.template_version_preset_id);
   const preset = presets.find(({ id }) => id === presetId);
   if (presetId !== undefined && !preset)
     throw new CoderError(400, 'The preset does not belong to the template version.');
@@ -125,7 +125,7 @@ export const postBuild = async (call: Call) => {
   return audited(call, environment.organization, auditedActionOf(transition, environment.id), async () => {
     // Settling the previous build may have changed it.
     const current = (await byId(call)).environment;
-    const made = await build(current, {
+    const newest = await build(current, {
       transition,
       template,
       version,
@@ -137,7 +137,7 @@ export const postBuild = async (call: Call) => {
       isDebugged: wanted.log_level === 'debug',
       state,
     });
-    const settled = await settleBuild((await getBuild(made.id)) ?? made);
+    const settled = await settleBuild((await getBuild(newest.id)) ?? newest);
     return created(buildDocument(settled.build, settled.run, current));
   });
 };

@@ -22,7 +22,7 @@ export class ParameterError extends Error {
 const listIn = (parameter: Parameter, value: string): string[] => {
   try {
     const parsed = JSON.parse(value) as unknown;
-    if (Array.isArray(parsed) && parsed.every((one) => typeof one === 'string')) return parsed;
+    if (Array.isArray(parsed) && parsed.every((item) => typeof item === 'string')) return parsed;
   } catch {
     // Reported below.
   }
@@ -32,16 +32,16 @@ const listIn = (parameter: Parameter, value: string): string[] => {
 const checkOptions = (parameter: Parameter, value: string): void => {
   const { options, type } = parameter;
   if (options.length === 0) return;
-  const known = options.map((option) => option.value);
-  const isKnown = (one: string) => known.includes(one);
+  const allowed = options.map((option) => option.value);
+  const isKnown = (candidate: string) => allowed.includes(candidate);
   const chosen = type === 'list(string)' && !isKnown(value) ? listIn(parameter, value) : [value];
   if (!chosen.every(isKnown)) {
-    throw new ParameterError(parameter.name, `parameter value must match one of options: [${known.join(' ')}]`);
+    throw new ParameterError(parameter.name, `parameter value must match one of options: [${allowed.join(' ')}]`);
   }
 };
 
 /** Fills the numbers into a template's own message. */
-const said = ({ error, min, max }: Parameter, value: string, otherwise: string): string =>
+const problemText = ({ error, min, max }: Parameter, value: string, otherwise: string): string =>
   error
     ? error
         .replaceAll('{min}', String(min ?? ''))
@@ -55,9 +55,9 @@ const checkNumber = (parameter: Parameter, value: string, previous: string | und
   if (!/^-?\d+$/.test(value.trim()))
     throw new ParameterError(name, `takes a number value but "${value}" is not a number`);
   if (min !== undefined && number < min)
-    throw new ParameterError(name, said(parameter, value, `value ${number} is less than the minimum ${min}`));
+    throw new ParameterError(name, problemText(parameter, value, `value ${number} is less than the minimum ${min}`));
   if (max !== undefined && number > max)
-    throw new ParameterError(name, said(parameter, value, `value ${number} is more than the maximum ${max}`));
+    throw new ParameterError(name, problemText(parameter, value, `value ${number} is more than the maximum ${max}`));
   if (previous === undefined || previous === '') return;
   const before = Number(previous);
   if (monotonic === 'increasing' && number < before)
@@ -109,7 +109,7 @@ const check = (parameter: Parameter, value: string, previous: string | undefined
 };
 
 const of = (values: readonly Value[], name: string): string | undefined =>
-  values.find((one) => one.name === name)?.value;
+  values.find((value) => value.name === name)?.value;
 
 export interface ParameterInput {
   parameters: readonly Parameter[];

@@ -47,8 +47,8 @@ interface Pointer {
 }
 
 export const getBuilds = async (ids: string[]): Promise<Map<string, Build>> => {
-  const found = await batchGet<Build & Key>([...new Set(ids)].map(keys.build));
-  return new Map(found.map((build) => [build.id, build]));
+  const records = await batchGet<Build & Key>([...new Set(ids)].map(keys.build));
+  return new Map(records.map((build) => [build.id, build]));
 };
 
 export const findBuild = async (environmentId: string, n: number): Promise<Build | undefined> => {
@@ -61,8 +61,8 @@ export const findBuild = async (environmentId: string, n: number): Promise<Build
 export const listBuilds = async (environmentId: string, limit: number): Promise<Build[]> => {
   const { pk } = keys.buildNumber(environmentId, 0);
   const pointers = await query<Pointer>({ pk, prefix: 'BUILD#', reverse: true, limit });
-  const found = await getBuilds(pointers.map(({ buildId }) => buildId));
-  return pointers.flatMap(({ buildId }) => found.get(buildId) ?? []);
+  const builds = await getBuilds(pointers.map(({ buildId }) => buildId));
+  return pointers.flatMap(({ buildId }) => builds.get(buildId) ?? []);
 };
 
 export const createBuild = async (build: Build): Promise<void> => {

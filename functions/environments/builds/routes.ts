@@ -12,8 +12,8 @@ import { settleBuild } from './settle.ts';
 /** Reading builds; build-routes.ts starts and cancels them. */
 
 const read = async (call: Call) => {
-  const { environment, build: known } = await buildById(call);
-  const { build, run } = await settleBuild(known);
+  const { environment, build: current } = await buildById(call);
+  const { build, run } = await settleBuild(current);
   return ok(buildDocument(build, run, environment));
 };
 
@@ -29,8 +29,8 @@ const list = async (call: Call) => {
   const all = await listBuilds(environment.id, Math.min(limit + offset, 1000));
   const after = call.request.query.get('after_id');
   const from = after ? all.findIndex(({ id }) => id === after) + 1 : 0;
-  const found = all.slice(from).filter(({ createdAt }) => !since || createdAt > since);
-  const settled = await Promise.all(found.slice(offset, offset + limit).map(settleBuild));
+  const builds = all.slice(from).filter(({ createdAt }) => !since || createdAt > since);
+  const settled = await Promise.all(builds.slice(offset, offset + limit).map(settleBuild));
   return ok(settled.map(({ build, run }) => buildDocument(build, run, environment)));
 };
 
@@ -40,9 +40,9 @@ const byNumber = async (call: Call) => {
   if (!Number.isSafeInteger(n) || n < 1) {
     throw new CoderError(400, 'Failed to parse build number as integer.');
   }
-  const known = await findBuild(environment.id, n);
-  if (!known) throw notFound();
-  const { build, run } = await settleBuild(known);
+  const numbered = await findBuild(environment.id, n);
+  if (!numbered) throw notFound();
+  const { build, run } = await settleBuild(numbered);
   return ok(buildDocument(build, run, environment));
 };
 

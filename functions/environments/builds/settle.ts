@@ -34,12 +34,12 @@ const resourcesOf = async (run: Run, stateVersionId: string | undefined): Promis
     stateVersionId ? getStateVersion(stateVersionId) : undefined,
   ]);
   const instances = (version && (await readSummary(version))?.instances) ?? [];
-  const known = new Map(planned.map((resource) => [named(resource), resource]));
+  const byName = new Map(planned.map((resource) => [named(resource), resource]));
   return instances
     .filter(({ type }) => !isHidden(type))
     .map(
       ({ type, name }): TemplateResource =>
-        known.get(named({ type, name })) ?? { type, name, hide: false, icon: '', dailyCost: 0, metadata: [] },
+        byName.get(named({ type, name })) ?? { type, name, hide: false, icon: '', dailyCost: 0, metadata: [] },
     );
 };
 

@@ -22,35 +22,35 @@ const isLatest = ({ environment, build }: Found & { build: Build }): boolean => 
 
 /** States contain secrets: reading one takes the right to manage templates, and is recorded. */
 const state = async (call: Call) => {
-  const found = await buildById(call);
-  const { environment, rights, build } = found;
+  const target = await buildById(call);
+  const { environment, rights, build } = target;
   if (!rights.manage)
     throw await refused(call, environment.organization, auditedActionOf('pull_state', build), notFound());
   const { build: settled } = await settleBuild(build);
-  const current = isLatest(found) && settled.completedAt ? await getWorkspace(environment.workspaceId) : undefined;
+  const current = isLatest(target) && settled.completedAt ? await getWorkspace(environment.workspaceId) : undefined;
   return audited(call, environment.organization, auditedActionOf('pull_state', build), async () =>
     bytes(await readBuildState(settled, current), 'application/json'),
   );
 };
 
 const replaceState = async (call: Call) => {
-  const found = await buildById(call);
-  const { environment, rights } = found;
-  const auditAction = auditedActionOf('put_state', found.build);
+  const target = await buildById(call);
+  const { environment, rights } = target;
+  const auditAction = auditedActionOf('put_state', target.build);
   if (!rights.manage) throw await refused(call, environment.organization, auditAction, notFound());
   const { state: text } = readBody(call.request, v.object({ state: v.pipe(v.string(), v.base64()) }));
-  const given = Buffer.from(text, 'base64');
-  checkState(given);
-  const { build } = await settleBuild(found.build);
+  const state = Buffer.from(text, 'base64');
+  checkState(state);
+  const { build } = await settleBuild(target.build);
   if (!build.completedAt) throw new CoderError(409, 'A workspace build is already active.');
-  if (!isLatest(found)) throw new CoderError(409, 'Only the state of the latest build can be replaced.');
+  if (!isLatest(target)) throw new CoderError(409, 'Only the state of the latest build can be replaced.');
   if (environment.deletedAt) throw new CoderError(409, 'The workspace was deleted.');
   return audited(call, environment.organization, auditAction, async () => {
     const holder = `state ${newUuid()}`;
     if (!(await holdForState(environment.id, build.id, holder)))
       throw new CoderError(409, 'A workspace build is already active.');
     try {
-      const id = await putState(environment.workspaceId, call.principal.userId, given);
+      const id = await putState(environment.workspaceId, call.principal.userId, state);
       await setBuild(build.id, { stateVersionId: id });
     } finally {
       await release(environment.id, holder);

@@ -1,9 +1,8 @@
 import { lockWorkspace, unlockWorkspace } from '../../orchestration/locks.ts';
-import { InvalidStateError, md5Of, parseState } from '../../states/content.ts';
-import { storeContent } from '../../states/finalize.ts';
+import { InvalidStateError, parseState } from '../../states/content.ts';
 import { readState } from '../../states/integrity.ts';
-import { createStateVersion, getStateVersion } from '../../states/records.ts';
-import { sha256Of } from '../../store/integrity.ts';
+import { getStateVersion } from '../../states/records.ts';
+import { addState } from '../../states/rollback.ts';
 import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import type { Build } from './records.ts';
@@ -31,30 +30,17 @@ export const readBuildState = async (build: Build, workspace: Workspace | undefi
  * Makes it the workspace's state, whatever its serial and lineage: as a new version under the next serial.
  * @throws {CoderError} 409 when the workspace is locked
  */
-export const putState = async (workspaceId: string, userId: string, given: Buffer): Promise<string> => {
+export const putState = async (workspaceId: string, userId: string, content: Buffer): Promise<string> => {
   const held = await lockWorkspace(workspaceId, userId, 'A state is pushed');
   if (!held) throw await lockedBy(workspaceId);
   try {
-    const raw = JSON.parse(given.toString('utf8')) as { serial: number };
+    const raw = JSON.parse(content.toString('utf8')) as { serial: number };
     const serial = Math.max(raw.serial, (held.state?.serial ?? 0) + 1);
     const bytes = Buffer.from(`${JSON.stringify({ ...raw, serial }, null, 2)}\n`);
     const { lineage } = parseState(bytes);
-    const result = await createStateVersion({
-      workspace: held,
-      userId,
-      serial,
-      lineage,
-      md5: md5Of(bytes),
-      sha256: sha256Of(bytes),
-      size: bytes.length,
-      force: true,
-      intermediate: false,
-    });
+    const result = await addState(bytes, { workspace: held, userId, serial, lineage });
     if ('conflict' in result) throw new CoderError(409, result.conflict);
-    if (result.stored) return result.stateVersion.id;
-    const stored = await storeContent(result.stateVersion, bytes);
-    if (stored.refusal) throw new CoderError(409, stored.refusal);
-    return stored.id;
+    return result.stateVersion.id;
   } finally {
     await unlockWorkspace(workspaceId, userId);
   }

@@ -69,16 +69,16 @@ export const pageIn = (request: ApiRequest): { limit: number; offset: number } =
 });
 
 /** `key:value` words, quotes allowed; bare words under the empty key. @throws {CoderError} 400 for an unknown key */
-export const searchIn = ({ query }: ApiRequest, known: readonly string[]): Map<string, string> => {
-  const found = new Map<string, string>();
+export const searchIn = ({ query }: ApiRequest, searchKeys: readonly string[]): Map<string, string> => {
+  const terms = new Map<string, string>();
   for (const [, key = '', quoted, plain] of (query.get('q') ?? '').matchAll(/(?:([\w-]+):)?(?:"([^"]*)"|(\S+))/g)) {
     const name = key.toLowerCase();
-    if (name && !known.includes(name)) {
+    if (name && !searchKeys.includes(name)) {
       throw new CoderError(400, 'Query parameters have invalid values.', undefined, [
         { field: name, detail: `"${name}" is not a valid query param` },
       ]);
     }
-    found.set(name, (quoted ?? plain ?? '').toLowerCase());
+    terms.set(name, (quoted ?? plain ?? '').toLowerCase());
   }
-  return found;
+  return terms;
 };

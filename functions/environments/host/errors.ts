@@ -40,7 +40,7 @@ const internal = new CoderError(500, 'An internal server error occurred.');
 
 const signedOut = 'You are signed out or your session has expired. Please sign in again to continue.';
 
-/** @returns undefined for what went wrong inside */
+/** @returns undefined for internal errors */
 export const coderErrorOf = (error: unknown): CoderError | undefined => {
   if (error instanceof CoderError) return error;
   if (!(error instanceof ApiError)) return undefined;

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../../api/request.ts';
 import type { Method } from '../../api/route.ts';
 import { authority } from '../../public-api/authority.ts';
 
-/** Who calls what. */
+/** A request and its caller. */
 export interface Call {
   request: ApiRequest;
   principal: Principal;
@@ -29,7 +29,7 @@ export const open = (
   answer: (request: ApiRequest) => Answer | Promise<Answer>,
 ): Route => ({ method, path: `${base}${path}`, access: 'anyone', answer: async (request) => answer(request) });
 
-/** What it does decides itself who may: rights depend on what the path names. */
+/** The handler checks permissions itself: rights depend on the resource in the path. */
 export const route = (
   method: Method,
   path: `/${string}`,
@@ -44,21 +44,21 @@ export const route = (
     const principal = await authority.authenticate(request);
     const answering = handle({ request, principal });
     await answering.catch(() => {});
-    // Instead of that nothing is there.
+    // Instead of 404.
     const organization = await principal.refusedBy();
     if (organization !== undefined) throw addressRefused(organization, request.address);
     return answering;
   },
 });
 
-/** What is done, as the audit trail says it. */
+/** Action of an entry in the audit trail. */
 export interface AuditedAction {
   type: string;
   action: string;
   id?: string;
 }
 
-/** Does it, with a record that is kept before the first change. 1 write. */
+/** Performs the action after its audit record was written. 1 write. */
 export const audited = (
   { request, principal }: Call,
   organization: string,
@@ -72,7 +72,7 @@ export const audited = (
   );
 };
 
-/** Records that somebody was turned away, and answers what to throw. 1 write. */
+/** Records the refusal, and returns the error to throw. 1 write. */
 export const refused = async <E extends Error>(
   { request, principal }: Call,
   organization: string,

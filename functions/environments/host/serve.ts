@@ -13,14 +13,14 @@ const tokenName = 'coder_session_token';
 
 const pagePath = /^\/environments(\/(builds|templates))?(?=\/api\/)/;
 
-/** On the web page's origin a token is in its header alone: no other site makes a browser send that. */
+/** On the web page's origin only the header is accepted: no other site can make a browser send it. */
 const isOfPage = ({ requestContext }: APIGatewayProxyEventV2): boolean => pagePath.test(requestContext.http.path);
 
-/** Where a token may be, in the order of Coder's own host; the query's are taken out, so that no log has them. */
+/** Places of a token, in the order of Coder's own server; those in the query are removed, so that no log contains them. */
 const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   if (isOfPage(event)) return event;
   const query = new URLSearchParams(event.rawQueryString);
-  const cookie = event.cookies?.find((one) => one.startsWith(`${tokenName}=`))?.slice(tokenName.length + 1);
+  const cookie = event.cookies?.find((pair) => pair.startsWith(`${tokenName}=`))?.slice(tokenName.length + 1);
   const { authorization } = event.headers;
   const token =
     (cookie && decodeURIComponent(cookie)) ||
@@ -36,7 +36,7 @@ const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   return { ...event, headers, rawQueryString: query.toString() };
 };
 
-/** Paths as the router has them: wherever the API is, and without a slash at the end. */
+/** Paths in the router's form: without a prefix and without a trailing slash. */
 const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   const { http } = event.requestContext;
   const path = http.path.replace(pagePath, '').replace(/(?<=.)\/+$/, '');
@@ -44,12 +44,12 @@ const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
 };
 
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
-  const known = coderErrorOf(error);
-  if (!known) {
+  const coderError = coderErrorOf(error);
+  if (!coderError) {
     const { method, path } = event.requestContext.http;
     logError('request failed', error, { method, path });
   }
-  const { status, message, detail, validations } = known ?? internalError;
+  const { status, message, detail, validations } = coderError ?? internalError;
   return json(status, { message, ...(detail ? { detail } : {}), ...(validations ? { validations } : {}) });
 };
 
@@ -65,16 +65,16 @@ export const serve = (routes: Route[]) => {
       throw new CoderError(404, 'Route not found.');
     },
   });
-  return async (given: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
+  return async (apiEvent: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
     try {
-      const event = withOwnPath(withToken(given));
+      const event = withOwnPath(withToken(apiEvent));
       const { headers, refusal } = await admit(event, authority);
       if (refusal) throw new CoderError(429, "You've been rate limited. Wait a second, then retry.");
-      // The router answers in place, or by a promise.
+      // The router returns a response, or a promise of one.
       const answer = (await router(event, context, { signal: new AbortController().signal })) as Answer;
       return { ...answer, headers: { ...answer.headers, ...headers } };
     } catch (error) {
-      return errorAnswer(error, given);
+      return errorAnswer(error, apiEvent);
     }
   };
 };

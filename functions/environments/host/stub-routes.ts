@@ -5,7 +5,7 @@ import { forbidden } from './errors.ts';
 import { open, type Route, route } from './route.ts';
 import { uuidOf } from './uuid.ts';
 
-/** What clients ask for before anything else, or look at on the way. */
+/** Fixed responses that clients need before anything else. */
 
 const buildInfo = () => ({
   version: buildVersion,

@@ -4,16 +4,16 @@ import { CoderError } from './errors.ts';
 
 /** Coder's ids are UUIDs. */
 
-/** In requests it means that nothing was given: Go leaves no array out. */
+/** In requests it means no id: Go cannot omit an array. */
 const nil = '00000000-0000-0000-0000-000000000000';
 
 export const newUuid = (): string => noteId(randomUUID());
 
-/** Who owns prebuilds until somebody claims them: nobody who could sign in. Clients know its id. */
+/** The owner of unclaimed prebuilds, who cannot sign in. Clients know this id. */
 export const prebuildsUser = { id: 'prebuilds', username: 'prebuilds' };
 const prebuildsUuid = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
-/** The same for the same origin, in the form of a UUID (RFC 9562: version 8). */
+/** Derived from one of our ids, in the form of a UUID (RFC 9562: version 8). */
 export const uuidOf = (origin: string): string => (origin === prebuildsUser.id ? prebuildsUuid : hashed(origin));
 
 const hashed = (origin: string): string =>
@@ -25,12 +25,12 @@ const hashed = (origin: string): string =>
 export const isUuid = (text: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 
-/** Of a path. @throws {CoderError} 400 */
+/** An id in a path. @throws {CoderError} 400 */
 export const uuidIn = (text: string): string => {
   if (isUuid(text)) return text.toLowerCase();
   throw new CoderError(400, `Invalid UUID "${text.slice(0, 100)}".`);
 };
 
-/** Of a body, where the nil UUID and nothing are the same. */
-export const given = (id: string | null | undefined): string | undefined =>
+/** An id in a body, where the nil UUID means none. */
+export const presentUuid = (id: string | null | undefined): string | undefined =>
   !id || id === nil ? undefined : id.toLowerCase();

@@ -4,8 +4,8 @@ import { settleBuild } from '../builds/settle.ts';
 import type { ReadJobLog } from './job-log.ts';
 
 export const logOfBuild: ReadJobLog = async (id) => {
-  const known = await getBuild(id);
-  if (!known) return undefined;
-  const { build, run } = await settleBuild(known);
+  const current = await getBuild(id);
+  if (!current) return undefined;
+  const { build, run } = await settleBuild(current);
   return { isComplete: build.completedAt !== undefined, parts: buildParts(build, run) };
 };

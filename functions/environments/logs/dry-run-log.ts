@@ -4,9 +4,9 @@ import { ending, planning, type ReadJobLog, setUp } from './job-log.ts';
 /** Of a dry run, by the ids of its version and its job. */
 export const logOfDryRun: ReadJobLog = async (id) => {
   const [versionId = '', jobId = ''] = id.split(' ');
-  const known = await dryRunById(versionId, jobId);
-  if (!known) return undefined;
-  const { dryRun, runs } = await settleDryRun(known);
+  const current = await dryRunById(versionId, jobId);
+  if (!current) return undefined;
+  const { dryRun, runs } = await settleDryRun(current);
   return {
     isComplete: dryRun.completedAt !== undefined,
     parts: [setUp(dryRun.createdAt), ...planning('Detecting persistent resources', runs[0]), ...ending(dryRun)],

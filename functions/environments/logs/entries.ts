@@ -46,9 +46,9 @@ const entryAt = (part: number, n: number, entry: Omit<Entry, 'id'>): Entry => ({
 });
 
 const chunks = (text: string): string[] => {
-  const found: string[] = [];
-  for (let at = 0; at < text.length; at += maxOutput) found.push(text.slice(at, at + maxOutput));
-  return found.length ? found : [''];
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; at += maxOutput) lines.push(text.slice(at, at + maxOutput));
+  return lines.length ? lines : [''];
 };
 
 const levels: Record<string, Entry['log_level']> = { warn: 'warn', error: 'error', debug: 'debug', trace: 'trace' };

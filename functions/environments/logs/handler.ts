@@ -96,13 +96,13 @@ const deliverOnce = async (delivery: Delivery): Promise<Delivery | undefined> =>
 
 const deliver = async (first: Delivery, { getRemainingTimeInMillis, functionName }: Context): Promise<void> => {
   let delivery: Delivery | undefined = first;
-  const begun = Date.now();
+  const startedAt = Date.now();
   for (let pause = shortestPauseMs; delivery; ) {
     const before: Delivery = delivery;
     delivery = await deliverOnce(before);
     if (!delivery) return;
     const moved = delivery.cursor.part !== before.cursor.part || delivery.cursor.offset !== before.cursor.offset;
-    const longest = Date.now() - begun < eagerForMs ? eagerPauseMs : longestPauseMs;
+    const longest = Date.now() - startedAt < eagerForMs ? eagerPauseMs : longestPauseMs;
     pause = moved ? shortestPauseMs : Math.min(longest, pause * 1.3);
     if (getRemainingTimeInMillis() < enoughMs) return invokeLater(functionName, delivery);
     await sleep(pause);

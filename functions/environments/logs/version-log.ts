@@ -4,9 +4,9 @@ import { ending, planning, type ReadJobLog, setUp } from './job-log.ts';
 
 /** The log of a template version's import. */
 export const logOfVersion: ReadJobLog = async (id) => {
-  const known = await getVersion(id);
-  if (!known) return undefined;
-  const { version, runs } = await settleVersion(known);
+  const current = await getVersion(id);
+  if (!current) return undefined;
+  const { version, runs } = await settleVersion(current);
   const [first, second] = runs.length ? runs : await runsOf(version);
   const { warnings = [] } = version;
   return {

@@ -35,7 +35,9 @@ const metricsOf = async (organization: string) => {
     listSeries(organization),
   ]);
   await Promise.all(templates.map(meter));
-  const own = series.map((one): Series => ({ ...one, labels: { organization_name: organization, ...one.labels } }));
+  const own = series.map(
+    (entry): Series => ({ ...entry, labels: { organization_name: organization, ...entry.labels } }),
+  );
   const current = environments.filter(({ activeBuildId }) => activeBuildId).length;
   return {
     jobs: [line(jobs, { organization_name: organization, provisioner: 'terraform' }, current)],
@@ -49,13 +51,13 @@ const read = async (call: Call): Promise<Answer> => {
   const text = [
     `# HELP ${jobs} Builds in progress.`,
     `# TYPE ${jobs} gauge`,
-    ...all.flatMap((one) => one.jobs),
+    ...all.flatMap((numbers) => numbers.jobs),
     `# HELP ${builds} Builds that have ended.`,
     `# TYPE ${builds} counter`,
-    ...all.flatMap((one) => one.builds),
+    ...all.flatMap((numbers) => numbers.builds),
     `# HELP ${timings} Time from the start of a build to its end.`,
     `# TYPE ${timings} histogram`,
-    ...all.flatMap((one) => one.timings),
+    ...all.flatMap((numbers) => numbers.timings),
   ];
   return plainText(`${text.join('\n')}\n`, 'text/plain; version=0.0.4; charset=utf-8');
 };

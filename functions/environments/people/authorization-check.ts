@@ -33,8 +33,8 @@ const mayWorkspace = (rights: Rights, action: string, isOwn: boolean): boolean =
 };
 
 const mayAct = async (call: Call, { object, action }: Check): Promise<boolean> => {
-  const { resource_type: type, organization_id: named, owner_id: owner, resource_id: one } = object;
-  if (one) throw new CoderError(400, 'resource_id is not supported: ask for the organization of the resource.');
+  const { resource_type: type, organization_id: named, owner_id: owner, resource_id: resourceId } = object;
+  if (resourceId) throw new CoderError(400, 'resource_id is not supported: ask for the organization of the resource.');
   const organization = await findOrganization(call, named || 'default');
   if (!organization) return false;
   if (type === 'deployment_config' || type === 'audit_log') return isOwner(call.principal, organization.name);
@@ -52,6 +52,6 @@ export const postAuthorizationCheck = async (call: Call) => {
   const entries = Object.entries(checks);
   if (entries.length > maxChecks) throw new CoderError(400, `At most ${maxChecks} checks at once.`);
   const answers: [string, boolean][] = [];
-  for (const [name, one] of entries) answers.push([name, await mayAct(call, one)]);
+  for (const [name, check] of entries) answers.push([name, await mayAct(call, check)]);
   return ok(Object.fromEntries(answers));
 };

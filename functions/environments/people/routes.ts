@@ -17,46 +17,46 @@ import {
 } from './users.ts';
 
 const person = async (call: Call) => {
-  const found = await findPerson(call, call.request.params.user ?? '');
-  if (!found) throw notFound();
-  return found;
+  const user = await findPerson(call, call.request.params.user ?? '');
+  if (!user) throw notFound();
+  return user;
 };
 
 /** Includes the e-mail address, which not everybody may see. */
 const visiblePerson = async (call: Call) => {
-  const found = await person(call);
-  if (!(await listPeople(call.principal)).some(({ id }) => id === found.id)) throw notFound();
-  return found;
+  const user = await person(call);
+  if (!(await listPeople(call.principal)).some(({ id }) => id === user.id)) throw notFound();
+  return user;
 };
 
 /** Only users themselves may manage their tokens. */
 const self = async (call: Call) => {
-  const found = await person(call);
-  if (found.id !== call.principal.userId || call.principal.kind !== 'user') throw notFound();
-  return found;
+  const user = await person(call);
+  if (user.id !== call.principal.userId || call.principal.kind !== 'user') throw notFound();
+  return user;
 };
 
 const organizations = async (call: Call) => {
   const all = await organizationsOf(call.principal);
-  return ok(all.map((one, i) => organizationDocument(one, i === 0)));
+  return ok(all.map((organization, i) => organizationDocument(organization, i === 0)));
 };
 
 const organization = async (call: Call, named = call.request.params.organization ?? '') => {
-  const found = await findOrganization(call, named);
-  if (!found) throw notFound();
+  const organization = await findOrganization(call, named);
+  if (!organization) throw notFound();
   const [first] = await organizationsOf(call.principal);
-  return ok(organizationDocument(found, first?.name === found.name));
+  return ok(organizationDocument(organization, first?.name === organization.name));
 };
 
 const people = async ({ principal, request }: Call) => {
   const search = searchIn(request, ['', 'status', 'role', 'name', 'email']);
   const words = search.get('') ?? search.get('name') ?? '';
   const { limit, offset } = pageIn(request);
-  const found = (await listPeople(principal)).filter(({ username, email }) =>
+  const users = (await listPeople(principal)).filter(({ username, email }) =>
     `${username} ${email}`.toLowerCase().includes(words),
   );
-  const page = found.slice(offset, offset + limit);
-  return ok({ users: await Promise.all(page.map(userDocument)), count: found.length });
+  const page = users.slice(offset, offset + limit);
+  return ok({ users: await Promise.all(page.map(userDocument)), count: users.length });
 };
 
 const tokenDeed = (action: string) => ({

@@ -66,7 +66,7 @@ export const forget = async (
   id: string,
   { sessionsOnly = false }: { sessionsOnly?: boolean } = {},
 ): Promise<boolean> => {
-  const token = (await listOwn(userId)).find((one) => one.id === id);
+  const token = (await listOwn(userId)).find((candidate) => candidate.id === id);
   if (!token || (sessionsOnly && !sessionName.test(token.description ?? ''))) return false;
   return deleteToken(userId, id);
 };

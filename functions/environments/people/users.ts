@@ -37,8 +37,9 @@ export const findOrganization = async (call: Call, named: string): Promise<Organ
  */
 const peopleAround = async (principal: Principal): Promise<User[]> => {
   const organizations: Organization[] = [];
-  for (const one of await organizationsOf(principal)) {
-    if ((await principal.on({ organization: one.name })).has('membership:read')) organizations.push(one);
+  for (const organization of await organizationsOf(principal)) {
+    if ((await principal.on({ organization: organization.name })).has('membership:read'))
+      organizations.push(organization);
   }
   const memberships = await Promise.all(organizations.map(({ name }) => membershipsIn(name)));
   const ids = memberships.flat().flatMap(({ userId, invitation }) => (invitation ? [] : [userId]));

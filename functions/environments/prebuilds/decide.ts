@@ -60,7 +60,7 @@ export const decide = (preset: Preset, record: PresetRecord, members: readonly M
   const desired = desiredInstances(preset, now);
   const expired = isExpired(preset, record, now);
   const running = members.filter(({ state }) => state === 'running');
-  const fresh = running.filter((one) => !expired(one));
+  const fresh = running.filter((member) => !expired(member));
   const coming = members.filter(({ state }) => state === 'starting' || state === 'pending').length;
   const isLimited = record.failures.length >= maxFailures;
   const rests = isLimited || backoffUntil(record, now) > now;

@@ -65,9 +65,9 @@ const memberOf = async (environment: Environment): Promise<Pooled[]> => {
 const failuresOf = ({ failures }: PresetRecord, members: readonly Pooled[]): PresetRecord['failures'] => {
   const best = Math.max(
     0,
-    ...members.filter(({ state }) => state === 'running').map((one) => Date.parse(one.createdAt)),
+    ...members.filter(({ state }) => state === 'running').map((member) => Date.parse(member.createdAt)),
   );
-  const all = new Map(failures.map((one) => [one.id, one]));
+  const all = new Map(failures.map((failure) => [failure.id, failure]));
   for (const { build: latest, state } of members) {
     if (state !== 'failed' || latest.transition !== 'start' || latest.canceledAt) continue;
     all.set(latest.id, { id: latest.id, at: Date.parse(latest.completedAt ?? latest.createdAt) });
@@ -84,9 +84,12 @@ const add = async (template: Template, version: Version, preset: Preset): Promis
   const values = resolveParameters({ parameters, requested: [], preset });
   const settings = { prebuild: { presetId: preset.id, versionId: version.id } };
   const by = template.createdBy;
-  const made = await insertEnvironment({ template, name: newName(), owner: prebuildsUser, settings, by }, enterPool);
-  if (typeof made === 'string') return;
-  await firstBuild(made, by, {
+  const inserted = await insertEnvironment(
+    { template, name: newName(), owner: prebuildsUser, settings, by },
+    enterPool,
+  );
+  if (typeof inserted === 'string') return;
+  await firstBuild(inserted, by, {
     transition: 'start',
     template,
     version,
@@ -118,12 +121,12 @@ const cancel = async ({ build: latest }: Pooled, by: string): Promise<void> => {
 };
 
 /** Errors are logged; the next pass tries again. */
-const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+const attempt = async (action: string, work: () => Promise<void>): Promise<void> => {
   try {
     await work();
   } catch (error) {
     if (error instanceof CoderError && error.status === 409) return;
-    logError(what, error, error instanceof ParameterError ? { parameter: error.parameter } : {});
+    logError(action, error, error instanceof ParameterError ? { parameter: error.parameter } : {});
   }
 };
 
@@ -132,9 +135,9 @@ const carryOut = async (
   members: readonly Pooled[],
   template: Template,
 ): Promise<void> => {
-  for (const one of members) {
-    if (remove.includes(one.id)) await attempt('prebuild not deleted', () => take(template, one));
-    if (pending.includes(one.id)) await attempt('prebuild not canceled', () => cancel(one, template.createdBy));
+  for (const member of members) {
+    if (remove.includes(member.id)) await attempt('prebuild not deleted', () => take(template, member));
+    if (pending.includes(member.id)) await attempt('prebuild not canceled', () => cancel(member, template.createdBy));
   }
 };
 

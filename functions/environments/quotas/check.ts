@@ -13,7 +13,7 @@ import { getLedger, getQuotas, type Ledger, putLedger, type Quotas } from './rec
 const budgetIn = (quotas: Quotas, userId: string, teamIds: Iterable<string>): number | undefined => {
   if (quotas.users[userId] !== undefined) return quotas.users[userId];
   const allowances = [...teamIds].flatMap((id) => quotas.teams[id] ?? []);
-  return allowances.length ? allowances.reduce((sum, one) => sum + one, 0) : undefined;
+  return allowances.length ? allowances.reduce((sum, allowance) => sum + allowance, 0) : undefined;
 };
 
 export const budgetOf = async (organization: string, userId: string): Promise<number | undefined> => {
@@ -43,19 +43,19 @@ const isAhead = (
 
 /** Daily cost of the user's environments; for builds that go on, the expected cost. */
 const spentBy = async (userId: string, organization: string, ledger: Ledger): Promise<Spent> => {
-  const own = (await listOfOwner(userId)).filter((one) => one.organization === organization);
+  const own = (await listOfOwner(userId)).filter((environment) => environment.organization === organization);
   const latest = await getBuilds(own.flatMap(({ latestBuildId }) => latestBuildId || []));
-  const byId = new Map(own.map((one) => [one.id, one]));
-  const buildOf = (one: Environment | undefined) => one && latest.get(one.latestBuildId);
+  const byId = new Map(own.map((environment) => [environment.id, environment]));
+  const buildOf = (environment: Environment | undefined) => environment && latest.get(environment.latestBuildId);
   const holds = Object.fromEntries(
     Object.entries(ledger.holds).filter(([id, hold]) => isAhead(hold, byId.get(id), buildOf(byId.get(id)))),
   );
-  const costs = new Map(own.map((one) => [one.id, costOf(buildOf(one))]));
+  const costs = new Map(own.map((environment) => [environment.id, costOf(buildOf(environment))]));
   for (const [id, { cost }] of Object.entries(holds)) costs.set(id, Math.max(cost, costs.get(id) ?? 0));
   return { costs, holds };
 };
 
-const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, number) => all + number, 0);
 
 /** 3 reads. */
 export const spending = async (organization: string, userId: string): Promise<number> =>

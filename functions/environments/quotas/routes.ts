@@ -25,7 +25,7 @@ const allowance = v.pipe(
   v.maxValue(1e9, 'Validation failed: it must be at most 1000000000'),
 );
 
-const given = (value: number): number | undefined => (value === none ? undefined : value);
+const quotaOf = (value: number): number | undefined => (value === none ? undefined : value);
 
 /** Only owners may see all teams' members and set quotas. @throws {CoderError} 404 */
 const owned = async (call: Call): Promise<Organization> => {
@@ -63,7 +63,7 @@ const list = async (call: Call) => {
 const byName = async (call: Call) => {
   const { name } = await owned(call);
   const wanted = (call.request.params.group ?? '').toLowerCase();
-  const team = (await listTeams(name)).find((one) => one.name.toLowerCase() === wanted);
+  const team = (await listTeams(name)).find((candidate) => candidate.name.toLowerCase() === wanted);
   if (!team) throw notFound();
   return ok(await groupDocument(team, (await getQuotas(name)).teams[team.id]));
 };
@@ -73,7 +73,7 @@ const teamById = async (call: Call): Promise<Team> => {
   const id = uuidIn(call.request.params.group ?? '');
   for (const { name } of await organizationsOf(call.principal)) {
     if (!(await isOwner(call.principal, name))) continue;
-    const team = (await listTeams(name)).find((one) => uuidOf(one.id) === id);
+    const team = (await listTeams(name)).find((candidate) => uuidOf(candidate.id) === id);
     if (team) return team;
   }
   throw notFound();
@@ -95,7 +95,7 @@ const change = async (call: Call) => {
   const team = await teamById(call);
   const { quota_allowance: quota } = readBody(call.request, groupChange);
   return audited(call, team.organization, { type: 'group', action: 'update', id: team.id }, async () => {
-    if (quota !== undefined) await setQuota(team.organization, 'teams', team.id, given(quota));
+    if (quota !== undefined) await setQuota(team.organization, 'teams', team.id, quotaOf(quota));
     return ok(await groupDocument(team, (await getQuotas(team.organization)).teams[team.id]));
   });
 };
@@ -124,7 +124,7 @@ const changePersons = async (call: Call) => {
   if (!(await isOwner(call.principal, organization))) throw await refused(call, organization, auditAction, forbidden());
   const { budget } = readBody(call.request, v.object({ budget: allowance }));
   return audited(call, organization, auditAction, async () => {
-    await setQuota(organization, 'users', person.id, given(budget));
+    await setQuota(organization, 'users', person.id, quotaOf(budget));
     return ok(await quotaDocument(organization, person.id));
   });
 };

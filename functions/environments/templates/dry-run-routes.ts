@@ -32,16 +32,16 @@ const body = v.object({
 const document = (dryRun: DryRun, runs: Parameters<typeof jobDocument>[1]) =>
   jobDocument(dryRun, runs, { type: 'template_version_dry_run', input: { template_version_id: dryRun.versionId } });
 
-const finished = async (known: Version): Promise<Version> => {
-  const { version } = await settleVersion(known);
+const finished = async (candidate: Version): Promise<Version> => {
+  const { version } = await settleVersion(candidate);
   if (!version.completedAt) throw new CoderError(425, "Template version import job hasn't completed!");
   return checkImported(version);
 };
 
 const create = async (call: Call) => {
-  const { version: known, rights } = await versionById(call);
+  const { version: target, rights } = await versionById(call);
   if (!rights.create) throw forbidden();
-  const version = await finished(known);
+  const version = await finished(target);
   const wanted = readBody(call.request, body);
   if (wanted.user_variable_values?.length) {
     throw new CoderError(400, 'user_variable_values are not supported in a dry run: push a version with them.');
@@ -87,10 +87,10 @@ const create = async (call: Call) => {
 
 const find = async (call: Call) => {
   const { version, rights } = await versionById(call);
-  const known = await dryRunById(version.id, uuidIn(call.request.params.job ?? ''));
+  const dryRun = await dryRunById(version.id, uuidIn(call.request.params.job ?? ''));
   // Only the author of a dry run may see its values.
-  if (!known || (known.initiatorId !== call.principal.userId && !rights.manage)) throw notFound();
-  return settleDryRun(known);
+  if (!dryRun || (dryRun.initiatorId !== call.principal.userId && !rights.manage)) throw notFound();
+  return settleDryRun(dryRun);
 };
 
 const read = async (call: Call) => {
@@ -103,7 +103,9 @@ const resources = async (call: Call) => {
   if (!dryRun.completedAt) throw new CoderError(400, "Job hasn't completed!");
   const { jobId, completedAt: createdAt } = dryRun;
   return ok(
-    (dryRun.resources ?? []).map((one, n) => resourceDocument(one, { jobId, createdAt, transition: 'start', n })),
+    (dryRun.resources ?? []).map((resource, n) =>
+      resourceDocument(resource, { jobId, createdAt, transition: 'start', n }),
+    ),
   );
 };
 

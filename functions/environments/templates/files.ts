@@ -20,7 +20,7 @@ export interface File {
 
 export const getFile = (id: string): Promise<File | undefined> => get<File>(keys.file(id));
 
-const known = async (userId: string, sha256: string): Promise<File | undefined> => {
+const existingFile = async (userId: string, sha256: string): Promise<File | undefined> => {
   const pointer = await get<{ fileId: string }>(keys.fileOfUser(userId, sha256));
   return pointer && getFile(pointer.fileId);
 };
@@ -28,7 +28,7 @@ const known = async (userId: string, sha256: string): Promise<File | undefined> 
 /** 2 reads, and for a new file 1 object and 2 writes. */
 export const storeFile = async (userId: string, tar: Buffer): Promise<{ file: File; isNew: boolean }> => {
   const sha256 = sha256Of(tar);
-  const before = await known(userId, sha256);
+  const before = await existingFile(userId, sha256);
   if (before) return { file: before, isNew: false };
   const id = newUuid();
   const packed = compress(tar);
@@ -37,7 +37,7 @@ export const storeFile = async (userId: string, tar: Buffer): Promise<{ file: Fi
   const file: File = { id, createdBy: userId, createdAt: new Date().toISOString(), sha256, archive };
   await create({ ...keys.file(id), ...file });
   if (await create({ ...keys.fileOfUser(userId, sha256), fileId: id })) return { file, isNew: true };
-  return { file: (await known(userId, sha256)) ?? file, isNew: false };
+  return { file: (await existingFile(userId, sha256)) ?? file, isNew: false };
 };
 
 /** The tar. Undefined when its content is gone. @throws {DamagedContentError} */

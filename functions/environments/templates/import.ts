@@ -21,14 +21,14 @@ const importsName = 'template-imports';
 
 /** The workspace for imports of versions that have no template yet. */
 export const importWorkspace = async (home: Home): Promise<Workspace> => {
-  const known = await get<{ workspaceId: string }>(keys.imports(home.organization));
-  const workspace = known && (await getWorkspace(known.workspaceId));
+  const pointer = await get<{ workspaceId: string }>(keys.imports(home.organization));
+  const workspace = pointer && (await getWorkspace(pointer.workspaceId));
   if (workspace) return workspace;
   const suffix = uuidOf(`${home.organization} ${Date.now()}`).slice(0, 4);
-  const made = await createManagedWorkspace(home, `${importsName}-${suffix}`, 'new templates');
-  if (known) return made;
-  const isFirst = await create({ ...keys.imports(home.organization), workspaceId: made.id });
-  return isFirst ? made : importWorkspace(home);
+  const created = await createManagedWorkspace(home, `${importsName}-${suffix}`, 'new templates');
+  if (pointer) return created;
+  const isFirst = await create({ ...keys.imports(home.organization), workspaceId: created.id });
+  return isFirst ? created : importWorkspace(home);
 };
 
 /** Variables that the provider reads in plans without an environment. */
@@ -72,23 +72,23 @@ const findAll = async (version: Version, [start, stop]: Run[]): Promise<Found> =
   if (!start || !stop) throw new ImportError('The import has no plans.');
   const [ofStart, ofStop] = await Promise.all([readPlan(start), readPlan(stop)]);
   checkExternalAuth(ofStart);
-  const found: Found = {
+  const content: Found = {
     parameters: parametersIn(ofStart),
     presets: presetsIn(ofStart, (name) => uuidOf(`${version.id} preset ${name}`)),
     start: resourcesIn(ofStart),
     stop: resourcesIn(ofStop),
   };
-  if (Buffer.byteLength(JSON.stringify(found)) > maxFoundBytes) {
+  if (Buffer.byteLength(JSON.stringify(content)) > maxFoundBytes) {
     throw new ImportError('The template has too many parameters, presets or resources.');
   }
-  return found;
+  return content;
 };
 
 const warningsOf = ({ parameters, presets }: Found): string[] => {
-  const known = new Set(parameters.map(({ name }) => name));
+  const names = new Set(parameters.map(({ name }) => name));
   return presets.flatMap(({ name, parameters: values, scheduled = [] }) => [
     ...Object.keys(values)
-      .filter((parameter) => !known.has(parameter))
+      .filter((parameter) => !names.has(parameter))
       .map((parameter) => `Preset "${name}" sets parameter "${parameter}", which the template does not have.`),
     ...scheduled
       .filter(({ cron, zone }) => !parseSchedule(`CRON_TZ=${zone} ${cron}`))
@@ -119,9 +119,9 @@ export const settleVersion = async (version: Version): Promise<{ version: Versio
   let warnings: string[] = [];
   if (!outcome.error && !outcome.canceledAt) {
     try {
-      const found = await findAll(version, runs);
-      warnings = warningsOf(found);
-      await putFound(version.id, found);
+      const content = await findAll(version, runs);
+      warnings = warningsOf(content);
+      await putFound(version.id, content);
     } catch (error) {
       if (!(error instanceof ImportError)) throw error;
       outcome.error = error.message;

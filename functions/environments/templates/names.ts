@@ -7,6 +7,6 @@ const adjectives =
 const animals =
   'badger crane dolphin falcon gecko heron ibex koala lynx marten otter panda raven seal tapir wren'.split(' ');
 
-const one = (words: string[]): string => words[randomInt(words.length)] as string;
+const randomWord = (words: string[]): string => words[randomInt(words.length)] as string;
 
-export const randomName = (): string => `${one(adjectives)}_${one(animals)}${randomInt(10_000)}`;
+export const randomName = (): string => `${randomWord(adjectives)}_${randomWord(animals)}${randomInt(10_000)}`;

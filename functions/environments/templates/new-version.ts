@@ -8,7 +8,7 @@ import { created } from '../host/answers.ts';
 import { idField, listOf, nameValue, readBody, text, versionName } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
 import { audited, type Call, refused } from '../host/route.ts';
-import { given, newUuid } from '../host/uuid.ts';
+import { newUuid, presentUuid } from '../host/uuid.ts';
 import { findOrganization } from '../people/users.ts';
 import { type ArchiveFile, filesInTar } from './archive.ts';
 import { noteUse, readableFile } from './file-access.ts';
@@ -47,16 +47,16 @@ const readmeIn = (files: ArchiveFile[]): string =>
 const valuesFor = async (
   versionId: string,
   declared: Variable[],
-  given: { name: string; value: string }[],
+  values: { name: string; value: string }[],
   active: Version | undefined,
 ): Promise<Variable[]> => {
-  const unknown = given.find(({ name }) => !declared.some((one) => one.name === name));
+  const unknown = values.find(({ name }) => !declared.some((declaration) => declaration.name === name));
   if (unknown) throw new CoderError(400, `The template has no variable "${unknown.name}".`);
   return Promise.all(
     declared.map(async (variable) => {
       const former = active?.variables.find(({ name }) => name === variable.name);
       const value =
-        given.find(({ name }) => name === variable.name)?.value ??
+        values.find(({ name }) => name === variable.name)?.value ??
         (active && former ? await openValue(active.id, former) : undefined);
       return value === undefined ? variable : withValue(versionId, variable, value);
     }),
@@ -96,8 +96,8 @@ const read = async (call: Call): Promise<Wanted> => {
   if (!rights.read) throw notFound();
   if (!rights.manage) throw await refused(call, organization.name, auditAction, forbidden());
   const wanted = readBody(call.request, body);
-  const template = await templateOf(organization, given(wanted.template_id));
-  const fileId = given(wanted.file_id);
+  const template = await templateOf(organization, presentUuid(wanted.template_id));
+  const fileId = presentUuid(wanted.file_id);
   const file = fileId === undefined ? undefined : await readableFile(call, fileId);
   const tar = file && (await readFileContent(file));
   if (!file || !tar) throw new CoderError(404, 'File not found.');

@@ -95,10 +95,10 @@ const all = (module: Module | undefined): Resource[] => [
 
 /** Data sources read during the plan are in the prior state, those read during the apply among the planned values. */
 const dataSources = (plan: Plan, type: string): Record<string, unknown>[] => {
-  const found = [plan.prior_state?.values?.root_module, plan.planned_values?.root_module]
+  const resources = [plan.prior_state?.values?.root_module, plan.planned_values?.root_module]
     .flatMap(all)
     .filter((resource) => resource.mode === 'data' && resource.type === type);
-  return [...new Map(found.map((resource) => [resource.address, resource.values ?? {}])).values()];
+  return [...new Map(resources.map((resource) => [resource.address, resource.values ?? {}])).values()];
 };
 
 const text = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
@@ -143,11 +143,11 @@ const repeated = (names: string[]): string | undefined => names.find((name, i) =
 
 /** @throws {ImportError} */
 export const parametersIn = (plan: Plan): Parameter[] => {
-  const found = dataSources(plan, 'coder_parameter').map(parameterOf).sort(byOrder);
-  const twice = repeated(found.map(({ name }) => name));
+  const parameters = dataSources(plan, 'coder_parameter').map(parameterOf).sort(byOrder);
+  const twice = repeated(parameters.map(({ name }) => name));
   if (twice !== undefined)
     throw new ImportError(`coder_parameter names must be unique but "${twice}" appears several times`);
-  return found;
+  return parameters;
 };
 
 const presetOf = (values: Record<string, unknown>, id: string): Preset => {
@@ -177,16 +177,18 @@ const presetOf = (values: Record<string, unknown>, id: string): Preset => {
 
 /** @param idOf must return the same id for the same name @throws {ImportError} */
 export const presetsIn = (plan: Plan, idOf: (name: string) => string): Preset[] => {
-  const found = dataSources(plan, 'coder_workspace_preset').map((values) => presetOf(values, idOf(text(values.name))));
-  const twice = repeated(found.map(({ name }) => name));
+  const presets = dataSources(plan, 'coder_workspace_preset').map((values) =>
+    presetOf(values, idOf(text(values.name))),
+  );
+  const twice = repeated(presets.map(({ name }) => name));
   if (twice !== undefined)
     throw new ImportError(`coder_workspace_preset names must be unique but "${twice}" appears several times`);
-  const defaults = found.filter(({ isDefault }) => isDefault).map(({ name }) => name);
+  const defaults = presets.filter(({ isDefault }) => isDefault).map(({ name }) => name);
   if (defaults.length > 1)
     throw new ImportError(
       `a maximum of 1 coder_workspace_preset can be marked as default, but ${defaults.join(', ')} are`,
     );
-  return found;
+  return presets;
 };
 
 /** Refuses templates that require external sign-in, which this platform does not offer. @throws {ImportError} */
@@ -218,7 +220,7 @@ const metadataTargets = (module: ConfigurationModule | undefined, prefix = ''): 
     // For a resource with a count, Terraform lists the instance first: `terraform_data.compute[0]`.
     const reference = expressions?.resource_id?.references
       ?.map(withoutIndex)
-      .find((one) => one.split('.').length === 2);
+      .find((address) => address.split('.').length === 2);
     if (reference) targets.set(`${prefix}${address}`, `${prefix}${reference}`);
   }
   for (const [name, call] of Object.entries(module?.module_calls ?? {})) {

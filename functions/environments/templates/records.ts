@@ -75,8 +75,8 @@ export const getAnyTemplate = (id: string): Promise<Template | undefined> => get
 
 /** By id, without missing ones. 1 read for 100. */
 export const getTemplates = async (ids: string[]): Promise<Map<string, Template>> => {
-  const found = await batchGet<Template & Key>([...new Set(ids)].map(keys.template));
-  return new Map(found.map((template) => [template.id, template]));
+  const records = await batchGet<Template & Key>([...new Set(ids)].map(keys.template));
+  return new Map(records.map((template) => [template.id, template]));
 };
 
 interface Pointer {

@@ -51,62 +51,62 @@ type Common = Pick<v.InferOutput<typeof newTemplate>, keyof typeof common>;
 
 const leastTtlMs = 60_000;
 
-const problems = (given: Common): Validation[] => {
+const problems = (input: Common): Validation[] => {
   const all: Validation[] = [];
   const say = (field: string, detail: string) => all.push({ field, detail });
   for (const field of ['failure_ttl_ms', 'time_til_dormant_ms', 'time_til_dormant_autodelete_ms'] as const) {
-    const value = given[field] ?? 0;
+    const value = input[field] ?? 0;
     if (value > 0 && value < leastTtlMs) say(field, 'Value must be at least one minute.');
   }
   for (const [field, requirement] of [
-    ['autostop_requirement.days_of_week', given.autostop_requirement],
-    ['autostart_requirement.days_of_week', given.autostart_requirement],
+    ['autostop_requirement.days_of_week', input.autostop_requirement],
+    ['autostart_requirement.days_of_week', input.autostart_requirement],
   ] as const) {
     const wrong = requirement?.days_of_week?.find((day) => !weekdays.includes(day));
     if (wrong !== undefined) say(field, `invalid weekday "${wrong}"`);
   }
-  const weeks = given.autostop_requirement?.weeks ?? 1;
+  const weeks = input.autostop_requirement?.weeks ?? 1;
   if (weeks < 0 || weeks > 16) say('autostop_requirement.weeks', 'Must be between 0 and 16.');
-  if (given.use_classic_parameter_flow === false) {
+  if (input.use_classic_parameter_flow === false) {
     say('use_classic_parameter_flow', 'This platform supports the classic parameter flow only.');
   }
-  if (given.max_port_share_level && given.max_port_share_level !== 'owner') {
+  if (input.max_port_share_level && input.max_port_share_level !== 'owner') {
     say('max_port_share_level', 'Ports are not shared on this platform.');
   }
   return all;
 };
 
 /** @throws {CoderError} 400 */
-export const settingsIn = (given: Common, message: string): TemplateChange => {
-  const validations = problems(given);
+export const settingsIn = (input: Common, message: string): TemplateChange => {
+  const validations = problems(input);
   if (validations.length) throw new CoderError(400, message, undefined, validations);
   const all = {
-    displayName: given.display_name,
-    description: given.description,
-    icon: given.icon,
-    defaultTtlMs: given.default_ttl_ms,
-    activityBumpMs: given.activity_bump_ms,
-    failureTtlMs: given.failure_ttl_ms,
-    timeTilDormantMs: given.time_til_dormant_ms,
-    timeTilDormantAutodeleteMs: given.time_til_dormant_autodelete_ms,
-    autostopDays: given.autostop_requirement?.days_of_week,
-    autostopWeeks: given.autostop_requirement?.weeks || undefined,
-    autostartDays: given.autostart_requirement?.days_of_week,
-    allowUserCancelWorkspaceJobs: given.allow_user_cancel_workspace_jobs,
-    allowUserAutostart: given.allow_user_autostart,
-    allowUserAutostop: given.allow_user_autostop,
-    requireActiveVersion: given.require_active_version,
+    displayName: input.display_name,
+    description: input.description,
+    icon: input.icon,
+    defaultTtlMs: input.default_ttl_ms,
+    activityBumpMs: input.activity_bump_ms,
+    failureTtlMs: input.failure_ttl_ms,
+    timeTilDormantMs: input.time_til_dormant_ms,
+    timeTilDormantAutodeleteMs: input.time_til_dormant_autodelete_ms,
+    autostopDays: input.autostop_requirement?.days_of_week,
+    autostopWeeks: input.autostop_requirement?.weeks || undefined,
+    autostartDays: input.autostart_requirement?.days_of_week,
+    allowUserCancelWorkspaceJobs: input.allow_user_cancel_workspace_jobs,
+    allowUserAutostart: input.allow_user_autostart,
+    allowUserAutostop: input.allow_user_autostop,
+    requireActiveVersion: input.require_active_version,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));
 };
 
 /** Go clients leave out false when they send a document back. */
-export const withAbsentFlags = <T extends Common>(given: T): T => ({
-  ...given,
-  allow_user_cancel_workspace_jobs: given.allow_user_cancel_workspace_jobs ?? false,
-  allow_user_autostart: given.allow_user_autostart ?? false,
-  allow_user_autostop: given.allow_user_autostop ?? false,
-  require_active_version: given.require_active_version ?? false,
+export const withAbsentFlags = <T extends Common>(input: T): T => ({
+  ...input,
+  allow_user_cancel_workspace_jobs: input.allow_user_cancel_workspace_jobs ?? false,
+  allow_user_autostart: input.allow_user_autostart ?? false,
+  allow_user_autostop: input.allow_user_autostop ?? false,
+  require_active_version: input.require_active_version ?? false,
 });
 
 export const differs = (template: Template, change: TemplateChange): boolean =>

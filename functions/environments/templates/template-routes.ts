@@ -7,7 +7,7 @@ import { created, notModified, ok } from '../host/answers.ts';
 import { readBody, searchIn } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
 import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
-import { given, newUuid, uuidIn } from '../host/uuid.ts';
+import { newUuid, presentUuid, uuidIn } from '../host/uuid.ts';
 import { findOrganization, organizationsOf } from '../people/users.ts';
 import { wakeIfPooled } from '../prebuilds/pool.ts';
 import { markTemplate } from '../quotas/records.ts';
@@ -86,9 +86,9 @@ const nameTaken = (name: string) =>
 
 /** A version that can become a template's. @throws {CoderError} */
 const freeVersion = async (id: string | undefined, organization: string): Promise<Version> => {
-  const known = id === undefined ? undefined : await getVersion(id);
-  if (known?.organization !== organization) throw new CoderError(404, `Template version "${id}" does not exist.`);
-  const { version } = await settleVersion(known);
+  const requested = id === undefined ? undefined : await getVersion(id);
+  if (requested?.organization !== organization) throw new CoderError(404, `Template version "${id}" does not exist.`);
+  const { version } = await settleVersion(requested);
   if (version.templateId) throw new CoderError(400, `Template version ${version.id} is already part of a template`);
   if (version.archived) throw new CoderError(400, `Template version ${version.id} is archived.`);
   if (!version.completedAt || version.error || version.canceledAt) {
@@ -109,7 +109,7 @@ const create = async (call: Call) => {
   }
   const settings = settingsIn(wanted, 'Invalid create template request.');
   if (await findTemplate(home.organization, wanted.name)) throw nameTaken(wanted.name);
-  const version = await freeVersion(given(wanted.template_version_id), home.organization);
+  const version = await freeVersion(presentUuid(wanted.template_version_id), home.organization);
   const user = await getUser(call.principal.userId);
   const id = newUuid();
   return audited(call, home.organization, auditedActionOf('create', id), async () => {

@@ -3,7 +3,7 @@ import { ok } from '../host/answers.ts';
 import { flagIn, idField, pageIn, readBody } from '../host/body.ts';
 import { CoderError, notFound } from '../host/errors.ts';
 import { audited, type Call, type Route, route } from '../host/route.ts';
-import { given } from '../host/uuid.ts';
+import { presentUuid } from '../host/uuid.ts';
 import { hasPool, invalidatePreset, wakeIfPooled, wakePool } from '../prebuilds/pool.ts';
 import { runsOf, settleVersion } from './import.ts';
 import { postVersion } from './new-version.ts';
@@ -13,8 +13,8 @@ import { usedVersions } from './uses.ts';
 import { versionDocument } from './version-document.ts';
 import { findVersion, getFound, getVersion, listVersions, setArchived, type Version } from './versions.ts';
 
-const document = async (known: Version) => {
-  const { version } = await settleVersion(known);
+const document = async (record: Version) => {
+  const { version } = await settleVersion(record);
   return versionDocument(version, await runsOf(version));
 };
 
@@ -55,10 +55,10 @@ const auditAction = (action: string, { id }: Template) => ({ type: 'template', a
 
 const promote = async (call: Call) => {
   const template = await managedTemplate(call, 'promote');
-  const id = given(readBody(call.request, v.object({ id: idField })).id);
-  const known = id === undefined ? undefined : await getVersion(id);
-  if (known?.organization !== template.organization) throw new CoderError(404, 'Template version not found.');
-  const { version } = await settleVersion(known);
+  const id = presentUuid(readBody(call.request, v.object({ id: idField })).id);
+  const requested = id === undefined ? undefined : await getVersion(id);
+  if (requested?.organization !== template.organization) throw new CoderError(404, 'Template version not found.');
+  const { version } = await settleVersion(requested);
   if (version.templateId !== template.id) {
     throw new CoderError(400, "The provided template version doesn't belong to the specified template.");
   }

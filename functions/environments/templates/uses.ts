@@ -8,7 +8,9 @@ import type { Version } from './versions.ts';
 /** Version ids in use. A read for each environment of the template. */
 export const usedVersions = async (templateId: string): Promise<Set<string>> => {
   const environments = await Promise.all((await environmentsOf(templateId)).map(getAnyEnvironment));
-  const builds = await getBuilds(environments.flatMap((one) => (one && !one.deletedAt ? [one.latestBuildId] : [])));
+  const builds = await getBuilds(
+    environments.flatMap((environment) => (environment && !environment.deletedAt ? [environment.latestBuildId] : [])),
+  );
   return new Set([...builds.values()].map(({ versionId }) => versionId));
 };
 

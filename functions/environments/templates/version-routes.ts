@@ -27,11 +27,11 @@ export interface SeenVersion {
 }
 
 /** For callers who may see its template or make one. */
-const seenVersion = async (call: Call, known: Version | undefined): Promise<SeenVersion> => {
-  if (!known) throw notFound();
-  const rights = await rightsIn(call.principal, known);
-  if (!rights.read || (!known.templateId && !rights.manage)) throw notFound();
-  return { version: known, rights };
+const seenVersion = async (call: Call, version: Version | undefined): Promise<SeenVersion> => {
+  if (!version) throw notFound();
+  const rights = await rightsIn(call.principal, version);
+  if (!rights.read || (!version.templateId && !rights.manage)) throw notFound();
+  return { version, rights };
 };
 
 export const versionById = async (call: Call): Promise<SeenVersion> =>
@@ -93,8 +93,8 @@ const resources = async (call: Call) => {
   const { jobId } = version;
   const createdAt = version.completedAt ?? version.createdAt;
   return ok([
-    ...start.map((one, n) => resourceDocument(one, { jobId, createdAt, transition: 'start', n })),
-    ...stop.map((one, n) => resourceDocument(one, { jobId, createdAt, transition: 'stop', n })),
+    ...start.map((resource, n) => resourceDocument(resource, { jobId, createdAt, transition: 'start', n })),
+    ...stop.map((resource, n) => resourceDocument(resource, { jobId, createdAt, transition: 'stop', n })),
   ]);
 };
 
@@ -105,8 +105,8 @@ const parameters = async (call: Call) => {
 
 const presets = async (call: Call) => {
   const { version } = await versionById(call);
-  const found = (await getFound(version.id)).presets.map(presetDocument);
-  return ok(found.length ? found : null);
+  const presets = (await getFound(version.id)).presets.map(presetDocument);
+  return ok(presets.length ? presets : null);
 };
 
 const archive = (archived: boolean) => async (call: Call) => {

@@ -38,8 +38,8 @@ export interface Found {
 export const getVersion = (id: string): Promise<Version | undefined> => get<Version>(keys.version(id));
 
 const getVersions = async (ids: string[]): Promise<Map<string, Version>> => {
-  const found = await batchGet<Version & Key>([...new Set(ids)].map(keys.version));
-  return new Map(found.map((version) => [version.id, version]));
+  const records = await batchGet<Version & Key>([...new Set(ids)].map(keys.version));
+  return new Map(records.map((version) => [version.id, version]));
 };
 
 export const getFound = async (versionId: string): Promise<Found> => {
@@ -47,8 +47,8 @@ export const getFound = async (versionId: string): Promise<Found> => {
   return item ? (JSON.parse(item.json) as Found) : { parameters: [], presets: [], start: [], stop: [] };
 };
 
-export const putFound = async (versionId: string, found: Found): Promise<void> => {
-  await put({ ...keys.found(versionId), json: JSON.stringify(found) });
+export const putFound = async (versionId: string, content: Found): Promise<void> => {
+  await put({ ...keys.found(versionId), json: JSON.stringify(content) });
 };
 
 const bears = (templateId: string, name: string) => async (id: string) => {
@@ -98,8 +98,8 @@ export const findVersion = async (templateId: string, name: string): Promise<Ver
 export const listVersions = async (templateId: string): Promise<Version[]> => {
   const { pk } = keys.template(templateId);
   const pointers = await queryAll<{ versionId: string }>({ pk, prefix: 'VERSION#' });
-  const found = await getVersions(pointers.map(({ versionId }) => versionId));
-  return pointers.flatMap(({ versionId }) => found.get(versionId) ?? []);
+  const versions = await getVersions(pointers.map(({ versionId }) => versionId));
+  return pointers.flatMap(({ versionId }) => versions.get(versionId) ?? []);
 };
 
 export const updateVersion = async (

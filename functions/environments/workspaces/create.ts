@@ -9,7 +9,7 @@ import { created } from '../host/answers.ts';
 import { idField, listOf, nameField, nameValue, readBody } from '../host/body.ts';
 import { CoderError, forbidden, notFound } from '../host/errors.ts';
 import { audited, type Call, type Route, refused, route } from '../host/route.ts';
-import { given } from '../host/uuid.ts';
+import { presentUuid } from '../host/uuid.ts';
 import { findOrganization, findPerson } from '../people/users.ts';
 import { type Claim, claimPrebuild } from '../prebuilds/claim.ts';
 import { hasPool } from '../prebuilds/pool.ts';
@@ -51,8 +51,8 @@ interface Chosen {
 }
 
 const choose = async (call: Call, wanted: Body): Promise<Chosen> => {
-  const templateId = given(wanted.template_id);
-  const versionId = given(wanted.template_version_id);
+  const templateId = presentUuid(wanted.template_id);
+  const versionId = presentUuid(wanted.template_version_id);
   if ((templateId === undefined) === (versionId === undefined)) {
     throw new CoderError(400, 'Validation failed.', undefined, [
       { field: 'template_id', detail: 'Exactly one of template_id and template_version_id must be set' },
@@ -104,7 +104,7 @@ const checkMay = async (call: Call, { template, version, rights }: Chosen, owner
 const chooseParameters = async (wanted: Body, version: Version): Promise<{ parameters: Value[]; preset?: Preset }> => {
   const { parameters, presets } = await getFound(version.id);
   const requested = wanted.rich_parameter_values ?? [];
-  const presetId = given(wanted.template_version_preset_id);
+  const presetId = presentUuid(wanted.template_version_preset_id);
   const preset = presets.find(({ id }) => id === presetId);
   if (presetId !== undefined && !preset)
     throw new CoderError(400, 'The preset does not belong to the template version.');

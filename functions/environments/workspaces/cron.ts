@@ -65,7 +65,7 @@ const offsetAt = (zone: string, at: number): number => {
     minute: 'numeric',
     second: 'numeric',
   }).formatToParts(at);
-  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
+  const part = (type: string) => Number(parts.find((candidate) => candidate.type === type)?.value);
   const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
   return local - Math.floor(at / 1000) * 1000;
 };

@@ -32,11 +32,11 @@ export const byId = async (call: Call): Promise<Found> =>
 
 /** One that is not deleted. @throws {CoderError} 410 */
 export const livingById = async (call: Call): Promise<Found> => {
-  const found = await byId(call);
-  if (!found.environment.deletedAt || flagIn(call.request, 'include_deleted')) return found;
+  const target = await byId(call);
+  if (!target.environment.deletedAt || flagIn(call.request, 'include_deleted')) return target;
   throw new CoderError(
     410,
-    `Workspace "${found.environment.id}" was deleted, you can view this workspace by specifying '?deleted=true' and trying again.`,
+    `Workspace "${target.environment.id}" was deleted, you can view this workspace by specifying '?deleted=true' and trying again.`,
   );
 };
 
@@ -48,8 +48,8 @@ export const byName = async (call: Call): Promise<Found> => {
 
 export const buildById = async (call: Call): Promise<Found & { build: Build }> => {
   const build = await getBuild(uuidIn(call.request.params.build ?? ''));
-  const found = await seenBy(call, build && (await getAnyEnvironment(build.environmentId)));
-  return { ...found, build: build as Build };
+  const target = await seenBy(call, build && (await getAnyEnvironment(build.environmentId)));
+  return { ...target, build: build as Build };
 };
 
 export const latestOf = async (environment: Environment): Promise<Latest> => {
@@ -65,11 +65,11 @@ export const templateOf = async ({ id, templateId }: Environment): Promise<Templ
 };
 
 /** Settles the latest build first; if that changes the environment, it is read again. */
-export const describe = async (call: Call, known: Environment) => {
+export const describe = async (call: Call, environment: Environment) => {
   const [latest, template, favorites] = await Promise.all([
-    latestOf(known),
-    templateOf(known),
+    latestOf(environment),
+    templateOf(environment),
     favoritesOf(call.principal.userId),
   ]);
-  return environmentDocument(known, template, latest, { isFavorite: favorites.has(known.id) });
+  return environmentDocument(environment, template, latest, { isFavorite: favorites.has(environment.id) });
 };

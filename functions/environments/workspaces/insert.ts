@@ -59,8 +59,8 @@ export const firstBuild = async (environment: Environment, by: string, first: Ne
   try {
     await build(environment, first);
   } catch (error) {
-    const begun = (await getEnvironment(environment.id))?.latestBuildId;
-    if (begun) throw error;
+    const latestBuildId = (await getEnvironment(environment.id))?.latestBuildId;
+    if (latestBuildId) throw error;
     const workspace = await getWorkspace(environment.workspaceId);
     if (workspace) await deleteWorkspace(workspace, { by, force: true });
     await forgetEnvironment(environment);

@@ -132,6 +132,6 @@ export const setFavorite = async (ownerId: string, id: string, favorite: boolean
 /** Ids of a user's favorites. 1 read. */
 export const favoritesOf = async (ownerId: string): Promise<Set<string>> => {
   const { pk } = keys.environmentName(ownerId, '');
-  const found = await queryAll<Pointer>({ pk, prefix: 'FAVORITE#' });
-  return new Set(found.map(({ environmentId }) => environmentId));
+  const pointers = await queryAll<Pointer>({ pk, prefix: 'FAVORITE#' });
+  return new Set(pointers.map(({ environmentId }) => environmentId));
 };

@@ -33,12 +33,12 @@ const candidates = async (call: Call, search: Map<string, string>): Promise<Envi
 
 /** Determines the rights once for each project. */
 const visible = async ({ principal }: Call, environments: Environment[]): Promise<Environment[]> => {
-  const known = new Map<string, Rights>();
+  const rightsByHome = new Map<string, Rights>();
   const shown: Environment[] = [];
   for (const environment of environments) {
     const home = `${environment.organization} ${environment.projectId}`;
-    const rights = known.get(home) ?? (await rightsIn(principal, environment));
-    known.set(home, rights);
+    const rights = rightsByHome.get(home) ?? (await rightsIn(principal, environment));
+    rightsByHome.set(home, rights);
     if (rights.read && (environment.ownerId === principal.userId || rights.others)) shown.push(environment);
   }
   return shown;
@@ -99,7 +99,7 @@ const list = async (call: Call) => {
       ];
     }),
   );
-  const found = rows
+  const matching = rows
     .flat()
     .filter(
       ({ latest: { build } }) =>
@@ -107,12 +107,12 @@ const list = async (call: Call) => {
     )
     .filter(fits(search))
     .sort(byOrder);
-  const workspaces = found
+  const workspaces = matching
     .slice(offset, offset + limit)
     .map(({ environment, template, latest, isFavorite }) =>
       environmentDocument(environment, template, latest, { isFavorite }),
     );
-  return ok({ workspaces, count: found.length });
+  return ok({ workspaces, count: matching.length });
 };
 
 export const environmentRoutes: Route[] = [

@@ -32,8 +32,8 @@ const changeable = async (call: Call, action: string): Promise<Environment> => {
 };
 
 /** Refused for prebuilds, which have no owner. @throws {CoderError} 409 */
-const checkOwned = ({ prebuild }: Environment, what: string): void => {
-  if (prebuild) throw new CoderError(409, `${what} not supported for prebuilt workspaces`);
+const checkOwned = ({ prebuild }: Environment, noun: string): void => {
+  if (prebuild) throw new CoderError(409, `${noun} not supported for prebuilt workspaces`);
 };
 
 const apply = (call: Call, environment: Environment, action: string, change: EnvironmentChange) =>
@@ -87,14 +87,14 @@ const autostart = async (call: Call) => {
 const ttl = async (call: Call) => {
   const environment = await changeable(call, 'update_ttl');
   checkOwned(environment, 'TTL updates are');
-  const { ttl_ms: given } = readBody(call.request, v.object({ ttl_ms: v.nullish(v.number()) }));
-  if (given) checkTtl(given, await templateOf(environment), 'Error updating workspace time until shutdown.');
+  const { ttl_ms: newTtlMs } = readBody(call.request, v.object({ ttl_ms: v.nullish(v.number()) }));
+  if (newTtlMs) checkTtl(newTtlMs, await templateOf(environment), 'Error updating workspace time until shutdown.');
   const { build } = await latestOf(environment);
   return audited(call, environment.organization, auditedActionOf('update_ttl', environment), async () => {
-    const ttlMs = given ? given - (given % 60_000) : undefined;
+    const ttlMs = newTtlMs ? newTtlMs - (newTtlMs % 60_000) : undefined;
     if (!(await updateEnvironment(environment.id, { ttlMs }))) throw notFound();
     // A running environment keeps its deadline, unless the change removes deadlines.
-    if (!given && build.deadline) {
+    if (!newTtlMs && build.deadline) {
       await setBuild(build.id, { deadline: build.maxDeadline });
       await plan(environment);
     }
@@ -134,11 +134,11 @@ const extend = async (call: Call) => {
 
 const automaticUpdates = async (call: Call) => {
   const environment = await changeable(call, 'update_automatic_updates');
-  const { automatic_updates: given } = readBody(
+  const { automatic_updates: automaticUpdates } = readBody(
     call.request,
     v.object({ automatic_updates: v.picklist(['always', 'never'], 'Validation failed for tag "oneof"') }),
   );
-  return apply(call, environment, 'update_automatic_updates', { automaticUpdates: given });
+  return apply(call, environment, 'update_automatic_updates', { automaticUpdates });
 };
 
 const dormant = async (call: Call) => {

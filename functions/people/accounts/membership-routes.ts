@@ -65,16 +65,18 @@ const documents = async (
   const ids = shown.flatMap(({ membership: { teams = [] } }) => [...teams]);
   const teams = await visibleTeams(principal, await getTeams([...new Set(ids)]));
   const teamIds = ({ teams: all = new Set() }: Membership) => teams.filter(({ id }) => all.has(id)).map(({ id }) => id);
-  const data = shown.map((one) => membershipDocument(one.membership, one.user, teamIds(one.membership)));
+  const data = shown.map((member) => membershipDocument(member.membership, member.user, teamIds(member.membership)));
   if (includes.size === 0) return { data };
   // An invited user does not see the organization yet.
   const joined = shown.filter(({ membership }) => !membership.invitation || membership.userId !== principal.userId);
-  const homes = includes.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
+  const homes = includes.has('organization')
+    ? [...new Set(joined.map((member) => member.membership.organization))]
+    : [];
   return {
     data,
     included: [
       ...(includes.has('user')
-        ? shown.flatMap((one) => (one.user ? [shownDocument(one.membership, one.user)] : []))
+        ? shown.flatMap((member) => (member.user ? [shownDocument(member.membership, member.user)] : []))
         : []),
       ...(includes.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
       ...(await Promise.all(homes.map((name) => homeDocument(principal, name)))).flat(),
@@ -112,18 +114,20 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   const page = pageOf(request);
   const memberships = await membershipsIn(subject.organization);
   const users = new Map((await usersIn(memberships)).map((user) => [user.id, user]));
-  const everybody = memberships.map((one): Shown => ({ membership: one, user: users.get(one.userId) }));
+  const everybody = memberships.map((membership): Shown => ({ membership, user: users.get(membership.userId) }));
   const statuses = words(request.query.get('filter[status]'));
   const emails = words(request.query.get('filter[email]'));
   const search = (request.query.get('q') ?? '').toLowerCase();
   const all = everybody.filter(
-    ({ membership: one, user }) =>
-      (!statuses || statuses.includes(membershipStatus(one, user))) &&
-      (!emails || emails.includes(membershipEmail(one, user)?.toLowerCase() ?? '')) &&
-      `${one.invitation ? '' : user?.username}\n${membershipEmail(one, user)}`.toLowerCase().includes(search),
+    ({ membership, user }) =>
+      (!statuses || statuses.includes(membershipStatus(membership, user))) &&
+      (!emails || emails.includes(membershipEmail(membership, user)?.toLowerCase() ?? '')) &&
+      `${membership.invitation ? '' : user?.username}\n${membershipEmail(membership, user)}`
+        .toLowerCase()
+        .includes(search),
   );
   const { data, included } = await documents(context, pageSlice(all, page));
-  const invited = everybody.filter((one) => membershipStatus(one.membership, one.user) === 'invited').length;
+  const invited = everybody.filter((member) => membershipStatus(member.membership, member.user) === 'invited').length;
   const counts = { total: everybody.length, active: everybody.length - invited, invited };
   return list(request, page, all.length, data, included, { 'status-counts': counts });
 };
@@ -134,9 +138,9 @@ const listMine = async (call: Call): Promise<Answer> => {
   const [user] = await getUsers([principal.userId]);
   const statuses = words(request.query.get('filter[status]'));
   const all = (await membershipsAndInvitationsOf(principal.userId)).filter(
-    (one) => !statuses || statuses.includes(membershipStatus(one, user)),
+    (membership) => !statuses || statuses.includes(membershipStatus(membership, user)),
   );
-  const shown = pageSlice(all, page).map((one): Shown => ({ membership: one, user }));
+  const shown = pageSlice(all, page).map((membership): Shown => ({ membership, user }));
   const { data, included } = await documents(call, shown);
   return list(request, page, all.length, data, included);
 };
@@ -158,7 +162,7 @@ const pointer = '/data/relationships/teams';
 const teamsOf = async ({ subject, principal }: Context<InOrganization>, ids: string[]): Promise<Team[]> => {
   const teams = await getTeams(ids);
   for (const id of ids) {
-    const team = teams.find((one) => one.id === id && one.organization === subject.organization);
+    const team = teams.find((candidate) => candidate.id === id && candidate.organization === subject.organization);
     const granted = team && (await principal.on({ organization: subject.organization, team: team }));
     if (!granted?.has('team:read')) {
       throw unprocessable(pointer, `teams: team ${id} not found in ${subject.organization}`);
@@ -185,7 +189,7 @@ const invite = async (context: Context<InOrganization>): Promise<Answer> => {
     throw unprocessable('/data/attributes/email', `email: ${input.attributes.email} is already a member or invited`);
   }
   await addMember(subject.organization, user.id, 'member', { email: input.attributes.email });
-  for (const one of teams) await enterTeam(one, [user.id]);
+  for (const team of teams) await enterTeam(team, [user.id]);
   const membership = await getMembershipOrInvitation(user.id, subject.organization);
   if (!membership) throw notFound('The membership was ended at the same time.');
   const { data } = await single(context, membership);
@@ -220,7 +224,7 @@ const remove = async ({ subject, principal }: Context<Membership>): Promise<Answ
     if (!(await removeFromTeam(owners, subject.userId))) throw lastOwner(owners);
   }
   await removeMember(subject);
-  for (const one of teams) if (!one.owners) await removeFromTeam(one, subject.userId);
+  for (const team of teams) if (!team.owners) await removeFromTeam(team, subject.userId);
   return noContent();
 };
 

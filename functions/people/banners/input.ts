@@ -60,7 +60,7 @@ export const checkSchedule = (
 ): void => {
   const { scheduledPublishAt: from, scheduledExpireAt: to, timezone: zone } = values;
   const all = [from, to, zone];
-  if (all.every((one) => one === null)) return;
+  if (all.every((text) => text === null)) return;
   if (!from || !to || !zone) {
     throw unprocessable(
       '/data/attributes/scheduled-publish-at',
@@ -101,6 +101,6 @@ export const readBannerChange = (request: ApiRequest): Partial<BannerValues> => 
   };
   const { attributes } = readData(request, { ...optional, ...schedule }, {}, otherFields);
   const { 'scheduled-publish-at': from, 'scheduled-expire-at': to, timezone: zone, ...rest } = attributes;
-  const given = Object.entries({ ...rest, scheduledPublishAt: from, scheduledExpireAt: to, timezone: zone });
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Partial<BannerValues>;
+  const values = Object.entries({ ...rest, scheduledPublishAt: from, scheduledExpireAt: to, timezone: zone });
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Partial<BannerValues>;
 };

@@ -27,51 +27,53 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
   const banner: Banner = { ...readNewBanner(request), id: newId('ab'), createdAt: at, deactivatedAt: null };
   // One that is scheduled for later takes the place of the present one then.
   const replaces = publishTime(banner) <= at;
-  const ended = (one: Banner): Banner =>
-    replaces && publishTime(one) <= at && !isOver(one, at) ? { ...one, deactivatedAt: at } : one;
+  const ended = (stored: Banner): Banner =>
+    replaces && publishTime(stored) <= at && !isOver(stored, at) ? { ...stored, deactivatedAt: at } : stored;
   await change((banners) => [banner, ...banners.map(ended)]);
   return created(bannerDocument(banner, at));
 };
 
 /** @throws {ApiError} 404 */
-const found = async ({ request, principal }: Call): Promise<Banner> => {
+const requestedBanner = async ({ request, principal }: Call): Promise<Banner> => {
   const id = param(request, 'banner');
   // Both are looked up for everybody: nobody learns from the time it takes which banners there are.
   const [banners, may] = await Promise.all([listBanners(), isOperator(principal)]);
-  const banner = banners.find((one) => one.id === id);
+  const banner = banners.find((candidate) => candidate.id === id);
   if (!banner || !may) throw missing(id);
   return banner;
 };
 
 const update = async (call: Call): Promise<Answer> => {
-  const { id } = await found(call);
+  const { id } = await requestedBanner(call);
   const values = readBannerChange(call.request);
   const at = now();
   const banners = await change((all) =>
-    all.map((one) => {
-      if (one.id !== id) return one;
-      if (isOver(one, at)) throw unprocessable('/data', `Banner ${id} is deactivated. Create another one`);
-      const changed = { ...one, ...values };
+    all.map((banner) => {
+      if (banner.id !== id) return banner;
+      if (isOver(banner, at)) throw unprocessable('/data', `Banner ${id} is deactivated. Create another one`);
+      const changed = { ...banner, ...values };
       checkSchedule(changed);
       return changed;
     }),
   );
-  const changed = banners.find((one) => one.id === id);
+  const changed = banners.find((banner) => banner.id === id);
   if (!changed) throw missing(id);
   return ok(bannerDocument(changed, at));
 };
 
 const deactivate = async (call: Call): Promise<Answer> => {
-  const { id } = await found(call);
+  const { id } = await requestedBanner(call);
   const at = now();
-  await change((all) => all.map((one) => (one.id === id && !isOver(one, at) ? { ...one, deactivatedAt: at } : one)));
+  await change((all) =>
+    all.map((banner) => (banner.id === id && !isOver(banner, at) ? { ...banner, deactivatedAt: at } : banner)),
+  );
   return noContent();
 };
 
-const one = '/admin/banners/{banner}';
+const path = '/admin/banners/{banner}';
 
 export const bannerRoutes: Route[] = [
   userRoute('POST', '/admin/banners', 'any user', create),
-  userRoute('PATCH', one, 'any user', update),
-  userRoute('DELETE', one, 'any user', deactivate),
+  userRoute('PATCH', path, 'any user', update),
+  userRoute('DELETE', path, 'any user', deactivate),
 ];

@@ -16,7 +16,7 @@ export const mayCreateOrganizations = async (userId: string): Promise<boolean> =
 export const isOperator = async ({ kind, userId }: Principal): Promise<boolean> => {
   if (kind !== 'user') return false;
   const owned = (await membershipsOf(userId)).filter((membership) => roleOf(membership) === 'owner');
-  return (await getOrganizations(owned.map(({ organization }) => organization))).some((one) => one.isOperators);
+  return (await getOrganizations(owned.map(({ organization }) => organization))).some(({ isOperators }) => isOperators);
 };
 
 /** Whether groups at the issuer may map to the organization's teams, whose members see each other. */

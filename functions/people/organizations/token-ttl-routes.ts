@@ -63,7 +63,9 @@ const otherFields: OtherFields = { shown: '', related: '' };
 
 const update = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const { attributes } = readData(request, { 'token-ttl-policies': policies }, {}, otherFields);
-  const change = new Map(attributes['token-ttl-policies'].map((one) => [one['token-type'], one['max-ttl-ms']]));
+  const change = new Map(
+    attributes['token-ttl-policies'].map((policy) => [policy['token-type'], policy['max-ttl-ms']]),
+  );
   const updated = change.size ? await setTokenTtls(subject.record, change) : subject.record;
   if (!updated) throw notFound('The organization was deleted at the same time.');
   return ok(documents(updated));

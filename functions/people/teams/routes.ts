@@ -25,7 +25,7 @@ import type { Team } from './team.ts';
 
 /** Those of the teams that the caller sees. */
 export const visibleTeams = async (principal: Principal, teams: Team[]): Promise<Team[]> => {
-  const granted = await Promise.all(teams.map((one) => principal.on({ organization: one.organization, team: one })));
+  const granted = await Promise.all(teams.map((team) => principal.on({ organization: team.organization, team })));
   return teams.filter((_, i) => granted[i]?.has('team:read'));
 };
 
@@ -40,9 +40,9 @@ export const teamDocuments = async (
   teams: Team[],
 ): Promise<{ data: Resource[]; userIds: string[] }> => {
   const users = await usersOfTeam.ofEach(teams.map(({ id }) => id));
-  const granted = await Promise.all(teams.map((one) => principal.on({ organization: one.organization, team: one })));
+  const granted = await Promise.all(teams.map((team) => principal.on({ organization: team.organization, team })));
   return {
-    data: teams.flatMap((one, i) => (granted[i] ? [teamDocument(one, granted[i], users[i] ?? [])] : [])),
+    data: teams.flatMap((team, i) => (granted[i] ? [teamDocument(team, granted[i], users[i] ?? [])] : [])),
     userIds: [...new Set(users.flat())],
   };
 };
@@ -94,8 +94,8 @@ const withUsers = (memberships: Membership[], users: User[]): Resource[] =>
     return { ...document, relationships: rest };
   });
 
-const answer = async (context: Context<Subject>, one: Team): Promise<[Resource, Resource[] | undefined]> => {
-  const { data, userIds } = await teamDocuments(context.principal, [one]);
+const answer = async (context: Context<Subject>, team: Team): Promise<[Resource, Resource[] | undefined]> => {
+  const { data, userIds } = await teamDocuments(context.principal, [team]);
   return [data[0] as Resource, await included(context, userIds)];
 };
 

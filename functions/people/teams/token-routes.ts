@@ -65,7 +65,7 @@ const create = async (context: Context<Team>): Promise<Answer> => {
     throw unprocessable('/data/attributes/description', 'description: is required');
   }
   const others = await listTokens(accountOfTeam(context.subject.id));
-  if (others.some((one) => one.description === description)) {
+  if (others.some((token) => token.description === description)) {
     throw unprocessable(
       '/data/attributes/description',
       'description: has already been taken by another token of the team',
@@ -104,8 +104,8 @@ const expiryFilter = (query: URLSearchParams): ((token: Token) => boolean) => {
 const orderOf =
   (sort: string) =>
   (a: Token, b: Token): number => {
-    const [one, other] = [a, b].map(({ expiredAt }) => (expiredAt === null ? Infinity : Date.parse(expiredAt)));
-    const order = one === other ? 0 : (one ?? 0) - (other ?? 0);
+    const [first, second] = [a, b].map(({ expiredAt }) => (expiredAt === null ? Infinity : Date.parse(expiredAt)));
+    const order = first === second ? 0 : (first ?? 0) - (second ?? 0);
     return sort.startsWith('-') ? -order : order;
   };
 
@@ -117,9 +117,9 @@ const manageable = async (
 ): Promise<Token[]> => {
   const teams = await getTeams([...new Set(tokens.flatMap(({ teamId }) => teamId ?? []))]);
   const granted = new Set<string>();
-  for (const one of teams.filter(isWanted)) {
-    const permissions = await principal.on({ organization: one.organization, team: one });
-    if (permissions.has('team:manage-tokens')) granted.add(one.id);
+  for (const candidate of teams.filter(isWanted)) {
+    const permissions = await principal.on({ organization: candidate.organization, team: candidate });
+    if (permissions.has('team:manage-tokens')) granted.add(candidate.id);
   }
   return tokens.filter(({ teamId = '' }) => granted.has(teamId));
 };

@@ -4,13 +4,13 @@ import { TarError, tarEntries } from '../../tar.ts';
 import type { SourceFile } from './engine.ts';
 import { PolicySetError } from './policy-blocks.ts';
 
-/** A policy set version as it is uploaded: a gzip tar. Nothing of it is written to disk; only its text files are taken. */
+/** The archive of a policy set version, a gzip tar. It is never written to disk; only text files are read. */
 
 export const archiveLimits = { packedBytes: 10 * 1024 * 1024, unpackedBytes: 50 * 1024 * 1024, files: 2000 };
 /** `files`: entries below the root. */
 export type ArchiveLimits = typeof archiveLimits;
 
-/** Text that an engine reads; tests of policies are their authors' own. */
+/** Text that an engine reads; tests of policies are left out. */
 const taken = /(^|\/)(policies\.hcl|sentinel\.hcl|data\.(json|ya?ml))$|\.(rego|sentinel)$/;
 const tests = /_test\.rego$/;
 
@@ -44,8 +44,8 @@ const text = (path: string, content: Buffer): string => {
 };
 
 /**
- * The files of a policy set by their paths below `root`, in the order of paths. Of two with one name the later counts.
- * Links are passed over: what they stand for is not packed with them.
+ * The files of a policy set by their paths below `root`, in the order of paths. The later of two equal names counts.
+ * Links are ignored: their targets may not be in the archive.
  *
  * @param root the set's `policies-path`; empty for the whole archive
  * @throws {PolicySetError} with what to do

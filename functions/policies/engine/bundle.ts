@@ -4,7 +4,7 @@ import { type Declared, readPoliciesFile } from './policies-file.ts';
 import { PolicySetError } from './policy-blocks.ts';
 import { readSentinelFile, type SentinelPolicy } from './sentinel-file.ts';
 
-/** What a version of a policy set comes to: what is asked, and the files that answer. Kept as JSON beside the archive. */
+/** The content of a policy set version: queries and source files. Stored as JSON beside the archive. */
 export type Bundle =
   | { language: 'rego'; policies: Declared[]; files: SourceFile[] }
   | { language: 'sentinel'; policies: SentinelPolicy[]; files: SourceFile[] };

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 
 export interface ProcessLimits {
   seconds: number;
-  /** Of data, which is nearly all that a Go program takes. */
+  /** Limit of the data segment, which is nearly all that a Go program uses. */
   memoryMiB: number;
   outputBytes: number;
 }
@@ -19,22 +19,23 @@ export interface ProcessResult {
   exceeded?: 'time' | 'memory' | 'output';
 }
 
-/** A Go program's own before it does anything: stacks, tables (seen on amd64: 60 MiB). */
+/** What a Go program uses before it does anything: stacks, tables (measured on amd64: 60 MiB). */
 const startMiB = 64;
 const keptErrorBytes = 64 * 1024;
 
 /**
- * Go's own limit comes first and makes it collect harder; the system's stops it for good: on what was made writable,
- * since Go reserves a gigabyte of addresses more than it uses. Where the shell cannot limit (macOS), Go's is all there is.
+ * Go's own limit applies first and makes it collect garbage more often; the system's limit ends the process. That one is on
+ * writable memory, since Go reserves a gigabyte more of addresses than it uses. Where the shell has no such limit
+ * (macOS), only Go's applies.
  */
 const limited = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
 
-/** Go dies of it in several ways, one of them in its collector (seen with 1.26). */
+/** Messages of Go when memory runs out, one of them from its garbage collector (seen with 1.26). */
 const outOfMemory = /out of memory|cannot allocate memory|^SIGSEGV/i;
 
 /**
- * Runs it to its end; never throws for what it does. Its environment is empty but for what Go needs, its working
- * directory `directory`, which should be its own.
+ * Runs the process to its end; its failures are results, never exceptions. Its environment has only what Go needs, and its
+ * working directory is `directory`, which nothing else should use.
  */
 export const runBounded = (
   program: string,
@@ -48,7 +49,7 @@ export const runBounded = (
       cwd: directory,
       env: { HOME: directory, TMPDIR: directory, GOMEMLIMIT: `${memoryMiB}MiB`, GOMAXPROCS: '2' },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that whatever it starts is killed with it.
+      // Its own process group, so that its children are killed with it.
       detached: true,
     });
     let exceeded: ProcessResult['exceeded'];
@@ -57,7 +58,7 @@ export const runBounded = (
       try {
         if (child.pid) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It has ended meanwhile.
+        // It has already ended.
       }
     };
     const timer = setTimeout(() => kill('time'), seconds * 1000);
@@ -70,7 +71,7 @@ export const runBounded = (
     });
     let complaints = '';
     child.stderr.setEncoding('utf8').on('data', (part: string) => {
-      // The reason comes first; a Go program that dies goes on with its stacks.
+      // The reason comes first; a crashing Go program prints its stacks after it.
       if (complaints.length < keptErrorBytes) complaints += part;
     });
     child.on('error', (error) => {

@@ -41,7 +41,7 @@ export type PolicyAnswer = { value: unknown } | { error: string };
 export interface EvaluationResult {
   /** In the order of the policies. */
   answers: PolicyAnswer[];
-  /** For users: problems that did not prevent the evaluation. */
+  /** Problems that did not prevent the evaluation, for people. */
   warnings: string[];
 }
 

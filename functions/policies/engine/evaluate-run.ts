@@ -56,22 +56,22 @@ const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[
 
 const once = async <V extends string>(
   run: Run,
-  [what, kind]: [ResultKind, PolicyKind],
+  [resultKind, kind]: [ResultKind, PolicyKind],
   judged: (sets: PolicySetOutcome[]) => ReasonedVerdict<V> & { count: Record<string, number> },
 ): Promise<ReasonedVerdict<V>> => {
-  let stored = await getPolicyResult(run.id, what);
+  let stored = await getPolicyResult(run.id, resultKind);
   if (!stored) {
     const started = Date.now();
     const sets = await outcomesOf(run, kind);
     const result = { runId: run.id, ...judged(sets), setCount: sets.length, durationMs: Date.now() - started };
-    stored = await keepPolicyResult(what, { ...result, at: new Date().toISOString() }, sets);
+    stored = await keepPolicyResult(resultKind, { ...result, at: new Date().toISOString() }, sets);
   }
   return { verdict: stored.verdict as V, ...(stored.reason === undefined ? {} : { reason: stored.reason }) };
 };
 
 /**
- * Evaluates the run's sets of kind `opa` and keeps what they said. May be repeated: the first result stands.
- * Never throws for what a policy does; throws when storage does not answer.
+ * Evaluates the run's sets of kind `opa` and stores the outcomes. May be repeated: the first result stays.
+ * A failing policy is an outcome, never an exception; throws only when storage fails.
  */
 export const evaluatePolicies = (run: Run): Promise<ReasonedVerdict<EvaluationVerdict>> =>
   once(run, ['evaluation', 'opa'], (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));

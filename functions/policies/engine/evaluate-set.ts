@@ -7,7 +7,7 @@ import type { Engine, InputFile, Limits, PolicyAnswer, SourceFile } from './engi
 import { findOpa, findSentinel } from './find-engine.ts';
 import { judge } from './result.ts';
 
-/** A policy with what is asked about it: Rego's rule, or the file of a Sentinel policy. */
+/** A policy with its query: the Rego rule, or the file of a Sentinel policy. */
 interface PolicyQuery {
   name: string;
   description: string;
@@ -20,14 +20,14 @@ interface Group {
   language: 'rego' | 'sentinel';
   policies: PolicyQuery[];
   files: SourceFile[];
-  /** Why there is nothing to ask. */
+  /** Why the group has no query. */
   error?: string;
 }
 
 /** Comments may stand before a Rego module's first line. */
 const isRego = (source: string): boolean => /^(\s*#.*\n|\s)*package\s/.test(source);
 
-/** A policy of its own is loaded by itself, so that a broken one breaks no other. */
+/** An individually managed policy is loaded by itself, so that it cannot break others. */
 const single = async (policy: FrozenPolicy, kind: FrozenPolicySet['kind']): Promise<Group> => {
   const { query, ...rest } = policy;
   const source = await readPolicy(policy);
@@ -53,7 +53,7 @@ const groupsOf = async ({ bundleKey, policies = [], kind }: FrozenPolicySet): Pr
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * What a set says of the input. Never throws for what its policies do: who cannot be judged has failed.
+ * Evaluates a set. A policy that cannot be evaluated fails; that is an outcome, never an exception.
  * @throws {Error} when its content cannot be read
  */
 export const evaluateSet = async (
@@ -63,7 +63,7 @@ export const evaluateSet = async (
 ): Promise<PolicySetOutcome> => {
   const [groups, variables] = await Promise.all([groupsOf(set), openParameters(set)]);
   const parameters = Object.fromEntries(variables.map(({ key, value }) => [key, value]));
-  // Rules and the errors of functions repeat what they were given.
+  // Rules and errors of functions may repeat sensitive input.
   const mask = new Mask(secretsOf(variables));
   const outcome: PolicySetOutcome = {
     policySetId: set.id,

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 import { openOpa } from './opa.ts';
 import { openSentinel } from './sentinel.ts';
 
-/** The one that is downloaded, or built; any on the PATH goes before it. */
+/** The version to download or build; a binary on the PATH takes precedence. */
 export const opaVersion = '1.19.0';
 
 /** SHA-256 of that release's files (OPA releases: `<file>.sha256`), by platform and architecture as Node names them. */
@@ -31,7 +31,7 @@ const released: Record<string, { file: string; sha256: string }> = {
 
 export type Released = (typeof released)[string];
 
-/** Engines are sought when the first policy asks; who has none says how to get one. */
+/** Engines are located when the first policy is evaluated; a missing one is an error with the remedy. */
 class EngineMissingError extends Error {
   override name = 'EngineMissingError';
 }
@@ -54,12 +54,12 @@ const isExecutable = async (path: string): Promise<boolean> => {
   }
 };
 
-/** Where the pinned release is kept once it was downloaded or built. */
+/** Path of the downloaded or built release. */
 export const keptOpa = (): string => join(environment.cacheDirectory, 'opa', opaVersion, 'opa');
 
 /**
- * Downloads the pinned release and checks it. Two may do so at once; both end with a whole file.
- * @throws {Error} when it cannot be had, or is not what was released
+ * Downloads the pinned release and verifies it. Concurrent downloads are safe; both end with a complete file.
+ * @throws {Error} when the download fails or the checksum differs
  */
 export const downloadOpa = async (
   signal: AbortSignal,
@@ -111,7 +111,7 @@ const find = async (): Promise<Engine> => {
   }
 };
 
-/** Asked once; asked again after a failure. */
+/** Remembers the result, but not a failure. */
 const remembered = (open: () => Promise<Engine>): (() => Promise<Engine>) => {
   let opened: Promise<Engine> | undefined;
   return () => {

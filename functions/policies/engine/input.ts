@@ -8,19 +8,19 @@ import type { Workspace } from '../../workspaces/records.ts';
 import type { InputFile } from './engine.ts';
 
 export interface PolicyInputContext {
-  /** Absent of a plan-only run whose workspace was deleted at the same time. */
+  /** Absent for a plan-only run whose workspace was deleted at the same time. */
   workspace?: Pick<
     Workspace,
     'createdAt' | 'description' | 'executionMode' | 'autoApply' | 'workingDirectory' | 'tags'
   >;
   project?: { id: string; name: string };
-  /** Name of who created the run. */
+  /** Username of the run's creator. */
   createdBy: string;
   /** Of the run's variables, never their values. */
   variables: { key: string; category: string; sensitive: boolean }[];
 }
 
-/** `input.run`, with what is known of its cost as Sentinel's tfrun has it (HCP docs: OPA input). There is no version control system here; the commit is what the uploader said. */
+/** `input.run`, with the cost in the form of Sentinel's tfrun (HCP docs: OPA input). An uploader can claim any commit. */
 export const runInput = (run: Run, { workspace, ...around }: PolicyInputContext): Record<string, unknown> => {
   const cost = costInput(run.costEstimate);
   return {
@@ -57,8 +57,8 @@ export const runInput = (run: Run, { workspace, ...around }: PolicyInputContext)
 };
 
 /**
- * Writes `{plan, run}` to a file of its own, which `remove` takes away. The plan goes there as it is: one of 5,000
- * resources is 10 MB of text, and ten times that when parsed.
+ * Writes `{plan, run}` to a temporary file, which `remove` deletes. The plan is copied as text: one with 5,000 resources
+ * has 10 MB, and takes ten times that when parsed.
  */
 export const writeInput = async (
   plan: Buffer,

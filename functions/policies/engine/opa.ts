@@ -5,8 +5,8 @@ import { type ProcessLimits, type ProcessResult, runBounded } from './child.ts';
 import type { Engine, EvaluationRequest, EvaluationResult, Limits, PolicyAnswer } from './engine.ts';
 
 /**
- * Open Policy Agent, as the `opa` binary. Rego can neither reach the network nor see the environment: the functions for
- * that are not there (OPA docs: capabilities). What policies are loaded with are their set's files and `data.params`.
+ * Open Policy Agent, as the `opa` binary. Rego can neither reach the network nor read the environment: those functions are
+ * disabled (OPA docs: capabilities). Policies are loaded with their set's files and `data.params`.
  */
 
 interface Capabilities {
@@ -14,12 +14,12 @@ interface Capabilities {
   allow_net?: string[];
 }
 
-/** Of the functions whose answers come from outside the policy, those that do no harm. */
+/** Harmless functions among those whose results come from outside the policy. */
 const harmless = /^(time\.now_ns|rand\.intn|uuid\.rfc4122|io\.jwt\..*)$/;
-/** By name as well, for versions that do not mark them. */
+/** Disabled by name too: older versions do not mark them as nondeterministic. */
 const harmful = /^(http\.send|net\.lookup_ip_addr|opa\.runtime)$/;
 
-/** What policies may use: everything but functions that look outside. @throws {Error} when it does not say */
+/** Capabilities of policies: everything but functions that reach outside. @throws {Error} when OPA does not list them */
 const restricted = (current: string): string => {
   const all = JSON.parse(current) as Capabilities;
   const builtins = all.builtins.filter(
@@ -39,7 +39,7 @@ interface OpaOutput {
   result?: { expressions?: { value?: unknown }[] }[];
 }
 
-/** `network/deny.rego line 7: …`; `root` is where the files lie. */
+/** `network/deny.rego line 7: …`; `root` is the folder of the files. */
 const describeError = ({ message, location }: OpaError, root: string): string => {
   const file = location?.file?.replace(`${root}/`, '');
   return file ? `${file} line ${location?.row ?? 1}: ${message}` : message;
@@ -48,15 +48,15 @@ const describeError = ({ message, location }: OpaError, root: string): string =>
 const maxErrors = 5;
 const toldAll = (errors: OpaError[], root: string): string => {
   const each = [...new Set(errors.map((error) => describeError(error, root)))];
-  // Of one mistake it tells twice, shorter and longer.
-  const all = each.filter((one) => !each.some((other) => other !== one && other.startsWith(one)));
+  // OPA reports some mistakes twice, in a shorter and a longer form.
+  const all = each.filter((path) => !each.some((other) => other !== path && other.startsWith(path)));
   const more = all.length - maxErrors;
   return all.slice(0, maxErrors).join('; ') + (more > 0 ? `; and ${more} more` : '');
 };
 
 const oldSyntax = /`(if|contains)` keyword is required|var cannot be used for rule name/;
 
-/** What OPA says, and what to do about it where that is known. */
+/** OPA's error, with a remedy for common ones. */
 const advised = (message: string): string => {
   if (message.includes('undefined function')) {
     return `${message}. Functions that access the network or the environment are disabled for policies. Use input instead.`;
@@ -73,7 +73,7 @@ const exceeding = (limits: Limits, seconds: number): Record<NonNullable<ProcessR
   output: `it returned more than ${limits.outputBytes} bytes; return messages instead of whole resources`,
 });
 
-/** Rego of before 1.0 needs no `if` and `contains`. */
+/** Rego before 1.0 needs no `if` and `contains`. */
 const isOld = (toolVersion: string): boolean => /^v?0\./.test(toolVersion);
 
 class Session {
@@ -88,7 +88,7 @@ class Session {
     this.#question = question;
   }
 
-  /** All policies in one process, since loading a large plan takes longer than judging it; if that fails, each in its own. */
+  /** All policies in one process, since loading a large plan takes longer than evaluating it; if that fails, each in its own. */
   async ask(): Promise<PolicyAnswer[]> {
     const queries = this.#question.policies.map(({ query }) => query);
     if (queries.length > 1) {
@@ -133,7 +133,7 @@ class Session {
     }
     const errors = output.errors ?? [];
     const root = join(this.#directory, 'files');
-    // Errors of functions leave their expression undefined, as OPA has it; everything else is fatal.
+    // In OPA, errors of functions leave their expression undefined; all other errors are fatal.
     const fatal = errors.filter(({ code }) => code !== 'eval_builtin_error');
     if (fatal.length || exitCode !== 0) return { error: advised(toldAll(fatal.length ? fatal : errors, root)) };
     for (const error of errors) this.warnings.add(describeError(error, root));

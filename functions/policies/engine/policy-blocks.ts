@@ -1,14 +1,14 @@
 import { type Block, type File, parseHcl } from '../../hcl.ts';
 import { type EnforcementLevel, enforcementLevels, type PolicyKind } from '../../run/policies.ts';
 
-/** `policy "name" { … }` blocks, of which a policy set's configuration consists (HCP docs: policy set configuration). */
+/** The `policy "name" { … }` blocks of a policy set's configuration (HCP docs: policy set configuration). */
 
 /** An error in a policy set's files, for its author. */
 export class PolicySetError extends Error {
   override name = 'PolicySetError';
 }
 
-/** More are refused: each is evaluated, and the results of all are kept. */
+/** Maximum of policies in a set: each is evaluated, and all results are stored. */
 export const maxPolicies = 200;
 
 export interface PolicyBlock {
@@ -21,10 +21,10 @@ export interface PolicyBlock {
   fail(what: string, attribute?: string): never;
 }
 
-/** Large enough for a page about each policy; the first reader pays for parsing, so it is bounded. */
+/** Maximum size in characters: enough for a page about each policy, and quick to parse. */
 const maxDeclaration = 4 * 1024 * 1024;
 
-/** Brackets are followed by recursion: what nests deeper than the stack is no policy set's configuration. */
+/** The parser recurses into brackets; no real configuration nests deeper than the stack. */
 const parse = (content: string, fail: (line: number, what: string) => never): File => {
   if (content.length > maxDeclaration)
     fail(1, `it has more than ${maxDeclaration} characters, the maximum; create another set`);
@@ -45,9 +45,9 @@ const textOf = (name: string, value: string, fail: (what: string) => never): str
   if (inner === undefined) return fail(`${name} must be a quoted string, e.g. ${name} = "…"`);
   if (/(?<!\$)\$\{|(?<!%)%\{/.test(inner)) return fail(`${name} must be a plain string, without \${…} or %{…} in it`);
   return inner
-    .replaceAll(escaped, (all, four?: string, eight?: string, one?: string) => {
+    .replaceAll(escaped, (all, four?: string, eight?: string, letter?: string) => {
       const code = Number.parseInt(four ?? eight ?? '', 16);
-      const character = code <= 0x10ffff ? String.fromCodePoint(code) : escapes[one ?? ''];
+      const character = code <= 0x10ffff ? String.fromCodePoint(code) : escapes[letter ?? ''];
       return character ?? fail(`${name} has the unknown escape ${all}; write \\\\ for a backslash`);
     })
     .replaceAll(/([$%])\1\{/g, '$1{');
@@ -55,12 +55,12 @@ const textOf = (name: string, value: string, fail: (what: string) => never): str
 
 /**
  * The policies that a file declares, in its order.
- * @param known the attributes a policy may have
+ * @param allowed the attributes that a policy may have
  * @throws {PolicySetError} with file, line and what to do
  */
 export const readPolicyBlocks = (file: string, content: string, allowed: readonly string[]): PolicyBlock[] => {
-  const fail = (line: number, what: string): never => {
-    throw new PolicySetError(`${file} line ${line}: ${what}`);
+  const fail = (line: number, problem: string): never => {
+    throw new PolicySetError(`${file} line ${line}: ${problem}`);
   };
   const read = (block: Block): PolicyBlock => {
     const { attributes, labels, line, lines } = block;
@@ -71,16 +71,16 @@ export const readPolicyBlocks = (file: string, content: string, allowed: readonl
     if (unknown) fail(lines[unknown] ?? line, `a policy has no "${unknown}"; it has ${allowed.join(', ')}`);
     const [nested] = block.blocks;
     if (nested) fail(nested.line, `a policy has no block "${nested.type}"; remove it`);
-    const failAt = (what: string, attribute = ''): never => fail(lines[attribute] ?? line, what);
+    const failAt = (problem: string, attribute = ''): never => fail(lines[attribute] ?? line, problem);
     const text = (attribute: string): string | undefined => {
       const value = attributes[attribute];
-      return value === undefined ? undefined : textOf(attribute, value, (what) => failAt(what, attribute));
+      return value === undefined ? undefined : textOf(attribute, value, (problem) => failAt(problem, attribute));
     };
     const level = (kind: PolicyKind): EnforcementLevel => {
       const levels: readonly EnforcementLevel[] = enforcementLevels[kind];
       const chosen = text('enforcement_level') ?? levels[0];
-      const level = levels.find((one) => one === chosen);
-      const choices = levels.map((one) => `"${one}"`).join(', ');
+      const level = levels.find((candidate) => candidate === chosen);
+      const choices = levels.map((candidate) => `"${candidate}"`).join(', ');
       return level ?? failAt(`of a policy of kind ${kind} the level is one of ${choices}`, 'enforcement_level');
     };
     return { name, line, text, level, fail: failAt };

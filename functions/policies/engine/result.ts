@@ -2,15 +2,15 @@ import type { PolicyOutcome } from '../../run/policies.ts';
 import type { PolicyAnswer } from './engine.ts';
 
 /**
- * What a policy's answer means. A list of what is wrong: empty passes (HCP docs: OPA query). True or false: of a rule
- * whose name says that it denies, true fails; of any other, false does. Anything else is an error.
+ * Interprets the result of a query. An empty list of messages passes (HCP docs: OPA query). A boolean depends on the rule's
+ * name: for a rule that denies, true fails; for all others, false fails. Anything else is an error.
  */
 
-/** Kept of a policy's messages; the rest is counted. */
+/** Maximum of stored messages of a policy; the rest is counted. */
 export const maxMessages = 100;
 export const maxMessage = 2000;
 
-/** The last name of a query that is nothing but a reference: `data.a.deny`, `data["a"].deny_public`. */
+/** The last name of a query that is a plain reference: `data.a.deny`, `data["a"].deny_public`. */
 const lastName = /^data(?:\.\w+|\["[^"]+"\])*(?:\.(\w+)|\["([^"]+)"\])$/;
 const denying = /^(deny|denied|violation|reject|fail|error)/;
 
@@ -21,7 +21,7 @@ const denies = (query: string): boolean => {
 
 const cut = (text: string): string => (text.length > maxMessage ? `${text.slice(0, maxMessage - 1)}…` : text);
 
-/** A message, or an object with one; undefined for what is neither. */
+/** The message of a string, or of an object with one; otherwise undefined. */
 const message = (item: unknown): unknown => {
   if (typeof item === 'string') return cut(item);
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;

@@ -5,8 +5,8 @@ import { runBounded } from './child.ts';
 import type { Engine, EvaluationRequest, EvaluationResult, PolicyAnswer } from './engine.ts';
 
 /**
- * Sentinel, where its binary is provided: it is closed, so that it cannot be fetched. A policy's query is its file. What
- * Terraform gives it as imports is handed over as static ones: `tfplan/v2` and `tfrun` (Sentinel docs: configuration).
+ * Sentinel, where the operator provides its binary: its license does not allow downloading it. A policy's query is its file.
+ * HCP Terraform's imports `tfplan/v2` and `tfrun` are passed as static ones (Sentinel docs: configuration).
  */
 
 interface Plan {

@@ -30,7 +30,7 @@ export interface ModuleContent {
 const unquoted = (expression = ''): string => {
   const [, text] = /^"((?:[^"\\]|\\.)*)"$/s.exec(expression) ?? [];
   if (text === undefined) return /^<<-?\w+\r?\n/.test(expression) ? heredoc(expression) : expression;
-  return text.replaceAll(/\\(["\\nt])/g, (_, one: string) => ({ n: '\n', t: '\t' })[one] ?? one);
+  return text.replaceAll(/\\(["\\nt])/g, (_, letter: string) => ({ n: '\n', t: '\t' })[letter] ?? letter);
 };
 
 const heredoc = (expression: string): string => expression.split(/\r?\n/).slice(1, -1).join('\n');
@@ -45,14 +45,14 @@ const bodyOfJson = (text: string): Body => {
   const blocks: Body['blocks'] = [];
   const expression = (value: unknown) => JSON.stringify(value);
   const add = (type: string, labels: string[], content: unknown): void => {
-    for (const one of [content].flat()) {
-      if (!isObject(one)) continue;
-      const attributes = Object.fromEntries(Object.entries(one).map(([name, value]) => [name, expression(value)]));
-      blocks.push({ type, labels, line: 1, lines: {}, attributes, blocks: nestedProviders(type, one) });
+    for (const item of [content].flat()) {
+      if (!isObject(item)) continue;
+      const attributes = Object.fromEntries(Object.entries(item).map(([name, value]) => [name, expression(value)]));
+      blocks.push({ type, labels, line: 1, lines: {}, attributes, blocks: nestedProviders(type, item) });
     }
   };
-  const nestedProviders = (type: string, one: Json): Body['blocks'] =>
-    type === 'terraform' && isObject(one.required_providers)
+  const nestedProviders = (type: string, block: Json): Body['blocks'] =>
+    type === 'terraform' && isObject(block.required_providers)
       ? [
           {
             type: 'required_providers',
@@ -60,7 +60,7 @@ const bodyOfJson = (text: string): Body => {
             line: 1,
             lines: {},
             attributes: Object.fromEntries(
-              Object.entries(one.required_providers).map(([name, value]) => [name, expression(value)]),
+              Object.entries(block.required_providers).map(([name, value]) => [name, expression(value)]),
             ),
             blocks: [],
           },

@@ -29,8 +29,8 @@ class ArchiveError extends Error {
   override name = 'ArchiveError';
 }
 
-const tooMuch = (what: Exceeded): never => {
-  if (what === 'bytes') throw new ArchiveError('The archive has more than 1 GiB unpacked.');
+const tooMuch = (exceeded: Exceeded): never => {
+  if (exceeded === 'bytes') throw new ArchiveError('The archive has more than 1 GiB unpacked.');
   throw new ArchiveError('The archive takes too long to unpack. Leave out files that do not belong to the module.');
 };
 

@@ -52,11 +52,11 @@ const versions = async ({ subject }: Context<Module>): Promise<Answer> => {
 
 const requestedVersion = async ({ request, subject }: Context<Module>): Promise<ModuleVersion> => {
   const number = request.params.moduleVersion;
-  const one =
+  const version =
     number === undefined
       ? newestStable(await usable(subject))
       : await getSettledVersion(subject, param(request, 'moduleVersion'));
-  if (one?.status === 'ok') return one;
+  if (version?.status === 'ok') return version;
   throw notFound(`Version ${number ?? ''} of ${addressOf(subject)} not found.`);
 };
 
@@ -75,21 +75,21 @@ const toNewest = async (context: Context<Module>): Promise<Answer> => {
 
 const details = async (context: Context<Module>): Promise<Answer> => {
   const { subject } = context;
-  const one = await requestedVersion(context);
-  const content = one.detailsKey && (await getObject(one.detailsKey));
-  if (!content) throw notFound(`Details of ${addressOf(subject)} ${one.version} not found.`);
+  const requested = await requestedVersion(context);
+  const content = requested.detailsKey && (await getObject(requested.detailsKey));
+  if (!content) throw notFound(`Details of ${addressOf(subject)} ${requested.version} not found.`);
   const { root, submodules, examples } = JSON.parse(content.toString('utf8')) as Details;
   return plain({
-    id: `${addressOf(subject)}/${one.version}`,
+    id: `${addressOf(subject)}/${requested.version}`,
     owner: subject.organization,
     namespace: subject.namespace,
     name: subject.name,
-    version: one.version,
+    version: requested.version,
     provider: subject.provider,
     description: '',
     source: '',
     tag: '',
-    published_at: one.createdAt,
+    published_at: requested.createdAt,
     downloads: 0,
     verified: false,
     root,
@@ -97,7 +97,7 @@ const details = async (context: Context<Module>): Promise<Answer> => {
     examples,
     providers: [subject.provider],
     versions: (await usable(subject)).map(({ version }) => version),
-    deprecation: one.deprecation ?? null,
+    deprecation: requested.deprecation ?? null,
   });
 };
 

@@ -27,7 +27,7 @@ export const deleteModule = async (module: Module): Promise<void> => {
 /** Configurations of its test runs. */
 const removeConfigurations = async (moduleId: string): Promise<void> => {
   const { pk } = keys.workspace(moduleId);
-  for (const one of await queryAll<Key & { configurationVersionId: string }>({ pk, prefix: 'CV#' })) {
-    await deleteConfigurationVersion(one);
+  for (const pointer of await queryAll<Key & { configurationVersionId: string }>({ pk, prefix: 'CV#' })) {
+    await deleteConfigurationVersion(pointer);
   }
 };

@@ -55,7 +55,7 @@ const byName = (read: (request: ApiRequest) => { registry: string; namespace: st
     const { registry, namespace } = read(request);
     const name = param(request, 'moduleName');
     const modules = (await listModules(param(request, 'organization'))).filter(
-      (one) => one.name === name && one.registry === registry && one.namespace === namespace,
+      (module) => module.name === name && module.registry === registry && module.namespace === namespace,
     );
     return modules[0] && { organization: modules[0].organization, modules };
   },
@@ -66,7 +66,7 @@ const inOldPath: Finder<Named> = {
   ...common,
   find: async (request) => {
     const name = param(request, 'moduleName');
-    const all = (await listModules(param(request, 'organization'))).filter((one) => one.name === name);
+    const all = (await listModules(param(request, 'organization'))).filter((module) => module.name === name);
     const own = all.filter(({ registry }) => registry === 'private');
     return all[0] && { organization: all[0].organization, modules: own.length ? own : all };
   },
@@ -110,7 +110,7 @@ const listing =
     const filters: [string | null, (module: Module) => string][] = [
       [query.get('filter[registry_name]'), ({ registry }) => registry],
       [query.get('filter[provider]'), ({ provider }) => provider],
-      [query.get('filter[organization_name]'), (one) => one.organization],
+      [query.get('filter[organization_name]'), (candidate) => candidate.organization],
     ];
     const all = (await listModules(subject.organization)).filter(
       (module) =>
@@ -127,7 +127,7 @@ const listing =
       request,
       page,
       all.length,
-      shown.map((one) => moduleDocument(one, granted)),
+      shown.map((item) => moduleDocument(item, granted)),
       related.included,
     );
   };
@@ -224,7 +224,7 @@ const validate = async ({ request }: Context<InOrganization>): Promise<Answer> =
 
 const ofOrganization = '/organizations/{organization}/registry-modules';
 const named = `${ofOrganization}/{registry}/{namespace}/{moduleName}` as const;
-const one = `${named}/{moduleProvider}` as const;
+const path = `${named}/{moduleProvider}` as const;
 const old = '/registry-modules/{organization}/{moduleName}/{moduleProvider}';
 const oldDelete = '/registry-modules/actions/delete/{organization}/{moduleName}';
 
@@ -246,14 +246,14 @@ export const moduleRoutes = (leave: Leave, noCode: NoCodeProvisioning): Route[] 
       name: 'text',
       provider: 'text',
     }),
-    route('GET', one, 'registry:read', byAddress, read, { include }),
-    route('PATCH', one, 'registry:write-modules', byAddress, update),
-    route('DELETE', one, 'registry:write-modules', byAddress, remove),
+    route('GET', path, 'registry:read', byAddress, read, { include }),
+    route('PATCH', path, 'registry:write-modules', byAddress, update),
+    route('DELETE', path, 'registry:write-modules', byAddress, remove),
     route('DELETE', named, 'registry:write-modules', inPath, removeNamed),
-    route('POST', `${one}/versions`, 'registry:write-modules', byAddress, createVersion),
-    route('GET', `${one}/version`, 'registry:read', byAddress, readVersion, { module_version: 'text' }),
-    route('PATCH', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, changeVersion),
-    route('DELETE', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, removeVersion),
+    route('POST', `${path}/versions`, 'registry:write-modules', byAddress, createVersion),
+    route('GET', `${path}/version`, 'registry:read', byAddress, readVersion, { module_version: 'text' }),
+    route('PATCH', `${path}/{moduleVersion}`, 'registry:write-modules', byAddress, changeVersion),
+    route('DELETE', `${path}/{moduleVersion}`, 'registry:write-modules', byAddress, removeVersion),
     route('GET', '/registry-modules/{module}', 'registry:read', byId, read, { include }),
     route(
       'GET',

@@ -107,13 +107,13 @@ const remove = async ({ subject }: Context<GpgKey>): Promise<Answer> => {
 };
 
 const base = '/api/registry/private/v2/gpg-keys';
-const one = `${base}/{namespace}/{keyId}` as const;
+const path = `${base}/{namespace}/{keyId}` as const;
 
 /** By full path: these routes are not below `/api/v2`. */
 export const gpgKeyRoutes: Route[] = [
   userRoute('GET', base, 'any user', listAll, { 'filter[namespace]': 'text' }),
   route('POST', base, 'registry:write-providers', namespaceInBody, create),
-  route('GET', one, 'registry:read', key, async ({ subject }) => ok(gpgKeyDocument(subject))),
-  route('PATCH', one, 'registry:write-providers', key, change),
-  route('DELETE', one, 'registry:write-providers', key, remove),
+  route('GET', path, 'registry:read', key, async ({ subject }) => ok(gpgKeyDocument(subject))),
+  route('PATCH', path, 'registry:write-providers', key, change),
+  route('DELETE', path, 'registry:write-providers', key, remove),
 ];

@@ -34,8 +34,8 @@ const plain = (body: unknown): Answer => json(200, body, 'application/json');
 /** Providers whose signature clients can verify. 1 read for each key. */
 const signed = async ({ organization }: Provider, all: ProviderVersion[]): Promise<ProviderVersion[]> => {
   const ids = [...new Set(all.map(({ keyId }) => keyId))];
-  const known = await Promise.all(ids.map((id) => isKnownKey(organization, id)));
-  return all.filter(({ keyId }) => known[ids.indexOf(keyId)]);
+  const hasKey = await Promise.all(ids.map((id) => isKnownKey(organization, id)));
+  return all.filter(({ keyId }) => hasKey[ids.indexOf(keyId)]);
 };
 
 /** Only versions that can be installed. */
@@ -55,7 +55,7 @@ const download = async ({ request, subject }: Context<Provider>): Promise<Answer
   const [os, arch] = [param(request, 'os'), param(request, 'arch')];
   const stored = await getProviderVersion(subject.id, param(request, 'providerVersion'));
   const version = stored && (await settle(stored));
-  const platform = version && installable(version).find((one) => one.os === os && one.arch === arch);
+  const platform = version && installable(version).find((candidate) => candidate.os === os && candidate.arch === arch);
   const [verifiable] = version ? await signed(subject, [version]) : [];
   if (!version?.sums || !version.signatureKey || !platform?.key || !verifiable) {
     throw notFound(`${subject.name} ${param(request, 'providerVersion')} for ${platformName({ os, arch })} not found.`);

@@ -94,7 +94,9 @@ const idsOf = (versions: ProviderVersion[]): string[] => versions.map(({ id }) =
 const single = async ({ request, subject, granted }: Context<Provider>): Promise<Answer> => {
   const include = providerIncludes.of(request);
   const versions = await listProviderVersions(subject.id);
-  const included = include.size ? versions.map((one) => providerVersionDocument(subject, one, granted)) : undefined;
+  const included = include.size
+    ? versions.map((version) => providerVersionDocument(subject, version, granted))
+    : undefined;
   return ok(providerDocument(subject, idsOf(versions), granted), included && (await Promise.all(included)));
 };
 
@@ -119,10 +121,10 @@ const listAll = async ({ request, subject, granted }: Context<InOrganization>): 
   const registry = query.get('filter[registry_name]');
   const of = query.get('filter[organization_name]');
   const all = (await listProviders(subject.organization)).filter(
-    (one) =>
-      `${one.namespace}/${one.name}`.toLowerCase().includes(search) &&
-      (!registry || one.registry === registry) &&
-      (!of || one.organization === of),
+    (candidate) =>
+      `${candidate.namespace}/${candidate.name}`.toLowerCase().includes(search) &&
+      (!registry || candidate.registry === registry) &&
+      (!of || candidate.organization === of),
   );
   const shown = await Promise.all(
     pageSlice(all, page).map(async (provider) => ({ provider, versions: await listProviderVersions(provider.id) })),
@@ -208,8 +210,8 @@ const removePlatform = async ({ subject }: Context<InVersion>): Promise<Answer> 
 };
 
 const ofOrganization = '/organizations/{organization}/registry-providers';
-const one = `${ofOrganization}/{registry}/{namespace}/{providerName}` as const;
-const versions = `${one}/versions` as const;
+const path = `${ofOrganization}/{registry}/{namespace}/{providerName}` as const;
+const versions = `${path}/versions` as const;
 const version = `${versions}/{providerVersion}` as const;
 const platform = `${version}/platforms/{os}/{arch}` as const;
 
@@ -222,8 +224,8 @@ export const providerRoutes: Route[] = [
   }),
   route('POST', ofOrganization, 'registry:write-providers', organization, create),
   route('GET', '/registry-providers/{provider}', 'registry:read', byId, single, { include: providerIncludes }),
-  route('GET', one, 'registry:read', byAddress, single, { include: providerIncludes }),
-  route('DELETE', one, 'registry:write-providers', byAddress, remove),
+  route('GET', path, 'registry:read', byAddress, single, { include: providerIncludes }),
+  route('DELETE', path, 'registry:write-providers', byAddress, remove),
   route('GET', versions, 'registry:read', byAddress, listVersions),
   route('POST', versions, 'registry:write-providers', byAddress, createVersion),
   route('GET', version, 'registry:read', versionOf, readVersion),

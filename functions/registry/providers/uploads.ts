@@ -64,8 +64,8 @@ type Change = Record<string, unknown>;
 
 const sumsOf = async (version: ProviderVersion): Promise<Change> => {
   if (version.sums) return {};
-  const what = { versionId: version.id, what: 'SHA256SUMS', maxBytes: maxSumsBytes };
-  const accepted = await accept(sumsUpload(version), what);
+  const upload = { versionId: version.id, what: 'SHA256SUMS', maxBytes: maxSumsBytes };
+  const accepted = await accept(sumsUpload(version), upload);
   if (!accepted) return {};
   if ('error' in accepted) return { error: accepted.error };
   const byFile = readSums((await getObject(accepted.key))?.toString('utf8') ?? '');
@@ -75,8 +75,8 @@ const sumsOf = async (version: ProviderVersion): Promise<Change> => {
 
 const signatureOf = async (version: ProviderVersion): Promise<Change> => {
   if (version.signatureKey) return {};
-  const what = { versionId: version.id, what: 'SHA256SUMS.sig', maxBytes: maxSumsBytes };
-  const accepted = await accept(signatureUpload(version), what);
+  const upload = { versionId: version.id, what: 'SHA256SUMS.sig', maxBytes: maxSumsBytes };
+  const accepted = await accept(signatureUpload(version), upload);
   if (!accepted) return {};
   return 'error' in accepted ? { error: accepted.error } : { signatureKey: accepted.key };
 };

@@ -5,7 +5,6 @@ import { terraformReleases } from '../../binary/terraform-releases.ts';
 import type { Settings } from '../settings.ts';
 import { hashicorpKey } from './hashicorp-key.ts';
 import { platform } from './platform.ts';
-import { verifySignature } from './signature.ts';
 import { unzipFile } from './unzip.ts';
 
 /**
@@ -46,6 +45,8 @@ const checksum = async (
     engine === 'terraform' ? fetchSmall(`${sums}.${signatureSuffix}`, signal) : undefined,
   ]);
   if (signature) {
+    // On demand, and a file of its own (infra/bundle.ts): it is larger than all the rest.
+    const { verifySignature } = await import('./signature.ts');
     await verifySignature(list, signature, key).catch((error: Error) => {
       throw new Error(`the signature of ${sums} is not valid: ${error.message}`, { cause: error });
     });

@@ -28,8 +28,8 @@ const versionMs = 10_000;
 type Wanted = Job['terraform'];
 
 /**
- * The binary on PATH when its version fits, else one downloaded before, else a download.
- * @throws {PhaseError} which names the version found, the version requested and the cause
+ * The binary on PATH if its version matches, else an earlier download, else a new download.
+ * @throws {PhaseError} with the version found, the version requested and the cause
  */
 export const findBinary = async (wanted: Wanted, settings: Settings, signal: AbortSignal): Promise<Binary> => {
   const { engine, version } = wanted;
@@ -42,20 +42,20 @@ export const findBinary = async (wanted: Wanted, settings: Settings, signal: Abo
   const onPath = await lookUp(engine, settings);
   if (onPath && satisfies(onPath.version)) return onPath;
   const directory = join(settings.cacheDirectory, 'binaries');
-  const kept = await downloaded(directory, engine);
-  const usable = version === 'latest' ? undefined : newest(kept.keys(), satisfies);
-  if (usable) return kept.get(usable) as Binary;
+  const downloads = await downloaded(directory, engine);
+  const usable = version === 'latest' ? undefined : newest(downloads.keys(), satisfies);
+  if (usable) return downloads.get(usable) as Binary;
   try {
     return await download(wanted, satisfies, settings, directory, signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    const fallback = newest(kept.keys(), satisfies);
-    if (fallback) return kept.get(fallback) as Binary;
-    const present = onPath
+    const fallback = newest(downloads.keys(), satisfies);
+    if (fallback) return downloads.get(fallback) as Binary;
+    const found = onPath
       ? `the one on the runner's PATH is ${onPath.version}`
       : `${engine} not found on the runner's PATH`;
     throw new PhaseError(
-      `No ${productName[engine]} of version ${version}: ${present}, and a download failed (${messageOf(error)}). ` +
+      `No ${productName[engine]} of version ${version}: ${found}, and a download failed (${messageOf(error)}). ` +
         'Choose another version in the workspace, or allow the runner to reach the releases.',
     );
   }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 
 /**
- * Extracts one file of a zip archive. No other file is touched, so no other name in it can do harm.
+ * Extracts one file of a zip archive. Other entries are ignored, so their names can do no harm.
  * @throws {Error} when the archive has no such file or is damaged
  */
 export const unzipFile = async (archive: string, name: string, target: string, mode: number): Promise<void> => {
@@ -44,11 +44,11 @@ export const unzipAll = async (
       const mode = externalFileAttributes >>> 16;
       const type = mode & typeBits;
       if (!nameForm.test(fileName) || (type !== 0 && type !== regularFile)) {
-        throw new Error(`the archive has ${JSON.stringify(fileName)}, which is no plain file`);
+        throw new Error(`the archive has ${JSON.stringify(fileName)}, which is not a regular file`);
       }
       files += 1;
       bytes += uncompressedSize;
-      if (files > limits.files || bytes > limits.bytes) throw new Error('the archive unpacks to too much');
+      if (files > limits.files || bytes > limits.bytes) throw new Error('the archive is too large when unpacked');
       const path = join(target, fileName);
       mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
       // yauzl fails on more bytes than the entry announces.

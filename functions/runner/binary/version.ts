@@ -14,10 +14,10 @@ const form = /^(=|!=|>=|<=|>|<|~>)?\s*v?(\d+(?:\.\d+){0,2})(-[0-9A-Za-z.-]+)?$/;
 const core = (version: string): string => version.replace(/[-+].*$/, '');
 
 /** A pre-release satisfies only a constraint that names a pre-release of the same version. */
-const comparable = (version: string, wanted: string): boolean =>
-  !version.includes('-') || (wanted.includes('-') && core(version) === core(wanted));
+const comparable = (version: string, required: string): boolean =>
+  !version.includes('-') || (required.includes('-') && core(version) === core(required));
 
-const one = (text: string): Satisfies => {
+const parsePart = (text: string): Satisfies => {
   const match = form.exec(text.trim());
   if (!match) throw new Error(`"${text.trim()}" is not a version constraint`);
   const [, operator = '=', numbers = '', prerelease = ''] = match;
@@ -54,14 +54,14 @@ const one = (text: string): Satisfies => {
  */
 export const constraint = (text: string): Satisfies => {
   if (text.trim() === 'latest') return (version) => parse(version) !== null && !version.includes('-');
-  const all = text.split(',').map(one);
-  return (version) => parse(version) !== null && all.every((satisfies) => satisfies(version));
+  const parts = text.split(',').map(parsePart);
+  return (version) => parse(version) !== null && parts.every((satisfies) => satisfies(version));
 };
 
-/** The version asked for, when it is exactly one. */
+/** The requested version, if it is an exact one. */
 export const exactVersion = (text: string): string | undefined =>
   /^=?\s*v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)$/.exec(text.trim())?.[1];
 
-/** The newest of those that satisfy. */
+/** The newest matching version. */
 export const newest = (versions: Iterable<string>, satisfies: Satisfies): string | undefined =>
   [...versions].filter(satisfies).sort(compare).at(-1);

@@ -66,8 +66,10 @@ export class Identity {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { mode: 0o700 });
     try {
-      await identity.#add(credentials, (one, keep) => make(one, keep, job, signal));
-      await identity.#add(backed, (one, keep) => makeBacked(one, identity.#vault(one), keep, signal));
+      await identity.#add(credentials, (credential, keep) => make(credential, keep, job, signal));
+      await identity.#add(backed, (credential, keep) =>
+        makeBacked(credential, identity.#vault(credential), keep, signal),
+      );
       return identity;
     } catch (error) {
       await identity.end();
@@ -79,14 +81,14 @@ export class Identity {
     credentials: C[],
     make: (credential: C, keep: CredentialFolder) => One['made'] | Promise<One['made']>,
   ): Promise<void> {
-    const all = await Promise.allSettled(
-      credentials.map(async (one) => {
-        const { provider, tag } = one;
-        this.#made.push({ provider, tag, made: await make(one, new CredentialFolder(this.#folder, tag)) });
+    const results = await Promise.allSettled(
+      credentials.map(async (credential) => {
+        const { provider, tag } = credential;
+        this.#made.push({ provider, tag, made: await make(credential, new CredentialFolder(this.#folder, tag)) });
       }),
     );
     // Only once all have settled: credentials that others issued must be revoked.
-    const failed = all.find((one) => one.status === 'rejected');
+    const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
   }
 
@@ -139,13 +141,13 @@ export class Identity {
   }
 
   #value(of: Provider, pathOf: (file: string) => string): string {
-    const told = (entry: Entry) =>
+    const withPaths = (entry: Entry) =>
       Object.fromEntries(
         Object.entries(entry).map(([name, value]) => [name, isFile(value) ? pathOf(value.file) : value]),
       );
     const entries = this.#made
       .filter(({ provider }) => provider === of)
-      .map(({ tag, made }) => ({ tag, entry: told(made.entry ?? {}) }));
+      .map(({ tag, made }) => ({ tag, entry: withPaths(made.entry ?? {}) }));
     const untagged = entries.find(({ tag }) => tag === undefined);
     const aliases = entries.filter(({ tag }) => tag !== undefined).map(({ tag, entry }) => [tag, entry]);
     return asExpression({ default: untagged?.entry ?? null, aliases: Object.fromEntries(aliases) });

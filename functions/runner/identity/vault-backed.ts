@@ -53,7 +53,7 @@ const ofGcp = (backed: BackedGcp, data: Data, keep: CredentialFolder): IssuedCre
   return {
     environment: { GOOGLE_CREDENTIALS: file, GOOGLE_APPLICATION_CREDENTIALS: file },
     entry: { credentials: { file }, access_token: null },
-    secrets: [data.private_key_data as string, privateKeyIn(key)].filter((one) => one !== undefined),
+    secrets: [data.private_key_data as string, privateKeyIn(key)].filter((secret) => secret !== undefined),
   };
 };
 

@@ -33,8 +33,8 @@ export const keepCredentials = (home: string, { stateToken }: Job, { hosts }: Se
   const directory = join(home, '.terraform.d');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (hosts[0]) writeFileSync(join(directory, 'registry.tfrc'), genericHostBlock(hosts[0]), { mode: 0o600 });
-  const others = hosts.filter((host) => !isVariable(host));
-  if (others.length === 0) return;
-  const credentials = Object.fromEntries(others.map((host) => [host, { token: stateToken }]));
+  const hostsWithPort = hosts.filter((host) => !isVariable(host));
+  if (hostsWithPort.length === 0) return;
+  const credentials = Object.fromEntries(hostsWithPort.map((host) => [host, { token: stateToken }]));
   writeFileSync(join(directory, 'credentials.tfrc.json'), JSON.stringify({ credentials }), { mode: 0o600 });
 };

@@ -17,7 +17,7 @@ interface Whose {
 const patienceMs = 5000;
 const firstPauseMs = 2;
 const pauseGrowth = 1.5;
-/** Consecutive looks that must find nothing, in case processes are being started at the same time. */
+/** Consecutive scans that must find nothing, in case processes are being started at the same time. */
 const sureLooks = 3;
 const helperMs = 1000;
 
@@ -68,11 +68,11 @@ const killAll = ({ uid, gid }: Owner): Promise<void> =>
     const env = { PATH: '/usr/bin:/bin' };
     const helper = spawn('/bin/sh', ['-c', script], { uid, gid, env, cwd: '/', stdio: 'ignore' });
     const timer = setTimeout(() => helper.kill('SIGKILL'), helperMs);
-    const done = () => {
+    const finish = () => {
       clearTimeout(timer);
       resolve();
     };
-    helper.once('error', done).once('exit', done);
+    helper.once('error', finish).once('exit', finish);
   });
 
 const kill = (pid: string): void => {
@@ -83,7 +83,7 @@ const kill = (pid: string): void => {
   }
 };
 
-/** @returns whether none of them is left, as far as this system can tell */
+/** @returns whether no process is left, as far as this system can tell */
 export const endProcesses = async (whose: Whose): Promise<boolean> => {
   if (process.platform !== 'linux') return true;
   const end = Date.now() + patienceMs;
@@ -92,18 +92,18 @@ export const endProcesses = async (whose: Whose): Promise<boolean> => {
   let kills = 0;
   for (let pause = firstPauseMs; Date.now() < end; pause *= pauseGrowth) {
     const before = lastStarted();
-    // Processes seen at the last look that are not the user's are skipped.
-    const all = processes();
-    const left = all.filter((pid) => !cleared.has(pid) && isOwn(pid, whose));
-    cleared = new Set([String(process.pid), ...all.filter((pid) => !left.includes(pid))]);
-    if (left.length === 0) {
+    // Skip processes that the last scan found to be of other users.
+    const pids = processes();
+    const leftovers = pids.filter((pid) => !cleared.has(pid) && isOwn(pid, whose));
+    cleared = new Set([String(process.pid), ...pids.filter((pid) => !leftovers.includes(pid))]);
+    if (leftovers.length === 0) {
       looks += 1;
       if (looks >= sureLooks || lastStarted() === before) return true;
       continue;
     }
     looks = 0;
-    for (const pid of left) kill(pid);
-    // A dying process is gone at the next look; one that starts others is not.
+    for (const pid of leftovers) kill(pid);
+    // A dying process is gone by the next scan; one that keeps forking is not.
     if (whose.owner && kills++ > 0) await killAll(whose.owner);
     await sleep(pause);
   }

@@ -17,7 +17,7 @@ export interface Command {
   user: User;
   /** Receives standard output and error, in the order they were written; or a file for standard output alone. */
   output: ((bytes: Buffer) => void) | { file: string };
-  /** Runs at low priority: nobody waits for it. */
+  /** Runs at low priority, for background work. */
   background?: boolean;
 }
 
@@ -29,14 +29,14 @@ export interface ProcessResult {
 }
 
 /**
- * Runs its arguments in a process group of their own, which ends with this program, however that ends: `read` waits for
+ * Runs a command in its own process group, which ends with this program, however that ends: `read` waits for
  * the end of a pipe that only the runner holds. Both outputs share one pipe, to keep their order.
  */
 const wrapper = (both: boolean): string =>
   `exec 3<&0; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null${both ? ' 2>&1' : ''}`;
 
 const maxErrors = 16 * 1024;
-/** How long to read on: a process that has left the group may hold the pipe forever. */
+/** How long to keep reading: a process that has left the group may hold the pipe forever. */
 const drainMs = 2000;
 
 class Group implements Stoppable {
@@ -66,7 +66,7 @@ const groups = new Set<Group>();
 /** Users that have a process now. */
 const users = new Set<User>();
 
-/** Ends everything that still runs, with what it has started; for the runner's last moment. */
+/** Kills everything that still runs, with its children; for the runner's exit. */
 export const killEverything = async (): Promise<void> => {
   for (const group of groups) group.kill();
   await Promise.all([...users].map((user) => endProcesses(user)));

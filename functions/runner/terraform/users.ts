@@ -28,7 +28,7 @@ export class User {
     return this.#running > 0;
   }
 
-  /** To be called for each process that is started; {@link left} when it has ended. */
+  /** Must be called for each started process, and {@link left} when it has ended. */
   entered(): void {
     this.#running += 1;
   }
@@ -60,13 +60,13 @@ const firstUid = 60_000;
 
 const lastUid = 64_999;
 
-const each = 4;
+const usersPerRun = 4;
 
 /** capabilities(7): chown, dac_override, fowner, kill, setgid, setuid. */
 const needed = [0, 1, 3, 5, 6, 7].reduce((mask, bit) => mask | (1n << BigInt(bit)), 0n);
 
 const whyNot = (): string | undefined => {
-  if (process.platform !== 'linux') return 'only Linux tells all processes of a user';
+  if (process.platform !== 'linux') return 'only Linux can list all processes of a user';
   if (process.getuid?.() !== 0) return 'the runner is not root';
   const [, capabilities = '0'] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
   if ((BigInt(`0x${capabilities}`) & needed) !== needed)
@@ -77,7 +77,7 @@ const whyNot = (): string | undefined => {
       const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number);
       return first <= firstUid && first + count > lastUid;
     };
-    if (!lines.some(covers)) return `user ids ${firstUid} to ${lastUid} are not there (/proc/self/${map})`;
+    if (!lines.some(covers)) return `user ids ${firstUid} to ${lastUid} do not exist here (/proc/self/${map})`;
   }
   return undefined;
 };
@@ -92,13 +92,13 @@ const reserve = (uid: number): Promise<boolean> =>
   });
 
 const reserved = async (): Promise<number> => {
-  const count = Math.floor((lastUid - firstUid + 1) / each);
+  const count = Math.floor((lastUid - firstUid + 1) / usersPerRun);
   const begin = randomInt(count);
   // A runner that was killed may have left processes of a user.
   const busy = busyUsers();
   for (let n = 0; n < count; n++) {
-    const uid = firstUid + ((begin + n) % count) * each;
-    if ([uid, uid + 1, uid + 2].some((one) => busy.has(one))) continue;
+    const uid = firstUid + ((begin + n) % count) * usersPerRun;
+    if ([uid, uid + 1, uid + 2].some((id) => busy.has(id))) continue;
     if (await reserve(uid)) return uid;
   }
   throw new Error(`all user ids from ${firstUid} to ${lastUid} are in use by other runs`);
@@ -122,13 +122,13 @@ export const takeUsers = async (setting: string): Promise<Users> => {
   return { plan: new User(undefined), apply: new User(undefined), reader: new User(undefined) };
 };
 
-const others = 0o001;
+const executeByOthers = 0o001;
 
 /** Whether every user may enter a folder and all above it. */
 export const isPassable = (folder: string): boolean => {
   if (process.platform === 'win32') return false;
   try {
-    if (!(statSync(folder).mode & others)) return false;
+    if (!(statSync(folder).mode & executeByOthers)) return false;
   } catch {
     return false;
   }

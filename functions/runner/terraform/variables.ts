@@ -5,7 +5,9 @@ import { PhaseError } from '../errors.ts';
 
 /** Of several variables with one key the last wins (protocol.ts: rising precedence). */
 export const effective = (variables: JobVariable[], category: JobVariable['category']): JobVariable[] => [
-  ...new Map(variables.filter((one) => one.category === category).map((one) => [one.key, one])).values(),
+  ...new Map(
+    variables.filter((variable) => variable.category === category).map((variable) => [variable.key, variable]),
+  ).values(),
 ];
 
 const identifier = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
@@ -22,17 +24,17 @@ export const writeVariables = async (
   variables: JobVariable[],
   only?: ReadonlySet<string>,
 ): Promise<string[]> => {
-  const wanted = effective(variables, 'terraform').filter(({ key }) => !only || only.has(key));
-  if (wanted.length === 0) return [];
-  const bad = wanted.find(({ key }) => !identifier.test(key));
-  if (bad) {
+  const written = effective(variables, 'terraform').filter(({ key }) => !only || only.has(key));
+  if (written.length === 0) return [];
+  const invalid = written.find(({ key }) => !identifier.test(key));
+  if (invalid) {
     throw new PhaseError(
-      `"${bad.key}" is not a valid name for a Terraform variable. Rename or remove it in the workspace.`,
+      `"${invalid.key}" is not a valid name for a Terraform variable. Rename or remove it in the workspace.`,
     );
   }
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const plain = wanted.filter(({ hcl }) => !hcl);
-  const files = wanted
+  const plain = written.filter(({ hcl }) => !hcl);
+  const files = written
     .filter(({ hcl }) => hcl)
     .map(({ key, value }) => ({ path: join(directory, `${key}.tfvars`), content: `${key} = ${value}\n` }));
   if (plain.length) {

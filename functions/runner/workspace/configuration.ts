@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { parseHcl } from '../../hcl.ts';
 import { PhaseError } from '../errors.ts';
 
-/** What the runner must know of a root module before Terraform reads it. */
+/** What the runner reads from a root module before Terraform does. */
 export interface RootModule {
   backends: { type: string; file: string; line?: number }[];
   /** Names of its variables. */
   variables: string[];
-  /** Those of them whose values a plan does not keep, so that an apply needs them again. */
+  /** Ephemeral variables: plans do not store their values, so an apply needs them again. */
   ephemeralVariables: string[];
-  /** Names of the files that Terraform merges over the others, in its order. */
+  /** Names of the override files, in Terraform's order. */
   overrideFiles: string[];
 }
 
 type Engine = 'terraform' | 'tofu';
 
-/** Editors' files, which Terraform leaves alone as well. */
+/** Editors' temporary files, which Terraform ignores too. */
 const ignored = (name: string): boolean => /^\.|~$|^#.*#$/.test(name);
 const overrides = /^(.*_)?override\.(tf|tofu)(\.json)?$/;
 
@@ -64,9 +64,9 @@ const readNative = (module: RootModule, file: string, text: string): void => {
   }
 };
 
-/** In JSON a block is an object or an array of objects, labels are keys (HCL JSON syntax specification). */
+/** In JSON a block is an object or an array of objects, and labels are keys (HCL JSON syntax specification). */
 const bodies = (value: unknown): Record<string, unknown>[] =>
-  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'object' && one !== null);
+  (Array.isArray(value) ? value : [value]).filter((element) => typeof element === 'object' && element !== null);
 
 const readJson = (module: RootModule, file: string, text: string): void => {
   let root: unknown;
@@ -91,21 +91,21 @@ const readJson = (module: RootModule, file: string, text: string): void => {
 };
 
 /**
- * The workspace's state is the platform's: a `cloud` block or backend "remote" means the platform itself and is
+ * The platform stores the workspace's state: a `cloud` block or backend "remote" means the platform itself and is
  * replaced, any other backend would keep the state elsewhere.
  * @throws {PhaseError}
  */
 export const refuseOtherBackends = ({ backends }: RootModule): void => {
-  const other = backends.find(({ type }) => type !== 'remote');
-  if (!other) return;
-  const place = other.line ? `${other.file} line ${other.line}` : other.file;
+  const foreign = backends.find(({ type }) => type !== 'remote');
+  if (!foreign) return;
+  const place = foreign.line ? `${foreign.file} line ${foreign.line}` : foreign.file;
   throw new PhaseError(
-    `The configuration declares backend "${other.type}" (${place}), but this platform stores the workspace's state. ` +
+    `The configuration declares backend "${foreign.type}" (${place}), but this platform stores the workspace's state. ` +
       'Remove the block, or migrate its state first.',
   );
 };
 
-/** Terraform merges override files in the order of their names; the last one has the last word. */
+/** Terraform merges override files in the order of their names; the last one wins. */
 const lastName = (files: string[]): string => {
   const name = 'zz_stepform_override.tf';
   const last = files.at(-1);
@@ -114,11 +114,11 @@ const lastName = (files: string[]): string => {
     : `${last.replace(/_?override\.(tf|tofu)(\.json)?$/, '')}~_override.tf`;
 };
 
-/** The file with which Terraform is told to keep its state below a directory, in one with the workspace's name. */
+/** A backend that keeps the state below a directory, in a subdirectory with the workspace's name. */
 const backendFile = (directory: string, { overrideFiles }: RootModule): string =>
   join(directory, lastName(overrideFiles));
 
-/** @param states relative to the working directory, because a plan remembers it and may be applied by another runner */
+/** @param states relative to the working directory, because plans store it and another runner may apply them */
 export const backendText = (states: string): string =>
   // `path` is for the workspace named "default" only.
   `terraform {
@@ -129,14 +129,14 @@ export const backendText = (states: string): string =>
 }
 `;
 
-/** Puts the pipe that has the backend where Terraform reads it. */
+/** Links the backend's pipe to where Terraform reads it. */
 export const linkBackend = (pipe: string, directory: string, module: RootModule): void => {
   const file = backendFile(directory, module);
   rmSync(file, { force: true });
   symlinkSync(pipe, file);
 };
 
-/** Puts a file in its place, for readers of what was recorded: there are two at once, and they evaluate nothing. */
+/** Writes a plain file instead, for the readers of the recorded plan: two run at once, and they evaluate nothing. */
 export const writeBackend = (text: string, directory: string, module: RootModule): void => {
   const file = backendFile(directory, module);
   rmSync(file, { force: true });

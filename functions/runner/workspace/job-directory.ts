@@ -6,27 +6,27 @@ import { isPassable } from '../terraform/users.ts';
 import { OverridePipe } from './override-pipe.ts';
 import { give, makeFolder } from './tree.ts';
 
-/** Where users of their own can get to: temporary folders are private to whoever the runner is, on some machines. */
+/** A folder that Terraform's users can enter: on some machines, temporary folders are private to the runner's user. */
 const passable = (): string => [tmpdir(), '/tmp', '/var/tmp'].find(isPassable) ?? tmpdir();
 
 /**
- * Where one runner works: private to it, gone when it ends. State and plan lie beside the configuration, not in it, so
- * that no path of an archive can reach them. Terraform's user owns what it has to write; folders that hold those are the
- * runner's, so that no link can take their place. What the runner makes of it lies in `own`, out of reach.
+ * The folder of one runner, removed when it ends. State and plan are next to the configuration, not in it, so
+ * that no path of an archive can reach them. Terraform's user owns the folders that it writes; their parents are the
+ * runner's, so that no link can replace them. The runner's own files are in `own`, out of Terraform's reach.
  */
 export class JobDirectory {
   readonly root: string;
   readonly configuration: string;
   readonly variables: string;
   readonly identity: string;
-  /** Only while modules are fetched. */
+  /** Exists only while modules are fetched. */
   readonly ssh: string;
   readonly home: string;
   readonly temporary: string;
   readonly states: string;
   readonly state: string;
   readonly archive: string;
-  /** Where Terraform puts what the runner takes from there. */
+  /** Terraform's output files, which the runner collects. */
   readonly out: string;
   readonly plan: string;
   readonly generated: string;
@@ -34,20 +34,20 @@ export class JobDirectory {
   readonly stateJson: string;
   readonly schemas: string;
   readonly planSchemas: string;
-  /** Of the machine's files, what Terraform's user would not get to. */
+  /** Copies of the machine's files that Terraform's user cannot read. */
   readonly machine: string;
   readonly pluginCache: string;
-  /** Providers as `init` installed them: the runner's, for all users to read. */
+  /** Providers installed by `init`; owned by the runner, readable by all users. */
   readonly providers: string;
-  /** The initialized configuration as it was before any code of it ran, and what was made of it. Read by the reader. */
+  /** The initialized configuration from before any of its code ran, and the plan. Read by the reader user. */
   readonly kept: Kept;
   readonly #own: string;
   readonly #writable: string[];
-  /** What tells Terraform where its state is; undefined before a configuration is there. */
+  /** Serves the backend configuration; undefined before the configuration is unpacked. */
   backend: OverridePipe | undefined;
   #renewals = 0;
 
-  /** @param workspace its name: Terraform keeps the state of a workspace in a directory of that name */
+  /** @param workspace name of the workspace, which is also the name of the state's directory */
   constructor(workspace: string, { user, reader }: { user?: Owner; reader?: Owner } = {}) {
     this.root = mkdtempSync(join(user ? passable() : tmpdir(), 'stepform-'));
     const at = (...names: string[]) => join(this.root, ...names);
@@ -79,7 +79,7 @@ export class JobDirectory {
     this.#open(user);
   }
 
-  /** For what the runner keeps to itself. */
+  /** Path of one of the runner's own files. */
   own(name: string): string {
     return join(this.#own, name);
   }
@@ -89,21 +89,21 @@ export class JobDirectory {
   }
 
   /**
-   * Nothing of what another user could write stays where it was; what was in `configuration` is at the path that is returned.
-   * To be called when that user has no process any more.
+   * Replaces everything that another user could write. @returns the path of the previous `configuration`
+   * Must be called after the user's last process has ended.
    */
   renew(user: Owner | undefined): string {
     this.#renewals += 1;
-    const left = this.own(`left-${this.#renewals}`);
-    renameSync(this.configuration, left);
+    const moved = this.own(`left-${this.#renewals}`);
+    renameSync(this.configuration, moved);
     for (const path of [this.variables, this.identity, this.home, this.temporary, this.states, this.out])
       rmSync(path, { recursive: true, force: true });
     this.#open(user);
-    return left;
+    return moved;
   }
 
   #open(user: Owner | undefined): void {
-    // Terraform lists it for its workspaces.
+    // Terraform lists this directory to find its workspaces.
     makeFolder(this.states, user ? 0o755 : 0o700);
     for (const path of this.#writable) {
       makeFolder(path, 0o700);
@@ -111,7 +111,7 @@ export class JobDirectory {
     }
   }
 
-  /** Once for the plan and the apply of one runner. */
+  /** Started once, for the plan and the apply of one runner. */
   serveBackend(text: string): OverridePipe {
     this.backend ??= new OverridePipe(this.machine, text);
     return this.backend;
@@ -127,13 +127,13 @@ export class JobDirectory {
   }
 }
 
-/** What is recorded of a phase, laid out as in the job's folder: relative paths are the same. */
+/** The record of a phase, with the layout of the job's folder, so that relative paths are the same. */
 class Kept {
   readonly root: string;
   readonly configuration: string;
   readonly home: string;
   readonly temporary: string;
-  /** As it was before Terraform ran; later what the reader is shown. */
+  /** The state before Terraform ran; later the state that the reader sees. */
   readonly state: string;
   readonly plan: string;
 
@@ -146,7 +146,7 @@ class Kept {
     this.plan = join(root, 'plan.tfplan');
     makeFolder(root, 0o750);
     if (reader) lchownSync(root, 0, reader.gid);
-    // `providers schema` looks for the workspace's state, and needs none.
+    // `providers schema` looks for the workspace's state, but needs none.
     const state = join(root, 'state', workspace);
     makeFolder(dirname(state), 0o755);
     for (const path of [this.home, this.temporary, state]) {

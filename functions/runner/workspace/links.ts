@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path';
 const maxLinks = 40;
 
 /**
- * Whether following the link, and every link on its way, stays inside the tree. A target that is not there counts by
+ * Whether following the link, and every link on its way, stays inside the tree. A missing target is judged by
  * its name. Resolved step by step on disk, since `a/../b` means something else when `a` is itself a link.
  */
 export const staysInside = async (root: string, link: string): Promise<boolean> => {

@@ -5,11 +5,11 @@ import { messageOf } from '../../transport/errors.ts';
 import { makeFolder } from './tree.ts';
 
 /**
- * Serves a text as a named pipe. Terraform reads one like any file, but its `fileset` and whatever else looks for regular files
- * pass it by, so that a configuration finds the same files here as elsewhere.
+ * Serves a text as a named pipe. Terraform reads a pipe like a file, but `fileset` and other searches for regular files
+ * skip it, so that a configuration sees the same files here as elsewhere.
  *
- * Every reader gets a pipe of its own: the next one takes its place before this one is written to. What a reader left unread, or
- * a second reader, could otherwise be mixed up.
+ * Every reader gets its own pipe, which is replaced by the next one before it is written to. Otherwise unread text or
+ * a second reader would garble the content.
  */
 const server = `
 exec 4<&0; (read -r _ <&4; kill -KILL 0) >/dev/null 2>&1 &
@@ -22,25 +22,25 @@ while mkfifo -m 644 "$1.next"; do
 done`;
 
 export class OverridePipe {
-  /** Where it is read. In a folder that Terraform's user cannot write to: the runner opens it again and again. */
+  /** Path of the pipe, in a folder that Terraform's user cannot write: the runner opens it repeatedly. */
   readonly path: string;
   readonly text: string;
   #process: ChildProcess | undefined;
 
-  /** @param folder the runner's, which Terraform's user can get to */
+  /** @param folder owned by the runner, accessible to Terraform's user */
   constructor(folder: string, text: string) {
     makeFolder(folder, 0o755);
     this.path = join(folder, 'backend.tf');
     this.text = text;
     const env = { PATH: process.env.PATH };
     try {
-      // Now: Terraform may be the next thing that is started.
+      // Synchronous: Terraform may be started next.
       execFileSync('mkfifo', ['-m', '644', this.path], { env, stdio: 'ignore' });
     } catch (error) {
       this.#fallBack(messageOf(error));
       return;
     }
-    // A group of its own, which ends when the runner does.
+    // In its own process group, which ends with the runner.
     const child = spawn('/bin/sh', ['-c', server, 'sh', this.path, text], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -54,9 +54,9 @@ export class OverridePipe {
     this.#process = child;
   }
 
-  /** A reader would wait forever. */
-  #fallBack(why: string): void {
-    console.error(`the pipe with the backend's configuration is a file: ${why}`);
+  /** Replaces the pipe by a file: a reader would wait forever. */
+  #fallBack(reason: string): void {
+    console.error(`the pipe with the backend's configuration is a file: ${reason}`);
     rmSync(this.path, { force: true });
     writeFileSync(this.path, this.text, { mode: 0o644 });
   }
@@ -66,7 +66,7 @@ export class OverridePipe {
     try {
       if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     } catch {
-      // Ended already.
+      // Already ended.
     }
   }
 }

@@ -21,40 +21,40 @@ import type { Owner } from '../terraform/owner.ts';
 import { makeFolder, readOwn } from './tree.ts';
 
 /**
- * Unpacked providers of this machine, shared by its runs. Each lies in a folder that is named by the checksum of its content
- * (Terraform's `h1`), and a run gets exactly those whose checksums its lock file has: whatever another run left there is
- * either that very content, or not found.
+ * Unpacked providers on this machine, shared by its runs. Each folder is named by the checksum of its content
+ * (Terraform's `h1`), and a run gets only providers with a checksum in its lock file: anything that another run left is
+ * either the same content or ignored.
  */
 
-/** A provider that is locked, as Terraform's lock file names it. */
+/** A provider in Terraform's lock file. */
 export interface LockedProvider {
   /** `registry.terraform.io/hashicorp/aws`. */
   address: string;
   version: string;
-  /** Base64 of the SHA-256 of an unpacked package, without `h1:`. */
+  /** Base64 SHA-256 of the unpacked package, without `h1:`. */
   checksums: string[];
-  /** Hex SHA-256 of zips, one for each platform that the registry has, without `zh:`. */
+  /** Hex SHA-256 of the zip archives, one per platform, without `zh:`. */
   archives: string[];
 }
 
 const checksumForm = /^[A-Za-z0-9+/]{43}=$/;
 
-/** Providers of a `.terraform.lock.hcl` as Terraform writes it; what looks otherwise is left to Terraform alone. */
+/** Providers of a `.terraform.lock.hcl` in Terraform's own format; others are left to Terraform. */
 export const lockedProviders = (lock: string): LockedProvider[] =>
   [...lock.matchAll(/^provider "([^"]+)" \{\n([\s\S]*?)^\}/gm)].flatMap(([, address = '', body = '']) => {
     const version = /^ {2}version\s*= "([^"]+)"/m.exec(body)?.[1] ?? '';
     const checksums = [...body.matchAll(/"h1:([^"]+)"/g)].map(([, checksum = '']) => checksum);
     if (!addressForm.test(address) || !versionForm.test(version)) return [];
     const archives = [...body.matchAll(/"zh:([0-9a-f]{64})"/g)].map(([, sum = '']) => sum);
-    return [{ address, version, checksums: checksums.filter((one) => checksumForm.test(one)), archives }];
+    return [{ address, version, checksums: checksums.filter((checksum) => checksumForm.test(checksum)), archives }];
   });
 
-/** Files below a folder, as relative paths. @throws {Error} when there is anything else */
+/** Files below a folder, as relative paths. @throws {Error} for anything but files and folders */
 const filesIn = (folder: string, above = ''): string[] =>
   readdirSync(join(folder, above), { withFileTypes: true }).flatMap((entry) => {
     const path = above ? `${above}/${entry.name}` : entry.name;
     if (entry.isDirectory()) return filesIn(folder, path);
-    if (!entry.isFile()) throw new Error(`${path} is neither file nor folder`);
+    if (!entry.isFile()) throw new Error(`${path} is neither a file nor a folder`);
     return [path];
   });
 
@@ -64,18 +64,18 @@ const sha256Of = async (file: string): Promise<string> => {
   return hash.digest('hex');
 };
 
-/** Go's `dirhash.Hash1`, which Terraform names a package by: base64, without `h1:`. */
+/** Go's `dirhash.Hash1`, Terraform's checksum of a package: base64, without `h1:`. */
 export const packageChecksum = async (folder: string): Promise<string> => {
-  const all = createHash('sha256');
+  const summary = createHash('sha256');
   // Go sorts strings by their bytes.
   const files = filesIn(folder).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  for (const file of files) all.update(`${await sha256Of(join(folder, file))}  ${file}\n`);
-  return all.digest('base64');
+  for (const file of files) summary.update(`${await sha256Of(join(folder, file))}  ${file}\n`);
+  return summary.digest('base64');
 };
 
 const hexOf = (checksum: string): string => Buffer.from(checksum, 'base64').toString('hex');
 
-/** The same files without copying them, where the file system lets. */
+/** Links the files, or copies them where the file system does not support links. */
 const linkTree = (from: string, to: string): void => {
   makeFolder(to, 0o755);
   for (const file of filesIn(from)) {
@@ -91,7 +91,7 @@ const linkTree = (from: string, to: string): void => {
 
 const executable = 0o111;
 
-/** Nobody changes what is in the cache by mistake, through whatever link. */
+/** Makes files read-only, so that no run changes the cache through a link. */
 const protect = (folder: string): void => {
   for (const file of filesIn(folder)) {
     const path = join(folder, file);
@@ -99,7 +99,7 @@ const protect = (folder: string): void => {
   }
 };
 
-/** What no run has used for so long is removed. */
+/** Providers unused for this long are removed. */
 const keptMs = 30 * 24 * 3600_000;
 const defaultMaxBytes = 10 * 2 ** 30;
 
@@ -114,7 +114,7 @@ export class ProviderCache {
   readonly #platform: string;
   readonly #maxBytes: number;
 
-  /** @param platform as Terraform names it: `linux_arm64` */
+  /** @param platform Terraform's name for it: `linux_arm64` */
   constructor(folder: string, platform: string, maxBytes = defaultMaxBytes) {
     this.#folder = folder;
     this.#platform = platform;
@@ -122,15 +122,15 @@ export class ProviderCache {
   }
 
   /**
-   * Makes a plugin cache (Terraform CLI: `plugin_cache_dir`) of the providers that the lock file names and this machine has.
-   * Terraform compares each with the lock file once more, and downloads the others.
+   * Creates a plugin cache (Terraform CLI: `plugin_cache_dir`) of the locked providers that this machine has.
+   * Terraform verifies each against the lock file again, and downloads the others.
    */
   async offer(lockFile: string, to: string, owner: Owner | undefined): Promise<void> {
     makeFolder(to, 0o755);
     if (lstatSync(lockFile, { throwIfNoEntry: false })) {
       for (const provider of lockedProviders(readOwn(lockFile).toString('utf8'))) {
-        const found = await this.#find(provider);
-        if (found) linkTree(found, join(to, this.#pathOf(provider)));
+        const cached = await this.#find(provider);
+        if (cached) linkTree(cached, join(to, this.#pathOf(provider)));
       }
     }
     if (owner) giveFolders(to, owner);
@@ -145,15 +145,15 @@ export class ProviderCache {
         utimesSync(entry, now, now);
         return entry;
       }
-      // Changed by another process of this machine's user, or half lost.
+      // Modified by another process of this user, or incomplete.
       rmSync(entry, { recursive: true, force: true });
     }
     return undefined;
   }
 
   /**
-   * Keeps the installed providers. To be called when no user but the runner's can change them.
-   * @param pluginCache where Terraform may have put them, and linked to
+   * Adds the installed providers to the cache. Must be called when only the runner's user can change them.
+   * @param pluginCache folder that Terraform may have installed to, and linked to
    */
   async keep(lockFile: string, providers: string, pluginCache: string): Promise<void> {
     if (!existsSync(lockFile) || !existsSync(providers)) return;
@@ -164,7 +164,7 @@ export class ProviderCache {
       if (!existsSync(installed)) continue;
       if (provider.checksums.some((checksum) => existsSync(join(this.#folder, hexOf(checksum))))) continue;
       const real = realpathSync(installed);
-      // A link that leads elsewhere is none of Terraform's.
+      // Links to other places were not made by Terraform.
       if (roots.some((root) => real.startsWith(root))) await this.#add(real, provider);
     }
     this.#prune();
@@ -182,14 +182,14 @@ export class ProviderCache {
       if (!checksums.includes(checksum)) return;
       renameSync(incoming, join(this.#folder, hexOf(checksum)));
     } catch (error) {
-      // Another runner was faster, which is as good.
+      // Another runner has added it already.
       if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     } finally {
       rmSync(incoming, { recursive: true, force: true });
     }
   }
 
-  /** Removes what was not used for long, and the least recently used beyond the limit. */
+  /** Removes providers that are unused for long, and the least recently used ones beyond the limit. */
   #prune(): void {
     const entries = readdirSync(this.#folder)
       .map((name) => join(this.#folder, name))
@@ -207,7 +207,7 @@ export class ProviderCache {
   }
 }
 
-/** Terraform's user may add to them. Files stay the runner's: they are the cache's own, linked. */
+/** Folders become writable for Terraform's user. Files stay the runner's, because they are links into the cache. */
 export const giveFolders = (folder: string, owner: Owner): void => {
   lchownSync(folder, owner.uid, owner.gid);
   for (const entry of readdirSync(folder, { withFileTypes: true }))

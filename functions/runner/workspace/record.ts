@@ -9,24 +9,24 @@ import type { JobDirectory } from './job-directory.ts';
 import { copyTree, give, moveAdded, take } from './tree.ts';
 
 /**
- * What a phase begins with is recorded when it is initialized, before any code of the configuration has run: the
- * configuration with its modules, the lock file, the state. Plans are read there, and an apply by the plan's runner
- * begins with a copy of it, so that nothing the plan's code changed is what the apply runs.
+ * Records the start of a phase when it is initialized, before any code of the configuration has run: the
+ * configuration with its modules, the lock file, the state. Plans are read in this record, and an apply by the plan's runner
+ * starts from a copy of it, so that the apply never runs anything that the plan's code has changed.
  */
 
-/** A phase whose folders are there. */
+/** A phase with its folders. */
 interface Begun {
   files: JobDirectory;
   user: User;
 }
 
-/** The working directory as it was recorded. */
+/** The recorded working directory. */
 export const recordedDirectory = (
   { files }: Pick<Begun, 'files'>,
   { directory }: Pick<Prepared, 'directory'>,
 ): string => join(files.kept.configuration, relative(realpathSync(files.configuration), directory));
 
-/** To be called when Terraform is initialized. */
+/** Must be called right after `terraform init`. */
 export const record = ({ files, user }: Begun, { directory, module }: Prepared): void => {
   shareProviders(join(directory, '.terraform'), files.providers, user.owner);
   take(files.pluginCache, user.owner);
@@ -35,7 +35,7 @@ export const record = ({ files, user }: Begun, { directory, module }: Prepared):
   if (existsSync(files.state)) copyFileSync(files.state, files.kept.state);
 };
 
-/** All users read the same ones, and none can change them; Terraform compares them with the lock file besides. */
+/** All users share these providers and none can change them; Terraform also verifies them against the lock file. */
 const shareProviders = (data: string, providers: string, user: Owner | undefined): void => {
   const installed = join(data, 'providers');
   if (!lstatSync(installed, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -48,17 +48,17 @@ const shareProviders = (data: string, providers: string, user: Owner | undefined
 
 export interface Handover {
   prepared: Prepared;
-  /** The plan's configuration folder, out of the way. */
+  /** The plan's configuration folder, moved away. */
   left: string;
-  /** Whose it was. */
+  /** The user that owned it. */
   of: Owner | undefined;
-  /** Whether the apply shows itself to clouds as what the plan was. */
+  /** The apply has the same cloud credentials as the plan. */
   sameIdentity: boolean;
 }
 
 /**
- * Makes the folder of an apply from what the plan's runner recorded. Files that the plan has added (an archive of a function's
- * code, say) come along, unless the apply has more rights in a cloud than the plan had.
+ * Creates the folder of an apply from the plan's record. Files that the plan has added (such as an archive of a function's
+ * code) are kept, unless the apply has more permissions in a cloud than the plan.
  */
 export const restore = ({ files, user }: Begun, { left, of, sameIdentity, prepared }: Handover): void => {
   copyTree(files.kept.configuration, files.configuration, undefined);

@@ -18,22 +18,22 @@ import { join } from 'node:path';
 import type { Owner } from '../terraform/owner.ts';
 
 /**
- * Folders that customers' code has written in, handled by a runner that may read everything: nothing here follows a link or
- * opens what is not a file. All but {@link openOwn} want that no process of that code runs any more.
+ * Handles folders that customers' code has written, in a runner that may read everything: nothing here follows a link or
+ * opens anything but files. All except {@link openOwn} require that no process of that code is running.
  */
 
-/** Makes a folder of that mode, whatever the runner's own mask is, unless it is there. */
+/** Creates a folder with this mode, independent of the umask, unless it exists. */
 export const makeFolder = (path: string, mode: number): void => {
   mkdirSync(path, { recursive: true });
   chmodSync(path, mode);
 };
 
-/** Makes a file or folder, with all below it, a user's, if it is there. */
+/** Changes the owner of a file or folder recursively, if it exists. */
 export const give = (path: string, owner: Owner | undefined): void => {
-  const found = owner && lstatSync(path, { throwIfNoEntry: false });
-  if (!found) return;
+  const stats = owner && lstatSync(path, { throwIfNoEntry: false });
+  if (!stats) return;
   lchownSync(path, owner.uid, owner.gid);
-  if (!found.isDirectory()) return;
+  if (!stats.isDirectory()) return;
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const below = join(path, entry.name);
     if (entry.isDirectory()) give(below, owner);
@@ -41,13 +41,13 @@ export const give = (path: string, owner: Owner | undefined): void => {
   }
 };
 
-/** Takes away from a user what it owns there: the runner's from now on, for everyone to read. Other users' files stay theirs. */
+/** Makes the runner the owner of a user's files, readable by everyone. Files of other users are unchanged. */
 export const take = (path: string, from: Owner | undefined): void => {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!from || !found) return;
-  const { uid, mode } = found;
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!from || !stats) return;
+  const { uid, mode } = stats;
   if (uid === from.uid) lchownSync(path, 0, 0);
-  if (found.isDirectory()) {
+  if (stats.isDirectory()) {
     for (const name of readdirSync(path)) take(join(path, name), from);
   }
   if (uid === from.uid && (mode & typeBits) !== constants.S_IFLNK) chmodSync(path, (mode | readable) & notWritable);
@@ -59,8 +59,8 @@ const executable = 0o111;
 const notWritable = 0o755;
 
 /**
- * Copies files, folders and links, for everyone to read who gets there.
- * @param of whose they are: another's files, linked into the folder, are left out
+ * Copies files, folders and links, readable by everyone.
+ * @param of owner of the files: files of others, which are linked into the folder, are skipped
  */
 export const copyTree = (from: string, to: string, of: Owner | undefined): void => {
   makeFolder(to, 0o755);
@@ -79,15 +79,15 @@ const copyFile = (source: string, target: string, of: Owner | undefined): void =
   chmodSync(target, 0o644 | (mode & executable ? executable : 0));
 };
 
-/** A file of its own, not a link to another's. */
+/** A regular file of this owner, not a link to another user's. */
 const isPlainFile = (path: string, of: Owner | undefined): boolean => {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  return !!found?.isFile() && found.nlink === 1 && (!of || found.uid === of.uid);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return !!stats?.isFile() && stats.nlink === 1 && (!of || stats.uid === of.uid);
 };
 
 /**
- * Moves a file that a user has written to where only the runner writes.
- * @returns whether there was one
+ * Moves a file that a user has written into a folder of the runner.
+ * @returns whether the file existed
  */
 export const takeFile = (path: string, to: string, of: Owner | undefined): boolean => {
   if (!isPlainFile(path, of)) return false;
@@ -98,8 +98,8 @@ export const takeFile = (path: string, to: string, of: Owner | undefined): boole
 };
 
 /**
- * Reads a file that a user may be writing, and may replace by anything.
- * @throws {Error} when it is no file
+ * Reads a file that a user may be writing or replacing at the same time.
+ * @throws {Error} for anything but a regular file
  */
 export const readOwn = (path: string): Buffer => {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -111,19 +111,19 @@ export const readOwn = (path: string): Buffer => {
   }
 };
 
-/** What Terraform and what it starts read of themselves, without that a configuration names it. */
+/** Files that Terraform and its child processes read without being named in the configuration. */
 const readUnasked =
   /^(.*\.(tf|tofu)(\.json)?|.*\.tfvars(\.json)?|\.?terraform\.?rc|.*\.tfstate(\..*)?|\.terraform\.lock\.hcl|terraform\.d|\.git.*|providers)$/;
 
-/** Moves the files that came about in `from` and are not in `to` along, but for those that Terraform would read unasked. */
+/** Moves new files of `from` to `to`, except those that Terraform would read implicitly. */
 export const moveAdded = (from: string, to: string, of: Owner | undefined): void => {
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     if (readUnasked.test(entry.name)) continue;
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    const there = lstatSync(target, { throwIfNoEntry: false });
+    const existing = lstatSync(target, { throwIfNoEntry: false });
     if (entry.isDirectory()) {
-      if (!there) makeFolder(target, 0o755);
-      if (!there || there.isDirectory()) moveAdded(source, target, of);
-    } else if (!there && isPlainFile(source, of)) renameSync(source, target);
+      if (!existing) makeFolder(target, 0o755);
+      if (!existing || existing.isDirectory()) moveAdded(source, target, of);
+    } else if (!existing && isPlainFile(source, of)) renameSync(source, target);
   }
 };

@@ -8,7 +8,7 @@ import { extract, type Header } from 'tar-stream';
 import { PhaseError } from '../errors.ts';
 import { staysInside } from './links.ts';
 
-/** The archive is not one a configuration can be taken from. */
+/** The archive cannot be unpacked as a configuration. */
 export class ArchiveError extends PhaseError {
   override name = 'ArchiveError';
 }
@@ -16,12 +16,12 @@ export class ArchiveError extends PhaseError {
 export interface Limits {
   /** Bytes as downloaded. */
   archiveBytes: number;
-  /** Bytes of the tar inside. */
+  /** Bytes of the uncompressed tar. */
   unpackedBytes: number;
   files: number;
 }
 
-/** Files up to so many bytes are written at once. */
+/** Files up to this many bytes are written in one call. */
 const smallFile = 1024 * 1024;
 const gzipMagic = [0x1f, 0x8b];
 
@@ -68,7 +68,7 @@ const notABomb = (limit: number) =>
   };
 
 /**
- * Unpacks a gzip tar into an empty directory. Links are made last, so that nothing is ever written through one.
+ * Unpacks a gzip tar into an empty directory. Links are created last, so that nothing is written through one.
  * @returns the number of files
  * @throws {ArchiveError} naming the entry and what to do
  */
@@ -82,7 +82,7 @@ export const unpack = async (source: Readable, root: string, limits: Limits): Pr
     notABomb(limits.unpackedBytes),
     entries,
   );
-  // Read below; until then an early failure is not an unhandled one.
+  // Awaited below; this keeps an early failure from being unhandled.
   feeding.catch(() => {});
   try {
     for await (const entry of entries) await tree.add(entry.header, entry as unknown as Readable);
@@ -99,7 +99,7 @@ export const unpack = async (source: Readable, root: string, limits: Limits): Pr
   return tree.files;
 };
 
-/** Errors of zlib and tar-stream, in words. Others (network, disk) stay what they are. */
+/** Errors of zlib and tar-stream, for users. Others (network, disk) are returned unchanged. */
 const readable = (error: NodeJS.ErrnoException): Error => {
   if (error instanceof ArchiveError) return error;
   if (error.code === 'Z_BUF_ERROR' || error.message === 'Unexpected end of data') {
@@ -132,7 +132,7 @@ class Tree {
 
   async add(header: Header, content: Readable): Promise<void> {
     const path = this.#insideName(header.name, header.name);
-    // By its header, before a byte of it is written.
+    // By its header, before any byte of it is written.
     this.#announcedBytes += header.size ?? 0;
     if (this.#announcedBytes > this.#limits.unpackedBytes) throw tooLarge(this.#limits.unpackedBytes);
     if (++this.files > this.#limits.files) {
@@ -157,13 +157,13 @@ class Tree {
         break;
       default:
         throw new ArchiveError(
-          `The configuration archive has "${header.name}", a ${header.type ?? 'thing of unknown type'}: only files, directories and links can be unpacked.`,
+          `The configuration archive has "${header.name}", a ${header.type ?? 'entry of unknown type'}: only files, directories and links can be unpacked.`,
         );
     }
     content.resume();
   }
 
-  /** Makes the links and looks where they lead. */
+  /** Creates the links and checks their targets. */
   async finish(): Promise<void> {
     for (const [path, target] of this.#links) {
       await this.#room(path, path);
@@ -172,16 +172,16 @@ class Tree {
     for (const [path, target] of this.#links) {
       if (await staysInside(this.#root, join(this.#root, path))) continue;
       throw new ArchiveError(
-        `The configuration archive has the link "${path}" to "${target}", which leaves the configuration's directory: replace it by the files it stands for.`,
+        `The configuration archive has the link "${path}" to "${target}", which is outside of the configuration's directory: replace it with the files that it points to.`,
       );
     }
   }
 
-  /** Normalized, relative. */
+  /** Normalized relative path. */
   #insideName(name: string, entry: string): string {
     if (name.startsWith('/') || name.split('/').includes('..')) {
       throw new ArchiveError(
-        `The configuration archive has the entry "${entry}", which escapes its directory: pack the files by names inside it (tar -C).`,
+        `The configuration archive has the entry "${entry}", which is outside of its directory: pack files with relative paths (tar -C).`,
       );
     }
     return posix.normalize(name).replace(/\/$/, '') || '.';
@@ -204,7 +204,7 @@ class Tree {
     this.#directories.add(path);
   }
 
-  /** Its directory is there, and nothing else of its name; of two entries the later one counts. */
+  /** Creates its directory and removes an earlier entry of the same name: the later one wins. */
   async #room(path: string, entry: string): Promise<string> {
     await this.#directory(posix.dirname(path), entry);
     const full = join(this.#root, path);
@@ -234,13 +234,13 @@ class Tree {
   async #hardLink(path: string, { name, linkname }: Header): Promise<void> {
     const target = this.#insideName(linkname ?? '', name);
     const isFile = await lstat(join(this.#root, target)).then(
-      (found) => found.isFile(),
+      (stats) => stats.isFile(),
       () => false,
     );
-    // Of a link, only the name is known yet; what it stands for may lie outside.
+    // A link's target is not checked yet and may be outside.
     if (!isFile) {
       throw new ArchiveError(
-        `The configuration archive has the hard link "${name}" to "${linkname}", which is no file in it: pack the file itself.`,
+        `The configuration archive has the hard link "${name}" to "${linkname}", which is not a file in it: pack the file itself.`,
       );
     }
     if (target === path) return;

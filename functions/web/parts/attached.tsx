@@ -4,7 +4,7 @@ import { hrefOf } from '../location.ts';
 import { errorText } from '../session.ts';
 import { Notice } from './basics.tsx';
 
-/** One of several things that something is attached to. */
+/** An attached item, such as a workspace of a variable set. */
 export interface Item {
   id: string;
   name: string;
@@ -13,24 +13,24 @@ export interface Item {
 
 interface Props {
   items: Item[];
-  /** What could be attached as well; those that are already may be among them. */
+  /** Items to choose from; may include attached ones. */
   others: Item[];
   may: boolean;
-  /** When there is nothing; absent: nothing is said. */
+  /** Text for an empty list; absent: none. */
   none?: string;
-  /** What choosing one does, for the select: `Apply to a workspace`, and shorter `Apply to …`. */
+  /** Label of the select, and its first option: `Apply to a workspace`, `Apply to …`. */
   adding: string;
   prompt: string;
-  /** What the button that takes one away does, said after its text. */
+  /** Accessible name of the remove button, after its text. */
   removing(name: string): string;
-  /** @throws what to tell the reader */
+  /** @throws {Error} with a message for the user */
   onAdd(id: string): Promise<unknown>;
   onRemove(id: string): Promise<unknown>;
-  /** Reload after either, even after a failure: another user may have been first. */
+  /** Reloads after both, even after a failure: another user may have been first. */
   onChange(): void;
 }
 
-/** A short list, to which more is added by choosing from all there is. */
+/** A short list with a select to add more. */
 export const Attached = ({ items, others, may, none, adding, prompt, removing, onAdd, onRemove, onChange }: Props) => {
   const error = useSignal<string | undefined>(undefined);
   const perform = async (work: Promise<unknown>) => {

@@ -4,7 +4,7 @@ import { clock } from '../live.ts';
 import { banner } from '../session.ts';
 import { Notice, type NoticeKind } from './basics.tsx';
 
-/** What the operator of the platform announces to everybody (account-routes.ts). */
+/** The operator's announcement to all users (account-routes.ts). */
 
 const kinds: Record<string, NoticeKind> = { info: 'info', warning: 'warn', critical: 'bad' };
 

@@ -5,9 +5,9 @@ import { ago, duration, exactTime } from '../../client/text/time.ts';
 import { clock, type Live } from '../live.ts';
 import { hrefOf } from '../location.ts';
 
-/** The small things that every view is made of. */
+/** Small components that every view uses. */
 
-/** A text of its own, which changes without anything around it: lists have hundreds. */
+/** A component of its own, so that a tick renders only this text: lists have hundreds. */
 export const Ago = ({ at }: { at: string }) => {
   const text = useMemo(() => computed(() => ago(at, clock.value)), [at]);
   return (
@@ -17,21 +17,21 @@ export const Ago = ({ at }: { at: string }) => {
   );
 };
 
-/** How long something took, or has taken so far. */
+/** A duration, or the elapsed time so far. */
 export const Duration = ({ from, to }: { from: string; to?: string }) => (
   <>{duration((to ? Date.parse(to) : clock.value) - Date.parse(from))}</>
 );
 
 export type NoticeKind = 'info' | 'good' | 'warn' | 'bad';
 
-/** What went wrong is said aloud at once. */
+/** Screen readers announce errors at once. */
 export const Notice = ({ kind = 'info', children }: { kind?: NoticeKind; children: ComponentChildren }) => (
   <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : undefined}>
     {children}
   </div>
 );
 
-/** Takes the room of what is loaded, so that nothing jumps. */
+/** Reserves the space of the loading content, so that the layout does not shift. */
 export const Skeleton = ({ what }: { what: string }) => (
   <div class="skeleton" role="status">
     <span class="visually-hidden">Loading {what} …</span>
@@ -43,7 +43,7 @@ export const Skeleton = ({ what }: { what: string }) => (
   </div>
 );
 
-/** The value once it is there; until then that it is coming, or why not. */
+/** Shows a value once it is loaded; until then a placeholder or the error. */
 export const Loaded = <T,>({
   live,
   what,
@@ -96,7 +96,7 @@ export const Copy = ({ text, label = 'Copy' }: { text: { toString(): string }; l
 
 export const Code = ({ text, label }: { text: string; label: string }) => (
   <div class="code">
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it too */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
     <section tabIndex={0} aria-label={label}>
       <pre>{text}</pre>
     </section>
@@ -104,11 +104,11 @@ export const Code = ({ text, label }: { text: string; label: string }) => (
   </div>
 );
 
-/** As much as fits in its box without scrolling, by and large. */
+/** Length that roughly fits the box without scrolling. */
 const shortText = 300;
 const fewLines = 8;
 
-/** A value of any length; one that scrolls does so from the keyboard too. */
+/** A value of any length; long ones can be scrolled by keyboard. */
 export const Value = ({ text }: { text: string | null }) => {
   const scrolls = text !== null && (text.length > shortText || text.split('\n').length > fewLines);
   return (

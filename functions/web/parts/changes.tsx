@@ -7,7 +7,7 @@ const kinds = [
   ['resource-destructions', 'destroy', '−', 'to destroy', 'destroyed'],
 ] as const;
 
-/** `+ 4 to add ~ 0 to change − 0 to destroy`; nothing while it is not known. */
+/** `+ 4 to add ~ 0 to change − 0 to destroy`; nothing while unknown. */
 export const Changes = ({ of: { type, attributes } }: { of: Resource<'plans'> | Resource<'applies'> }) => {
   if (attributes['resource-additions'] === null) return null;
   const done = type === 'applies';

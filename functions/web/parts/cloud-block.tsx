@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { base } from '../location.ts';
 import { Code } from './basics.tsx';
 
-/** What to paste into a configuration, so that `terraform` runs here. */
+/** The `cloud` block to paste into a configuration. */
 const cloudBlock = (host: string, organization: string, workspace: string): string => `terraform {
   cloud {
     hostname     = "${host}"
@@ -15,8 +15,8 @@ const cloudBlock = (host: string, organization: string, workspace: string): stri
 }`;
 
 /**
- * Terraform talks HTTPS only. The platform on one machine shows this page without it, and says where the other is: until
- * then there is no block, because somebody might copy one that leads nowhere.
+ * Terraform requires HTTPS. The local platform serves this page over HTTP and returns its HTTPS host: until
+ * then no block is shown, because people might copy a wrong one.
  */
 const onOneMachine = base.startsWith('http:');
 const host = signal(onOneMachine ? undefined : new URL(base).host);

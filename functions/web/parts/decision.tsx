@@ -3,14 +3,14 @@ import type { ComponentChildren } from 'preact';
 interface Props {
   class: string;
   type?: 'button' | 'submit';
-  /** False while it has just come, or has come to mean something else. */
+  /** False for a moment after the decision appears or changes its meaning. */
   settled: boolean;
   disabled?: boolean;
   onClick?(): void;
   children: ComponentChildren;
 }
 
-/** A button that decides something. While it is inert it keeps the focus, and shows that it is about to be ready. */
+/** A button for a decision. While inert it keeps the focus, and a progress bar shows when it becomes active. */
 export const Decision = ({ class: look, type = 'button', settled, disabled = false, onClick, children }: Props) => (
   <button
     type={type}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Field, Form } from './form.tsx';
 
-/** A window on top of the page; Escape closes it, and the focus goes back to where it was. */
+/** A modal dialog; Escape closes it, and the focus returns to where it was. */
 export const Dialog = ({
   title,
   onClose,
@@ -43,17 +43,17 @@ export const Dialog = ({
 
 interface ConfirmProps {
   title: string;
-  /** What the button says. */
+  /** Label of the button. */
   yes: string;
   /** Text to type before the action, against accidental deletion. */
   typed?: string;
   onYes(data: FormData): Promise<unknown>;
   onClose(): void;
-  /** What follows from it. */
+  /** The consequences. */
   children: ComponentChildren;
 }
 
-/** Asks once more before what cannot be undone. */
+/** Asks for confirmation before an action that cannot be undone. */
 export const Confirm = ({ title, yes, typed, onYes, onClose, children }: ConfirmProps) => {
   const confirmation = useSignal('');
   const submit = async (data: FormData) => {

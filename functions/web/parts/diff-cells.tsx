@@ -9,7 +9,7 @@ interface Props {
   will: Side;
   before: boolean;
   after: boolean;
-  /** Lines that are the same on both sides, too. */
+  /** Also shows unchanged lines. */
   everything: boolean;
 }
 
@@ -32,7 +32,7 @@ export const Cells = ({ was, will, before, after, everything }: Props) => {
   );
 };
 
-/** Of a text that has nothing beside it to be compared with. */
+/** Truncates a text that has no counterpart to compare with. */
 const mostLines = 8;
 
 const Cell = ({ side, tone, cut }: { side: Side; tone: string; cut: boolean }) => {

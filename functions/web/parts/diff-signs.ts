@@ -1,6 +1,6 @@
 import type { Kind } from '../../client/text/plan.ts';
 
-/** How each kind of change looks and is called. */
+/** Sign and name of each kind of change. */
 export const signs: Record<Kind, { sign: string; tone: string; name: string; chip: string }> = {
   create: { sign: '+', tone: 'add', name: 'create', chip: 'Create' },
   update: { sign: '~', tone: 'change', name: 'update', chip: 'Update' },

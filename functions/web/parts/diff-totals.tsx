@@ -2,16 +2,16 @@ import { type Difference, type Kind, kindsByRisk } from '../../client/text/plan.
 import { totalsOf } from '../text/plan-totals.ts';
 import { signs } from './diff-signs.ts';
 
-/** How many of each type and module are destroyed, replaced, …: where a large plan goes. */
+/** Number of changes by type and module: an overview of a large plan. */
 export const Totals = ({ differences }: { differences: Difference[] }) => {
   const { types, modules } = totalsOf(differences);
-  const present = kindsByRisk.filter((kind) => differences.some((one) => one.kind === kind));
+  const kinds = kindsByRisk.filter((kind) => differences.some((difference) => difference.kind === kind));
   return (
     <details class="totals-by">
       <summary>By type and module</summary>
       <div class="halves scrolls">
-        <Table title="Type" rows={types} kinds={present} />
-        <Table title="Module" rows={modules} kinds={present} />
+        <Table title="Type" rows={types} kinds={kinds} />
+        <Table title="Module" rows={modules} kinds={kinds} />
       </div>
     </details>
   );

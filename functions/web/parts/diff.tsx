@@ -12,9 +12,9 @@ import { LongList } from './long-list.tsx';
 
 addStyle(diffStyle);
 
-/** Differences resource by resource; what changes in one is worked out when it is opened. */
+/** Differences by resource; attributes are compared when a resource is opened. */
 
-const past: Partial<Record<Kind, { name: string; chip: string }>> = {
+const pastTense: Partial<Record<Kind, { name: string; chip: string }>> = {
   create: { name: 'added', chip: 'Added' },
   update: { name: 'changed', chip: 'Changed' },
   destroy: { name: 'removed', chip: 'Removed' },
@@ -22,18 +22,18 @@ const past: Partial<Record<Kind, { name: string; chip: string }>> = {
 
 const tags = { move: 'moved', import: 'imported' };
 
-/** Few enough to see them all at once. */
+/** Up to this many resources are open at first. */
 const openUpTo = 5;
-/** More than that are searched. */
+/** Longer lists have a search field. */
 const fewDifferences = 8;
-/** More than that at once keep the reader waiting. */
+/** Opening more at once would be slow. */
 const openAllUpTo = 200;
 
 interface DiffListProps {
   differences: Difference[];
   /** Accessible name for screen readers. */
   label: string;
-  /** It has happened, and is not only planned. */
+  /** The changes were applied, not only planned. */
   did?: boolean;
 }
 
@@ -45,33 +45,33 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
   const counts = useMemo(() => {
     const counts = new Map<Kind, number>();
     for (const { kind, also } of differences) {
-      for (const one of [kind, ...also]) counts.set(one, (counts.get(one) ?? 0) + 1);
+      for (const countedKind of [kind, ...also]) counts.set(countedKind, (counts.get(countedKind) ?? 0) + 1);
     }
     return counts;
   }, [differences]);
   useEffect(() => {
-    // It may stand where the list has not grown to yet.
+    // Its row may not be rendered yet.
     const aimed = aimedAt(hash.value.text);
     if (
       aimed !== undefined &&
       differences.length > fewDifferences &&
-      differences.some((one) => one.address === aimed)
+      differences.some((difference) => difference.address === aimed)
     ) {
       only.value = undefined;
       search.value = aimed;
     }
   }, [hash.value, differences]);
   const text = search.value.toLowerCase();
-  const shown = (only.value === 'same' ? differences : changing).filter(
+  const matching = (only.value === 'same' ? differences : changing).filter(
     ({ address, kind, also }) =>
       (!only.value || [kind, ...also].includes(only.value)) && address.toLowerCase().includes(text),
   );
   const openAtFirst = changing.length <= openUpTo;
   const areOpen = all.value ?? openAtFirst;
-  const present = kindsByRisk.filter((kind) => counts.has(kind));
+  const presentKinds = kindsByRisk.filter((kind) => counts.has(kind));
   return (
     <section aria-label={label}>
-      {(present.length > 1 || differences.length > fewDifferences) && (
+      {(presentKinds.length > 1 || differences.length > fewDifferences) && (
         <div class="diff-bar">
           {differences.length > fewDifferences && (
             <input
@@ -85,7 +85,7 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
             />
           )}
           <fieldset class="chips" aria-label="Show only">
-            {present.map((kind) => (
+            {presentKinds.map((kind) => (
               <button
                 key={kind}
                 type="button"
@@ -98,11 +98,11 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
                 <span class={signs[kind].tone} aria-hidden="true">
                   {signs[kind].sign}
                 </span>{' '}
-                {(did && past[kind]?.chip) || signs[kind].chip} {counts.get(kind)}
+                {(did && pastTense[kind]?.chip) || signs[kind].chip} {counts.get(kind)}
               </button>
             ))}
           </fieldset>
-          {shown.length > 1 && shown.length <= openAllUpTo && (
+          {matching.length > 1 && matching.length <= openAllUpTo && (
             <button
               type="button"
               class="small-button"
@@ -116,10 +116,10 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
         </div>
       )}
       {changing.length > fewDifferences && label === 'resources' && <Totals differences={changing} />}
-      {shown.length === 0 && (
+      {matching.length === 0 && (
         <p class="pad soft">{differences.length ? 'No resources match the filters.' : 'No changes.'}</p>
       )}
-      <LongList of={shown} choice={`${only.value} ${text}`} list={(rows) => rows}>
+      <LongList of={matching} choice={`${only.value} ${text}`} list={(rows) => rows}>
         {(difference) => (
           <Resource
             key={`${difference.address} ${difference.notes.join()} ${all.value}`}
@@ -133,7 +133,7 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
   );
 };
 
-/** `#change-aws_vpc.main` aims at the change of one resource. */
+/** `#change-aws_vpc.main` links to the change of one resource. */
 const aimedAt = (text: string): string | undefined => {
   try {
     return text.startsWith('#change-') ? decodeURIComponent(text.slice('#change-'.length)) : undefined;
@@ -165,12 +165,12 @@ const Resource = ({ difference, open: openAtFirst, did }: { difference: Differen
           {sign}
         </span>
         <span class="address">{difference.address}</span>
-        {difference.also.map((one) => (
-          <span key={one} class="tag">
-            {tags[one]}
+        {difference.also.map((kind) => (
+          <span key={kind} class="tag">
+            {tags[kind]}
           </span>
         ))}
-        <span class={`kind ${tone}`}>{(did && past[difference.kind]?.name) || name}</span>
+        <span class={`kind ${tone}`}>{(did && pastTense[difference.kind]?.name) || name}</span>
       </summary>
       {open.value && (
         <>
@@ -184,7 +184,7 @@ const Resource = ({ difference, open: openAtFirst, did }: { difference: Differen
   );
 };
 
-/** Has lines enough that some of them may be left out. */
+/** Long enough for unchanged lines to be hidden. */
 const isLong = ({ before, after }: Row): boolean =>
   [before, after].some((side) => side && 'text' in side && side.text.split('\n').length > 5);
 
@@ -195,7 +195,7 @@ const Inner = ({ difference }: { difference: Difference }) => {
   const before = kind !== 'create' && kind !== 'read';
   const after = kind !== 'destroy' && kind !== 'forget';
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard on narrow screens
     <section class="inner stack" tabIndex={0} aria-label={`Changes of ${difference.address}`}>
       {notes.length > 0 && (
         <p class="small soft">{notes.map((note) => note[0]?.toUpperCase() + note.slice(1)).join('. ')}.</p>

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { errorText } from '../session.ts';
 import { Notice } from './basics.tsx';
 
-/** Saves a CSV file; says what went wrong beside it. */
+/** Downloads a CSV file; shows errors next to the button. */
 export const ExportButton = ({ save }: { save(): Promise<void> }) => {
   const busy = useSignal(false);
   const error = useSignal<string | undefined>(undefined);

@@ -5,7 +5,7 @@ import { all } from '../session.ts';
 
 interface FilterProps {
   label: string;
-  /** Name of having no filter. */
+  /** Label of the option without a filter. */
   all: string;
   chosen: Signal<string>;
   options: [value: string, name: string][];
@@ -29,7 +29,14 @@ export const Filter = ({ label, all: none, chosen, options }: FilterProps) =>
     </select>
   );
 
-/** Names of an organization's projects by their ids. */
+/** Options for values, sorted, without duplicates and empty ones. */
+export const optionsOf = (values: string[]): [string, string][] =>
+  [...new Set(values)]
+    .filter(Boolean)
+    .sort()
+    .map((value) => [value, value]);
+
+/** Project names of an organization, by id. */
 export const useProjects = (organization: string): Map<string, string> => {
   const live = useLive(
     `projects/${organization}`,

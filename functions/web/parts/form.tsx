@@ -7,13 +7,13 @@ import { conflictingChange, errorText } from '../session.ts';
 import { Ago, Notice } from './basics.tsx';
 import { Decision } from './decision.tsx';
 
-/** Forms: labelled fields, what the server says about them, one submission at a time. */
+/** Forms: labeled fields, the server's errors, one submission at a time. */
 
-/** What is wrong, and with which field; undefined: with the whole. */
+/** An error, and its field; undefined: the whole form. */
 interface Problem {
   text: string;
   field: string | undefined;
-  /** Somebody else has changed what is shown. */
+  /** Someone else has changed the data. */
   faster: ReturnType<typeof conflictingChange>;
 }
 
@@ -21,7 +21,7 @@ const Problems = createContext<Signal<Problem | undefined> | undefined>(undefine
 
 interface FieldProps {
   label: string;
-  /** As in the form's data, and at the end of the server's pointers. */
+  /** Name in the form's data, and at the end of the server's JSON pointers. */
   name?: string;
   hint?: ComponentChildren;
   children(attributes: {
@@ -78,9 +78,9 @@ export const Text = ({ label, hint, lines, autoFocus, value, type, onInput, ...r
     <Field label={label} name={rest.name} hint={hint}>
       {(attributes) => {
         const heard = (event: Event) => onInput?.((event.currentTarget as HTMLInputElement).value);
-        const own = { ...attributes, defaultValue: value, autofocus: autoFocus, onInput: heard, ...shared };
-        if (lines) return <textarea rows={lines} {...own} />;
-        return type === 'password' ? <input type="password" {...own} /> : <input {...own} />;
+        const inputProps = { ...attributes, defaultValue: value, autofocus: autoFocus, onInput: heard, ...shared };
+        if (lines) return <textarea rows={lines} {...inputProps} />;
+        return type === 'password' ? <input type="password" {...inputProps} /> : <input {...inputProps} />;
       }}
     </Field>
   );
@@ -126,7 +126,7 @@ interface SelectProps {
   name: string;
   hint?: ComponentChildren;
   value?: string;
-  /** Values with what they are called; a text alone is both. */
+  /** Values with their labels; a string is both. */
   options: readonly (string | readonly [value: string, text: string])[];
   onChange?(value: string): void;
 }
@@ -154,7 +154,7 @@ interface ChoicesProps {
   legend: string;
   name: string;
   options: readonly Option[];
-  /** Of checkboxes, those that are ticked; of radio buttons, the one. */
+  /** Checked values. */
   chosen: readonly string[];
   type?: 'checkbox' | 'radio';
   disabled?: boolean;
@@ -180,7 +180,7 @@ export const Choices = ({ legend, name, options, chosen, type, disabled, onChang
   </fieldset>
 );
 
-/** The field that the server speaks of, if the form has it: there it is said. */
+/** The field of a server error, if the form has it: the error is shown there. */
 const fieldOf = (form: HTMLFormElement, error: unknown): string | undefined => {
   const pointer = error instanceof ApiError && error.errors.length === 1 ? error.errors[0]?.source?.pointer : undefined;
   const field = pointer ? form.elements.namedItem(pointer.split('/').at(-1) ?? '') : null;
@@ -191,16 +191,16 @@ const fieldOf = (form: HTMLFormElement, error: unknown): string | undefined => {
 
 interface FormProps {
   submit: string;
-  /** Of the button that leads away. */
+  /** Label of the cancel button. */
   back?: string;
-  /** What it does cannot be undone: its button is inert until it has meant the same for a second. */
+  /** Cannot be undone: the button is inert until its meaning has been unchanged for a second. */
   danger?: boolean;
-  /** What it does now, if that changes while the form is open. */
+  /** The action's current meaning, if it changes while the form is open. */
   meaning?: string;
   disabled?: boolean;
   /** Read-only, for users without permission to change it. */
   readOnly?: boolean;
-  /** @throws what to tell the reader */
+  /** @throws {Error} with a message for the user */
   onSubmit(data: FormData): Promise<void>;
   onCancel?(): void;
   /** Reloads the current version after a conflict; discards unsaved input. */
@@ -265,7 +265,7 @@ interface OutdatedProps {
   onReload: FormProps['onReload'];
 }
 
-/** For the second of two who change the same thing. */
+/** Shown to the second of two users who edit the same thing. */
 const Outdated = ({ by, at, onReload }: OutdatedProps) => {
   const failed = useSignal<string | undefined>(undefined);
   const reload = () =>
@@ -293,7 +293,7 @@ const Outdated = ({ by, at, onReload }: OutdatedProps) => {
   );
 };
 
-/** What a form's text field says; empty is undefined. */
+/** Value of a text field; undefined if empty. */
 export const textOf = (data: FormData, name: string): string | undefined => {
   const value = data.get(name);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;

@@ -9,19 +9,19 @@ import { Slowest } from './slowest.tsx';
 
 addStyle(ganttStyle);
 
-/** Resources over time: when Terraform began and ended each, as the output says. */
+/** Resources over time: start and end of each operation, from Terraform's output. */
 
 interface GanttProps {
   times: ResourceTimes;
   name: 'plan' | 'apply';
   over: boolean;
   planId: string | undefined;
-  /** @param line index of the line of the output that it began with */
+  /** @param line index of the operation's first output line */
   onAim(line: number): void;
 }
 
 const rowHeight = 24;
-/** Rows above and below what is seen. */
+/** Rows to render above and below the visible ones. */
 const margin = 8;
 
 const words: Record<Work, [now: string, done: string]> = {
@@ -42,7 +42,7 @@ const stateOf = ({ work, to, failed }: Span, over: boolean): string => {
 export const Gantt = ({ times, name, over, planId, onAim }: GanttProps) => {
   const bySlowest = useSignal(false);
   const { spans } = times;
-  // Clocks differ: what the runner said last has happened.
+  // Clocks differ: the runner's latest message is never in the future.
   const end = spans.some(({ to }) => to === undefined) && !over ? Math.max(clock.value, times.latest) : times.latest;
   const running = over ? 0 : spans.filter(({ to }) => to === undefined).length;
   const failed = spans.filter((span) => span.failed).length;
@@ -85,23 +85,23 @@ interface BarsProps extends Pick<GanttProps, 'name' | 'over' | 'onAim'> {
   end: number;
 }
 
-/** Only the rows on screen exist. */
+/** Renders only the rows on screen. */
 const Bars = ({ spans, name, over, begin, end, onAim }: BarsProps) => {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const follows = useRef(!over);
   useEffect(() => {
-    // New ones come at the end, as long as the reader has not gone elsewhere.
+    // Follow new rows at the end, unless the user has scrolled away.
     if (box.current && follows.current) box.current.scrollTop = box.current.scrollHeight;
   }, [spans.length]);
   const first = Math.max(0, Math.floor(top.value / rowHeight) - margin);
-  const shown = spans.slice(first, first + Math.ceil(maxHeight / rowHeight) + 2 * margin);
+  const visible = spans.slice(first, first + Math.ceil(maxHeight / rowHeight) + 2 * margin);
   const total = Math.max(1, end - begin);
   return (
     <section
       class="bars"
       ref={box}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for whoever has no mouse
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard
       tabIndex={0}
       aria-label={`Operations of the ${name} in order`}
       style={{ maxHeight: `${maxHeight}px` }}
@@ -117,7 +117,7 @@ const Bars = ({ spans, name, over, begin, end, onAim }: BarsProps) => {
           height: `${spans.length * rowHeight}px`,
         }}
       >
-        {shown.map((span, i) => (
+        {visible.map((span, i) => (
           <li key={first + i}>
             <Bar span={span} name={name} over={over} begin={begin} total={total} end={end} onAim={onAim} />
           </li>

@@ -11,14 +11,14 @@ interface Props {
   /** Accessible name for screen readers. */
   label: string;
   resources: GraphResource[];
-  /** By addresses in the configuration. */
+  /** By address in the configuration. */
   dependencies: Record<string, string[]>;
-  /** Address in the configuration of the one that is looked at. */
+  /** Configuration address of the selected resource. */
   chosen?: string | undefined;
   onChoose(address: string): void;
 }
 
-/** What depends on what: lines lead from left to right, modules and large groups of one type are unfolded by a click. */
+/** Dependency graph, from left to right; a click unfolds modules and large groups of one type. */
 export const DependencyGraph = ({ label, resources, dependencies, chosen, onChoose }: Props) => {
   const open = useSignal<ReadonlySet<string>>(new Set());
   const graph = useMemo(() => graphOf(resources, dependencies, open.value), [resources, dependencies, open.value]);
@@ -31,8 +31,7 @@ export const DependencyGraph = ({ label, resources, dependencies, chosen, onChoo
       <div class="row">
         <span class="soft small">
           {count(resources.length, 'resource')} in {count(graph.nodes.length, 'node')},{' '}
-          {count(graph.edges.length, 'dependency').replace('dependencys', 'dependencies')}. Arrows point at what
-          depends.
+          {count(graph.edges.length, 'dependency').replace('dependencys', 'dependencies')}. Arrows point to dependents.
         </span>
         {open.value.size > 0 && (
           <button type="button" class="small-button" onClick={() => (open.value = new Set())}>
@@ -40,7 +39,7 @@ export const DependencyGraph = ({ label, resources, dependencies, chosen, onChoo
           </button>
         )}
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for whoever has no mouse */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
       <section class="sheet" tabIndex={0} aria-label={`${label}: picture`}>
         <div style={{ width: `${graph.width}px`, height: `${graph.height}px` }}>
           <svg width={graph.width} height={graph.height} aria-hidden="true">

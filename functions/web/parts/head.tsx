@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** Title of a view, and the way to make one more of what it lists; `onAdd` only for who may. */
+/** Title of a list view, with a button to add an entry; `onAdd` only for users with permission. */
 export const Head = ({ title, add, onAdd }: { title: string; add?: string; onAdd?: (() => void) | false }) => (
   <div class="row spread">
     <h1>{title}</h1>
@@ -12,7 +12,7 @@ export const Head = ({ title, add, onAdd }: { title: string; add?: string; onAdd
   </div>
 );
 
-/** Title of one thing, and what can be done with it. */
+/** Title of a single item, with its actions. */
 export const Titled = ({
   title,
   description,

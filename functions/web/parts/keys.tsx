@@ -3,7 +3,7 @@ import { signedIn } from '../session.ts';
 import { Dialog } from './dialog.tsx';
 import { Palette } from './palette.tsx';
 
-/** Keys that work everywhere but in what is being typed. */
+/** Keyboard shortcuts, which are off in text fields. */
 
 const open = signal<'palette' | 'help' | undefined>(undefined);
 
@@ -13,7 +13,7 @@ const close = () => {
 
 const rows: [keys: string[], what: string][] = [
   [['Ctrl', 'K'], 'Go to a page, a workspace or a run'],
-  [['/'], 'Search what is on the page'],
+  [['/'], 'Search the current page'],
   [['j'], 'Next entry of a list'],
   [['k'], 'Previous entry of a list'],
   [['Enter'], 'Open the entry'],
@@ -54,7 +54,7 @@ const onKey = (event: KeyboardEvent): void => {
 
 export const listenForKeys = (): void => addEventListener('keydown', onKey);
 
-/** Beside the name of whoever is signed in: a finger finds it, too. */
+/** A button next to the user's name, for touch screens. */
 export const PaletteButton = () => (
   <button
     type="button"

@@ -3,7 +3,7 @@ import { exactTime, timeOfDay } from '../../client/text/time.ts';
 
 /** One row of a log. */
 
-/** The address becomes that of a line. @param index from 0 */
+/** Changes the address to a line. @param index from 0 */
 export const linkTo = (name: string, index: number): void =>
   history.replaceState(history.state, '', `#${name}-${index + 1}`);
 
@@ -12,11 +12,11 @@ interface RowProps {
   name: string;
   pieces: Piece[];
   mark: string;
-  /** Milliseconds since 1970; `null`: times are shown, and this line has none. Undefined: they are not shown. */
+  /** Milliseconds since 1970; `null`: this line has no time. Undefined: times are hidden. */
   at?: number | null;
   aimed: boolean;
   onAim(): void;
-  /** Of the row that stands for several lines: opens and closes it. */
+  /** For a row that stands for several lines: unfolds them. */
   fold?: { address: string; count: number; open: boolean; onToggle(): void };
 }
 
@@ -71,7 +71,7 @@ const classOf = ({ bold, dim, italic, underline, colour }: Piece['style']): stri
     .filter(Boolean)
     .join(' ');
 
-/** The text with what was searched for marked. */
+/** The text with search matches marked. */
 const marked = (text: string, mark: string) => {
   if (!mark) return text;
   const parts = [];

@@ -5,10 +5,10 @@ import { repeat } from '../live.ts';
 import { base } from '../location.ts';
 import { LogText } from '../text/log-text.ts';
 
-/** The most the platform gives at once. */
+/** Maximum piece of the API. */
 const pieceBytes = 1_048_576;
 
-/** Logs are read on this origin, whatever name the API knows itself by. */
+/** Logs are read on this origin, whatever the host in the API's URL. */
 const ownUrl = (url: string): string => `${base}${new URL(url).pathname.replace(/^.*?(?=\/logs\/)/, '')}`;
 
 const read = async (url: string, offset: number): Promise<Uint8Array> => {
@@ -22,7 +22,7 @@ const read = async (url: string, offset: number): Promise<Uint8Array> => {
 const quickMs = 400;
 const slowMs = 900;
 
-/** Follows a log: at once while there is more, then as often as new lines come, at most every 400 ms. `onEnd`: of one that was not over. */
+/** Follows a log: without pause while there is more, then every 400 to 900 ms. `onEnd`: for a log that was not over. */
 export const useLogText = (name: PhaseName, url: string, over: boolean, onEnd: () => void) => {
   const log = useMemo(() => new LogText(name), [url]);
   const version = useSignal(0);
@@ -30,7 +30,7 @@ export const useLogText = (name: PhaseName, url: string, over: boolean, onEnd: (
   ended.current = over;
   useEffect(() => {
     let quiet = 0;
-    // What was there already when the reader came was written some time before.
+    // Older output, from before the page was opened, gets no time of receipt.
     let caughtUp = false;
     const task = repeat(async () => {
       const bytes = await read(url, log.offset);
@@ -42,7 +42,7 @@ export const useLogText = (name: PhaseName, url: string, over: boolean, onEnd: (
       }
       if (bytes.length >= pieceBytes) return 0;
       quiet = bytes.length ? 0 : quiet + 1;
-      // A runner that died left no closing byte.
+      // A runner that died wrote no closing byte.
       if (ended.current && quiet > 2) return undefined;
       return quiet < 3 ? quickMs : slowMs;
     });

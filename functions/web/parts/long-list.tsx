@@ -3,12 +3,12 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 const step = 50;
-/** Before the reader gets there. */
+/** Loads more rows this far ahead. */
 const ahead = '1500px';
 
 /**
- * Rows of a list that may be long: the first fifty, and more of them as the reader comes near the end, so that what
- * is typed or changes meanwhile does not wait for rows that nobody sees.
+ * Rows of a possibly long list: the first fifty, and more when the user scrolls near the end, so that typing
+ * and updates do not wait for invisible rows.
  */
 export const LongList = <T,>({
   of,
@@ -17,9 +17,9 @@ export const LongList = <T,>({
   children,
 }: {
   of: T[];
-  /** What the reader has chosen to see; another choice begins anew. */
+  /** Identifies the current filters; a change starts over. */
   choice: string;
-  /** What stands around the rows. */
+  /** Element around the rows. */
   list(rows: VNode[]): ComponentChildren;
   children(one: T): VNode;
 }) => {
@@ -37,7 +37,7 @@ export const LongList = <T,>({
     );
     watch.observe(end.current);
     return () => watch.disconnect();
-    // Seen again after each step, because it may still be in sight.
+    // Observe again after each step, because the end may still be visible.
   }, [more, shownCount, choice, grown]);
   return (
     <>

@@ -18,14 +18,14 @@ interface SingleProps<ViewData> {
   what: string;
   id: string;
   organization: string;
-  /** Where all of them are. */
+  /** The list view. */
   list: { text: string; to: Place };
   load(): Promise<ViewData>;
   thing(loaded: ViewData): Resource;
   children(loaded: ViewData, live: Live<ViewData>): ComponentChildren;
 }
 
-/** The page of one thing of an organization. */
+/** View of one item of an organization. */
 export function Single<ViewData>({ what, id, organization, list, load, thing, children }: SingleProps<ViewData>) {
   const live = useLive(`${what}/${id}`, load, () => everyMs);
   const name = live.value && thing(live.value).attributes.name;
@@ -45,25 +45,25 @@ interface ManagedProps {
   /** `policy set` */
   what: string;
   thing: Resource;
-  /** Where all of them are, and where one is after it has deleted this. */
+  /** The list view, also shown after deletion. */
   list: Place;
   mayChange: boolean;
   mayDelete: boolean;
-  /** Attributes to be saved, of the form with these fields. */
+  /** Attributes to save, from the form's fields. */
   attributesOf(data: FormData): Record<string, unknown>;
   relationshipsOf?(data: FormData, basis: Resource): Record<string, { data: unknown }>;
-  /** Of the thing as the reader was first shown it. */
+  /** Form fields with the values from when the form was opened. */
   fields(thing: Resource): ComponentChildren;
-  /** The thing as it is now, when it is not all at its own path. */
+  /** Reads the current item, if its own path does not return all of it. */
   read?(): Promise<Resource>;
-  /** What follows from deleting it. */
+  /** Consequences of deletion. */
   consequence: ComponentChildren;
   onChange(): void;
 }
 
 const pathOf = ({ type, id }: Resource): string => `/${type}/${id}`;
 
-/** Title of one thing, with the ways to change and to delete it for who may. */
+/** Title of an item, with buttons to change and delete it for users with permission. */
 export const Managed = (props: ManagedProps) => {
   const { what, thing, list, mayChange, mayDelete, consequence } = props;
   const asking = useSignal<'change' | 'delete' | undefined>(undefined);
@@ -99,7 +99,7 @@ export const Managed = (props: ManagedProps) => {
 
 const Change = (props: ManagedProps & { onClose(): void }) => {
   const { thing, attributesOf, relationshipsOf, fields, read, onChange, onClose } = props;
-  // It is asked for again all the time; the form goes on showing what it began with.
+  // The item is polled; the form keeps its initial values.
   const basis = useSignal(thing);
   const { type, attributes } = basis.value;
   const path = pathOf(thing);

@@ -6,7 +6,7 @@ import { type Block, maxMarkdown, parseMarkdown } from '../text/markdown.ts';
 
 addStyle(markdownStyle);
 
-/** A link that strangers gave: it learns nothing of where it was followed from. */
+/** An untrusted link, opened without a referrer. */
 export const ExternalLink = ({ href, children }: { href: string; children: ComponentChildren }) => (
   <a href={href} target="_blank" rel="noopener noreferrer nofollow">
     {children}
@@ -27,7 +27,7 @@ const Inlines = ({ of }: { of: Inline[] }) => (
 );
 
 const Table = ({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it too
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard
   <section class="scrolls" tabIndex={0} aria-label="Table">
     <table>
       <thead>
@@ -79,7 +79,7 @@ const Blocks = ({ of }: { of: Block[] }) => (
         case 'rule':
           return <hr />;
         default:
-          // The page's own headings say how it is made up; somebody else's do not take part in that.
+          // Untrusted headings must not become part of the page's outline.
           return (
             <p class={block.kind}>
               <Inlines of={block.children} />
@@ -90,7 +90,7 @@ const Blocks = ({ of }: { of: Block[] }) => (
   </>
 );
 
-/** Text by strangers, shown as they meant it and as nothing else. */
+/** Renders untrusted Markdown. */
 export const Markdown = ({ text }: { text: string }) => (
   <div class="markdown">
     <Blocks of={parseMarkdown(text)} />

@@ -1,5 +1,7 @@
-import { useSignal } from '@preact/signals';
+import { signal } from '@preact/signals';
+import type { Place } from '../../client/page-addresses.ts';
 import { canNotify, notifies, type TurnedOn, turnOff, turnOn } from '../browser-notifications.ts';
+import { place } from '../location.ts';
 import { Notice } from './basics.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -21,14 +23,20 @@ const Bell = () => (
   </svg>
 );
 
-/** The browser asks for its permission when it is turned on here, never before. */
+/** Shared by all buttons: a loaded view brings another button, and the dialog stays open until people leave the view. */
+const openAt = signal<Place | undefined>(undefined);
+const problem = signal<string | undefined>(undefined);
+
+/** The browser asks for permission only when notifications are turned on here. */
 export const NotificationsButton = () => {
-  const open = useSignal(false);
-  const problem = useSignal<string | undefined>(undefined);
   if (!canNotify()) return null;
   const close = () => {
-    open.value = false;
+    openAt.value = undefined;
     problem.value = undefined;
+  };
+  const open = () => {
+    problem.value = undefined;
+    openAt.value = place.peek();
   };
   const toggle = async () => {
     if (notifies.peek()) return turnOff();
@@ -42,11 +50,11 @@ export const NotificationsButton = () => {
         class="quiet small-button only-wide"
         aria-label={`Browser notifications: ${state}`}
         title={`Browser notifications: ${state}`}
-        onClick={() => (open.value = true)}
+        onClick={open}
       >
         <Bell />
       </button>
-      {open.value && (
+      {openAt.value === place.value && (
         <Dialog title="Browser notifications" onClose={close}>
           <p>
             Get a notification when a run that you started needs your decision, or when it fails. A tab of the

@@ -6,7 +6,7 @@ import { sectionGroups } from '../sections.ts';
 import { Shell } from './shell.tsx';
 import { useCurrentInSight } from './tabs.tsx';
 
-/** The views of an organization. */
+/** Frame of an organization's views, with the navigation. */
 export const OrganizationShell = ({
   organization,
   at,
@@ -15,7 +15,7 @@ export const OrganizationShell = ({
 }: {
   organization: string;
   at: OrganizationView;
-  /** How many runs wait for the reader: in the tab's title and icon. */
+  /** Number of runs that wait for this user, for the tab's title and icon. */
   waiting?: number;
   children: ComponentChildren;
 }) => {

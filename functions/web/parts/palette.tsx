@@ -10,7 +10,7 @@ import { call, callEnvironments, errorText, related } from '../session.ts';
 import { type Entry, matching } from '../text/palette.ts';
 import { Dialog } from './dialog.tsx';
 
-/** Ctrl-K: any place of the page by its name, from the keyboard. */
+/** Ctrl-K: go to any view by name. */
 
 const pauseMs = 150;
 const maxWorkspaces = 8;
@@ -26,7 +26,7 @@ const tabNames: Record<(typeof tabs)[number], string> = {
   settings: 'Settings',
 };
 
-/** Places that are known without asking: of the workspace and the organization the reader is in, and everybody's. */
+/** Places that need no request: of the current workspace and organization, and general ones. */
 const fixedEntries = (at: Place): Entry[] => {
   const organization = 'organization' in at ? at.organization : undefined;
   const permissions = organization === undefined ? undefined : organizationNow(organization)?.attributes.permissions;
@@ -60,7 +60,7 @@ const findWorkspaces = async (organization: string, text: string): Promise<Entry
 
 const maxEnvironments = 5;
 
-/** None where there are no templates: then nothing is asked. */
+/** Without templates nothing is requested. */
 const findEnvironments = async (organization: string, text: string): Promise<Entry[]> => {
   if (!may(organization, 'can-use-environments')) return [];
   const words = `organization:"${organization}" name:"${text.replaceAll('"', '')}"`;
@@ -89,7 +89,7 @@ const findRun = async (id: string): Promise<Entry[]> => {
   ];
 };
 
-/** What the API finds by a text, a moment after the last key. */
+/** Search results of the API, a moment after the last key press. */
 const useSearchResults = (text: Signal<string>): { entries: Entry[]; error: string | undefined } => {
   const results = useSignal<{ text: string; entries: Entry[] }>({ text: '', entries: [] });
   const error = useSignal<string | undefined>(undefined);
@@ -116,7 +116,7 @@ const useSearchResults = (text: Signal<string>): { entries: Entry[]; error: stri
   return { entries: sought ? results.value.entries : [], error: error.value };
 };
 
-const isSame = (one: Entry, other: Entry): boolean => JSON.stringify(one.to) === JSON.stringify(other.to);
+const isSame = (a: Entry, b: Entry): boolean => JSON.stringify(a.to) === JSON.stringify(b.to);
 
 export const Palette = ({ onClose }: { onClose(): void }) => {
   const text = useSignal('');
@@ -127,7 +127,7 @@ export const Palette = ({ onClose }: { onClose(): void }) => {
   const { entries: results, error } = useSearchResults(text);
   const entries = matching(text.value, [
     ...results,
-    ...fixed.filter((entry) => !results.some((one) => isSame(one, entry))),
+    ...fixed.filter((entry) => !results.some((result) => isSame(result, entry))),
   ]);
   const at = Math.min(chosen.value, entries.length - 1);
   useEffect(() => {
@@ -149,7 +149,7 @@ export const Palette = ({ onClose }: { onClose(): void }) => {
     <Dialog title="Go to" onClose={onClose}>
       <input
         type="text"
-        // biome-ignore lint/a11y/noRedundantRoles: it is one only with a list of the browser’s
+        // biome-ignore lint/a11y/noRedundantRoles: implicit only with a native list
         role="combobox"
         list={undefined}
         aria-label="Page, workspace or run"
@@ -169,7 +169,7 @@ export const Palette = ({ onClose }: { onClose(): void }) => {
       {error && <p class="problem">{error}</p>}
       <div ref={list} id={listId} class="palette" role="listbox" aria-label="Places" tabIndex={-1}>
         {entries.map((entry, i) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles keys
           <div
             key={JSON.stringify(entry.to)}
             id={`${listId}-${i}`}

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { Resource } from '../../client/client.ts';
 import { get } from '../session.ts';
 
-/** Names of users, each asked for once. */
+/** Names of users, each requested once. */
 const names = signal<Record<string, string>>({});
 const requested = new Set<string>();
 /** Users whose name is not loaded yet. */
@@ -23,7 +23,7 @@ const ask = async (id: string): Promise<void> => {
   try {
     knowPeople([await get(`/users/${id}`)]);
   } catch {
-    // Then the id has to do.
+    // Show the id instead.
     nameless.value = new Set([...nameless.peek(), id]);
   }
 };

@@ -5,15 +5,15 @@ import { type Picked, type PickedKind, picked } from '../upload.ts';
 import { Notice } from './basics.tsx';
 
 interface Props {
-  /** Of what is picked, also for its inputs: `Configuration`. */
+  /** Label, also for the inputs: `Configuration`. */
   label: string;
   source: { value: Picked | undefined };
   kind: PickedKind;
-  /** While nothing is picked. */
+  /** Hint while nothing is picked. */
   says: string;
 }
 
-/** Lets a reader pick a folder, or files, to be uploaded with the form. */
+/** Picks a folder or files to upload with the form. */
 export const Picker = ({ label, source, kind, says }: Props) => {
   const error = useSignal<string | undefined>(undefined);
   const folder = useRef<HTMLInputElement>(null);
@@ -50,7 +50,7 @@ export const Picker = ({ label, source, kind, says }: Props) => {
           type="file"
           hidden
           aria-label={`${label}: folder`}
-          // The attribute has no standard name, and every browser knows it.
+          // Not standardized, but all browsers support it.
           {...{ webkitdirectory: true }}
           onChange={(event) => take(event.currentTarget)}
         />

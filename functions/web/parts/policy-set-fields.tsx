@@ -1,7 +1,7 @@
 import type { Resource } from '../../client/client.ts';
 import { Choice, Text, textOf } from './form.tsx';
 
-/** What a policy set is, whatever is in it. */
+/** Settings of a policy set. */
 
 export const kindNames: Record<string, string> = { opa: 'Policy evaluation', sentinel: 'Policy check' };
 

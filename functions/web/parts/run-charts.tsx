@@ -4,7 +4,7 @@ import { count, duration } from '../../client/text/time.ts';
 import { displayStatus } from '../../run/display.ts';
 import { type Day, workedMs } from '../text/run-history.ts';
 
-/** Small charts as SVG. What they show stands in a table or a label, too: nobody needs to see colours. */
+/** Small charts as SVG, with a table or a label as an alternative that does not depend on color. */
 
 const width = 560;
 const height = 120;
@@ -53,7 +53,7 @@ export const DailyRuns = ({ days }: { days: Day[] }) => {
       </div>
       <details>
         <summary>As a table</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it too */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
         <section class="scrolls fits" tabIndex={0} aria-label="Runs by day">
           <table>
             <thead>
@@ -85,7 +85,7 @@ export const DailyRuns = ({ days }: { days: Day[] }) => {
 
 const trendHeight = 64;
 
-/** A value by day as a line, with the first and the last in words; days without a value are left out. */
+/** Line chart of a daily value, labeled with its first and last value; skips days without a value. */
 export const Trend = ({
   title,
   days,
@@ -119,7 +119,7 @@ export const Trend = ({
       </svg>
       <details>
         <summary>As a table</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it too */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
         <section class="scrolls fits" tabIndex={0} aria-label={`${title} by day`}>
           <table>
             <thead>
@@ -146,7 +146,7 @@ export const Trend = ({
 const sparkWidth = 8;
 const sparkHeight = 20;
 
-/** The last runs of a workspace: height for how long they took, a dot on top for those that failed. */
+/** The last runs of a workspace: the height is the duration, a dot marks failed runs. */
 export const Sparkline = ({ runs }: { runs: Resource<'runs'>[] }) => {
   const longest = Math.max(1, ...runs.map(workedMs));
   const names = runs.map((run) => displayStatus(factsOf(run)).name);

@@ -25,13 +25,13 @@ export const RunLine = ({
   workspace: string;
   showWorkspace?: boolean;
   note?: ComponentChildren;
-  /** Says what the run changes. */
+  /** The run's plan or apply, for its changes. */
   plan?: Resource<'plans'> | undefined;
-  /** Of its configuration. */
+  /** Commit of its configuration. */
   commit?: string | undefined;
-  /** Who pushed what the platform started it for. */
+  /** Who pushed the commit, for a run that the platform started. */
   sender?: string | undefined;
-  /** In place of its message. */
+  /** Shown instead of its message. */
   title?: string;
 }) => {
   const kind = kindOf(run);
@@ -74,7 +74,7 @@ export const RunLine = ({
   );
 };
 
-/** What RunLine says of a run's plan and commit, out of what came along with a list of runs. */
+/** Plan and commit for RunLine, from the documents included in a list of runs. */
 export const partsOf = (
   run: Resource<'runs'>,
   parts: Map<string, Resource>,
@@ -93,7 +93,7 @@ const signs = [
   ['resource-destructions', 'destroy', '−', 'to destroy'],
 ] as const;
 
-/** `+4 ~0 −1`; nothing while it is not known. */
+/** `+4 ~0 −1`; nothing while unknown. */
 const Counts = ({ of: { attributes } }: { of: Resource<'plans'> }) =>
   attributes['resource-additions'] === null ? null : (
     <span class="counts">

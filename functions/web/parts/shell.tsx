@@ -31,15 +31,15 @@ export const Mark = () => (
 );
 
 interface ShellProps {
-  /** The tab's; without one it stays. */
+  /** Title of the tab; absent: unchanged. */
   title?: string;
-  /** How what is shown is getting on, where it is a run: in the tab's icon. */
+  /** Tone of the shown run's status, for the tab's icon. */
   tone?: Tone;
   crumbs: Crumb[];
   children: ComponentChildren;
 }
 
-/** What surrounds every view. */
+/** Frame of every view. */
 export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
   useEffect(() => {
     if (title !== undefined) document.title = title ? `${title} · stepform` : 'stepform';

@@ -8,14 +8,14 @@ interface Props {
   spans: Span[];
   planId: string | undefined;
   name: 'plan' | 'apply';
-  /** Of those that go on, milliseconds since 1970. */
+  /** Current time for unfinished operations, in milliseconds since 1970. */
   now: number;
   onAim(line: number): void;
 }
 
-/** What took longest, and what it had to wait for: where time can be won. */
+/** The slowest operations and what they waited for: where time can be saved. */
 export const Slowest = ({ spans, planId, name, now, onAim }: Props) => {
-  // The plan knows what depends on what; before it is finished nobody does.
+  // Dependencies are part of the finished plan.
   const plan = useLive(
     `dependencies/${planId}`,
     () => (planId ? planOf(planId) : Promise.resolve(undefined)),
@@ -24,7 +24,7 @@ export const Slowest = ({ spans, planId, name, now, onAim }: Props) => {
   const dependencies = plan.value?.dependencies;
   const rows = useMemo(() => slowest(spans, dependencies ?? {}, now), [spans.length, dependencies, now]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard on narrow screens
     <section class="scrolls" tabIndex={0} aria-label={`Slowest operations of the ${name}`}>
       <table class="table">
         <thead>

@@ -15,7 +15,7 @@ const words: Record<StageState, string> = {
   skipped: 'not reached',
 };
 
-/** A run's stages as a line of progress, with the time each took. */
+/** Progress line of a run's stages, with their durations. */
 export const Stages = ({ run }: { run: Resource<'runs'> }) => {
   const facts = factsOf(run);
   const { tone } = displayStatus(facts);

@@ -10,6 +10,6 @@ export const Status = ({ run }: { run: Resource<'runs'> }) => {
   return <span class={`status ${tone}`}>{name}</span>;
 };
 
-/** How soon to ask again: never once nothing can change. */
+/** Poll interval of a run; undefined when it can no longer change. */
 export const pollIntervalOf = (run: Resource<'runs'>, ms = 750): number | undefined =>
   isFinalRun(run) ? undefined : ms;

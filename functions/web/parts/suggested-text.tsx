@@ -1,6 +1,6 @@
 import { Field } from './form.tsx';
 
-/** A text field that offers what may be typed; anything else may be typed as well. */
+/** A text field with suggestions that also accepts other values. */
 export const SuggestedText = ({
   label,
   name,
@@ -30,8 +30,8 @@ export const SuggestedText = ({
           onInput={(event) => onInput?.(event.currentTarget.value)}
         />
         <datalist id={`${attributes.id}-suggestions`}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
           ))}
         </datalist>
       </>

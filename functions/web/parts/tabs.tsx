@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Place } from '../../client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
 
-/** Keeps the current one of a row of links in sight: on a phone, they do not all fit. @param at changes with it */
+/** Scrolls the current tab into view: on a phone, not all tabs fit. @param at changes with the current tab */
 export const useCurrentInSight = (at: unknown) => {
   const row = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -15,7 +15,7 @@ export const useCurrentInSight = (at: unknown) => {
   return row;
 };
 
-/** The views of one thing. */
+/** Tabs of an item. */
 export const Tabs = ({ label, tabs }: { label: string; tabs: { text: string; to: Place; current: boolean }[] }) => {
   const row = useCurrentInSight(tabs.findIndex(({ current }) => current));
   return (

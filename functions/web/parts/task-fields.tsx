@@ -2,7 +2,7 @@ import { type TaskStage, taskStages } from '../../run/check-record.ts';
 import { stageNames } from '../text/run-task.ts';
 import { Choices, type Option, Select } from './form.tsx';
 
-/** When a run task is asked, and what its verdict does: of one that every workspace asks, and of a workspace's own. */
+/** Stages and enforcement level of a run task, global or of a workspace. */
 
 const hints: Record<TaskStage, string> = {
   pre_plan: 'Checks the configuration before the plan starts.',

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Light, dark, or as the system has it. Only this choice is kept for longer than the tab lives. */
+/** Light, dark, or the system's setting. The only choice that is stored persistently. */
 
 const key = 'stepform-theme';
 const choices = ['system', 'light', 'dark'] as const;

@@ -8,9 +8,9 @@ import { Ago, Code, Loaded, Notice } from './basics.tsx';
 import { Confirm, Dialog } from './dialog.tsx';
 import { Form, Select, Text, textOf } from './form.tsx';
 
-/** Tokens of people, teams and organizations: listed, made, shown once, revoked. */
+/** Lists, creates and revokes tokens of users, teams and organizations. */
 
-/** By days. */
+/** Labels by number of days. */
 const lifetimes = [
   ['30', '30 days'],
   ['90', '90 days'],
@@ -20,7 +20,7 @@ const lifetimes = [
 
 const day = 86_400_000;
 
-/** Shown only once. */
+/** The secret of a new token, shown only once. */
 export const CreatedToken = ({ secret }: { secret: string }) => (
   <Notice kind="good">
     <div class="stack">
@@ -32,7 +32,7 @@ export const CreatedToken = ({ secret }: { secret: string }) => (
   </Notice>
 );
 
-/** When it was made, last used, and ends. */
+/** Creation, last use and expiry. */
 export const TokenDates = ({ token }: { token: Resource<'authentication-tokens'> }) => {
   const { 'created-at': createdAt, 'last-used-at': used, 'expired-at': ends } = token.attributes;
   const isOver = ends && Date.parse(ends) <= Date.now();
@@ -53,9 +53,9 @@ export const TokenDates = ({ token }: { token: Resource<'authentication-tokens'>
 
 interface ListProps {
   tokens: Resource<'authentication-tokens'>[];
-  /** What there is to say while there is none. */
+  /** Text for an empty list. */
   none?: ComponentChildren;
-  /** False for who may not. */
+  /** False without permission. */
   onRevoke: false | ((token: Resource<'authentication-tokens'>) => void);
 }
 
@@ -89,11 +89,11 @@ export const TokenList = ({ tokens, none, onRevoke }: ListProps) =>
 
 interface NewProps {
   title: string;
-  /** Where it is made. */
+  /** Path to create it at. */
   path: string;
-  /** Whether the owner can have several, with descriptions. */
+  /** The owner can have several, with descriptions. */
   described: boolean;
-  /** What to know before. */
+  /** Explanation above the form. */
   children?: ComponentChildren;
   onClose(): void;
   onMade(secret: string): void;
@@ -128,7 +128,7 @@ export const NewToken = ({ title, path, described, children, onClose, onMade }: 
 };
 
 interface RevokeProps {
-  /** For the question: what it is for, or its id. */
+  /** Description or id, for the confirmation. */
   name: string;
   path: string;
   onClose(): void;
@@ -140,7 +140,7 @@ export const Revoke = ({ name, path, onClose }: RevokeProps) => (
   </Confirm>
 );
 
-/** One of several, told by what it is for. */
+/** A token with a description. */
 export const RevokeToken = ({ token, onClose }: { token: Resource<'authentication-tokens'>; onClose(): void }) => (
   <Revoke
     name={token.attributes.description || token.id}
@@ -156,7 +156,7 @@ interface OwnedProps {
   none: ComponentChildren;
 }
 
-/** All tokens of an owner that can have several. */
+/** All tokens of an owner with several. */
 export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
   const path = `/${owner.type}/${owner.id}/authentication-tokens`;
   const live = useLive(
@@ -207,7 +207,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
   );
 };
 
-/** What is open beside a list of tokens, and the secret that was just made. */
+/** The open form beside a list of tokens, and the secret that was just created. */
 export const useTokenWork = () => ({
   adding: useSignal(false),
   createdSecret: useSignal<string | undefined>(undefined),

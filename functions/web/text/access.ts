@@ -2,11 +2,11 @@ import type { OrganizationFlag } from '../../api/permissions/organization-flags.
 import type { ProjectLevel, WorkspaceLevel } from '../../api/permissions/team-access.ts';
 import type { Option } from '../parts/form.tsx';
 
-/** What teams may do, in words. */
+/** Names and explanations of team permissions. */
 
 type Flagged = readonly [flag: OrganizationFlag, label: string, hint?: string];
 
-/** Those that mean something here: there are no registries and version control connections. */
+/** The organization permissions that the page offers. */
 export const organizationFlags: readonly Flagged[] = [
   ['read-workspaces', 'See all workspaces', 'Their runs, variables and states.'],
   ['manage-workspaces', 'Manage all workspaces', 'Create, change, apply and delete them, and manage variable sets.'],

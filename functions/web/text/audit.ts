@@ -1,9 +1,9 @@
 import type { OrganizationView, Place, SingleView, Tab } from '../../client/page-addresses.ts';
 import { csvOf } from '../../csv.ts';
 
-/** Events of the audit trail, in words. */
+/** Display texts of audit trail events. */
 
-/** As the API has it, which is not JSON:API (audit/document.ts). */
+/** An event in the API's format, which is not JSON:API (audit/document.ts). */
 export interface TrailEvent {
   id: string;
   /** UTC, ISO 8601. */
@@ -20,7 +20,7 @@ export interface TrailEvent {
       token_id?: string;
       address?: string;
       user_agent?: string;
-      /** What it is called, if it still exists. */
+      /** Its name, if it still exists. */
       name?: string;
       workspace?: string;
       workspace_id?: string;
@@ -28,7 +28,7 @@ export interface TrailEvent {
   };
 }
 
-/** Of what it is about, where it has one and still exists. */
+/** Workspace of the resource, if it has one that still exists. */
 export const nameOf = ({ type, meta }: TrailEvent['resource']): string | undefined =>
   meta.name ?? (type === 'workspace' ? meta.workspace : undefined);
 
@@ -50,7 +50,7 @@ const columns: readonly (readonly [string, (event: TrailEvent) => string | numbe
   ['user_agent', ({ resource }) => resource.meta.user_agent],
 ];
 
-/** With a line of names. */
+/** With display names. */
 export const csvOfTrail = (events: TrailEvent[]): string =>
   csvOf(
     columns.map(([name]) => name),
@@ -59,7 +59,7 @@ export const csvOfTrail = (events: TrailEvent[]): string =>
 
 export const spaced = (text: string): string => text.replaceAll('_', ' ');
 
-/** The API's words, in ours, for what was done and for what was not. */
+/** Display texts of actions: done, and not done. */
 const verbs: Record<string, readonly [done: string, tried: string]> = {
   create: ['created', 'create'],
   update: ['changed', 'change'],
@@ -67,16 +67,16 @@ const verbs: Record<string, readonly [done: string, tried: string]> = {
   show: ['read', 'read'],
 };
 
-/** How actions are offered to be filtered by: these, and what else was seen. */
+/** Actions offered as filters, besides others that were seen. */
 export const usualActions = ['create', 'update', 'destroy', 'show', 'apply', 'discard', 'cancel', 'lock', 'unlock'];
 
-/** What happened, as an entry of a list: `created` for `create`. */
+/** The action in the past tense: `created` for `create`. */
 export const actionIn = (action: string): string =>
   (Object.hasOwn(verbs, action) ? verbs[action]?.[0] : undefined) ?? spaced(action);
 
 export const usualTypes = ['workspace', 'run', 'var', 'varset', 'state_version', 'team', 'project', 'policy_set'];
 
-/** `workspace: created`, and where nothing came of it `workspace: create`; other actions keep the names they have. */
+/** `workspace: created`, or `workspace: create` for a refused or failed action; unknown actions keep their names. */
 export const deedIn = ({ resource: { type, action, meta } }: TrailEvent): string => {
   const words = Object.hasOwn(verbs, action) ? verbs[action] : undefined;
   return `${spaced(type)}: ${words?.[meta.outcome === 'allowed' ? 0 : 1] ?? spaced(action)}`;
@@ -90,7 +90,7 @@ const kinds: Record<string, string> = {
   task: 'by a run task',
 };
 
-/** The means of access, unless it was a user token. */
+/** Kind of access, except a user token. */
 export const accessMeansOf = ({ resource: { meta } }: TrailEvent): string | undefined => {
   if (meta.token_kind === undefined) return 'by the platform, on their behalf';
   return Object.hasOwn(kinds, meta.token_kind) ? kinds[meta.token_kind] : undefined;
@@ -104,10 +104,10 @@ const singles: Record<string, SingleView> = {
   agent_pool: 'agent-pool',
 };
 
-/** Shown in a list of their own. */
+/** Types shown in a list of their own. */
 const lists: Record<string, OrganizationView> = { task: 'run-tasks', organization_membership: 'members' };
 
-/** Shown in a tab of their workspace. */
+/** Types shown in a tab of their workspace. */
 const tabsOf: Record<string, Tab> = {
   var: 'variables',
   workspace_task: 'settings',
@@ -115,7 +115,7 @@ const tabsOf: Record<string, Tab> = {
   notification_configuration: 'settings',
 };
 
-/** What the API names as long as it exists (audit/names.ts). */
+/** Types whose name the API adds while they exist (audit/names.ts). */
 const named = ['agent_pool', 'policy_set', 'project', 'run', 'task', 'team', 'var', 'varset'];
 
 const programs: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
@@ -127,14 +127,14 @@ const programs: readonly (readonly [RegExp, (match: RegExpExecArray) => string])
   [/^Go-http-client\b/, () => 'Go program'],
   [/^(?:node|undici)\b/, () => 'Node.js program'],
   [/\bcurl\/([\d.]+)/, ([, version]) => `curl ${version}`],
-  // What the others say they are, too, stands last.
+  // Last, because other programs also contain this product.
   [/\bEdg\/(\d+)/, ([, version]) => `Edge ${version}`],
   [/\bFirefox\/(\d+)/, ([, version]) => `Firefox ${version}`],
   [/\b(?:Headless)?Chrome\/(\d+)/, ([, version]) => `Chrome ${version}`],
   [/\bVersion\/(\d+)[\d.]* (?:Mobile\/\S+ )?Safari\//, ([, version]) => `Safari ${version}`],
 ];
 
-/** The program that a User-Agent header names, in short: its first product, where it is not known. */
+/** Short name of the program in a User-Agent header; its first product, if unknown. */
 export const programIn = (agent: string): string => {
   for (const [pattern, name] of programs) {
     const match = pattern.exec(agent);
@@ -144,13 +144,13 @@ export const programIn = (agent: string): string => {
   return product ? `${product} ${version}` : agent;
 };
 
-/** Where the page shows what an event was about, if it has a view that goes by id and the thing is not gone by it. */
+/** The view of the event's resource, if there is one by id and the event did not delete the resource. */
 export const placeOfEvent = (
   { resource: { type, id, action, meta } }: TrailEvent,
   organization: string,
 ): Place | undefined => {
   if (id === null || action === 'destroy' || meta.outcome === 'refused') return undefined;
-  // It is gone.
+  // The resource no longer exists.
   if (named.includes(type) && nameOf({ type, id, action, meta }) === undefined) return undefined;
   const page = Object.hasOwn(lists, type) ? lists[type] : undefined;
   if (page) return { view: page, organization };

@@ -1,6 +1,6 @@
 import { parseSchedule } from '../../environments/workspaces/cron.ts';
 
-/** Schedules of environments as people read and write them. */
+/** Display and input of environment schedules. */
 
 export const dayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
 
@@ -14,7 +14,7 @@ export interface WeeklyStart {
 
 const two = (n: number): string => String(n).padStart(2, '0');
 
-/** Undefined for a schedule with several times of a day, which the form does not have. */
+/** Undefined for a schedule with several times a day, which the form does not offer. */
 export const weeklyStart = (schedule: string): WeeklyStart | undefined => {
   const { minutes = [], hours = [], days = [], zone = '' } = parseSchedule(schedule) ?? {};
   const [minute, hour] = [minutes[0], hours[0]];
@@ -27,14 +27,13 @@ export const cronOf = ({ time, days, zone }: WeeklyStart): string => {
   return `CRON_TZ=${zone} ${minute} ${hour} * * ${days.length === 7 ? '*' : days.join(',')}`;
 };
 
-/** `Mon–Fri` is what most have. */
 const daysText = (days: number[]): string => {
   if (days.length === 7) return 'every day';
   if (days.join() === '1,2,3,4,5') return 'Mon–Fri';
   return days.map((day) => dayNames[day]?.slice(0, 3)).join(', ');
 };
 
-/** `09:30, Mon–Fri (Europe/Dublin)`; a schedule of another form as it is. */
+/** `09:30, Mon–Fri (Europe/Dublin)`; other schedules unchanged. */
 export const scheduleText = (schedule: string): string => {
   const weekly = weeklyStart(schedule);
   return weekly ? `${weekly.time}, ${daysText(weekly.days)} (${weekly.zone})` : schedule;
@@ -42,7 +41,7 @@ export const scheduleText = (schedule: string): string => {
 
 const hour = 3_600_000;
 
-/** `8h30m` → milliseconds; undefined for what is no such text. */
+/** `8h30m` → milliseconds; undefined for other texts. */
 export const hoursIn = (text: string): number | undefined => {
   const [, hours, minutes] = /^(?:(\d{1,4})\s*h)?\s*(?:(\d{1,4})\s*m(?:in)?)?$/.exec(text.trim()) ?? [];
   if (hours === undefined && minutes === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { fields, type Kind, type Operator, operators, type QueryType } from '../../explorer/fields.ts';
 
-/** Words and addresses of the explorer's page. */
+/** Display texts and addresses of the explorer. */
 
 export interface Filter {
   field: string;
@@ -8,11 +8,11 @@ export interface Filter {
   value: string;
 }
 
-/** What is asked, as it stands in the address. */
+/** A query, as written in the address. */
 export interface Question {
   type: QueryType;
   filters: Filter[];
-  /** With a `-` in front for the reverse; empty: as it comes. */
+  /** Field to sort by, with a leading `-` for descending; empty: unsorted. */
   sort: string;
 }
 
@@ -24,7 +24,7 @@ export const typeNames: Record<QueryType, string> = {
   resources: 'Resources',
 };
 
-/** Columns of the table; all are in the CSV file. */
+/** Columns of the table; the CSV file has all fields. */
 export const columns: Record<QueryType, readonly string[]> = {
   workspaces: [
     'workspace_name',
@@ -89,10 +89,10 @@ export const takesValue = (operator: Operator): boolean => !operator.endsWith('_
 
 const isType = (text: string): text is QueryType => Object.hasOwn(fields, text);
 
-/** Only what fits: the address may be anybody's. */
+/** Drops invalid parts: the address is untrusted. */
 export const questionIn = (type: string, filters: string, sort: string): Question => {
-  const known = isType(type) ? type : 'workspaces';
-  return { type: known, filters: filtersIn(known, filters), sort: sortIn(known, sort) };
+  const knownType = isType(type) ? type : 'workspaces';
+  return { type: knownType, filters: filtersIn(knownType, filters), sort: sortIn(knownType, sort) };
 };
 
 const sortIn = (type: QueryType, sort: string): string =>
@@ -101,19 +101,19 @@ const sortIn = (type: QueryType, sort: string): string =>
 const filtersIn = (type: QueryType, text: string): Filter[] => {
   try {
     const parsed: unknown = JSON.parse(text || '[]');
-    return Array.isArray(parsed) ? parsed.filter((one): one is Filter => isFilter(type, one)) : [];
+    return Array.isArray(parsed) ? parsed.filter((filter): filter is Filter => isFilter(type, filter)) : [];
   } catch {
     return [];
   }
 };
 
-const isFilter = (type: QueryType, one: Partial<Filter> | null): boolean =>
-  typeof one?.field === 'string' &&
-  Object.hasOwn(kinds(type), one.field) &&
-  operatorsOf(type, one.field).includes(one.operator as Operator) &&
-  typeof one.value === 'string';
+const isFilter = (type: QueryType, filter: Partial<Filter> | null): boolean =>
+  typeof filter?.field === 'string' &&
+  Object.hasOwn(kinds(type), filter.field) &&
+  operatorsOf(type, filter.field).includes(filter.operator as Operator) &&
+  typeof filter.value === 'string';
 
-/** Filters that are filled in. */
+/** Completed filters. */
 const finished = ({ filters }: Question): Filter[] =>
   filters.filter(({ operator, value }) => !takesValue(operator) || value !== '');
 
@@ -126,7 +126,7 @@ export const parametersOf = (question: Question): URLSearchParams => {
   return parameters;
 };
 
-/** As a saved view has it. */
+/** In the format of a saved view. */
 export const queryOf = (question: Question) => ({
   type: question.type,
   filter: finished(question).map(({ field, operator, value }) => ({ field, operator, value: [value] })),

@@ -1,21 +1,21 @@
 import { configured } from './resource-times.ts';
 
-/** Resources and what they depend on as a picture in layers: what depends on nothing stands left. */
+/** Layout of a dependency graph in layers: resources without dependencies are leftmost. */
 
 export interface GraphResource {
-  /** In the configuration or with a key: `module.a["x"].aws_vpc.main[0]`. */
+  /** Address, with or without instance keys: `module.a["x"].aws_vpc.main[0]`. */
   address: string;
-  /** How it is drawn; one of a group gives the group its own only when all agree. */
+  /** Style class; a group has one if all its members agree. */
   tone?: string | undefined;
 }
 
 export interface GraphNode {
   id: string;
-  /** Without the modules that are unfolded around it. */
+  /** Without the unfolded modules around it. */
   label: string;
-  /** How many instances it stands for. */
+  /** Number of instances. */
   count: number;
-  /** Stands for all of a module or a type, and can be unfolded. */
+  /** A whole module or type, which can be unfolded. */
   group: boolean;
   tone: string | undefined;
   x: number;
@@ -34,7 +34,7 @@ export const nodeHeight = 28;
 const stepX = nodeWidth + 70;
 const stepY = nodeHeight + 10;
 
-/** More of one type in one module than this are one node at first. */
+/** Larger groups of one type in one module start folded. */
 const mostOfType = 12;
 
 const moduleForm = /^((?:module\.[^.]+\.)*)(.+)$/;
@@ -46,7 +46,7 @@ const partsOf = (address: string): { modules: string[]; name: string } => {
 
 const typeOf = (name: string): string => name.slice(0, name.lastIndexOf('.'));
 
-/** The groups that a resource is in, the outermost first. */
+/** Groups of a resource, outermost first. */
 const groupsOf = (address: string, large: ReadonlySet<string>): { id: string; label: string }[] => {
   const { modules, name } = partsOf(address);
   const groups = modules.map((label, i) => ({ id: modules.slice(0, i + 1).join('.'), label }));
@@ -65,13 +65,13 @@ const largeTypes = (addresses: string[]): Set<string> => {
 
 type Placed = Omit<GraphNode, 'x' | 'y'>;
 
-/** Longest way from what depends on nothing. Groups may depend on each other; a way back is not followed. */
+/** Layer: longest path from a resource without dependencies. Groups may form cycles; back edges are ignored. */
 const layersOf = (ids: string[], dependencies: Map<string, Set<string>>): Map<string, number> => {
   const layers = new Map<string, number>();
   const under = new Set<string>();
   const layerOf = (id: string): number => {
-    const known = layers.get(id);
-    if (known !== undefined) return known;
+    const cached = layers.get(id);
+    if (cached !== undefined) return cached;
     if (under.has(id)) return -1;
     under.add(id);
     let layer = 0;
@@ -84,34 +84,36 @@ const layersOf = (ids: string[], dependencies: Map<string, Set<string>>): Map<st
   return layers;
 };
 
-/** Far more than can be looked at. */
+/** Limit of what is useful on screen. */
 const mostReduced = 2_000;
 
-/** Without what is already said by others: states name dependencies of dependencies too. */
+/** Transitive reduction: states also list indirect dependencies. */
 const reduced = (needs: Map<string, Set<string>>): Map<string, Set<string>> => {
   if (needs.size > mostReduced) return needs;
   const reached = new Map<string, Set<string>>();
   const reach = (id: string): Set<string> => {
-    const known = reached.get(id);
-    if (known) return known;
+    const cached = reached.get(id);
+    if (cached) return cached;
     const all = new Set<string>();
-    // Groups may lead back here.
+    // Groups may form cycles.
     reached.set(id, all);
-    for (const other of needs.get(id) ?? []) for (const one of [other, ...reach(other)]) all.add(one);
+    for (const other of needs.get(id) ?? []) for (const dependency of [other, ...reach(other)]) all.add(dependency);
     return all;
   };
   return new Map(
     [...needs].map(([id, direct]) => {
-      const isSaid = (one: string) =>
-        [...direct].some((other) => other !== one && !reach(one).has(other) && reach(other).has(one));
-      return [id, new Set([...direct].filter((one) => !isSaid(one)))];
+      const isSaid = (dependency: string) =>
+        [...direct].some(
+          (other) => other !== dependency && !reach(dependency).has(other) && reach(other).has(dependency),
+        );
+      return [id, new Set([...direct].filter((dependency) => !isSaid(dependency)))];
     }),
   );
 };
 
 const sweeps = 4;
 
-/** Each as near to its neighbours as can be, so that few lines cross. */
+/** Places nodes near their neighbors, so that few lines cross. */
 const order = (layers: string[][], neighbours: Map<string, Set<string>>): void => {
   const at = new Map<string, number>();
   const note = () => {
@@ -132,8 +134,8 @@ const order = (layers: string[][], neighbours: Map<string, Set<string>>): void =
 };
 
 /**
- * @param dependencies by addresses in the configuration
- * @param open groups that the reader has unfolded
+ * @param dependencies by address in the configuration
+ * @param open unfolded groups
  */
 export const graphOf = (
   resources: GraphResource[],
@@ -170,9 +172,9 @@ export const graphOf = (
   }
   const needs = reduced(all);
   for (const [to, from] of needs) {
-    for (const one of from) {
-      link(neighbours, to, one);
-      link(neighbours, one, to);
+    for (const dependency of from) {
+      link(neighbours, to, dependency);
+      link(neighbours, dependency, to);
     }
   }
   return place(nodes, needs, neighbours);

@@ -1,7 +1,7 @@
 import type { Resource } from '../../client/client.ts';
 import type { Attributes } from '../../client/documents.ts';
 
-/** Results of health assessments in the reader's words. */
+/** Display texts of health assessments. */
 
 type Result = Attributes['assessment-results'];
 
@@ -10,7 +10,7 @@ export interface HealthFinding {
   tone: 'good' | 'attention' | 'bad';
 }
 
-/** The most important first; nothing but that all is well when there is nothing else to say. */
+/** Findings, most important first; `Healthy` without any. */
 export const findingsOf = (result: Result): [HealthFinding, ...HealthFinding[]] => {
   if (!result.succeeded) return [{ text: 'Assessment failed', tone: 'bad' }];
   const findings: HealthFinding[] = [];
@@ -20,6 +20,6 @@ export const findingsOf = (result: Result): [HealthFinding, ...HealthFinding[]] 
   return first ? [first, ...rest] : [{ text: 'Healthy', tone: 'good' }];
 };
 
-/** What somebody should look at. */
+/** Whether someone should look at it. */
 export const problemsOf = (result: Resource<'assessment-results'> | undefined): HealthFinding[] =>
   result ? findingsOf(result.attributes).filter(({ tone }) => tone !== 'good') : [];

@@ -1,14 +1,14 @@
-/** What stands within a line of Markdown. Everything else, HTML above all, is text. */
+/** Inline Markdown. Everything else, including HTML, stays text. */
 export type Inline =
   | string
   | { kind: 'code'; text: string }
   | { kind: 'strong' | 'em' | 'del'; children: Inline[] }
   | { kind: 'link'; href: string; children: Inline[] };
 
-/** Deeper than people write. */
+/** Limit against hostile nesting. */
 const maxDepth = 5;
 
-/** Where a link may lead: nowhere that a browser would run something. */
+/** Allowed link targets: none that execute code. */
 export const safeHref = (text: string): string | undefined => {
   if (!URL.canParse(text)) return undefined;
   const { protocol, href } = new URL(text);
@@ -27,20 +27,20 @@ const kinds: Record<string, 'strong' | 'em' | 'del'> = {
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}]/u.test(character);
 
-/** Longer ones are no addresses that people write. */
+/** Longer URLs are not links. */
 const maxHref = 2_000;
 
 /**
- * Finds what closes a mark. Each is looked for ever further on, so where it was found is remembered, and that it was
- * not: a text of nothing but opening marks takes no longer than any other.
+ * Finds closing marks. Searches only move forward, so results are cached, including misses:
+ * a text of only opening marks takes no longer than any other.
  */
 const closer = (text: string) => {
   const positions = new Map<string, number>();
-  return (what: string, from: number): number => {
-    const position = positions.get(what);
+  return (mark: string, from: number): number => {
+    const position = positions.get(mark);
     if (position !== undefined && (position < 0 || position >= from)) return position;
-    const at = text.indexOf(what, from);
-    positions.set(what, at);
+    const at = text.indexOf(mark, from);
+    positions.set(mark, at);
     return at;
   };
 };
@@ -60,40 +60,40 @@ export const parseInline = (text: string, depth = 0): Inline[] => {
     mark.lastIndex = at;
     const match = mark.exec(text);
     if (!match) break;
-    const [whole, escaped, ticks, emphasis, bracket, angled, bare] = match;
-    const after = match.index + whole.length;
+    const [matched, escaped, ticks, emphasis, bracket, angled, bare] = match;
+    const after = match.index + matched.length;
     say(text.slice(at, match.index));
     const read = (): [Inline, number] => {
       if (escaped) return [escaped, after];
       if (ticks) {
         const end = find(ticks, after);
-        return end < 0 ? [whole, after] : [{ kind: 'code', text: text.slice(after, end).trim() }, end + ticks.length];
+        return end < 0 ? [matched, after] : [{ kind: 'code', text: text.slice(after, end).trim() }, end + ticks.length];
       }
       if (emphasis) {
         const end = find(emphasis, after);
-        // snake_case is a word, and a lone star or one before a space is itself.
+        // snake_case is one word; a single star before a space is a star.
         const inWord = emphasis.startsWith('_') && isWord(text[match.index - 1]);
-        if (end <= after || inWord || /\s/.test(text[after] ?? ' ')) return [whole, after];
+        if (end <= after || inWord || /\s/.test(text[after] ?? ' ')) return [matched, after];
         return [{ kind: kinds[emphasis] ?? 'em', children: within(after, end) }, end + emphasis.length];
       }
       if (bracket) {
         const middle = find('](', after);
         const end = middle < 0 ? -1 : find(')', middle);
-        if (end < 0 || end - middle > maxHref) return [whole, after];
+        if (end < 0 || end - middle > maxHref) return [matched, after];
         const href = safeHref(
           text
             .slice(middle + 2, end)
             .trim()
             .split(/\s/)[0] ?? '',
         );
-        // What is within is read once it is known to be: else each of many brackets would have all after it read.
-        if (!href) return [whole, after];
-        // An image would be loaded from any host; its description becomes a link instead.
+        // Parse the content only after the closing mark is found: otherwise many brackets would take quadratic time.
+        if (!href) return [matched, after];
+        // Loading an image would contact any host; its description becomes a link instead.
         return [{ kind: 'link', href, children: within(after, middle) }, end + 1];
       }
       const href = safeHref(angled ?? bare ?? '');
-      const shown = angled ?? bare ?? whole;
-      return [href ? { kind: 'link', href, children: [shown] } : whole, after];
+      const shown = angled ?? bare ?? matched;
+      return [href ? { kind: 'link', href, children: [shown] } : matched, after];
     };
     const [inline, next] = read();
     say(inline);

@@ -1,13 +1,13 @@
 import type { LogText } from './log-text.ts';
 
-/** Lines of a log gathered by the resource they speak of: of hundreds, what became of each is seen at a glance. */
+/** Groups the lines of a log by resource, so that the result of each of hundreds is visible at a glance. */
 
-/** What speaks of one resource, wherever it stands in the log. */
+/** All lines about one resource, wherever they are in the log. */
 export interface Fold {
   address: string;
-  /** Indexes, rising. */
+  /** Line indexes, ascending. */
   lines: number[];
-  /** Part of a plan: its first line says what it is. Else the last one says how far it came. */
+  /** Part of a plan, summarized by its first line. Others are summarized by their last line, the latest progress. */
   block: boolean;
 }
 
@@ -64,19 +64,19 @@ export class LogFolds {
     else this.#order.push(index);
   }
 
-  /** What has come since the last time is taken in. `open`: folds whose lines are all there. */
+  /** Reads new lines first. `open`: unfolded groups, whose lines are all listed. */
   rows(open: ReadonlySet<Fold>): FoldedRow[] {
     for (; this.#taken < this.#log.whole; this.#taken++) this.#take(this.#taken);
-    const rows = this.#order.flatMap((one): FoldedRow[] => {
-      if (typeof one === 'number') return [{ line: one }];
-      if (one.lines.length === 1) return [{ line: one.lines[0] as number }];
-      return open.has(one) ? [{ fold: one }, ...one.lines.map((line) => ({ line }))] : [{ fold: one }];
+    const rows = this.#order.flatMap((item): FoldedRow[] => {
+      if (typeof item === 'number') return [{ line: item }];
+      if (item.lines.length === 1) return [{ line: item.lines[0] as number }];
+      return open.has(item) ? [{ fold: item }, ...item.lines.map((line) => ({ line }))] : [{ fold: item }];
     });
     if (this.#log.length > this.#log.whole) rows.push({ line: this.#log.whole });
     return rows;
   }
 
-  /** Where a line is folded away; undefined for one that stands by itself. */
+  /** The group of a line; undefined for a line of its own. */
   foldOf(line: number): Fold | undefined {
     return this.#ofLine.get(line);
   }

@@ -9,26 +9,26 @@ const ETX = 0x03;
 
 interface Line {
   text: string;
-  /** Style that the line begins with. */
+  /** Style at the start of the line. */
   begin: Style;
-  /** Milliseconds since 1970, as Terraform says or as it was received; undefined when nobody knows. */
+  /** Milliseconds since 1970, from Terraform or on receipt; undefined when unknown. */
   at: number | undefined;
 }
 
-/** A log as it comes in: bytes to lines. Cheap for hundreds of thousands of lines: what is not on screen stays text. */
+/** Splits a growing log into lines. Cheap for hundreds of thousands of lines: styles are only parsed for lines on screen. */
 export class LogText {
   readonly #phase: PhaseName;
   readonly #decoder = new TextDecoder();
   readonly #lines: Line[] = [];
   #rest = '';
   #style: Style = plain;
-  /** Bytes taken, framing included: the offset of the next piece (HCP API: log-read-url). */
+  /** Bytes read, including the framing: the offset of the next piece (HCP API: log-read-url). */
   offset = 0;
-  /** The closing byte came: there is nothing more. */
+  /** The closing byte was read: the log is complete. */
   closed = false;
-  /** Of what Terraform says with a time. */
+  /** Start and end times of operations. */
   readonly times = new ResourceTimes();
-  /** What a query has found. */
+  /** Results of a query. */
   readonly found: FoundResource[] = [];
   /** Whether any line has a time. */
   hasTimes = false;
@@ -38,8 +38,8 @@ export class LogText {
   }
 
   /**
-   * @param at when these bytes were written, if that is known: now, for what came while the reader looked on
-   * @returns whether there is anything new to show
+   * @param at when these bytes were written, if known: now, for output that arrives live
+   * @returns whether the log has changed
    */
   append(bytes: Uint8Array, at?: number): boolean {
     if (bytes.length === 0 || this.closed) return false;
@@ -63,10 +63,10 @@ export class LogText {
       this.#push(line, receivedAt);
       return;
     }
-    const said = Date.parse(message['@timestamp'] ?? '');
-    const at = Number.isNaN(said) ? receivedAt : said;
-    const found = foundIn(message);
-    if (found) this.found.push(found);
+    const saidAt = Date.parse(message['@timestamp'] ?? '');
+    const at = Number.isNaN(saidAt) ? receivedAt : saidAt;
+    const result = foundIn(message);
+    if (result) this.found.push(result);
     if (at !== undefined) this.times.take(message, at, this.#lines.length);
     for (const shown of linesOf(message, this.#phase)) this.#push(shown, at);
   }
@@ -77,12 +77,12 @@ export class LogText {
     if (text.includes('\x1b')) this.#style = ansi(text, this.#style).end;
   }
 
-  /** How many lines there are that do not change any more. */
+  /** Number of complete lines. */
   get whole(): number {
     return this.#lines.length;
   }
 
-  /** How many lines there are, an unfinished last one included. */
+  /** Number of lines, including an incomplete last one. */
   get length(): number {
     return this.#lines.length + (this.#rest ? 1 : 0);
   }
@@ -93,7 +93,7 @@ export class LogText {
     return ansi(line?.text ?? this.#rest, line?.begin ?? this.#style).pieces;
   }
 
-  /** When a line was written, in milliseconds since 1970; undefined when that is not known. */
+  /** Time of a line, in milliseconds since 1970; undefined when unknown. */
   at(index: number): number | undefined {
     return this.#lines[index]?.at;
   }
@@ -103,7 +103,7 @@ export class LogText {
     return stripAnsi(this.#lines[index]?.text ?? this.#rest);
   }
 
-  /** Indexes of the lines with that text in them, whatever its case. */
+  /** Indexes of the lines that contain a text, ignoring case. */
   find(text: string): number[] {
     const needle = text.toLowerCase();
     const matches: number[] = [];

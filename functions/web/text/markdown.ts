@@ -1,8 +1,8 @@
 import { type Inline, parseInline } from './inline.ts';
 
 /**
- * Markdown that strangers write, read into a tree of what may be shown: paragraphs, headings, lists, code, quotes,
- * tables, links. There is no HTML in it; what looks like it is text. Takes time in proportion to the text.
+ * Parses untrusted Markdown into a tree of paragraphs, headings, lists, code, quotes,
+ * tables and links. HTML stays text. Takes linear time.
  */
 export type Block =
   | { kind: 'paragraph' | 'heading'; children: Inline[] }
@@ -15,18 +15,18 @@ export type Block =
 const maxDepth = 6;
 const maxColumns = 20;
 
-// No expression has two parts side by side that take the same: a long line of that would be tried in every way.
+// No expression has two adjacent parts that match the same text: it would backtrack on long lines (ReDoS).
 const heading = /^ {0,3}#{1,6}\s+(.*)$/;
 const fence = /^ {0,3}(```+|~~~+)/;
 const quote = /^ {0,3}> ?/;
 const rule = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
 const item = /^( {0,9})([-*+]|\d{1,9}[.)])\s+(.*)$/;
 
-const cells = (line: string, most?: number): string[] =>
+const cells = (line: string, max?: number): string[] =>
   line
     .trim()
     .replace(/^\||\|$/g, '')
-    .split('|', most)
+    .split('|', max)
     .map((cell) => cell.trim());
 
 const isDivider = (line: string): boolean => line.includes('-') && cells(line).every((cell) => /^:?-+:?$/.test(cell));
@@ -34,7 +34,7 @@ const isDivider = (line: string): boolean => line.includes('-') && cells(line).e
 const isTable = (lines: string[], at: number): boolean =>
   (lines[at] ?? '').includes('|') && isDivider(lines[at + 1] ?? '');
 
-/** The title of a heading may be followed by as many signs as stand before it, or more. */
+/** A heading may end with any number of `#`. */
 const withoutSigns = (title: string): string => {
   let end = title.length;
   while (title[end - 1] === '#') end--;
@@ -49,7 +49,7 @@ const startsBlock = (line: string): boolean =>
   rule.test(line) ||
   item.test(line);
 
-/** Lines from `at` on that fit; where the next one is. */
+/** Matching lines from `at` on, and the index after them. */
 const take = (lines: string[], at: number, fits: (line: string) => boolean): [string[], number] => {
   let end = at;
   while (end < lines.length && fits(lines[end] ?? '')) end++;
@@ -83,9 +83,9 @@ const readList = (lines: string[], at: number, depth: number): Read => {
   let next = at;
   for (let match = item.exec(lines[next] ?? ''); match && /\d/.test(match[2] ?? '') === ordered; ) {
     const indent = (match[1] ?? '').length;
-    // What is indented further belongs to it.
-    const [more, end] = take(lines, next + 1, (line) => line.search(/\S/) > indent + 1);
-    const dedented = more.map((line) => line.slice(Math.min(line.search(/\S/), indent + 2)));
+    // More indented lines belong to the item.
+    const [following, end] = take(lines, next + 1, (line) => line.search(/\S/) > indent + 1);
+    const dedented = following.map((line) => line.slice(Math.min(line.search(/\S/), indent + 2)));
     items.push(read([match[3] ?? '', ...dedented], depth + 1));
     next = end;
     match = item.exec(lines[next] ?? '');
@@ -100,8 +100,8 @@ const readTable = (lines: string[], at: number): Read => {
 };
 
 const readParagraph = (lines: string[], at: number): Read => {
-  const [more, end] = take(lines, at + 1, (line) => !startsBlock(line));
-  return [{ kind: 'paragraph', children: parseInline([lines[at], ...more].join('\n').trim()) }, end];
+  const [following, end] = take(lines, at + 1, (line) => !startsBlock(line));
+  return [{ kind: 'paragraph', children: parseInline([lines[at], ...following].join('\n').trim()) }, end];
 };
 
 const readBlock = (lines: string[], at: number, depth: number): Read => {

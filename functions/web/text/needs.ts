@@ -4,7 +4,7 @@ import { displayStatus } from '../../run/display.ts';
 
 type Run = Resource<'runs'>;
 
-/** It waits for a decision that the reader may make. */
+/** Waits for a decision that this user may make. */
 export const mayDecide = (run: Run): boolean => {
   const { actions, permissions } = run.attributes;
   return (
@@ -20,16 +20,16 @@ export interface Alert {
 }
 
 /**
- * What to tell the person who started runs, each time once: that one waits for their decision or that it failed.
- * What was so at the first look they have seen elsewhere.
+ * Notifications about a person's runs, each sent once: the run waits for their decision, or it failed.
+ * The first call only records the current state.
  */
 export class RunAlerts {
   #waiting: Set<string> | undefined;
   #open = new Set<string>();
 
   /**
-   * @param open the person's runs that are not over
-   * @param ended reads one that is over since the last look
+   * @param open the person's unfinished runs
+   * @param ended reads a run that finished since the last call
    */
   async look(open: Run[], ended: (id: string) => Promise<Run | undefined>): Promise<Alert[]> {
     const waiting = open.filter(mayDecide);
@@ -47,6 +47,6 @@ export class RunAlerts {
   }
 }
 
-/** Of a list, those that the person started. */
+/** The runs of a list that the person started. */
 export const startedBy = (runs: Run[], userId: string): Run[] =>
   runs.filter((run) => related(run, 'created-by') === userId);

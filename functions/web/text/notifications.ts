@@ -1,6 +1,6 @@
 import { type DestinationType, type Trigger, triggers } from '../../run/notifications.ts';
 
-/** Notification configurations in the reader's words. */
+/** Display texts of notification configurations. */
 
 export const destinationNames: Record<string, string> = {
   slack: 'Slack',
@@ -23,12 +23,12 @@ const words: Record<Trigger, [text: string, hint: string]> = {
   ],
   'assessment:drifted': ['Drift', 'A health assessment found resources that were changed outside of Terraform.'],
   'assessment:check_failure': ['Failed checks', 'A health assessment found checks that do not pass.'],
-  'assessment:failed': ['Assessment failed', 'A health assessment could not be carried out.'],
-  'team:change_request': ['Change request', 'Somebody asked for a change of a workspace.'],
-  'change_request:created': ['Change request', 'Somebody asked for a change of a workspace.'],
+  'assessment:failed': ['Assessment failed', 'A health assessment failed to run.'],
+  'team:change_request': ['Change request', 'Someone requested a change of a workspace.'],
+  'change_request:created': ['Change request', 'Someone requested a change of a workspace.'],
 };
 
-export const triggerOptions = triggers.map((one) => [one, ...words[one]] as const);
+export const triggerOptions = triggers.map((trigger) => [trigger, ...words[trigger]] as const);
 
 /** `Triggers: needs attention, errored` */
 export const triggerNames = (names: Trigger[]): string =>

@@ -1,23 +1,23 @@
 import type { Place } from '../../client/page-addresses.ts';
 
-/** A place that can be gone to. */
+/** A destination of the palette. */
 export interface Entry {
   name: string;
-  /** What it belongs to: a workspace, an organization. */
+  /** Its workspace or organization. */
   of: string;
   to: Place;
 }
 
-/** How well a text names an entry: begins with it, has a word that does, has it somewhere; undefined: not at all. */
+/** Rank of a match: at the start, at the start of a word, anywhere; undefined: none. */
 const rankOf = ({ name, of }: Entry, words: string[]): number | undefined => {
-  const [low, whole] = [name.toLowerCase(), `${name} ${of}`.toLowerCase()];
-  if (!words.every((word) => whole.includes(word))) return undefined;
+  const [low, qualified] = [name.toLowerCase(), `${name} ${of}`.toLowerCase()];
+  if (!words.every((word) => qualified.includes(word))) return undefined;
   const [first = ''] = words;
   if (low.startsWith(first)) return 0;
   return low.split(/[\s_/-]+/).some((part) => part.startsWith(first)) ? 1 : 2;
 };
 
-/** Those that have all words of a text, the closest first; all when there is none. */
+/** Entries that match all words, best first; all entries for an empty text. */
 export const matching = (text: string, entries: Entry[]): Entry[] => {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return entries

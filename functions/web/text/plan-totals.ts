@@ -18,15 +18,15 @@ const counted = (differences: Difference[], nameOf: (address: string) => string)
   const counts = new Map<string, Map<Kind, number>>();
   for (const { address, kind } of differences) {
     const name = nameOf(address);
-    const own = counts.get(name) ?? new Map<Kind, number>();
-    own.set(kind, (own.get(kind) ?? 0) + 1);
-    counts.set(name, own);
+    const kinds = counts.get(name) ?? new Map<Kind, number>();
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    counts.set(name, kinds);
   }
-  const total = (own: Map<Kind, number>) => [...own.values()].reduce((sum, n) => sum + n, 0);
+  const total = (kinds: Map<Kind, number>) => [...kinds.values()].reduce((sum, n) => sum + n, 0);
   return [...counts].sort(([a, x], [b, y]) => total(y) - total(x) || (a < b ? -1 : 1));
 };
 
-/** What changes, by type and by module, the most first. */
+/** Number of changes by type and by module, largest first. */
 export const totalsOf = (differences: Difference[]): { types: Counts; modules: Counts } => {
   const changing = differences.filter(({ kind }) => kind !== 'same');
   return { types: counted(changing, typeOf), modules: counted(changing, moduleOf) };

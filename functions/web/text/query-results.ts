@@ -1,13 +1,13 @@
 import type { Message } from '../../client/text/terraform-json.ts';
 
-/** A resource that `terraform query` has found (Terraform: machine-readable output, `list_resource_found`). */
+/** A resource found by `terraform query` (Terraform: machine-readable output, `list_resource_found`). */
 export interface FoundResource {
-  /** Of the list block: `list.aws_instance.all`. */
+  /** Address of the list block: `list.aws_instance.all`. */
   list: string;
   type: string;
   name: string;
   identity: [name: string, value: string][];
-  /** Configuration for it, with the block that imports it; empty when none was generated. */
+  /** Generated configuration with its import block; empty without one. */
   configuration: string;
 }
 
@@ -15,17 +15,17 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 export const foundIn = (message: Message): FoundResource | undefined => {
   if (message.type !== 'list_resource_found') return undefined;
-  const found = (message as { list_resource_found?: Record<string, unknown> }).list_resource_found;
-  if (typeof found !== 'object' || found === null) return undefined;
-  const identity = typeof found.identity === 'object' && found.identity !== null ? found.identity : {};
+  const resource = (message as { list_resource_found?: Record<string, unknown> }).list_resource_found;
+  if (typeof resource !== 'object' || resource === null) return undefined;
+  const identity = typeof resource.identity === 'object' && resource.identity !== null ? resource.identity : {};
   return {
-    list: textOf(found.address),
-    type: textOf(found.resource_type),
-    name: textOf(found.display_name),
+    list: textOf(resource.address),
+    type: textOf(resource.resource_type),
+    name: textOf(resource.display_name),
     identity: Object.entries(identity).map(([name, value]) => [
       name,
       typeof value === 'string' ? value : JSON.stringify(value),
     ]),
-    configuration: [found.config, found.import_config].map(textOf).filter(Boolean).join('\n\n'),
+    configuration: [resource.config, resource.import_config].map(textOf).filter(Boolean).join('\n\n'),
   };
 };

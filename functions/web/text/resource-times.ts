@@ -1,6 +1,6 @@
 import type { Message } from '../../client/text/terraform-json.ts';
 
-/** When Terraform began and ended work on each resource, from its machine-readable output. */
+/** Start and end of Terraform's work on each resource, from its machine-readable output. */
 
 export type Work = 'refresh' | 'read' | 'create' | 'update' | 'delete' | 'other';
 
@@ -9,10 +9,10 @@ export interface Span {
   work: Work;
   /** Milliseconds since 1970. */
   from: number;
-  /** Undefined while it goes on. */
+  /** Undefined while in progress. */
   to: number | undefined;
   failed: boolean;
-  /** Index of the line of the log that it began with. */
+  /** Index of its first log line. */
   line: number;
 }
 
@@ -26,18 +26,18 @@ const form = /^(apply|refresh|ephemeral_op)_(start|complete|errored)$/;
 
 export class ResourceTimes {
   readonly spans: Span[] = [];
-  /** Of what was said last, milliseconds since 1970. */
+  /** Time of the latest message, in milliseconds since 1970. */
   latest = 0;
   readonly #open = new Map<string, Span>();
 
-  /** @param line index of the line it is shown on */
+  /** @param line index of the message's log line */
   take({ type = '', hook }: Message, at: number, line: number): void {
     this.latest = Math.max(this.latest, at);
-    const [, what, step] = form.exec(type) ?? [];
+    const [, operation, step] = form.exec(type) ?? [];
     const address = hook?.resource?.addr;
-    if (!what || !address) return;
-    const work = what === 'refresh' ? 'refresh' : workOf(hook.action);
-    const key = `${what} ${hook.action ?? ''} ${address}`;
+    if (!operation || !address) return;
+    const work = operation === 'refresh' ? 'refresh' : workOf(hook.action);
+    const key = `${operation} ${hook.action ?? ''} ${address}`;
     if (step === 'start') {
       const span: Span = { address, work, from: at, to: undefined, failed: false, line };
       this.spans.push(span);
@@ -52,24 +52,24 @@ export class ResourceTimes {
   }
 }
 
-/** How long it took, or has taken by then. */
+/** Duration, or elapsed time so far. */
 export const tookMs = ({ from, to }: Span, now: number): number => Math.max(0, (to ?? now) - from);
 
 export interface Slow {
   span: Span;
-  /** The last to end of what it depends on; it could not begin before that. */
+  /** The dependency that ended last, before which it could not start. */
   after: Span | undefined;
 }
 
-/** `module.a["x"].aws_vpc.main[0]` → `module.a.aws_vpc.main`: as it stands in the configuration. */
+/** `module.a["x"].aws_vpc.main[0]` → `module.a.aws_vpc.main`: the address in the configuration. */
 export const configured = (address: string): string => address.replaceAll(/\[(?:\d+|"(?:[^"\\]|\\.)*")\]/g, '');
 
 /**
- * Those that took longest, the slowest first.
- * @param dependencies what a resource of the configuration depends on, by its address there
- * @param now for those that go on, milliseconds since 1970
+ * The slowest operations, slowest first.
+ * @param dependencies by address in the configuration
+ * @param now for unfinished ones, milliseconds since 1970
  */
-export const slowest = (spans: Span[], dependencies: Record<string, string[]>, now: number, most = 10): Slow[] => {
+export const slowest = (spans: Span[], dependencies: Record<string, string[]>, now: number, max = 10): Slow[] => {
   const byAddress = Map.groupBy(spans, ({ address }) => configured(address));
   const waited = (span: Span): Span | undefined => {
     const names = dependencies[configured(span.address)] ?? [];
@@ -80,6 +80,6 @@ export const slowest = (spans: Span[], dependencies: Record<string, string[]>, n
   };
   return [...spans]
     .sort((a, b) => tookMs(b, now) - tookMs(a, now))
-    .slice(0, most)
+    .slice(0, max)
     .map((span) => ({ span, after: waited(span) }));
 };

@@ -2,7 +2,7 @@ import { type Resource, related } from '../../client/client.ts';
 import { factsOf } from '../../client/run-facts.ts';
 import { displayStatus, type Tone } from '../../run/display.ts';
 
-/** What an organization's latest runs say of how it is doing, for the charts of its overview. */
+/** Statistics of an organization's latest runs, for the charts of its overview. */
 
 type Run = Resource<'runs'>;
 
@@ -12,7 +12,7 @@ const between = (stamps: Record<string, string>, from: string, ...to: string[]):
   return begin === undefined || end === undefined ? 0 : Math.max(0, Date.parse(end) - Date.parse(begin));
 };
 
-/** How long Terraform worked on it, in milliseconds; what people and the queue took is not counted. */
+/** Time in Terraform, in milliseconds, without waiting for people and the queue. */
 export const workedMs = ({ attributes }: Run): number => {
   const stamps = attributes['status-timestamps'] as Record<string, string>;
   const applied = between(stamps, 'applying-at', 'applied-at', 'errored-at', 'canceled-at', 'force-canceled-at');
@@ -32,7 +32,7 @@ export interface Day {
   failed: number;
   /** Discarded and canceled. */
   other: number;
-  /** Of the runs that succeeded. */
+  /** Median of the successful runs. */
   medianMs: number | undefined;
 }
 
@@ -42,7 +42,7 @@ const dateOf = (at: string | number): string => {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 };
 
-/** The last so many days, the oldest first. @param now milliseconds since 1970 */
+/** The last days, oldest first. @param now milliseconds since 1970 */
 const lastDates = (days: number, now: number): string[] => {
   const today = new Date(now);
   return Array.from({ length: days }, (_, i) =>
@@ -53,21 +53,21 @@ const lastDates = (days: number, now: number): string[] => {
 const toneOf = (run: Run): Tone => displayStatus(factsOf(run)).tone;
 
 /**
- * Finished runs by the day they were created, the oldest day first; days without runs too.
+ * Finished runs by day of creation, oldest first, including days without runs.
  * @param now milliseconds since 1970
  */
 export const dailyRuns = (runs: Run[], days: number, now: number): Day[] => {
   const byDate = Map.groupBy(runs, ({ attributes }) => dateOf(attributes['created-at']));
   return lastDates(days, now).map((date) => {
     const all = byDate.get(date) ?? [];
-    const good = all.filter((run) => toneOf(run) === 'good');
+    const succeeded = all.filter((run) => toneOf(run) === 'good');
     const failed = all.filter((run) => toneOf(run) === 'bad').length;
     return {
       date,
-      succeeded: good.length,
+      succeeded: succeeded.length,
       failed,
-      other: all.length - good.length - failed,
-      medianMs: median(good.map(workedMs)),
+      other: all.length - succeeded.length - failed,
+      medianMs: median(succeeded.map(workedMs)),
     };
   });
 };
@@ -77,7 +77,7 @@ export interface Level {
   date: string;
   /** Managed resources of all workspaces. */
   resources: number;
-  /** Dollars a month, of the workspaces that had an estimate in this time; undefined without any. */
+  /** Dollars a month, of workspaces with an estimate in this period; undefined without any. */
   monthlyCost: number | undefined;
 }
 
@@ -93,7 +93,7 @@ const gained = (apply: Resource | undefined): number => {
   return (added ?? 0) + (imported ?? 0) - (destroyed ?? 0);
 };
 
-/** What a workspace costs at the end of a day, from its applied runs with estimates, the newest first. */
+/** Cost of a workspace at the end of a day, from its applied runs with estimates, newest first. */
 const costOn = (date: string, estimated: [on: string, estimate: Resource][]): number => {
   const last = estimated.find(([on]) => on <= date);
   const cost = last
@@ -103,10 +103,10 @@ const costOn = (date: string, estimated: [on: string, estimate: Resource][]): nu
 };
 
 /**
- * Resources and their cost at the end of each of the last days, the oldest first: counted back from what there is now.
- * @param runs the newest first
- * @param parts their applies and cost estimates by id
- * @param resources that there are now
+ * Resources and their cost at the end of each of the last days, oldest first, calculated back from the current values.
+ * @param runs newest first
+ * @param parts their applies and cost estimates, by id
+ * @param resources current number
  */
 export const dailyLevels = (
   runs: Run[],
@@ -117,11 +117,11 @@ export const dailyLevels = (
   const gains = applied.map((run) => [appliedOn(run), gained(parts.get(related(run, 'apply') ?? ''))] as const);
   const estimates = applied.flatMap((run): [string, string, Resource][] => {
     const estimate = parts.get(related(run, 'cost-estimate') ?? '');
-    const known = estimate?.attributes['proposed-monthly-cost'] != null;
-    return estimate && known ? [[related(run, 'workspace') ?? '', appliedOn(run), estimate]] : [];
+    const hasEstimate = estimate?.attributes['proposed-monthly-cost'] != null;
+    return estimate && hasEstimate ? [[related(run, 'workspace') ?? '', appliedOn(run), estimate]] : [];
   });
-  const byWorkspace = [...Map.groupBy(estimates, ([workspace]) => workspace).values()].map((some) =>
-    some.map(([, on, estimate]): [string, Resource] => [on, estimate]),
+  const byWorkspace = [...Map.groupBy(estimates, ([workspace]) => workspace).values()].map((estimates) =>
+    estimates.map(([, on, estimate]): [string, Resource] => [on, estimate]),
   );
   return lastDates(days, now).map((date) => ({
     date,
@@ -134,7 +134,7 @@ export const dailyLevels = (
 
 const mostInLine = 10;
 
-/** The last ten runs of each workspace, the oldest first, by its id. @param runs the newest first */
+/** The last ten runs of each workspace, oldest first, by workspace id. @param runs newest first */
 export const latestByWorkspace = (runs: Run[]): Map<string, Run[]> => {
   const all = Map.groupBy(runs, (run) => related(run, 'workspace') ?? '');
   return new Map([...all].map(([id, some]) => [id, some.slice(0, mostInLine).reverse()]));
@@ -142,6 +142,6 @@ export const latestByWorkspace = (runs: Run[]): Map<string, Run[]> => {
 
 const staleMs = 90 * 86_400_000;
 
-/** It has resources, and nothing was run or changed in it for a long time. */
+/** Has resources, but no run or change for a long time. */
 export const isStale = ({ attributes }: Resource<'workspaces'>, now: number): boolean =>
   attributes['resource-count'] > 0 && now - Date.parse(attributes['latest-change-at']) > staleMs;

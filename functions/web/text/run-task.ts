@@ -1,6 +1,6 @@
 import type { TaskStage } from '../../run/check-record.ts';
 
-/** Run tasks in words. */
+/** Display texts of run tasks. */
 
 export const stageNames: Record<TaskStage, string> = {
   pre_plan: 'Pre-plan',

@@ -1,4 +1,4 @@
-/** Hands the reader a file. */
+/** Downloads a file in the browser. */
 export const saveFile = (text: string, name: string, type = 'text/plain'): void => {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text], { type }));

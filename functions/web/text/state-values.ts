@@ -1,4 +1,4 @@
-/** What a state (Terraform's state format, version 4) has of an instance, as it is shown: unwrapped, with its marks. */
+/** Attributes of an instance in a state (Terraform's state format, version 4), unwrapped for display, with sensitive marks. */
 
 /** One step of a path in `sensitive_attributes`; the key of an index is a value with its type. */
 interface Step {
@@ -10,7 +10,7 @@ export type SensitivePath = Step[];
 
 type Json = Record<string, unknown>;
 
-/** `true`: sensitive as a whole; else by key, in the form that plans have. */
+/** `true`: sensitive as a whole; else by key, in the format of plans. */
 export type Marks = true | { [key: string]: Marks };
 
 const isObject = (value: unknown): value is Json =>
@@ -18,7 +18,7 @@ const isObject = (value: unknown): value is Json =>
 
 const primitives: Record<string, string> = { string: 'string', number: 'number', bool: 'boolean' };
 
-/** Whether a value is one of a type, as cty writes types in JSON. */
+/** Whether a value has a type, in cty's JSON notation. */
 const conforms = (value: unknown, type: unknown): boolean => {
   if (typeof type === 'string') {
     return type === 'dynamic' || (type in primitives && (value === null || typeof value === primitives[type]));
@@ -29,11 +29,14 @@ const conforms = (value: unknown, type: unknown): boolean => {
   switch (kind) {
     case 'list':
     case 'set':
-      return missing || (Array.isArray(value) && value.every((one) => conforms(one, of)));
+      return missing || (Array.isArray(value) && value.every((element) => conforms(element, of)));
     case 'map':
-      return missing || (isObject(value) && Object.values(value).every((one) => conforms(one, of)));
+      return missing || (isObject(value) && Object.values(value).every((element) => conforms(element, of)));
     case 'tuple':
-      return Array.isArray(of) && (missing || (Array.isArray(value) && value.every((one, i) => conforms(one, of[i]))));
+      return (
+        Array.isArray(of) &&
+        (missing || (Array.isArray(value) && value.every((element, i) => conforms(element, of[i]))))
+      );
     case 'object':
       return (
         isObject(of) &&
@@ -44,18 +47,18 @@ const conforms = (value: unknown, type: unknown): boolean => {
   }
 };
 
-/** A value of an attribute without a type of its own is stored with the type that it has. */
+/** Values of dynamic type are stored together with their type. */
 const isWrapper = (value: unknown): value is { value: unknown; type: unknown } =>
   isObject(value) && Object.keys(value).sort().join() === 'type,value' && conforms(value.value, value.type);
 
-/** Paths do not speak of wrappers, and there is none inside of another. */
+/** Paths skip these wrappers, which are never nested. */
 const unwrapped = (value: unknown): unknown => {
   if (isWrapper(value)) return value.value;
   if (Array.isArray(value)) return value.map(unwrapped);
   return isObject(value) ? unwrappedAttributes(value) : value;
 };
 
-/** A resource may itself have the attributes `type` and `value`. */
+/** Tells a wrapper from a resource that has attributes named `type` and `value`. */
 export const unwrappedAttributes = (attributes: Json): Json =>
   Object.fromEntries(Object.entries(attributes).map(([name, one]) => [name, unwrapped(one)]));
 
@@ -64,13 +67,13 @@ const keyOf = ({ type, value }: Step): string | number | undefined => {
   return typeof key === 'string' || typeof key === 'number' ? key : undefined;
 };
 
-/** A number that leads into numbers may be an element of a set, as an older Terraform wrote it, or a place in a list. */
+/** A number may be an element of a set, as older Terraform wrote it, or an index of a list. */
 const has = (value: unknown, key: string | number): boolean =>
   Array.isArray(value)
-    ? typeof key === 'number' && Object.hasOwn(value, key) && !value.some((one) => typeof one === 'number')
+    ? typeof key === 'number' && Object.hasOwn(value, key) && !value.some((element) => typeof element === 'number')
     : isObject(value) && typeof key === 'string' && Object.hasOwn(value, key);
 
-/** A path that leads nowhere (into a set, or into what another version wrote) marks all that it was followed through. */
+/** A path that cannot be followed (into a set, or written by another version) marks everything on its way. */
 const mark = (marks: Marks | undefined, value: unknown, [step, ...rest]: SensitivePath): Marks => {
   if (marks === true || step === undefined) return true;
   const key = keyOf(step);

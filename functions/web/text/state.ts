@@ -2,7 +2,7 @@ import { byRisk, type Change, type Difference } from '../../client/text/plan.ts'
 import { Secrets } from '../../marks.ts';
 import { marksOf, type SensitivePath, unwrappedAttributes } from './state-values.ts';
 
-/** What differs between two states (Terraform's state format, version 4). */
+/** Differences between two states (Terraform's state format, version 4). */
 
 interface Instance {
   index_key?: string | number;

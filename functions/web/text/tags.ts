@@ -1,4 +1,4 @@
-/** Tags as people write them: one a line, `key = value` or `key` alone. */
+/** Tags as text: one per line, `key = value` or just `key`. */
 
 export interface Tag {
   key: string;
@@ -9,7 +9,7 @@ export const textOfTag = ({ key, value }: Tag): string => (value ? `${key} = ${v
 
 export const textOfTags = (tags: Tag[]): string => tags.map(textOfTag).join('\n');
 
-/** @param known what the text was made of: keys may have an equals sign too, so lines that were left alone are theirs */
+/** @param known the tags that the text was made from: keys may contain `=`, so unchanged lines keep their meaning */
 export const tagsIn = (text: string, tags: Tag[]): Tag[] => {
   const lines = text.split('\n').map((line) => line.trim());
   return lines.filter(Boolean).map((line) => {

@@ -1,6 +1,6 @@
 import { type Entry, tarBlocks } from '../../tar-writer.ts';
 
-/** Packs the files of a configuration as the API takes them, in the browser: so a folder can be dropped on the page. */
+/** Packs configuration files in the browser, in the API's format. */
 
 export type { Entry };
 
@@ -9,7 +9,7 @@ export const tar = (entries: Entry[]): Blob => new Blob(tarBlocks(entries) as Bl
 export const gzip = (blob: Blob): Promise<Blob> =>
   new Response(blob.stream().pipeThrough(new CompressionStream('gzip'))).blob();
 
-/** What never belongs into a configuration: as the command line leaves out. */
+/** Never part of a configuration, as for the command line. */
 export const isConfigurationFile = (path: string): boolean =>
   !/(^|\/)(\.git|node_modules|\.DS_Store)(\/|$)/.test(path) &&
   (!/(^|\/)\.terraform\//.test(path) || /(^|\/)\.terraform\/modules\//.test(path)) &&

@@ -1,4 +1,4 @@
-/** What differs between two texts, line by line and inside of lines. */
+/** Differences between two texts, by line and within lines. */
 
 export interface Part {
   text: string;
@@ -11,23 +11,23 @@ export interface Line {
   same: boolean;
 }
 
-/** So many pairs of lines are compared at most; above it is only said where the difference begins and ends. */
+/** Maximum number of line pairs to compare; larger texts only get the start and end of the difference. */
 const mostPairs = 250_000;
 
 const sharedBegin = <T>(a: ArrayLike<T>, b: ArrayLike<T>): number => {
-  const most = Math.min(a.length, b.length);
+  const max = Math.min(a.length, b.length);
   let n = 0;
-  while (n < most && a[n] === b[n]) n++;
+  while (n < max && a[n] === b[n]) n++;
   return n;
 };
 
-const sharedEnd = <T>(a: ArrayLike<T>, b: ArrayLike<T>, most: number): number => {
+const sharedEnd = <T>(a: ArrayLike<T>, b: ArrayLike<T>, max: number): number => {
   let n = 0;
-  while (n < most && a[a.length - 1 - n] === b[b.length - 1 - n]) n++;
+  while (n < max && a[a.length - 1 - n] === b[b.length - 1 - n]) n++;
   return n;
 };
 
-/** Pairs of indexes of lines that are the same, rising: the most there can be. */
+/** Longest common subsequence: pairs of line indexes, ascending. */
 const common = (a: string[], b: string[]): [number, number][] => {
   if (a.length * b.length > mostPairs) return [];
   const width = b.length + 1;
@@ -48,11 +48,11 @@ const common = (a: string[], b: string[]): [number, number][] => {
   return pairs;
 };
 
-const whole = (text: string, same: boolean): Line => ({ parts: [{ text, changed: !same }], same });
+const wholeLine = (text: string, same: boolean): Line => ({ parts: [{ text, changed: !same }], same });
 
-/** The two versions of a line, each with what only it has marked. */
+/** Two versions of a line, with their differing parts marked. */
 const inside = (a: string, b: string): [Line, Line] => {
-  // By characters as people count them: half of one cannot be shown.
+  // By grapheme: half of one cannot be shown.
   const [before, after] = [[...a], [...b]];
   const begin = sharedBegin(before, after);
   const end = sharedEnd(before, after, Math.min(before.length, after.length) - begin);
@@ -64,12 +64,12 @@ const inside = (a: string, b: string): [Line, Line] => {
       { text: all.slice(all.length - end).join(''), changed: false },
     ].filter(({ text }) => text !== ''),
   });
-  // Two lines with little in common are two lines.
-  if (begin + end < Math.min(before.length, after.length) / 3) return [whole(a, false), whole(b, false)];
+  // Lines with little in common are shown as removed and added.
+  if (begin + end < Math.min(before.length, after.length) / 3) return [wholeLine(a, false), wholeLine(b, false)];
   return [marked(before), marked(after)];
 };
 
-/** @returns the lines of both, in their order */
+/** @returns the lines of both texts, in order */
 export const textDifference = (before: string, after: string): { before: Line[]; after: Line[] } => {
   const [a, b] = [before.split('\n'), after.split('\n')];
   const begin = sharedBegin(a, b);
@@ -78,8 +78,8 @@ export const textDifference = (before: string, after: string): { before: Line[];
   const result: { before: Line[]; after: Line[] } = { before: [], after: [] };
   const keep = (lines: string[]) => {
     for (const text of lines) {
-      result.before.push(whole(text, true));
-      result.after.push(whole(text, true));
+      result.before.push(wholeLine(text, true));
+      result.after.push(wholeLine(text, true));
     }
   };
   keep(a.slice(0, begin));
@@ -87,13 +87,13 @@ export const textDifference = (before: string, after: string): { before: Line[];
   for (const [nextI, nextJ] of [...common(left, right), [left.length, right.length] as const]) {
     const [removed, added] = [left.slice(i, nextI), right.slice(j, nextJ)];
     for (let n = 0; n < Math.max(removed.length, added.length); n++) {
-      const [was, is] = [removed[n], added[n]];
-      if (was !== undefined && is !== undefined) {
-        const [one, other] = inside(was, is);
-        result.before.push(one);
-        result.after.push(other);
-      } else if (was !== undefined) result.before.push(whole(was, false));
-      else if (is !== undefined) result.after.push(whole(is, false));
+      const [removedLine, addedLine] = [removed[n], added[n]];
+      if (removedLine !== undefined && addedLine !== undefined) {
+        const [removedParts, addedParts] = inside(removedLine, addedLine);
+        result.before.push(removedParts);
+        result.after.push(addedParts);
+      } else if (removedLine !== undefined) result.before.push(wholeLine(removedLine, false));
+      else if (addedLine !== undefined) result.after.push(wholeLine(addedLine, false));
     }
     if (nextI < left.length) keep([left[nextI] as string]);
     [i, j] = [nextI + 1, nextJ + 1];
@@ -102,10 +102,10 @@ export const textDifference = (before: string, after: string): { before: Line[];
   return result;
 };
 
-/** Unchanged lines that are shown around those that changed. */
+/** Context lines around a change. */
 const around = 2;
 
-/** Lines, and in place of many that are the same how many they are. */
+/** Lines, with long unchanged parts replaced by their number of lines. */
 export const shortened = (lines: Line[]): (Line | number)[] => {
   const near = (i: number): boolean => lines.slice(Math.max(0, i - around), i + around + 1).some(({ same }) => !same);
   const rows: (Line | number)[] = [];
@@ -118,7 +118,7 @@ export const shortened = (lines: Line[]): (Line | number)[] => {
     if (typeof last === 'number') rows[rows.length - 1] = last + 1;
     else rows.push(1);
   }
-  // One line takes no more space than to say that it is left out.
+  // Hiding a single line would save no space.
   let at = 0;
   return rows.map((row) => {
     const line = lines[at];

@@ -1,16 +1,16 @@
-/** What happened to a run, in order. */
+/** Events of a run, in order. */
 
 export interface TimelineEntry {
   at: string;
   text: string;
-  /** Id of the user who did it. */
+  /** Id of the user. */
   actor?: string;
   comment?: string;
-  /** The platform's own end of the run. */
+  /** The platform ended the run. */
   end?: boolean;
 }
 
-/** Order within a millisecond: a user's decision, the run's reaction, its end. */
+/** Order within a millisecond: a user's decision, the run's status, its end. */
 const rank = ({ actor, end }: TimelineEntry): number => (actor ? 0 : end ? 2 : 1);
 
 export const inOrder = (moments: TimelineEntry[]): TimelineEntry[] =>

@@ -3,24 +3,24 @@ import { literalText, readTfvars, readTfvarsJson } from '../../tfvars.ts';
 
 type Variable = Resource<'vars'>;
 
-/** What a pasted file would do to one variable. */
+/** The change that a pasted file makes to one variable. */
 export interface ImportedVariable {
   key: string;
-  /** As it is kept: a text, or an expression with `hcl`. */
+  /** Value to store: text, or an expression with `hcl`. */
   value: string;
   hcl: boolean;
-  /** `hidden`: the value that it has is sensitive, so that nobody can compare. */
+  /** `hidden`: the current value is sensitive and cannot be compared. */
   state: 'new' | 'changed' | 'hidden' | 'same';
   existing: Variable | undefined;
-  /** Name of a set that gives it another value now. */
+  /** Name of a variable set that currently gives it another value. */
   overrides: string | undefined;
   looksSecret: boolean;
 }
 
 const secret = /passw|secret|token|credential|private[_-]?key|api[_-]?key|access[_-]?key/i;
 
-/** Text in quotes as text; whatever else as the expression that it is. */
-const kept = (expression: string): { value: string; hcl: boolean } => {
+/** Quoted strings become text, everything else an expression. */
+const storedValue = (expression: string): { value: string; hcl: boolean } => {
   const text = literalText(expression);
   return text === undefined ? { value: expression, hcl: true } : { value: text, hcl: false };
 };
@@ -33,16 +33,16 @@ const stateOf = (existing: Variable | undefined, value: string, hcl: boolean): I
 };
 
 /**
- * @param own the variables of the workspace or set itself
- * @param ofSets what sets give it, with the name of each one's set
- * @throws {TfvarsError} which says where the text is no file of variables
+ * @param own variables of the workspace or set itself
+ * @param ofSets variables from sets, with the name of the set
+ * @throws {TfvarsError} with the line of a syntax error
  */
 export const importOf = (text: string, own: Variable[], ofSets: [Variable, set: string][]): ImportedVariable[] => {
   const read = text.trimStart().startsWith('{') ? readTfvarsJson : readTfvars;
   const isFor = (key: string) => (variable: Variable) =>
     variable.attributes.key === key && variable.attributes.category === 'terraform';
   return read(text).map(({ key, value: expression }) => {
-    const { value, hcl } = kept(expression);
+    const { value, hcl } = storedValue(expression);
     const existing = own.find(isFor(key));
     return {
       key,

@@ -2,7 +2,7 @@ import { isFinalRun, type Resource, related } from '../../client/client.ts';
 import { factsOf } from '../../client/run-facts.ts';
 import { displayStatus, type Tone } from '../../run/display.ts';
 
-/** Each workspace with the run it is processing, else its latest completed one. */
+/** Workspaces with their run in progress, or else their latest completed run. */
 
 export type Group = 'attention' | 'bad' | 'running' | 'good' | 'idle';
 
@@ -19,7 +19,7 @@ export interface Row {
   workspace: Resource<'workspaces'>;
   run: Resource<'runs'> | undefined;
   group: Group;
-  /** The newest assessment of its health. */
+  /** The latest health assessment. */
   health: Resource<'assessment-results'> | undefined;
 }
 
@@ -34,17 +34,17 @@ export const rowOf = (
   group: run ? groups[displayStatus(factsOf(run)).tone] : 'idle',
 });
 
-/** Plan-only and saved plans pass the queue by. */
+/** Plan-only and saved plans bypass the queue. */
 export const takesTurn = ({ attributes }: Resource<'runs'>): boolean =>
   !attributes['plan-only'] && !attributes['save-plan'];
 
-const isSame = (one: Resource<'runs'> | undefined, other: Resource<'runs'>): boolean =>
-  one?.id === other.id && JSON.stringify(one.attributes) === JSON.stringify(other.attributes);
+const isSame = (run: Resource<'runs'> | undefined, other: Resource<'runs'>): boolean =>
+  run?.id === other.id && JSON.stringify(run.attributes) === JSON.stringify(other.attributes);
 
 /**
- * What an organization's open runs say of its workspaces, without asking for hundreds of them again.
- * @param open all runs that are not over
- * @returns the very same rows when nothing has changed; and the ids of runs that are over since
+ * Updates workspace rows from the organization's unfinished runs, without reading hundreds of workspaces again.
+ * @param open all unfinished runs
+ * @returns the same array when nothing has changed; and the ids of runs that finished since
  */
 export const withOpenRuns = (rows: Row[], open: Resource<'runs'>[]): { rows: Row[]; ended: string[] } => {
   const ids = new Set(open.map(({ id }) => id));
@@ -53,12 +53,12 @@ export const withOpenRuns = (rows: Row[], open: Resource<'runs'>[]): { rows: Row
       .filter((run) => takesTurn(run) && run.attributes.status !== 'pending')
       .map((run) => [related(run, 'workspace'), run]),
   );
-  const ended: string[] = [];
-  const now = rows.map((row) => {
+  const finishedIds: string[] = [];
+  const updated = rows.map((row) => {
     const run = processed.get(row.workspace.id);
     if (run) return isSame(row.run, run) ? row : rowOf(row.workspace, run, row.health);
-    if (row.run && !isFinalRun(row.run) && !ids.has(row.run.id)) ended.push(row.run.id);
+    if (row.run && !isFinalRun(row.run) && !ids.has(row.run.id)) finishedIds.push(row.run.id);
     return row;
   });
-  return { rows: now.every((row, i) => row === rows[i]) ? rows : now, ended };
+  return { rows: updated.every((row, i) => row === rows[i]) ? rows : updated, ended: finishedIds };
 };

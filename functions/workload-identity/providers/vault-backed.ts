@@ -26,7 +26,7 @@ const commonOf = (settings: Settings, engine: string) => {
 
 const typeOf = <T extends string>(settings: Settings, types: readonly T[]): T => {
   const authType = settings.require('AUTH_TYPE', `one of ${types.join(', ')}`);
-  const type = types.find((one) => one === authType);
+  const type = types.find((candidate) => candidate === authType);
   if (type) return type;
   throw settings.wrong(settings.nameOf('AUTH_TYPE'), authType, `be one of ${types.join(', ')}`);
 };
@@ -54,11 +54,11 @@ export const readBackedGcp = (settings: Settings): BackedGcp => {
   const type = typeOf(settings, gcpTypes);
   const { common, mount } = commonOf(settings, 'gcp');
   const [account, makes] = type.split('/') as ['roleset' | 'static_account', BackedGcp['makes']];
-  const [setting, kind, what] =
+  const [setting, kind, description] =
     account === 'roleset'
       ? ['VAULT_ROLESET', 'roleset', 'roleset in Vault']
       : ['VAULT_STATIC_ACCOUNT', 'static-account', 'static account in Vault'];
-  const name = encodeURIComponent(settings.ofPhase(setting, what).value);
+  const name = encodeURIComponent(settings.ofPhase(setting, description).value);
   const path = `${mount}/${kind}/${name}/${makes === 'access_token' ? 'token' : 'key'}`;
   return { provider: 'vault_backed_gcp', ...common, makes, path };
 };

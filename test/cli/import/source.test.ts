@@ -72,7 +72,7 @@ it('ends with redirects, pages and answers that do not end', async () => {
   expect(await new Source(paged.url, 's').all('/organizations')).toEqual([]);
   expect(paged.seen).toHaveLength(1);
   const large = await serve((_, response) => response.end(Buffer.alloc(5000)));
-  await expect(new Source(large.url, 's').bytes('/a', 1000)).rejects.toThrow(/more than 1000 bytes/);
+  await expect(new Source(large.url, 's').bytes('/a', 1000)).rejects.toThrow(/larger than 1000 bytes/);
 });
 
 it('tells answers that are none of the API from resources', async () => {
@@ -81,7 +81,7 @@ it('tells answers that are none of the API from resources', async () => {
   const odd = await serve(json({ data: [null, 1, { id: 1 }, { id: 'a', type: 'b' }] }));
   expect(await new Source(odd.url, 's').all('/a')).toEqual([{ id: 'a', type: 'b', attributes: {} }]);
   const empty = await serve(json({ data: null }));
-  await expect(new Source(empty.url, 's').get('/a')).rejects.toThrow(/without a resource/);
+  await expect(new Source(empty.url, 's').get('/a')).rejects.toThrow(/contains no resource/);
 });
 
 it('shows no control characters of an error', async () => {
@@ -90,7 +90,7 @@ it('shows no control characters of an error', async () => {
     response.end(JSON.stringify({ errors: [{ title: 'no\u001b[2J\u0007' }] }));
   });
   const error = await new Source(source.url, 's').get('/a').catch((one: Error) => one);
-  expect((error as Error).message).toMatch(/^the source answered 403 no/);
+  expect((error as Error).message).toMatch(/^the source responded with 403 no/);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what this is about
   expect((error as Error).message).not.toMatch(/[\u0000-\u001f]/);
 });

@@ -41,7 +41,7 @@ afterEach(() => {
   }
 });
 
-const start = (folder: string) => {
+const start = (folder: string, slots?: number) => {
   const events: Detail[] = [];
   const used: [string, number][] = [];
   const main = join(folder, 'main.cjs');
@@ -65,6 +65,7 @@ const start = (folder: string) => {
     },
     program: [main],
     environment: { PATH: process.env.PATH ?? '' },
+    admission: slots ? { slots, idle: () => 0, maxPauseMs: 60_000 } : {},
     onEvent: (detail) => events.push(detail as unknown as Detail),
     onUsage: (run, seconds) => used.push([run, seconds]),
   });
@@ -259,6 +260,48 @@ describe('a process that waits for the next task', () => {
     const taskArn = (await run('exit')).tasks[0]!.taskArn;
     expect((await said()).pid).not.toBe(pid);
     expect(await stopped(taskArn)).toMatchObject({ containers: [{ exitCode: 7 }] });
+  });
+});
+
+describe('a task beside as many as the machine has room for', () => {
+  const statusOf = async (ecs: Ecs, task: string) =>
+    ((await ecs.handle('DescribeTasks', { tasks: [task] })).tasks as { lastStatus: string }[])[0]?.lastStatus;
+
+  it('waits as PENDING and starts when one of them has stopped', async () => {
+    const { ecs, events, run, stopped } = start(temporaryFolder(), 1);
+    const first = (await run('polite')).tasks[0]!.taskArn;
+    const second = (await run('exit')).tasks[0]!.taskArn;
+    expect(await statusOf(ecs, second)).toBe('PENDING');
+    await until('the first runs', () => events.find(({ taskArn }) => taskArn === first));
+    expect(events.filter(({ taskArn }) => taskArn === second)).toEqual([]);
+    await ecs.handle('StopTask', { cluster: clusterArn, task: first });
+    expect(await stopped(second)).toMatchObject({ containers: [{ exitCode: 7 }] });
+  });
+
+  it('is stopped without ever having started', async () => {
+    const folder = temporaryFolder();
+    const { ecs, run, stopped, used } = start(folder, 1);
+    await run('polite');
+    const second = (await run('exit', { startedBy: 'run-bbbbbbbbbbbbbbbb' })).tasks[0]!.taskArn;
+    await ecs.handle('StopTask', { cluster: clusterArn, task: second, reason: 'canceled' });
+    expect(await stopped(second)).toMatchObject({ stopCode: 'UserInitiated', stoppedReason: 'canceled' });
+    expect(used).toEqual([]);
+    expect(existsSync(join(folder, 'logs', `runner-${second.split('/').at(-1)}.log`))).toBe(false);
+  });
+
+  it('starts after a restart of the platform, with its environment', async () => {
+    const folder = temporaryFolder();
+    const before = start(folder, 1);
+    await before.run('polite');
+    const second = (await before.run('exit', { startedBy: 'run-bbbbbbbbbbbbbbbb' })).tasks[0]!.taskArn;
+    before.ecs.close();
+    before.ecs.killAll();
+    const after = start(folder, 1);
+    after.ecs.resume();
+    expect(await after.stopped(second)).toMatchObject({ containers: [{ exitCode: 7 }] });
+    // Its claim is in no file once it has it.
+    const journal = readFileSync(join(folder, 'tasks', `${second.split('/').at(-1)}.json`), 'utf8');
+    expect(journal).not.toContain('waitsWith');
   });
 });
 

@@ -58,7 +58,7 @@ it('stops and starts an environment, with its log and the way to its run', async
   await dialog.getByRole('button', { name: 'Start environment' }).click();
   await page.getByLabel('Log of build 3').getByText('Creation complete').first().waitFor();
   await seesStatus(page, 'running');
-  await page.getByRole('link', { name: 'See its run' }).click();
+  await page.getByRole('link', { name: 'View run' }).click();
   await seesStatus(page, 'Applied');
   // Where its workspace stands among others, it says whose it is.
   await page.getByRole('navigation', { name: 'You are here' }).getByRole('link').last().click();

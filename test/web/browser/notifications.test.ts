@@ -38,11 +38,12 @@ const record = (allowed: boolean) => {
   window.Notification = Noted;
 };
 
-const visitRecorded = async (path: string, allowed: boolean): Promise<Page> => {
+const visitRecorded = async (path: string, allowed: boolean, beforeSignIn?: (page: Page) => unknown): Promise<Page> => {
   const page = await newPage();
   if (allowed) await page.context().grantPermissions(['notifications']);
   await page.addInitScript(record, allowed);
   await page.goto(path);
+  await beforeSignIn?.(page);
   await signIn(page, platform.token);
   return page;
 };
@@ -100,4 +101,24 @@ it('says what to do when the browser blocks them', async () => {
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('alert').getByText('Your browser blocks notifications').waitFor();
   expect(await shown(page)).toEqual([]);
+});
+
+it('keeps the dialog open while the view behind it is loaded', async () => {
+  const loads = Promise.withResolvers<void>();
+  const page = await visitRecorded(`/app/${organization}/projects`, false, (opened) =>
+    opened.route(/\.js$/, async (route) => {
+      await loads.promise;
+      await route.continue();
+    }),
+  );
+  await page.getByRole('button', { name: 'Browser notifications: off' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  expect(await page.locator('h1').count()).toBe(0);
+  loads.resolve();
+  await page.locator('h1').waitFor();
+  await dialog.getByRole('button', { name: 'Turn on' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
 });

@@ -75,8 +75,8 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   await page.getByText('Follows acme/network, branch release.').waitFor();
   await page.getByText('Last commit: aaaaaaaa A commit').waitFor();
   await page.getByText('Start the first run').waitFor();
-  await page.getByRole('button', { name: 'Look for newest commit' }).click();
-  await page.getByText('Its outcome is among the latest deliveries').waitFor();
+  await page.getByRole('button', { name: 'Check for new commits' }).click();
+  await page.getByText('See the result under Version control, Latest deliveries').waitFor();
   await page.getByLabel('Apply pull requests before the merge').waitFor();
 });
 

@@ -12,7 +12,7 @@ import { AgentPoolFields, agentPoolOf } from './agent-pools.tsx';
 interface ViewData {
   pool: Resource<'agent-pools'>;
   agents: Resource<'agents'>[];
-  /** Whose runs its agents do, as far as the reader sees them. */
+  /** Workspaces and projects that use the pool, as far as the user can see them. */
   workspaces: Resource<'workspaces'>[];
 }
 
@@ -25,7 +25,7 @@ const load = async (id: string): Promise<ViewData> => {
   return { pool: data, agents: agents.data, workspaces: included };
 };
 
-/** One agent pool: its agents, the tokens they come with, and whose runs they do. */
+/** One agent pool: its agents, their tokens, and the workspaces that use it. */
 export const AgentPoolView = ({ organization, id }: { organization: string; id: string }) => {
   useOrganization(organization);
   return (
@@ -137,7 +137,7 @@ const idsOf = (pool: Resource<'agent-pools'>, relationship: string): string[] =>
   return Array.isArray(data) ? data.map(({ id }) => id) : [];
 };
 
-/** Who uses it, and who may. */
+/** Workspaces that use the pool, and those that are allowed to. */
 const Uses = ({ pool, workspaces, organization, may: mayChange, onChange }: UsesProps) => {
   const scoped = pool.attributes['organization-scoped'];
   const allowed = (kind: 'workspaces' | 'projects') => (
@@ -186,16 +186,16 @@ const Allowed = ({
       {},
       { basis: pool, relationships: { [relationship]: { data: ids.map((id) => ({ type: kind, id })) } } },
     );
-  const one = kind === 'workspaces' ? 'workspace' : 'project';
+  const noun = kind === 'workspaces' ? 'workspace' : 'project';
   return (
     <Attached
       items={ids.map((id) => everything.find((item) => item.id === id) ?? { id, name: id })}
       others={everything}
       may={mayChange}
       none={`No ${kind} allowed yet.`}
-      adding={`Allow a ${one}`}
-      prompt={`Allow a ${one} …`}
-      removing={(name) => `${one} ${name}`}
+      adding={`Allow a ${noun}`}
+      prompt={`Allow a ${noun} …`}
+      removing={(name) => `${noun} ${name}`}
       onAdd={(id) => set([...ids, id])}
       onRemove={(id) => set(ids.filter((other) => other !== id))}
       onChange={onChange}

@@ -11,7 +11,7 @@ import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, create } from '../../session.ts';
 
-/** Agents come in pools, which workspaces have their runs done by. */
+/** Agent pools of an organization. */
 export const AgentPools = ({ organization }: { organization: string }) => {
   const live = useLive(
     `agent-pools/${organization}`,

@@ -31,7 +31,7 @@ interface Piece {
 
 const size = 50;
 const exportSize = 1000;
-/** The API pages no further. */
+/** The API's last page. */
 const maxExported = 20_000;
 const hour = 3_600_000;
 
@@ -49,7 +49,7 @@ const outcomes: [string, string][] = [
   ['failed', 'Failed'],
 ];
 
-/** By the query parameters of the API. */
+/** Filters, by query parameter of the API. */
 type Filters = Record<string, string>;
 
 const load = async (hours: number, filters: Filters, page: number, pageSize = size): Promise<Piece> => {
@@ -115,7 +115,7 @@ const Trail = ({ organization }: { organization: string }) => {
   const live = useLive(
     `audit-trail/${choice}/${page.value}`,
     () => load(hours, filters, page.value),
-    // What is further back stands still.
+    // Only the first page changes.
     () => (page.value === 1 ? 15_000 : undefined),
   );
   return (
@@ -181,12 +181,12 @@ interface SeenProps {
   workspace: Signal<string>;
 }
 
-/** Filters by what there usually is, and by what was seen since the page was opened. */
+/** Filter options: the usual ones, and those seen since the page was opened. */
 const Seen = ({ events, actor, type, action, workspace }: SeenProps) => {
   const choices = useRef({
     actor: new Map<string, string>(),
-    type: new Map(usualTypes.map((one) => [one, spaced(one)])),
-    action: new Map(usualActions.map((one) => [one, actionIn(one)])),
+    type: new Map(usualTypes.map((type) => [type, spaced(type)])),
+    action: new Map(usualActions.map((action) => [action, actionIn(action)])),
     workspace: new Map<string, string>(),
   }).current;
   for (const { auth, resource } of events) {
@@ -215,7 +215,7 @@ const Seen = ({ events, actor, type, action, workspace }: SeenProps) => {
   );
 };
 
-/** As a CSV file, with the filters that are chosen. */
+/** Downloads the filtered events as a CSV file. */
 const Export = ({ organization, read }: { organization: string; read(): Promise<TrailEvent[]> }) => {
   const save = async () =>
     saveFile(csvOfTrail(await read()), `audit-trail-${organization}-${new Date().toISOString().slice(0, 10)}.csv`);

@@ -33,7 +33,7 @@ const names: Record<Action, string> = {
   delete: 'Delete',
 };
 
-/** What can be done with it as it is now; a build in progress rules out all of it. */
+/** Actions for the current status; none while a build is in progress. */
 const actionsOf = ({ latest_build: build, outdated }: Environment): Action[] => {
   if (isBusy(build)) return [];
   const up = build.transition === 'start' && build.job.status === 'succeeded';
@@ -55,14 +55,14 @@ export const Actions = (props: Props) => {
   const action = asking.value;
   return (
     <div class="row">
-      {actionsOf(props.environment).map((one) => (
+      {actionsOf(props.environment).map((action) => (
         <button
-          key={one}
+          key={action}
           type="button"
-          class={one === 'delete' ? 'danger' : one === 'start' ? 'primary' : ''}
-          onClick={() => (asking.value = one)}
+          class={action === 'delete' ? 'danger' : action === 'start' ? 'primary' : ''}
+          onClick={() => (asking.value = action)}
         >
-          {names[one]}
+          {names[action]}
         </button>
       ))}
       {action === 'stop' && <Stop {...props} onClose={close} />}
@@ -86,7 +86,7 @@ const Stop = ({ environment, onClose }: DialogProps) => (
     onYes={() => post(environment, { transition: 'stop' })}
     onClose={onClose}
   >
-    <p>Resources that exist only while it is started are destroyed. Everything else is kept.</p>
+    <p>Resources that exist only while it is started are destroyed. All others are kept.</p>
   </Confirm>
 );
 
@@ -102,8 +102,8 @@ const Delete = ({ environment, mayOrphan, onClose }: DialogProps) => (
     {mayOrphan && (
       <Choice
         name="orphan"
-        label="Leave its resources alone"
-        hint="Terraform does not run: nothing manages the resources from then on."
+        label="Keep its resources"
+        hint="Terraform does not run, and no longer manages the resources."
       />
     )}
   </Confirm>
@@ -111,19 +111,20 @@ const Delete = ({ environment, mayOrphan, onClose }: DialogProps) => (
 
 const consequences: Record<'start' | 'restart' | 'update', string> = {
   start: 'Starts with these parameters.',
-  restart: 'Stops, then starts. Keep this window open until it has stopped: it is this page that starts it again.',
+  restart: 'Stops, then starts. Keep this tab open until it has stopped, because this page then starts it again.',
   update: 'Starts with the active version of the template.',
 };
 
 const pauseMs = 1_000;
 
-/** Stopped, or as it was when that fails. @throws for people, when it did not stop */
+/** Stops the environment and waits. @throws {Error} with a message for the user, when it did not stop */
 const stopFirst = async (environment: Environment): Promise<void> => {
   const { id, build_number: n } = await post(environment, { transition: 'stop' });
   for (;;) {
     const { job } = await read<Build>(`/workspacebuilds/${id}`);
     if (job.status === 'succeeded') return;
-    if (job.completed_at) throw new Error(`Not started: build ${n}, which was to stop it, ${job.error || job.status}.`);
+    if (job.completed_at)
+      throw new Error(`Not started, because build ${n} did not stop it: ${job.error || job.status}.`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 };
@@ -155,18 +156,18 @@ const Start = (props: DialogProps & { action: 'start' | 'restart' | 'update' }) 
   const stops = action !== 'start' && isUp(environment);
   const submit = async (data: FormData) => {
     if (stops) await stopFirst(environment);
-    const wanted = valuesIn(data);
+    const parameterValues = valuesIn(data);
     await post(environment, {
       transition: 'start',
       template_version_id: versionId,
-      rich_parameter_values: wanted,
+      rich_parameter_values: parameterValues,
       reason: 'dashboard',
     });
     onClose();
   };
   const text: ComponentChildren =
     action === 'update' && stops
-      ? `Stops, then starts with the active version of the template. Keep this window open until it has stopped.`
+      ? `Stops, then starts with the active version of the template. Keep this tab open until it has stopped.`
       : consequences[action];
   return (
     <Dialog title={`${names[action]} ${environment.name}`} onClose={onClose}>

@@ -18,7 +18,7 @@ interface Entry {
 
 const everyMs = 1_000;
 
-/** Entries as they come; the last ones of a build that has ended, too. */
+/** Streams log entries, including the last ones of a finished build. */
 const useEntries = ({ id, ...build }: Build): Entry[] => {
   const entries = useSignal<Entry[]>([]);
   const busy = useRef(true);
@@ -26,7 +26,7 @@ const useEntries = ({ id, ...build }: Build): Entry[] => {
   useEffect(() => {
     entries.value = [];
     const task = repeat(async () => {
-      // Known before the log is read: what a build says last is there when it has ended.
+      // Check for the end before reading the log, which then contains the last entries.
       const goesOn = busy.current;
       const after = entries.peek().at(-1)?.id;
       const more = await read<Entry[]>(`/workspacebuilds/${id}/logs${after === undefined ? '' : `?after=${after}`}`);
@@ -40,7 +40,7 @@ const useEntries = ({ id, ...build }: Build): Entry[] => {
 
 const isShown = ({ output, log_level: level }: Entry): boolean => output !== '' && level !== 'trace';
 
-/** What the platform and Terraform say about a build, in stages. */
+/** Log of a build, by stage. */
 export const BuildLog = ({ build }: { build: Build }) => {
   const entries = useEntries(build);
   const box = useRef<HTMLElement>(null);
@@ -53,7 +53,7 @@ export const BuildLog = ({ build }: { build: Build }) => {
     <section
       ref={box}
       class="build-log"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it too
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard
       tabIndex={0}
       aria-label={`Log of build ${build.build_number}`}
       onScroll={({ currentTarget: at }) => {

@@ -12,7 +12,7 @@ interface Props {
   onChange(): void;
 }
 
-/** `running` is what an environment is; a build that goes on is in progress. */
+/** Environments are "running"; unfinished builds are "in progress". */
 const states: Record<Build['job']['status'], [text: string, tone: string]> = {
   pending: ['pending', 'running'],
   running: ['in progress', 'running'],
@@ -32,7 +32,7 @@ const reasons: Record<string, string> = {
   autodelete: 'dormant',
 };
 
-/** Build history, newest first; the log of the latest is open. */
+/** Build history, newest first; the latest log is open. */
 export const Builds = ({ builds, organization, mayCancel, onChange }: Props) => {
   const chosen = useSignal<string | undefined>(undefined);
   const open = chosen.value ?? builds[0]?.id;

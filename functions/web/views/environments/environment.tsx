@@ -28,7 +28,7 @@ const load = async (id: string): Promise<ViewData> => {
   return { environment, builds };
 };
 
-/** One environment: what it is at, what it does by itself, and what it has been through. */
+/** One environment: status, schedule and build history. */
 export const EnvironmentView = ({ organization, id }: { organization: string; id: string }) => {
   const live = useLive(
     `environment/${id}`,
@@ -61,7 +61,7 @@ const One = (props: ViewData & { organization: string; live: Live<ViewData> }) =
   const { latest_build: build } = environment;
   const rights = useRights(organization);
   const isDeleted = build.status === 'deleted';
-  // A pool's environments are its own until somebody claims one.
+  // Prebuilds belong to their pool until a user claims them.
   const mayChange = !isDeleted && (!environment.is_prebuild || rights.manage);
   return (
     <>

@@ -3,7 +3,7 @@ import { type Environment, read, segment, toneOf } from '../../environments.ts';
 import { useLive } from '../../live.ts';
 import { hrefOf, useQuery } from '../../location.ts';
 import { Ago, Loaded } from '../../parts/basics.tsx';
-import { Filter } from '../../parts/filters.tsx';
+import { Filter, optionsOf } from '../../parts/filters.tsx';
 import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { account } from '../../session.ts';
@@ -13,7 +13,7 @@ const everyMs = 3_000;
 
 const pathOf = (organization: string): string => `/workspaces?q=${segment(`organization:"${organization}"`)}`;
 
-/** Environments of the organization that the reader sees: their own, and those of others for who may change them. */
+/** Environments of the organization: the user's own, and those of others with permission. */
 export const Environments = ({ organization }: { organization: string }) => {
   const live = useLive(
     `environments/${organization}`,
@@ -39,18 +39,16 @@ export const Environments = ({ organization }: { organization: string }) => {
   );
 };
 
-const optionsOf = (names: string[]): [string, string][] => [...new Set(names)].sort().map((name) => [name, name]);
-
 const List = ({ environments, organization }: { environments: Environment[]; organization: string }) => {
   const [status, template, owner] = [useQuery('status'), useQuery('template'), useQuery('owner')];
   const text = useSignal('');
   const sought = text.value.trim().toLowerCase();
-  const shown = environments.filter(
-    (one) =>
-      (!status.value || one.latest_build.status === status.value) &&
-      (!template.value || one.template_name === template.value) &&
-      (!owner.value || one.owner_name === owner.value) &&
-      `${one.owner_name}/${one.name}`.toLowerCase().includes(sought),
+  const matching = environments.filter(
+    (environment) =>
+      (!status.value || environment.latest_build.status === status.value) &&
+      (!template.value || environment.template_name === template.value) &&
+      (!owner.value || environment.owner_name === owner.value) &&
+      `${environment.owner_name}/${environment.name}`.toLowerCase().includes(sought),
   );
   return (
     <>
@@ -71,21 +69,21 @@ const List = ({ environments, organization }: { environments: Environment[]; org
           label="Template"
           all="All templates"
           chosen={template}
-          options={optionsOf(environments.map((one) => one.template_name))}
+          options={optionsOf(environments.map((environment) => environment.template_name))}
         />
         <Filter
           label="Owner"
           all="All owners"
           chosen={owner}
-          options={optionsOf(environments.map((one) => one.owner_name))}
+          options={optionsOf(environments.map((environment) => environment.owner_name))}
         />
       </div>
-      {shown.length === 0 ? (
+      {matching.length === 0 ? (
         <p class="soft">No environment matches the filters.</p>
       ) : (
         <ul class="panel list" aria-label="Environments">
-          {shown.map((one) => (
-            <Line key={one.id} environment={one} organization={organization} />
+          {matching.map((environment) => (
+            <Line key={environment.id} environment={environment} organization={organization} />
           ))}
         </ul>
       )}

@@ -14,20 +14,20 @@ interface Props {
   onClose(): void;
 }
 
-/** Makes an environment, whose owner is the reader. */
+/** Creates an environment owned by the user. */
 export const NewEnvironment = ({ organization, template, parameters, presets, onClose }: Props) => {
   const preset = useSignal(presets.find(({ Default }) => Default)?.ID ?? '');
   const chosen = presets.find(({ ID }) => ID === preset.value);
   const values = chosen?.Parameters.map(({ Name, Value }) => ({ name: Name, value: Value }));
   const open = parameters.filter(({ name }) => !values?.some((value) => value.name === name));
   const submit = async (data: FormData) => {
-    const made = await callEnvironments<Environment>('POST', '/users/me/workspaces', {
+    const created = await callEnvironments<Environment>('POST', '/users/me/workspaces', {
       template_id: template.id,
       name: textOf(data, 'name'),
       rich_parameter_values: valuesIn(data),
       ...(chosen ? { template_version_preset_id: chosen.ID } : {}),
     });
-    go({ view: 'environment', organization, id: made.id });
+    go({ view: 'environment', organization, id: created.id });
   };
   return (
     <Dialog title={`New environment of ${template.display_name || template.name}`} onClose={onClose}>

@@ -22,7 +22,7 @@ const hintOf = (parameter: Parameter, isFixed: boolean): string =>
 
 interface FieldsProps {
   parameters: Parameter[];
-  /** Of the latest build; undefined for a new environment. */
+  /** Values of the latest build; undefined for a new environment. */
   values?: Value[];
 }
 
@@ -54,14 +54,14 @@ const Fixed = ({ label, hint, value }: { label: string; hint: string; value: str
   </Field>
 );
 
-/** Known before anything is sent: a restart would have stopped the environment by then. */
+/** Validated before anything is sent: a restart would already have stopped the environment. */
 const limitsOf = (parameter: Parameter, before: string | undefined) => {
-  const { validation_min: least, validation_max: most, validation_monotonic: monotonic } = parameter;
+  const { validation_min: min, validation_max: max, validation_monotonic: monotonic } = parameter;
   const former = before === undefined || before === '' ? undefined : Number(before);
   return {
     required: parameter.required,
-    min: monotonic === 'increasing' ? (former ?? least) : least,
-    max: monotonic === 'decreasing' ? (former ?? most) : most,
+    min: monotonic === 'increasing' ? (former ?? min) : min,
+    max: monotonic === 'decreasing' ? (former ?? max) : max,
   };
 };
 
@@ -84,7 +84,7 @@ const optionsOf = ({ type, options }: Parameter): [string, string][] | undefined
       ['true', 'yes'],
       ['false', 'no'],
     ];
-  // Of a list, several options may be chosen: that is written as JSON.
+  // A list may have several chosen options, written as JSON.
   if (options.length === 0 || type === 'list(string)') return undefined;
   return options.map(({ name, value }) => [value, name]);
 };

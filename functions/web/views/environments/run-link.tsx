@@ -2,7 +2,7 @@ import { useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { call } from '../../session.ts';
 
-/** The way to a build's run, for who may see runs: its plan, policies, costs and task results. */
+/** Link to a build's run, with plan, policies, costs and task results, for users who may see runs. */
 export const RunLink = ({ organization, run }: { organization: string; run: string }) => {
   const live = useLive(
     `workspace of ${run}`,
@@ -13,5 +13,5 @@ export const RunLink = ({ organization, run }: { organization: string; run: stri
     () => undefined,
   );
   if (!live.value) return null;
-  return <a href={hrefOf({ view: 'run', organization, workspace: live.value, run })}>See its run</a>;
+  return <a href={hrefOf({ view: 'run', organization, workspace: live.value, run })}>View run</a>;
 };

@@ -14,7 +14,7 @@ interface Props {
 
 const hour = 3_600_000;
 
-/** When it starts and stops by itself. */
+/** Automatic start and stop. */
 export const Schedule = ({ environment, onChange }: Props) => {
   const editing = useSignal(false);
   const failed = useSignal<string | undefined>(undefined);
@@ -88,7 +88,7 @@ const startIn = (data: FormData): string | undefined => {
   return cronOf({ time: String(data.get('time')), days, zone: textOf(data, 'zone') ?? 'UTC' });
 };
 
-/** Only what has changed: each of the settings is one of its own, which another may be setting. */
+/** Sends changed settings only: each has its own endpoint, and others may edit them at the same time. */
 const save = async (environment: Environment, data: FormData): Promise<void> => {
   const path = `/workspaces/${environment.id}`;
   const [schedule, ttl, updates] = [startIn(data), ttlIn(data), data.get('updates')];
@@ -101,8 +101,8 @@ const save = async (environment: Environment, data: FormData): Promise<void> => 
   }
 };
 
-const EditSchedule = ({ environment: given, onClose }: { environment: Environment; onClose(): void }) => {
-  const environment = useSignal(given).value;
+const EditSchedule = ({ environment: initial, onClose }: { environment: Environment; onClose(): void }) => {
+  const environment = useSignal(initial).value;
   const { autostart_schedule: schedule, ttl_ms: ttl } = environment;
   const weekly = schedule ? weeklyStart(schedule) : { time: '09:00', days: [1, 2, 3, 4, 5], zone: ownZone() };
   const start = useSignal(schedule ? 'weekly' : 'never');

@@ -30,7 +30,7 @@ const load = async (id: string): Promise<ViewData> => {
   return { template, versions: versions.reverse(), ...(await readVersion(template.active_version_id)) };
 };
 
-/** One template: its versions, and what the active one asks for. */
+/** One template: its versions, and the active version's parameters. */
 export const TemplateView = ({ organization, id }: { organization: string; id: string }) => {
   const live = useLive(
     `template/${id}`,
@@ -172,16 +172,16 @@ const Parameters = ({ parameters }: { parameters: Parameter[] }) => (
     {parameters.length === 0 && <p class="soft">The active version has no parameters.</p>}
     {parameters.length > 0 && (
       <dl class="facts">
-        {parameters.map((one) => (
+        {parameters.map((parameter) => (
           <>
-            <dt>{one.display_name || one.name}</dt>
+            <dt>{parameter.display_name || parameter.name}</dt>
             <dd>
-              {one.required ? 'required' : one.default_value || 'empty'}
+              {parameter.required ? 'required' : parameter.default_value || 'empty'}
               <span class="soft small">
                 {' '}
-                {one.type}
-                {one.mutable ? '' : ', set at creation'}
-                {one.ephemeral ? ', for one build' : ''}
+                {parameter.type}
+                {parameter.mutable ? '' : ', set at creation'}
+                {parameter.ephemeral ? ', for one build' : ''}
               </span>
             </dd>
           </>
@@ -196,16 +196,16 @@ const Presets = ({ presets }: { presets: Preset[] }) =>
     <section class="panel pad stack" aria-label="Presets">
       <h2>Presets</h2>
       <dl class="facts">
-        {presets.map((one) => (
+        {presets.map((preset) => (
           <>
             <dt>
-              {one.Name}
-              {one.Default && ' (default)'}
+              {preset.Name}
+              {preset.Default && ' (default)'}
             </dt>
             <dd>
-              {one.Parameters.map(({ Name, Value }) => `${Name}=${Value}`).join(', ')}
-              {one.DesiredPrebuildInstances !== null && (
-                <span class="soft small"> pool of {one.DesiredPrebuildInstances}</span>
+              {preset.Parameters.map(({ Name, Value }) => `${Name}=${Value}`).join(', ')}
+              {preset.DesiredPrebuildInstances !== null && (
+                <span class="soft small"> pool of {preset.DesiredPrebuildInstances}</span>
               )}
             </dd>
           </>

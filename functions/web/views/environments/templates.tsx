@@ -5,7 +5,7 @@ import { Ago, Loaded } from '../../parts/basics.tsx';
 import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 
-/** What environments are made of. */
+/** Templates of environments. */
 export const Templates = ({ organization }: { organization: string }) => {
   const live = useLive(
     `templates/${organization}`,

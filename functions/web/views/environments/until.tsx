@@ -1,7 +1,7 @@
 import { duration, exactTime } from '../../../client/text/time.ts';
 import { clock } from '../../live.ts';
 
-/** `in 3 h 4 min`: how long until a time. */
+/** Time remaining: `in 3 h 4 min`. */
 export const Until = ({ at }: { at: string }) => {
   const left = Date.parse(at) - clock.value;
   return (

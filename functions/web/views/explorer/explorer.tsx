@@ -14,7 +14,7 @@ import { saveFile } from '../../text/save.ts';
 import { Filters } from './filters.tsx';
 import { Views } from './views.tsx';
 
-/** Questions about all workspaces of an organization: what they use, what state they are in. */
+/** Queries over all workspaces of an organization: versions, providers, modules, resources. */
 
 const size = 50;
 
@@ -42,7 +42,7 @@ const Allowed = ({ organization }: { organization: string }) => {
   if (permissions['can-view-explorer']) return <Questions organization={organization} />;
   return (
     <Notice kind="warn">
-      The explorer is for owners of {organization} and teams that may read all of its workspaces or projects.
+      The explorer is available to owners of {organization} and to teams that can read all its workspaces or projects.
     </Notice>
   );
 };
@@ -75,17 +75,17 @@ const load = async (organization: string, question: Question, page: number): Pro
 const Questions = ({ organization }: { organization: string }) => {
   const { question, ask } = useQuestion();
   const page = useSignal(1);
-  const asked = (next: Question) => {
+  const askFirstPage = (next: Question) => {
     page.value = 1;
     ask(next);
   };
   const live = useLive(
     `explorer/${organization}/${parametersOf(question)}/${page.value}`,
     () => load(organization, question, page.value),
-    // Each question goes on reading states until all are known.
+    // Each request indexes more states, until all are indexed.
     (answer) => (answer?.isIndexing ? 1000 : undefined),
   );
-  const choose = (type: QueryType) => asked({ type, filters: [], sort: '' });
+  const choose = (type: QueryType) => askFirstPage({ type, filters: [], sort: '' });
   return (
     <>
       <div class="row">
@@ -100,17 +100,19 @@ const Questions = ({ organization }: { organization: string }) => {
             </option>
           ))}
         </select>
-        <Views organization={organization} question={question} onOpen={asked} />
+        <Views organization={organization} question={question} onOpen={askFirstPage} />
         <span class="grow" />
         <Export organization={organization} question={question} />
       </div>
       <Filters
         type={question.type}
         filters={question.filters}
-        onChange={(filters) => asked({ ...question, filters })}
+        onChange={(filters) => askFirstPage({ ...question, filters })}
       />
       <Loaded live={live} what="answer">
-        {(answer) => <Answered {...answer} organization={organization} question={question} page={page} onAsk={asked} />}
+        {(answer) => (
+          <Answered {...answer} organization={organization} question={question} page={page} onAsk={askFirstPage} />
+        )}
       </Loaded>
     </>
   );
@@ -129,7 +131,7 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
     {rows.length === 0 ? (
       <Nothing question={question} />
     ) : (
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard on narrow screens
       <section class="panel scrolls" tabIndex={0} aria-label={typeNames[question.type]}>
         <table class="stacks sorted">
           <caption class="soft small">{count(total, 'row')}</caption>
@@ -170,7 +172,7 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
   </>
 );
 
-/** Lists and addresses, which may have any length. */
+/** Fields with values of any length. */
 const long = new Set(['providers', 'modules', 'workspaces', 'tags', 'address', 'source']);
 
 const Nothing = ({ question: { type, filters } }: { question: Question }) => (
@@ -218,7 +220,7 @@ const Cell = ({ field, value, organization }: { field: string; value: Value | un
   return <>{value}</>;
 };
 
-/** All that fits, with every field. */
+/** Downloads all matches with all fields. */
 const Export = ({ organization, question }: { organization: string; question: Question }) => {
   const save = async () => {
     const path = `/organizations/${organization}/explorer/export/csv?${parametersOf(question)}`;

@@ -15,7 +15,7 @@ interface Props {
   onChange(filters: Filter[]): void;
 }
 
-/** What all must hold, one line each. */
+/** Filters, one per line; all must match. */
 export const Filters = ({ type, filters, onChange }: Props) => {
   const replace = (at: number, filter: Filter) => onChange(filters.map((one, i) => (i === at ? filter : one)));
   const [first = ''] = fieldsIn(type).filter((field) => field === 'workspace_name' || field === 'name');

@@ -13,7 +13,7 @@ interface Props {
   onOpen(question: Question): void;
 }
 
-/** Questions that were kept, for all who explore the organization. */
+/** Saved views, shared by all users of the explorer. */
 export const Views = ({ organization, question, onOpen }: Props) => {
   const path = `/organizations/${organization}/explorer/views`;
   const saving = useSignal(false);
@@ -24,10 +24,10 @@ export const Views = ({ organization, question, onOpen }: Props) => {
     () => undefined,
   );
   const views: Resource[] = live.value ?? [];
-  const here = String(parametersOf(question));
-  const open = views.find(({ attributes }) => String(parametersOf(questionOf(attributes.query))) === here);
+  const currentQuery = String(parametersOf(question));
+  const open = views.find(({ attributes }) => String(parametersOf(questionOf(attributes.query))) === currentQuery);
   const choose = (id: string) => {
-    const view = views.find((one) => one.id === id);
+    const view = views.find((view) => view.id === id);
     if (view) onOpen(questionOf(view.attributes.query));
   };
   const save = async (data: FormData) => {
@@ -68,7 +68,12 @@ export const Views = ({ organization, question, onOpen }: Props) => {
       {saving.value && (
         <Dialog title="Save view" onClose={() => (saving.value = false)}>
           <Form submit="Save view" onSubmit={save}>
-            <Text label="Name" name="name" required hint="Everybody who may explore this organization sees it." />
+            <Text
+              label="Name"
+              name="name"
+              required
+              hint="Visible to everyone who can use the explorer of this organization."
+            />
           </Form>
         </Dialog>
       )}

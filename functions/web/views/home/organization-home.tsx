@@ -17,23 +17,23 @@ import { type Day, dailyLevels, dailyRuns, isStale, latestByWorkspace, median } 
 import type { Row } from '../../text/workspace-rows.ts';
 import { workspaceList } from '../../workspace-list.ts';
 
-/** What needs somebody, what is going on and how it has been going: the first page of the morning. */
+/** Overview: what needs attention, what is running, and recent history. */
 
 const days = 14;
 const mostRuns = 300;
-/** Entries of a section; the rest is a click away. */
+/** Maximum entries of a section; a link leads to the others. */
 const mostListed = 8;
 const everyMs = 5_000;
 
 interface Home {
   rows: Row[];
-  /** Finished ones, the newest first. */
+  /** Finished runs, newest first. */
   runs: Resource<'runs'>[];
-  /** Their applies and cost estimates. */
+  /** Applies and cost estimates of the runs. */
   parts: Resource[];
 }
 
-/** Finished runs are asked for again when another run is a workspace's current one. */
+/** Reads finished runs again when a workspace's current run has changed. */
 const reader = (organization: string): (() => Promise<Home>) => {
   const readRows = workspaceList(organization);
   let runs: Resource<'runs'>[] = [];
@@ -41,15 +41,15 @@ const reader = (organization: string): (() => Promise<Home>) => {
   let current: string | undefined;
   return async () => {
     const rows = await readRows();
-    const now = rows.map(({ run }) => `${run?.id} ${run?.attributes.status}`).join();
-    if (now !== current) {
+    const runStates = rows.map(({ run }) => `${run?.id} ${run?.attributes.status}`).join();
+    if (runStates !== current) {
       const path = `/organizations/${organization}/runs?filter[status_group]=final&include=created_by,apply,cost_estimate`;
       const { data, included } = await listAtLeast<'runs'>(path, mostRuns);
       knowPeople(included);
       runs = data;
       parts = included.filter(({ type }) => type !== 'users');
     }
-    current = now;
+    current = runStates;
     return { rows, runs, parts };
   };
 };
@@ -89,10 +89,13 @@ const Sections = ({ rows, runs, parts, organization }: Home & { organization: st
     );
   }
   const attention = rows.filter(({ group }) => group === 'attention');
-  const [mine, others] = [attention.filter(isForReader), attention.filter((row) => !isForReader(row))];
+  const [waitingForReader, waitingForOthers] = [
+    attention.filter(isForReader),
+    attention.filter((row) => !isForReader(row)),
+  ];
   const groups: [title: string, none: string, rows: Row[]][] = [
-    ['Waiting for you', 'Nothing waits for your decision.', mine],
-    ['Waiting for others', '', others],
+    ['Waiting for you', 'Nothing waits for your decision.', waitingForReader],
+    ['Waiting for others', '', waitingForOthers],
     ['Failing', 'No workspace’s latest run has failed.', rows.filter(({ group }) => group === 'bad')],
     ['Drifted or unhealthy', '', rows.filter(({ health }) => problemsOf(health).length > 0)],
     ['Running', '', rows.filter(({ group }) => group === 'running')],
@@ -102,9 +105,9 @@ const Sections = ({ rows, runs, parts, organization }: Home & { organization: st
     <>
       <Totals rows={rows} daily={daily} />
       {groups.map(
-        ([title, none, some]) =>
-          (some.length > 0 || none) && (
-            <Section key={title} title={title} none={none} rows={some} latest={latest} organization={organization} />
+        ([title, none, entries]) =>
+          (entries.length > 0 || none) && (
+            <Section key={title} title={title} none={none} rows={entries} latest={latest} organization={organization} />
           ),
       )}
       <section class="stack">
@@ -128,8 +131,8 @@ const Trends = ({ rows, runs, parts, daily }: Home & { daily: Day[] }) => {
     () => dailyLevels(runs, new Map(parts.map((part) => [part.id, part])), { resources, days, now: clock.peek() }),
     [runs, parts, resources],
   );
-  const dayOf = <T extends { date: string }>(some: T[], of: (day: T) => number | undefined) =>
-    some.map((day) => ({ date: day.date, value: of(day) }));
+  const dayOf = <T extends { date: string }>(days: T[], of: (day: T) => number | undefined) =>
+    days.map((day) => ({ date: day.date, value: of(day) }));
   const costs = dayOf(levels, ({ monthlyCost }) => monthlyCost);
   return (
     <div class="trends">
@@ -207,7 +210,7 @@ const Section = ({ title, none, rows, latest, organization }: SectionProps) => (
   </section>
 );
 
-/** A workspace, and where its link leads: to the run that somebody has to look at. */
+/** A workspace, linked to the run that needs attention. */
 const Line = ({
   workspace,
   run,

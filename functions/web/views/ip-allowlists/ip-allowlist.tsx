@@ -16,9 +16,9 @@ type Range = Resource<'cidr-ranges'>;
 interface ViewData {
   list: List;
   ranges: Range[];
-  /** Where the reader's requests come from. */
+  /** IP address of the user's requests. */
   address: string | undefined;
-  /** Of the organization, where some can be selected. */
+  /** Agent pools of the organization to select from. */
   pools: Item[];
 }
 
@@ -44,7 +44,7 @@ const load = async (organization: string, id: string): Promise<ViewData> => {
   };
 };
 
-/** One IP allowlist: its ranges, and what it applies to. */
+/** One IP allowlist: its ranges and scope. */
 export const IpAllowlistView = ({ organization, id }: { organization: string; id: string }) => {
   useOrganization(organization);
   return (
@@ -93,7 +93,7 @@ const IpAllowlist = (props: ViewData & { organization: string; live: Live<ViewDa
               none="No agent pools yet. Select one to restrict where its agents connect from."
               adding="Apply to an agent pool"
               prompt="Apply to …"
-              removing={(one) => `agent pool ${one}`}
+              removing={(name) => `agent pool ${name}`}
               onAdd={(id) => relate('POST', id)}
               onRemove={(id) => relate('DELETE', id)}
               onChange={live.refresh}
@@ -141,7 +141,9 @@ const Ranges = ({ list, ranges, address, may: mayChange, onChange }: ViewData & 
         )}
       </div>
       {!enforced && (
-        <Notice kind="warn">Not enforced: a list without an enabled range restricts nobody. Add or enable one.</Notice>
+        <Notice kind="warn">
+          Not enforced: a list without an enabled range restricts nothing. Add or enable a range.
+        </Notice>
       )}
       {problem.value && <Notice kind="bad">{problem.value}</Notice>}
       {ranges.length > 0 && (
@@ -178,7 +180,7 @@ const Ranges = ({ list, ranges, address, may: mayChange, onChange }: ViewData & 
           onYes={() => call('DELETE', `/cidr-ranges/${removing.value?.id}`)}
           onClose={close}
         >
-          <p>Requests from these addresses are refused immediately, unless another range has them.</p>
+          <p>Requests from these addresses are refused immediately, unless another range contains them.</p>
         </Confirm>
       )}
     </section>
@@ -260,7 +262,7 @@ const EditRange = ({ list, range, address, onClose }: EditProps) => {
               {address && (
                 <>
                   {' '}
-                  Yours alone is{' '}
+                  Your address only:{' '}
                   <code>
                     {address}/{address.includes(':') ? 128 : 32}
                   </code>

@@ -11,7 +11,7 @@ import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, create } from '../../session.ts';
 
-/** From where an organization and its agent pools can be reached. */
+/** IP allowlists of an organization and its agent pools. */
 export const IpAllowlists = ({ organization }: { organization: string }) => {
   const live = useLive(
     `ip-allowlists/${organization}`,
@@ -30,8 +30,8 @@ export const IpAllowlists = ({ organization }: { organization: string }) => {
         {(lists) =>
           lists.length === 0 ? (
             <p class="panel pad soft">
-              No IP allowlists yet. Create one to say from which networks members, teams and agents can call this
-              organization. Owners are never locked out.
+              No IP allowlists yet. Create one to restrict the networks from which members, teams and agents can call
+              this organization. Owners are never locked out.
             </p>
           ) : (
             <ul class="panel list" aria-label="IP allowlists">

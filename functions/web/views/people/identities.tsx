@@ -5,7 +5,7 @@ import { Ago, Loaded } from '../../parts/basics.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
 import { all, call } from '../../session.ts';
 
-/** Who at the issuer signs in as the reader. */
+/** Identities at the identity provider that sign in as this user. */
 export const Identities = () => {
   const live = useLive(
     'identities',

@@ -5,7 +5,7 @@ import { call, errorText, related } from '../../session.ts';
 
 export const invitationsPath = '/organization-memberships?filter[status]=invited';
 
-/** What the reader is invited to; nothing comes of it until they accept. */
+/** Pending invitations of the user. */
 export const Invitations = ({
   invitations,
   onAnswer,

@@ -10,7 +10,7 @@ import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { account, all, call, create, related } from '../../session.ts';
 
-/** Somebody who belongs to an organization, or is invited to. */
+/** A member of an organization, or an invited user. */
 interface Member {
   membership: Resource<'organization-memberships'>;
   user: Resource<'users'> | undefined;
@@ -20,7 +20,7 @@ interface Member {
 const load = async (organization: string): Promise<Member[]> => {
   const path = `/organizations/${organization}/organization-memberships?include=user,teams`;
   const { data, included } = await all<'organization-memberships'>(path);
-  const byId = new Map(included.map((one) => [one.id, one]));
+  const byId = new Map(included.map((resource) => [resource.id, resource]));
   return data.map((membership) => {
     const teams = membership.relationships?.teams?.data;
     return {
@@ -33,22 +33,22 @@ const load = async (organization: string): Promise<Member[]> => {
 
 const minute = 60_000;
 
-/** Who was invited and never came has no name yet. */
+/** Invited users have no name before their first sign-in. */
 export const nameOf = (user: Resource<'users'> | undefined): string =>
   user?.attributes.username || user?.attributes.email || user?.id || '';
 
 const titleOf = ({ membership, user }: Member): string =>
   user?.attributes.username || membership.attributes.email || membership.id;
 
-/** All members as items by user id; empty without permission to see them. */
+/** All members as items, by user id; empty without permission. */
 export const useMembers = (organization: string, enabled: boolean): Item[] =>
   useLive(
     `members of ${organization}: ${enabled}`,
     async () =>
       enabled
-        ? (await load(organization)).map((one) => ({
-            id: related(one.membership, 'user') ?? '',
-            name: titleOf(one),
+        ? (await load(organization)).map((member) => ({
+            id: related(member.membership, 'user') ?? '',
+            name: titleOf(member),
           }))
         : [],
     () => (enabled ? minute : undefined),

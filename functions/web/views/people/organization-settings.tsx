@@ -82,10 +82,10 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
         <Select
           label="Default execution mode"
           name="default-execution-mode"
-          // The pool is set through the API; the form keeps it.
+          // The agent pool is set through the API; the form keeps it.
           options={[...new Set(['remote', 'local', attributes['default-execution-mode']])]}
           value={attributes['default-execution-mode']}
-          hint="Used where a project or workspace has no own setting. Local: Terraform runs on your machine, and only the state is stored here."
+          hint="Used for projects and workspaces without their own setting. Local: Terraform runs on your machine, and only the state is stored here."
         />
         <Choice
           name="cost-estimation-enabled"
@@ -102,7 +102,7 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
         <Choice
           name="assessments-enforced"
           label="Assess the health of all workspaces"
-          hint="Every 24 hours in every workspace, whatever its own setting. On AWS each assessment takes a runner for one to three minutes."
+          hint="Every 24 hours in every workspace, whatever its own setting. On AWS each assessment uses a runner for one to three minutes."
           checked={attributes['assessments-enforced']}
         />
         <Choice

@@ -5,7 +5,7 @@ import { Loaded } from '../../parts/basics.tsx';
 import { CreatedToken, NewToken, Revoke, TokenDates, useTokenWork } from '../../parts/tokens.tsx';
 import { get } from '../../session.ts';
 
-/** The one token of the organization, and the one that reads its audit trail; for who may manage them. */
+/** The organization token and the audit trail token, for users who may manage them. */
 export const OrganizationTokens = ({ organization }: { organization: string }) => {
   const path = `/organizations/${organization}/authentication-token`;
   return (
@@ -25,7 +25,7 @@ export const OrganizationTokens = ({ organization }: { organization: string }) =
   );
 };
 
-/** Not being there is an answer too. */
+/** 404: no token yet. */
 const find = async (path: string): Promise<Resource | null> => {
   try {
     return await get(path);

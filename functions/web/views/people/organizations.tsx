@@ -6,7 +6,7 @@ import { Shell } from '../../parts/shell.tsx';
 import { account, all } from '../../session.ts';
 import { Invitations, invitationsPath } from './invitations.tsx';
 
-/** Whoever belongs to one organization only, and is invited to none, is led right into it. */
+/** Users with one organization and no invitation are redirected to it. */
 export const Organizations = () => {
   const list = useLive(
     'organizations',

@@ -9,7 +9,7 @@ import { ended, signIn } from '../../session.ts';
 /** Shown without a token. The URL stays, so that a link continues after sign-in. */
 export const SignIn = () => {
   useEffect(() => {
-    // Without an answer there is still the token.
+    // On failure, users can still sign in with a token.
     askForIssuer().catch(() => {});
   }, []);
   const submit = async (data: FormData) => {

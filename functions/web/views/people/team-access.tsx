@@ -15,7 +15,7 @@ import {
   workspaceSwitches,
 } from '../../text/access.ts';
 
-/** What teams may do with a workspace or a project. */
+/** Team access to a workspace or project. */
 
 interface On {
   what: 'workspace' | 'project';
@@ -31,7 +31,7 @@ interface TeamGrant {
 
 interface ViewData {
   granted: TeamGrant[];
-  /** That have no access yet. */
+  /** Teams without access yet. */
   free: Resource<'teams'>[];
 }
 
@@ -47,7 +47,7 @@ const load = async ({ what, id, organization }: On): Promise<ViewData> => {
   const teamIds = new Set(granted.map(({ team }) => team?.id));
   return {
     granted,
-    free: teams.data.filter(({ id: one, attributes }) => !teamIds.has(one) && attributes.name !== 'owners'),
+    free: teams.data.filter(({ id: teamId, attributes }) => !teamIds.has(teamId) && attributes.name !== 'owners'),
   };
 };
 
@@ -76,13 +76,13 @@ export const TeamAccess = (on: On) => {
         {({ granted, free }) => (
           <>
             <ul class="stack tight">
-              {granted.map((one) => (
+              {granted.map((access) => (
                 <Line
-                  key={one.grant.id}
-                  {...one}
+                  key={access.grant.id}
+                  {...access}
                   on={on}
-                  onEdit={() => (editing.value = one)}
-                  onRemove={() => (removing.value = one)}
+                  onEdit={() => (editing.value = access)}
+                  onRemove={() => (removing.value = access)}
                 />
               ))}
             </ul>
@@ -146,27 +146,27 @@ const Line = ({ grant, team, on, onEdit, onRemove }: LineProps) => {
   );
 };
 
-/** Parts of a grant by the names of the form's fields, which are the API's own, the project's `locking` excepted. */
+/** Parts of a grant by form field. Fields are named as in the API, except the project's `locking`. */
 const partsOf = ({ attributes }: Resource): Record<string, unknown> => {
   const inside = attributes['workspace-access'];
   return inside ? { ...attributes['project-access'], ...inside, 'workspace-locking': inside.locking } : attributes;
 };
 
-const attributesOf = (data: FormData, what: On['what']): Record<string, unknown> => {
+const attributesOf = (data: FormData, kind: On['what']): Record<string, unknown> => {
   const access = data.get('access');
   const overrides = { 'policy-overrides': data.has('policy-overrides') };
-  const isProject = what === 'project';
+  const isProject = kind === 'project';
   if (access !== 'custom') return { access, ...(isProject ? { 'workspace-access': overrides } : overrides) };
-  const chosen = (parts: readonly { name: string }[]) =>
+  const chosenParts = (parts: readonly { name: string }[]) =>
     Object.fromEntries(parts.map(({ name }) => [name, data.get(name)]));
   const ticked = (options: readonly (readonly [string, ...unknown[]])[]) =>
     Object.fromEntries(options.map(([name]) => [name, data.has(name)]));
-  const workspace = { ...chosen(workspaceParts), ...ticked(workspaceSwitches), ...overrides };
+  const workspace = { ...chosenParts(workspaceParts), ...ticked(workspaceSwitches), ...overrides };
   if (!isProject) return { access, ...workspace };
   const { 'workspace-locking': locking, ...rest } = workspace as Record<string, unknown>;
   return {
     access,
-    'project-access': chosen(projectParts),
+    'project-access': chosenParts(projectParts),
     'workspace-access': { ...rest, locking, ...ticked(projectSwitches) },
   };
 };

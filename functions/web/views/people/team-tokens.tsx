@@ -1,7 +1,7 @@
 import type { Resource } from '../../../client/client.ts';
 import { TokensOf } from '../../parts/tokens.tsx';
 
-/** Tokens of programs that act as a team; for who may manage them. */
+/** Team tokens, for users who may manage them. */
 export const TeamTokens = ({ team }: { team: Resource<'teams'> }) => (
   <TokensOf
     owner={team}

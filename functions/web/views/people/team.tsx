@@ -22,7 +22,7 @@ const load = async (id: string): Promise<ViewData> => {
   return { team: data, users: included.filter(({ type }) => type === 'users') };
 };
 
-/** One team: who is in it, and what it may do in the whole organization. */
+/** One team: its members and organization access. */
 export const TeamView = ({ organization, id }: { organization: string; id: string }) => {
   useOrganization(organization);
   return (
@@ -69,19 +69,19 @@ const sameAccess = (a: Resource<'teams'>, b: Resource<'teams'>): boolean =>
 const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void }) => {
   const saved = useSignal(false);
   const mayChange = team.attributes.permissions['can-update-organization-access'];
-  // The team is asked for again all the time; the form goes on showing what it began with.
-  const begun = useSignal(team);
-  // What else is changed of the team does not concern it.
-  const basis = !mayChange || sameAccess(team, begun.value) ? team : begun.value;
+  // The team is polled; the form keeps its initial values.
+  const initial = useSignal(team);
+  // Other changes to the team do not conflict.
+  const basis = !mayChange || sameAccess(team, initial.value) ? team : initial.value;
   const { name, 'organization-access': access } = basis.attributes;
   const owners = name === 'owners';
   const submit = async (data: FormData) => {
     saved.value = false;
     const checked = new Set(data.getAll('flags'));
-    // What is not touched may follow from what is.
+    // Permissions that imply others change them too.
     const changed = organizationFlags.filter(([flag]) => checked.has(flag) !== access[flag]);
     const flags = { 'organization-access': Object.fromEntries(changed.map(([flag]) => [flag, checked.has(flag)])) };
-    begun.value = await change(`/teams/${team.id}`, 'teams', flags, { basis });
+    initial.value = await change(`/teams/${team.id}`, 'teams', flags, { basis });
     saved.value = true;
     onChange();
   };
@@ -97,7 +97,7 @@ const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void 
           readOnly={!mayChange}
           onSubmit={submit}
           onReload={async () => {
-            begun.value = await get(`/teams/${team.id}`);
+            initial.value = await get(`/teams/${team.id}`);
           }}
         >
           <Choices

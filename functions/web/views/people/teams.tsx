@@ -11,7 +11,7 @@ import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, create } from '../../session.ts';
 
-/** Those of the organization that the reader may see. */
+/** Teams of the organization that the user can see. */
 export const Teams = ({ organization }: { organization: string }) => {
   const live = useLive(
     `teams/${organization}`,

@@ -8,7 +8,7 @@ import { CreatedToken, NewToken, RevokeToken, TokenList, useTokenWork } from '..
 import { all, get, isSession } from '../../session.ts';
 import { Identities } from './identities.tsx';
 
-/** Where `terraform login` leads to: the reader's own API tokens. */
+/** The user's own API tokens; `terraform login` opens this view. */
 
 interface ViewData {
   user: Resource<'users'>;
@@ -88,7 +88,7 @@ export const Tokens = () => {
 /** Tokens of teams and organizations cannot sign in. */
 const isPerson = (user: Resource<'users'> | undefined): boolean => user?.attributes['is-service-account'] === false;
 
-/** For who has signed in with a token and could sign in at the issuer, as the same user. */
+/** For users who signed in with a token and could use the identity provider as the same user. */
 const Connect = () => {
   useEffect(() => {
     askForIssuer().catch(() => {});

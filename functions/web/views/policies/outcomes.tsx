@@ -17,7 +17,7 @@ interface Tag {
   value: { label: string; level: TagLevel }[];
 }
 
-/** These two say at a glance how bad it is. */
+/** Tags that show the severity at a glance. */
 const isProminent = ({ label }: Tag): boolean => ['severity', 'status'].includes(label.toLowerCase());
 
 export const Outcomes = ({ result }: { result: Resource<'task-results'> }) => {
@@ -58,11 +58,11 @@ const List = ({ result, count }: { result: Resource<'task-results'>; count: numb
 const Tags = ({ tags }: { tags: Tag[] }) => (
   <>
     {tags.map(({ label, value }) =>
-      value.map((one) => (
-        <span key={`${label} ${one.label}`} class={`tag ${tones[one.level]}`}>
-          {icons[one.level] && <span aria-hidden="true">{icons[one.level]} </span>}
+      value.map((tag) => (
+        <span key={`${label} ${tag.label}`} class={`tag ${tones[tag.level]}`}>
+          {icons[tag.level] && <span aria-hidden="true">{icons[tag.level]} </span>}
           <span class="visually-hidden">{label}: </span>
-          {one.label}
+          {tag.label}
         </span>
       )),
     )}

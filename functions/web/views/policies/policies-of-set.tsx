@@ -6,7 +6,7 @@ import { Confirm, Dialog } from '../../parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { call, change, content, create, errorText, putText } from '../../session.ts';
 
-/** Policies that are managed one by one, instead of in versions. */
+/** Individual policies of a set, as opposed to uploaded versions. */
 
 interface Props {
   set: Resource<'policy-sets'>;
@@ -117,7 +117,7 @@ const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
       query: textOf(data, 'query') ?? null,
       'enforcement-level': data.get('enforcement-level'),
     };
-    // Should its source be refused, the policy is there already when this is tried again.
+    // After a rejected source, the policy already exists when the user tries again.
     saved.value = saved.value
       ? await change(`/policies/${saved.value.id}`, 'policies', attributes)
       : await create(
@@ -174,7 +174,7 @@ const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
   );
 };
 
-/** Undefined until it is there. */
+/** Undefined while loading. */
 const useSource = (policy: Resource<'policies'> | undefined): string | undefined => {
   const uploaded = policy?.links?.download !== undefined;
   const source = useSignal<string | undefined>(uploaded ? undefined : '');
@@ -210,7 +210,7 @@ const RemovePolicy = ({
         {shared
           ? 'Other policy sets use this policy, so it is kept.'
           : 'No other policy set uses this policy, so it is deleted with its source.'}{' '}
-        Runs that are already queued are still checked with it.
+        Queued runs are still checked with it.
       </p>
     </Confirm>
   );

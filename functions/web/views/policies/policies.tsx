@@ -46,14 +46,14 @@ interface RunProps {
   override: Override;
 }
 
-/** OPA's policies, which are part of the post-plan stage. */
+/** OPA policies, evaluated in the post-plan stage. */
 export const PolicyEvaluation = ({ run, stages, override }: RunProps & { stages: Resource<'task-stages'>[] }) => {
   const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((id) => id !== undefined);
   const own = run.attributes.status === 'post_plan_awaiting_decision' ? override : undefined;
   return id ? <Panel title="Policies" id={id} run={run} load={loadEvaluation} override={own} /> : null;
 };
 
-/** Those with three levels, which come last. */
+/** Policies with three enforcement levels, checked last. */
 export const PolicyCheck = ({ run, override }: RunProps) => {
   const id = related(run, 'policy-checks');
   const own = run.attributes.status === 'policy_override' ? override : undefined;
@@ -65,11 +65,11 @@ interface Props {
   id: string;
   run: Resource<'runs'>;
   load(id: string): Promise<Judged>;
-  /** While the run waits for that. */
+  /** While the run waits for an override. */
   override: Override | undefined;
 }
 
-/** A result comes with a status of the run: each is asked about once. */
+/** Results come with a status change of the run, so each is read once. */
 const Panel = ({ title, id, run, load, override }: Props) => {
   const waits = override?.path !== undefined && run.attributes.permissions['can-override-policy-check'];
   const live = useLive(
@@ -106,7 +106,7 @@ const Panel = ({ title, id, run, load, override }: Props) => {
   );
 };
 
-/** Somebody will want to know more. */
+/** Results that are shown expanded. */
 const telling = new Set(['failed', 'soft_failed', 'hard_failed', 'errored', 'overridden']);
 
 const words: Record<string, string> = {
@@ -211,7 +211,7 @@ const Policy = ({ policy_name, description, enforcement_level, query, status, ou
 
 const marks: Record<string, string> = { passed: 'Passed', failed: 'Failed', errored: 'Evaluation failed' };
 
-/** A text, or the text of an object that has one. */
+/** A string, or the message of an object that has one. */
 const messageOf = (item: unknown): string => {
   if (typeof item === 'string') return item;
   const { msg } = (item ?? {}) as { msg?: unknown };

@@ -21,7 +21,7 @@ const load = async (id: string): Promise<ViewData> => {
   return { set: data, included };
 };
 
-/** One set: its policies, their parameters, and to what they apply. */
+/** One policy set: policies, parameters and scope. */
 export const PolicySetView = ({ organization, id }: { organization: string; id: string }) => {
   useOrganization(organization);
   return (
@@ -46,7 +46,7 @@ interface Props extends ViewData {
 const PolicySet = ({ set, included, organization, live }: Props) => {
   const { kind, global, overridable, versioned } = set.attributes;
   const mayWrite = may(organization, 'can-update-sentinel');
-  const policies = idsOf(set, 'policies').flatMap((id) => included.find((one) => one.id === id) ?? []);
+  const policies = idsOf(set, 'policies').flatMap((id) => included.find((resource) => resource.id === id) ?? []);
   return (
     <>
       <Managed
@@ -98,7 +98,7 @@ interface ReachProps extends ViewData {
 
 type Relation = 'workspaces' | 'projects' | 'workspace-exclusions' | 'project-exclusions';
 
-/** To what the set applies, and to what not after all. */
+/** Scope of the set, and its exclusions. */
 const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
   const workspaces = useItems(organization, 'workspaces', may);
   const projects = useItems(organization, 'projects', may);

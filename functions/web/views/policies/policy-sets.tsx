@@ -12,7 +12,7 @@ import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { kindNames, PolicySetFields, policySetOf } from '../../parts/policy-set-fields.tsx';
 import { all, create } from '../../session.ts';
 
-/** Policies come in sets, which apply to workspaces. */
+/** Policy sets of an organization. */
 export const PolicySets = ({ organization }: { organization: string }) => {
   const live = useLive(
     `policy-sets/${organization}`,

@@ -19,7 +19,7 @@ interface Props {
   onChange(): void;
 }
 
-/** What was uploaded to a policy set: each version replaces the one before as a whole, if there is nothing wrong with it. */
+/** Uploaded versions of a policy set. A valid version replaces the previous one. */
 export const PolicyVersions = ({ set, may, onChange }: Props) => {
   const current = related(set, 'current-version');
   const live = useLive(
@@ -30,7 +30,7 @@ export const PolicyVersions = ({ set, may, onChange }: Props) => {
   const uploading = useSignal(false);
   const close = () => {
     uploading.value = false;
-    // A version that was refused is worth seeing, too.
+    // Rejected versions are listed too.
     live.refresh();
     onChange();
   };
@@ -68,7 +68,7 @@ export const PolicyVersions = ({ set, may, onChange }: Props) => {
 
 const tones: Record<string, string> = { ready: 'good', errored: 'bad', pending: 'running' };
 
-/** `policies`: how many there are in the one that is in force. */
+/** `policies`: number of policies in the current version. */
 const Line = ({
   version,
   policies: counted,

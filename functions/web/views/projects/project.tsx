@@ -16,14 +16,14 @@ interface ViewData {
 const load = async (organization: string, id: string): Promise<ViewData> => {
   const projectId = encodeURIComponent(id);
   const [project, workspaces] = await Promise.all([
-    read(projectId),
+    readTagged(projectId),
     all<'workspaces'>(`/organizations/${organization}/workspaces?filter[project][id]=${projectId}`),
   ]);
   return { project, workspaces: workspaces.data };
 };
 
-/** With its tags as an attribute. They are asked for last: the project is the older one if somebody is just changing it. */
-const read = async (id: string): Promise<TaggedProject> => {
+/** With its tags as an attribute. Tags are read last, so that a concurrent edit is detected as a conflict. */
+const readTagged = async (id: string): Promise<TaggedProject> => {
   const project = await get<'projects'>(`/projects/${id}`);
   const { data } = await all<'tag-bindings'>(`/projects/${id}/tag-bindings`);
   return { ...project, attributes: { ...project.attributes, tags: data.map(({ attributes }) => attributes) } };
@@ -67,7 +67,7 @@ const Project = ({
         fields={(basis) => (
           <ProjectFields project={basis} tagged={mayTag} inherited={home?.attributes['default-execution-mode']} />
         )}
-        read={() => read(project.id)}
+        read={() => readTagged(project.id)}
         consequence="Only a project without workspaces can be deleted."
         onChange={live.refresh}
       />

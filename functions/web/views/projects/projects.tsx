@@ -11,7 +11,7 @@ import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, create } from '../../session.ts';
 import { type Tag, tagsIn, textOfTags } from '../../text/tags.ts';
 
-/** Workspaces that belong together: of one team, of one product. */
+/** Projects of an organization. */
 export const Projects = ({ organization }: { organization: string }) => {
   const live = useLive(
     `project-list/${organization}`,
@@ -60,24 +60,24 @@ const NewProject = ({ organization, onClose }: { organization: string; onClose()
   );
 };
 
-/** Otherwise it follows the organization. */
+/** Has its own setting instead of the organization's. */
 export const isOwnMode = ({ attributes }: Resource<'projects'>): boolean =>
   attributes['setting-overwrites']?.['default-execution-mode'] === true;
 
 interface FieldsProps {
   project?: TaggedProject;
-  /** Whether the reader may say which tags it has. */
+  /** The user may edit tags. */
   tagged: boolean;
-  /** Execution mode of the organization, as far as it is known. */
+  /** The organization's execution mode, once loaded. */
   inherited: string | undefined;
 }
 
-/** A project with its tags, which the API has at an address of their own. */
+/** A project with its tags, which have their own endpoint. */
 export type TaggedProject = Resource<'projects'> & { attributes: { tags: Tag[] } };
 
 export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
   const attributes = project?.attributes;
-  const own = project && isOwnMode(project) ? attributes?.['default-execution-mode'] : '';
+  const ownMode = project && isOwnMode(project) ? attributes?.['default-execution-mode'] : '';
   return (
     <>
       <Text label="Name" name="name" required autoFocus={!project} value={attributes?.name} />
@@ -98,10 +98,10 @@ export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
           ['', `organization default${inherited ? ` (${inherited})` : ''}`],
           ['remote', 'remote'],
           ['local', 'local'],
-          // The pool is set through the API; the form keeps it.
-          ...(own === 'agent' ? [['agent', 'agent'] as const] : []),
+          // The agent pool is set through the API; the form keeps it.
+          ...(ownMode === 'agent' ? [['agent', 'agent'] as const] : []),
         ]}
-        value={own}
+        value={ownMode}
         hint="Default for workspaces without their own setting. Local: Terraform runs on your machine, and only the state is stored here."
       />
     </>
@@ -111,11 +111,11 @@ export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
 export const projectOf = (data: FormData) => ({
   name: textOf(data, 'name'),
   description: textOf(data, 'description') ?? '',
-  // None is the organization's.
+  // Null: the organization's.
   'default-execution-mode': textOf(data, 'default-execution-mode') ?? null,
 });
 
-/** @param known those that the form was opened with */
+/** @param known tags when the form was opened */
 export const tagsOf = (data: FormData, tags: Tag[] = []) => ({
   'tag-bindings': {
     data: tagsIn(textOf(data, 'tags') ?? '', tags).map((attributes) => ({ type: 'tag-bindings', attributes })),

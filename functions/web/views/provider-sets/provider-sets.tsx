@@ -9,7 +9,7 @@ import { all, call, change, changed, create, get } from '../../session.ts';
 
 type ProviderSet = Resource<'provider-sets'>;
 
-/** Provider configurations for workspaces that are made from modules; for who manages them. */
+/** Provider sets, for users who manage them. */
 export const ProviderSets = ({ organization }: { organization: string }) => {
   const live = useLive(
     `provider-sets/${organization}`,
@@ -17,7 +17,7 @@ export const ProviderSets = ({ organization }: { organization: string }) => {
     () => 60_000,
   );
   const edited = useSignal<ProviderSet | 'new' | undefined>(undefined);
-  // As it is now, with its version: a list has none.
+  // Entries of a list carry no ETag, so read the set again.
   const edit = async (id: string) => {
     edited.value = await get<'provider-sets'>(`/provider-sets/${id}`);
   };

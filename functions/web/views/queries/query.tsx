@@ -20,7 +20,7 @@ const load = async (id: string): Promise<Query> => {
   return data;
 };
 
-/** One query: what it found, and what Terraform said. */
+/** One query: its results and Terraform's output. */
 export const QueryView = ({
   organization,
   workspace,
@@ -83,7 +83,7 @@ const QueryPage = ({ query, live }: { query: Query; live: Live<Query> }) => {
               run={query}
               over={over}
               onEnd={live.refresh}
-              // Another list each time: components are shown again when what they are given is another.
+              // A new list each time, so that components render again.
               above={(log) => <QueryResults found={[...log.found]} over={over} />}
             />
           )}

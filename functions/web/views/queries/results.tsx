@@ -7,11 +7,11 @@ import type { FoundResource } from '../../text/query-results.ts';
 const isIn = ({ list, name, identity }: FoundResource, text: string): boolean =>
   `${list} ${name} ${identity.map(([, value]) => value).join(' ')}`.toLowerCase().includes(text);
 
-/** What a query has found so far, with the configuration that brings each resource under Terraform. */
+/** Results of a query so far, with configuration to import each resource. */
 export const QueryResults = ({ found, over }: { found: FoundResource[]; over: boolean }) => {
   const search = useSignal('');
   const text = search.value.trim().toLowerCase();
-  const shown = text ? found.filter((one) => isIn(one, text)) : found;
+  const matching = text ? found.filter((result) => isIn(result, text)) : found;
   return (
     <div class="pad stack">
       <div class="row">
@@ -27,9 +27,9 @@ export const QueryResults = ({ found, over }: { found: FoundResource[]; over: bo
           />
         )}
       </div>
-      {found.length > 0 && shown.length === 0 && <p class="soft">No resources match the search.</p>}
-      <LongList of={shown} choice={text} list={(rows) => <ul class="found">{rows}</ul>}>
-        {(one) => <Found key={`${one.list} ${JSON.stringify(one.identity)}`} found={one} />}
+      {found.length > 0 && matching.length === 0 && <p class="soft">No resources match the search.</p>}
+      <LongList of={matching} choice={text} list={(rows) => <ul class="found">{rows}</ul>}>
+        {(result) => <Found key={`${result.list} ${JSON.stringify(result.identity)}`} found={result} />}
       </LongList>
     </div>
   );

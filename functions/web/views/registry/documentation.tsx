@@ -6,7 +6,7 @@ import { Ago, Code, Facts, Loaded, Notice } from '../../parts/basics.tsx';
 import { ExternalLink, Markdown } from '../../parts/markdown.tsx';
 import { apiPath, type Details, detailsOf, type Input, type ModuleAddress, usableVersions } from './module-api.ts';
 
-/** What a version of a module takes and gives, and how it is used. */
+/** Documentation of a module version: usage, inputs and outputs. */
 export const Documentation = ({
   module,
   address,
@@ -100,9 +100,9 @@ const Version = ({ details, versions, address, onChoose }: VersionProps) => {
         <label class="field">
           <span class="label">Version</span>
           <select onChange={(event) => onChoose(event.currentTarget.value)}>
-            {versions.map((one) => (
-              <option key={one} value={one} selected={one === details.version}>
-                {one}
+            {versions.map((version) => (
+              <option key={version} value={version} selected={version === details.version}>
+                {version}
               </option>
             ))}
           </select>
@@ -140,10 +140,10 @@ const namesOf = (list: { name: string; source: string; version: string }[]) =>
         </span>
       ));
 
-/** Runs know the platform's registry by this name, wherever it is. */
+/** Runs reach the platform's registry by this name on every platform. */
 const runHost = 'localterraform.com';
 
-/** Terraform takes no module from a host without a dot, as localhost is. */
+/** Terraform rejects module hosts without a dot, such as localhost. */
 const hostOf = (url: string): string => {
   const { host, hostname } = new URL(url);
   return hostname.includes('.') && !/^[\d.]+$/.test(hostname) ? host : runHost;
@@ -158,7 +158,7 @@ const blockFor = (address: ModuleAddress, version: string, path: string, inputs:
     ['source', `"${source}"`],
     ['version', `"${version}"`],
   ];
-  const given = required.map((one): [string, string] => [one, '…']);
+  const given = required.map((input): [string, string] => [input, '…']);
   const line = ([key, value]: [string, string]) => `  ${key.padEnd(width)} = ${value}`;
   return [`module "${name}" {`, ...lines.map(line), ...(given.length ? ['', ...given.map(line)] : []), '}'].join('\n');
 };

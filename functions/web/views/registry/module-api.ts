@@ -3,9 +3,9 @@ import type { ModulePlace } from '../../../client/page-addresses.ts';
 import { base } from '../../location.ts';
 import { authorization, call, get } from '../../session.ts';
 
-/** What the page asks of a module of the registry: of the API, and of the protocol that Terraform speaks with it. */
+/** Requests about registry modules, to the API and the module registry protocol. */
 
-/** One that is shown: its organization, and its address. */
+/** Organization and address of a module. */
 export interface ModuleAddress extends ModulePlace {
   organization: string;
 }
@@ -15,7 +15,7 @@ const joined = (...parts: string[]): string => parts.map((part) => `/${encodeURI
 export const apiPath = ({ organization, registry, namespace, name, provider }: ModuleAddress): string =>
   `/organizations${joined(organization)}/registry-modules${joined(registry, namespace, name, provider)}`;
 
-/** Where its tests are. */
+/** API path of its tests. */
 export const testsPath = ({ organization, registry, namespace, name, provider }: ModuleAddress): string =>
   `/organizations${joined(organization)}/tests/registry-modules${joined(registry, namespace, name, provider)}`;
 
@@ -23,7 +23,7 @@ export interface Input {
   name: string;
   type: string;
   description: string;
-  /** HCL; empty when there is none. */
+  /** HCL; empty without a default. */
   default: string;
   required: boolean;
   sensitive?: boolean;
@@ -61,7 +61,7 @@ const ofProtocol = async (address: ModuleAddress, rest: string): Promise<Respons
   return response;
 };
 
-/** Of the newest version when none is named; undefined while none is published. */
+/** Defaults to the newest version; undefined without published versions. */
 export const detailsOf = async (address: ModuleAddress, version = ''): Promise<Details | undefined> => {
   try {
     return (await (await ofProtocol(address, version && joined(version))).json()) as Details;
@@ -71,7 +71,7 @@ export const detailsOf = async (address: ModuleAddress, version = ''): Promise<D
   }
 };
 
-/** Of the versions that can be used, those that are deprecated. */
+/** Deprecated versions. */
 export const deprecationsOf = async (address: ModuleAddress): Promise<Record<string, Deprecation>> => {
   const { modules } = (await (await ofProtocol(address, '/versions')).json()) as {
     modules: { versions: { version: string; deprecation: Deprecation | null }[] }[];
@@ -82,7 +82,7 @@ export const deprecationsOf = async (address: ModuleAddress): Promise<Record<str
   );
 };
 
-/** The archive of a published version, as it was uploaded. */
+/** The uploaded archive of a published version. */
 export const archiveOf = async (address: ModuleAddress, version: string): Promise<Blob> => {
   const { headers } = await ofProtocol(address, `${joined(version)}/download`);
   const response = await fetch(headers.get('x-terraform-get') ?? '', { referrerPolicy: 'no-referrer' });
@@ -102,7 +102,7 @@ export const addressOf = ({ attributes }: Module, organization: string): ModuleA
   provider: attributes.provider,
 });
 
-/** The versions that can be used, as the API orders them: the newest first. */
+/** Usable versions, newest first. */
 export const usableVersions = ({ attributes }: Module): string[] =>
   attributes['version-statuses'].flatMap(({ version, status }) => (status === 'ok' ? [version] : []));
 

@@ -4,9 +4,9 @@ import { call, related } from '../../session.ts';
 import { detailsOf, type ModuleAddress, readNoCode } from './module-api.ts';
 import { pinOf } from './no-code.tsx';
 
-/** Variables of a module, as a form asks for their values. */
+/** Form fields for a module's variables. */
 
-/** A variable as the no-code module offers it (HCP API: module variables). */
+/** A variable of a no-code module (HCP API: module variables). */
 export interface Offered {
   name: string;
   type: string;
@@ -14,20 +14,20 @@ export interface Offered {
   required: boolean;
   sensitive: boolean;
   options: string[];
-  /** A variable set gives it to every workspace. */
+  /** A variable set gives all workspaces a value. */
   'has-global': boolean;
-  /** HCL, as the module declares it; empty when there is none. */
+  /** Default in HCL; empty without one. */
   default: string;
 }
 
 export interface Offer {
-  /** Of the no-code module. */
+  /** Id of the no-code module. */
   id: string;
   version: string;
   variables: Offered[];
 }
 
-/** What workspaces are made of now. @throws {Error} when nothing is published */
+/** The version for new workspaces. @throws {Error} without a published version */
 export const readOffer = async (module: Resource<'registry-modules'>, address: ModuleAddress): Promise<Offer> => {
   const id = related(module, 'no-code-modules') ?? '';
   const noCode = await readNoCode(id);
@@ -75,7 +75,7 @@ export const VariableField = ({ offered }: { offered: Offered }) => {
   return <Text {...shared} lines={scalar.includes(type) ? undefined : 3} required={required} />;
 };
 
-/** What is left empty keeps the module's default. */
+/** Empty fields keep the module's default. */
 export const valuesIn = (data: FormData, variables: Offered[]) =>
   variables.flatMap(({ name, type, sensitive }) => {
     const value = textOf(data, `${prefix}${name}`);

@@ -101,7 +101,7 @@ const Line = ({ module, organization }: { module: Resource<'registry-modules'>; 
   );
 };
 
-/** Its newest version, or why it cannot be used. */
+/** The newest version, or why there is none. */
 export const ModuleStatus = ({ module }: { module: Resource<'registry-modules'> }) => {
   const [newest] = usableVersions(module);
   const { status, 'registry-name': registry } = module.attributes;
@@ -129,7 +129,7 @@ const NewModule = ({ organization, onClose }: { organization: string; onClose():
     try {
       await uploadModule(apiPath(place), textOf(data, 'version') ?? '', files);
     } catch (error) {
-      // What could not be published leaves no empty module behind.
+      // Do not leave an empty module behind when publishing fails.
       await call('DELETE', apiPath(place)).catch(() => {});
       throw error;
     }

@@ -80,15 +80,15 @@ const Fields = ({
           <Select
             label="Project"
             name="project"
-            options={projects.map((one) => [one.id, one.name])}
+            options={projects.map((project) => [project.id, project.name])}
             value={related(organizationNow(organization), 'default-project')}
           />
         )}
         {variables.length > 0 && (
           <fieldset>
             <legend>Variables</legend>
-            {variables.map((one) => (
-              <VariableField key={one.name} offered={one} />
+            {variables.map((variable) => (
+              <VariableField key={variable.name} offered={variable} />
             ))}
           </fieldset>
         )}

@@ -23,7 +23,7 @@ interface Props {
 
 interface ViewData {
   noCode: NoCode | undefined;
-  /** Of the version that workspaces are made of. */
+  /** Variables of the version for new workspaces. */
   details: Details | undefined;
 }
 
@@ -33,13 +33,13 @@ const load = async (module: Resource<'registry-modules'>, address: ModuleAddress
   return { noCode, details: await detailsOf(address, pinOf(noCode)) };
 };
 
-/** The version to make workspaces of; empty for the newest. */
+/** Version for new workspaces; empty: the newest. */
 export const pinOf = (noCode: NoCode | undefined): string => {
   const pin = noCode?.module.attributes['version-pin'];
   return pin && pin !== 'latest' ? pin : '';
 };
 
-/** Whether people make workspaces from a module without writing configuration, and of what they choose. */
+/** No-code settings of a module: whether it is offered, its version, and allowed values. */
 export const NoCodeSettings = ({ module, address, onChange }: Props) => {
   const versions = usableVersions(module);
   const live = useLive(
@@ -68,18 +68,18 @@ export const NoCodeSettings = ({ module, address, onChange }: Props) => {
 
 const limitable = ['string', 'number', 'any'];
 
-/** Others too, when they are limited already: saving must not lift that. */
+/** Includes variables with existing limits: saving must not remove those. */
 const isLimitable = ({ name, type, sensitive }: Input, noCode: NoCode | undefined): boolean =>
   (limitable.includes(type) && !sensitive) ||
   noCode?.options.some(({ attributes }) => attributes['variable-name'] === name) === true;
 
 const prefix = 'options ';
 
-/** One to a line, so that a value may have commas. */
+/** One per line, because values may contain commas. */
 const linesOf = (text: string | undefined): string[] =>
   (text ?? '')
     .split('\n')
-    .map((one) => one.trim())
+    .map((line) => line.trim())
     .filter(Boolean);
 
 const Settings = ({ noCode, details, module, address, onChange }: Props & ViewData) => {
@@ -118,7 +118,7 @@ const Settings = ({ noCode, details, module, address, onChange }: Props & ViewDa
           name="version-pin"
           hint="Workspaces of another version are offered an upgrade."
           value={pinOf(noCode) || 'latest'}
-          options={[['latest', 'Latest'], ...usableVersions(module).map((one) => [one, one] as const)]}
+          options={[['latest', 'Latest'], ...usableVersions(module).map((version) => [version, version] as const)]}
         />
         {inputs.length > 0 && <Options inputs={inputs} noCode={noCode} />}
         {saved.value && <Notice kind="good">Saved.</Notice>}
@@ -166,7 +166,7 @@ const Remove = ({ id, onChange }: { id: string; onChange(): void }) => (
         onChange();
       }}
     >
-      <p class="soft">Workspaces that were made from the module stay, and are offered no more upgrades.</p>
+      <p class="soft">Existing workspaces are kept, but are no longer offered upgrades.</p>
     </Form>
   </details>
 );

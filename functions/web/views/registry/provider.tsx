@@ -32,7 +32,7 @@ const load = async (address: Address): Promise<ViewData> => {
   return { provider, versions: (await all<'registry-provider-versions'>(`${path}/versions`)).data };
 };
 
-/** One provider of the registry: its versions, and for which platforms each is. */
+/** One provider of the registry: its versions and their platforms. */
 export const ProviderView = (address: Address) => {
   const { organization, name } = address;
   const live = useLive(

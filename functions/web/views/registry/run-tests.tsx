@@ -11,14 +11,14 @@ import { archiveOf, type ModuleAddress, testsPath, usableVersions } from './modu
 
 const ownFiles = 'files';
 
-/** `one, two` or one to a line. */
+/** Separated by commas or line breaks. */
 const listOf = (text: string | undefined): string[] =>
   (text ?? '')
     .split(/[\n,]/)
-    .map((one) => one.trim())
+    .map((entry) => entry.trim())
     .filter(Boolean);
 
-/** Starts the tests of a published version, or of files that the reader picks. */
+/** Starts the tests of a published version or of picked files. */
 export const RunTests = ({
   module,
   address,
@@ -59,7 +59,10 @@ export const RunTests = ({
           label="Module version"
           name="version"
           value={version.value}
-          options={[...versions.map((one) => [one, `Version ${one}`] as const), [ownFiles, 'Files that I choose']]}
+          options={[
+            ...versions.map((version) => [version, `Version ${version}`] as const),
+            [ownFiles, 'Files that I choose'],
+          ]}
           onChange={(value) => (version.value = value)}
         />
         {version.value === ownFiles && (

@@ -72,9 +72,9 @@ const TestRun = ({ run, live, path }: Props) => {
         <Notice kind="bad">
           <strong>These resources were created and not destroyed:</strong>
           <ul>
-            {left.map((one) => (
-              <li key={one} class="mono">
-                {one}
+            {left.map((resource) => (
+              <li key={resource} class="mono">
+                {resource}
               </li>
             ))}
           </ul>

@@ -18,7 +18,7 @@ interface Props {
   onChange(): void;
 }
 
-/** Test runs of a module, and what they are run with. */
+/** Test runs of a module, and their environment variables. */
 export const ModuleTests = ({ module, address, onChange }: Props) => {
   const enabled = module.attributes['test-config']?.['tests-enabled'] === true;
   if (!may(address.organization, 'can-create-module')) {
@@ -127,7 +127,7 @@ export const TestStatus = ({ run: { attributes } }: { run: TestRun }) => {
   return <span class={`status ${tone}`}>{text}</span>;
 };
 
-/** `3 passed, 1 failed`; nothing while there is nothing to count. */
+/** `3 passed, 1 failed`; nothing before the first result. */
 export const countsOf = ({ attributes }: TestRun): string =>
   (
     [

@@ -12,7 +12,7 @@ import { type Offer, readOffer, VariableField, valuesIn } from './module-variabl
 
 type Workspace = Resource<'workspaces'>;
 
-/** `private/acme/network/aws/1.0.0`, of a workspace that was made from a module. */
+/** Module version of a no-code workspace: `private/acme/network/aws/1.0.0`. */
 const sourceOf = (workspace: Workspace): { address: ModuleAddress; version: string } => {
   const parts = (workspace.attributes['source-module-id'] ?? '').split('/');
   const [registry = '', namespace = '', name = '', provider = '', version = ''] = parts;
@@ -25,7 +25,7 @@ interface Props {
   run: Resource<'runs'> | undefined;
 }
 
-/** Which module and version a workspace was made from, and the way to a newer one: its plan is shown before anything changes. */
+/** Module and version of a no-code workspace, with an upgrade to a newer one, which is planned first. */
 export const ModuleOfWorkspace = ({ workspace, run }: Props) => {
   const open = useSignal(false);
   const { address, version } = sourceOf(workspace);
@@ -65,13 +65,13 @@ interface UpgradeProps {
   onClose(): void;
 }
 
-/** What the new version offers, and the workspace has no value for. */
+/** Variables of the new version without a value in the workspace. */
 const load = async (workspace: Workspace, address: ModuleAddress): Promise<Offer> => {
-  const [offer, { data: own }] = await Promise.all([
+  const [offer, { data: workspaceVariables }] = await Promise.all([
     readModule(address).then((module) => readOffer(module, address)),
     all<'vars'>(`/workspaces/${workspace.id}/vars`),
   ]);
-  const keys = new Set(own.map(({ attributes }) => attributes.key));
+  const keys = new Set(workspaceVariables.map(({ attributes }) => attributes.key));
   return { ...offer, variables: offer.variables.filter(({ name }) => !keys.has(name) && !keys.has(`TF_VAR_${name}`)) };
 };
 
@@ -105,7 +105,7 @@ const Fields = ({ offer, workspace, address, version, onClose }: UpgradeProps & 
     const run = related(upgrade, 'run');
     const { organization } = address;
     if (run) go({ view: 'run', organization, workspace: workspace.attributes.name, run });
-    // Somebody else was faster.
+    // Another user has started the upgrade.
     else onClose();
   };
   return (
@@ -118,8 +118,8 @@ const Fields = ({ offer, workspace, address, version, onClose }: UpgradeProps & 
         {variables.length > 0 && (
           <fieldset>
             <legend>Variables that need a value</legend>
-            {variables.map((one) => (
-              <VariableField key={one.name} offered={one} />
+            {variables.map((variable) => (
+              <VariableField key={variable.name} offered={variable} />
             ))}
           </fieldset>
         )}

@@ -30,7 +30,7 @@ interface Props {
   onChange(): void;
 }
 
-/** Every version of a module; publishing another one, deprecating and deleting. */
+/** Versions of a module: publish, deprecate and delete. */
 export const Versions = ({ module, address, onChange }: Props) => {
   const { 'version-statuses': statuses, 'vcs-repo': repo } = module.attributes;
   const mayChange = may(address.organization, 'can-create-module');
@@ -207,7 +207,7 @@ const Deprecate = ({ address, version, onDone, onClose }: DialogProps & { versio
         .
       </Notice>
       <Text label="Reason" name="reason" autoFocus hint="For example: use 2.0.0, which fixes the routes." />
-      <Text label="Link" name="link" hint="A page that says more." />
+      <Text label="Link" name="link" hint="A page with more information." />
     </Form>
   </Dialog>
 );

@@ -15,7 +15,7 @@ export interface Managed {
   changes: { version: string; run: string | undefined; at: string }[];
 }
 
-/** The run that made it, else the state version. */
+/** The run that made the change, else the state version. */
 export const LastChange = ({
   change,
   workspace,

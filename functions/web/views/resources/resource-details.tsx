@@ -9,15 +9,15 @@ interface Props {
   resource: Managed;
   resources: Managed[];
   workspace: Resource<'workspaces'>;
-  /** An empty address: none. */
+  /** Selected address; empty: none. */
   onChoose(address: string): void;
 }
 
-/** One resource: what it is, what it hangs on, and what changed it. */
+/** One resource: type, dependencies and history. */
 export const ResourceDetails = ({ resource, resources, workspace, onChoose }: Props) => {
   const { address, type, module, provider, dependsOn, createdAt, changes } = resource;
-  const users = resources.filter((one) => one.dependsOn.includes(configured(address)));
-  const needed = resources.filter((one) => dependsOn.includes(configured(one.address)));
+  const users = resources.filter((resource) => resource.dependsOn.includes(configured(address)));
+  const needed = resources.filter((resource) => dependsOn.includes(configured(resource.address)));
   return (
     <section class="panel pad stack" aria-label={`Resource ${address}`}>
       <div class="row spread">
@@ -59,7 +59,7 @@ export const ResourceDetails = ({ resource, resources, workspace, onChoose }: Pr
   );
 };
 
-/** Of instances of one resource one is enough to go on from. */
+/** One instance per resource is enough to link to. */
 const Links = ({ of, onChoose }: { of: Managed[]; onChoose(address: string): void }) => {
   const byName = Map.groupBy(of, ({ address }) => configured(address));
   if (byName.size === 0) return <span class="soft">nothing</span>;

@@ -39,7 +39,7 @@ const load = async (workspaceId: string): Promise<Managed[]> => {
   return data.map(managedOf).sort((a, b) => natural.compare(a.address, b.address));
 };
 
-/** What the workspace's state manages: a list to search, and what depends on what as a picture. */
+/** Managed resources of the workspace: a searchable list and a dependency graph. */
 export const Resources = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const version = related(workspace, 'current-state-version');
   const live = useLive(
@@ -78,13 +78,13 @@ const Found = ({ resources, workspace }: ManagedProps) => {
   const view = useQuery('view');
   const chosen = useQuery('resource');
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = useMemo(
+  const matching = useMemo(
     () =>
       resources.filter(
-        (one) =>
-          (!type.value || one.type === type.value) &&
-          (!module.value || one.module === module.value) &&
-          words.every((word) => `${one.address} ${one.provider}`.toLowerCase().includes(word)),
+        (resource) =>
+          (!type.value || resource.type === type.value) &&
+          (!module.value || resource.module === module.value) &&
+          words.every((word) => `${resource.address} ${resource.provider}`.toLowerCase().includes(word)),
       ),
     [resources, type.value, module.value, search.value],
   );
@@ -103,12 +103,17 @@ const Found = ({ resources, workspace }: ManagedProps) => {
           value={search.value}
           onInput={(event) => (search.value = event.currentTarget.value)}
         />
-        <Filter label="Type" all="All types" chosen={type} options={optionsOf(resources.map((one) => one.type))} />
+        <Filter
+          label="Type"
+          all="All types"
+          chosen={type}
+          options={optionsOf(resources.map((resource) => resource.type))}
+        />
         <Filter
           label="Module"
           all="All modules"
           chosen={module}
-          options={optionsOf(resources.map((one) => one.module))}
+          options={optionsOf(resources.map((resource) => resource.module))}
         />
         <fieldset class="switch" aria-label="Show resources as">
           {['List', 'Graph'].map((text) => (
@@ -132,13 +137,13 @@ const Found = ({ resources, workspace }: ManagedProps) => {
           onChoose={(address) => (chosen.value = address)}
         />
       )}
-      {shown.length === 0 ? (
+      {matching.length === 0 ? (
         <p class="soft">No resources match the filters.</p>
       ) : view.value === 'graph' ? (
         <div class="panel">
           <DependencyGraph
             label="Dependencies"
-            resources={shown}
+            resources={matching}
             dependencies={dependencies}
             chosen={details && configured(details.address)}
             onChoose={(id) => {
@@ -148,7 +153,7 @@ const Found = ({ resources, workspace }: ManagedProps) => {
         </div>
       ) : (
         <List
-          resources={shown}
+          resources={matching}
           workspace={workspace}
           choice={`${search.value} ${type.value} ${module.value}`}
           onChoose={(address) => (chosen.value = address)}
@@ -168,7 +173,7 @@ const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
     of={resources}
     choice={choice}
     list={(rows) => (
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard on narrow screens
       <section class="panel scrolls" tabIndex={0} aria-label="Resources">
         <table class="stacks">
           <caption class="soft small">{count(resources.length, 'resource')}</caption>

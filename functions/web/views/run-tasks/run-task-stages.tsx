@@ -9,7 +9,7 @@ import { call } from '../../session.ts';
 import { safeHref } from '../../text/inline.ts';
 import { Outcomes } from '../policies/outcomes.tsx';
 
-/** What run tasks say of a run, stage by stage. */
+/** Results of run tasks, by stage. */
 
 export interface ShownStage {
   stage: Resource<'task-stages'>;
@@ -27,7 +27,7 @@ const load = async (run: Resource<'runs'>): Promise<ShownStage[]> => {
   });
 };
 
-/** The run's task stages as they go on; a run without any asks for nothing. */
+/** Polls the run's task stages; a run without any makes no request. */
 export const useTaskStages = (run: Resource<'runs'>): ShownStage[] => {
   const has = ((run.relationships?.['task-stages']?.data ?? []) as unknown[]).length > 0;
   const live = useLive(
@@ -80,7 +80,7 @@ const resultWords: Record<TaskResultStatus, string> = {
   unreachable: 'Not reached',
 };
 
-/** The stage of that name, if the run has it and it is of tasks. */
+/** The task stage of that name, if the run has it. */
 export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: ShownStage[] }) => {
   const chosen = useSignal<boolean | undefined>(undefined);
   const match = stages.find(({ stage }) => stage.attributes.stage === name);
@@ -104,7 +104,7 @@ export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: Shown
       <summary>
         <h2>{titles[name]}</h2>
         <span class="soft small">
-          {/* A stage waits for policies as well, which are shown by themselves. */}
+          {/* A stage also waits for policies, which are shown separately. */}
           {status === 'awaiting_override' && !amiss ? words.passed : words[status]}
           {at['running-at'] && (
             <>

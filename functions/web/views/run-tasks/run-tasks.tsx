@@ -13,7 +13,7 @@ import { AskedFields, taskFieldsOf } from '../../parts/task-fields.tsx';
 import { all, call, change, changed, create, get } from '../../session.ts';
 import { whenAsked } from '../../text/run-task.ts';
 
-/** Services that are asked about runs: scanners, ticket systems, anything that answers a webhook. */
+/** Run tasks: external services that check runs through webhooks. */
 export const RunTasks = ({ organization }: { organization: string }) => {
   const live = useLive(
     `run-tasks/${organization}`,
@@ -121,7 +121,7 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
       description: textOf(data, 'description') ?? '',
       category: 'task',
       enabled: data.has('enabled'),
-      // An empty field leaves the key as it is: the page never had it.
+      // An empty field keeps the key, which is write-only.
       ...(data.has('no-key') ? { 'hmac-key': '' } : key ? { 'hmac-key': key } : {}),
       'global-configuration': everywhere.value ? { enabled: true, ...taskFieldsOf(data) } : { enabled: false },
     };

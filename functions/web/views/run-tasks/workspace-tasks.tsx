@@ -9,17 +9,17 @@ import { AskedFields, taskFieldsOf } from '../../parts/task-fields.tsx';
 import { all, call, change, create, related } from '../../session.ts';
 import { whenAsked } from '../../text/run-task.ts';
 
-/** Which run tasks are asked about the runs of a workspace. */
+/** Run tasks of a workspace. */
 
 interface Attachment {
-  /** The workspace's own; undefined of a global one. */
+  /** The workspace's attachment; undefined for a global task. */
   own: Resource<'workspace-tasks'> | undefined;
   task: Resource<'tasks'>;
 }
 
 interface ViewData {
   attached: Attachment[];
-  /** That could be attached as well. */
+  /** Run tasks that can be attached. */
   free: Resource<'tasks'>[];
 }
 
@@ -72,13 +72,13 @@ export const WorkspaceTasks = ({
               <p class="soft">No run tasks yet. Attach one to check runs with your own service.</p>
             )}
             <ul class="stack tight">
-              {attached.map((one) => (
+              {attached.map((task) => (
                 <Line
-                  key={one.own?.id ?? one.task.id}
-                  {...one}
+                  key={task.own?.id ?? task.task.id}
+                  {...task}
                   may={mayManage}
-                  onEdit={() => (editing.value = one)}
-                  onRemove={() => (removing.value = one)}
+                  onEdit={() => (editing.value = task)}
+                  onRemove={() => (removing.value = task)}
                 />
               ))}
             </ul>

@@ -13,20 +13,20 @@ export const actionNames: Record<RunAction, string> = {
 
 interface Props {
   action: RunAction;
-  /** It may be given a comment here. */
+  /** Shows a comment field. */
   says: boolean;
-  /** Terraform is changing things right now. */
+  /** Terraform is changing resources. */
   applying: boolean;
-  /** How many resources the plan destroys. */
+  /** Number of resources that the plan destroys. */
   destroyed: number;
   workspace: string;
-  /** Message of the run in front. */
+  /** Message of the run that is ahead in the queue. */
   front: string;
   onYes(action: RunAction, comment?: string): Promise<void>;
   onNo(): void;
 }
 
-/** Asks once more before what cannot be undone. */
+/** Asks for confirmation before an action that cannot be undone. */
 export const ConfirmAction = (props: Props) => {
   const { action, says, applying, destroyed, onYes, onNo } = props;
   return (

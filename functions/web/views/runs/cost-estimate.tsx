@@ -19,7 +19,7 @@ const words: Record<string, string> = {
 /** Longer lists are expanded on request. */
 const atFirst = 50;
 
-/** What the plan's resources cost before and after, each and together. */
+/** Monthly cost before and after, in total and by resource. */
 export const CostEstimate = ({ estimate }: { estimate: Resource<'cost-estimates'> | undefined }) => {
   const open = useSignal(false);
   if (!estimate) return null;
@@ -106,14 +106,14 @@ const Table = ({ table, estimate }: { table: CostTable; estimate: Resource<'cost
               </tr>
             </thead>
             <tbody>
-              {(all.value ? rows : rows.slice(0, atFirst)).map((one) => (
-                <tr key={one.address}>
+              {(all.value ? rows : rows.slice(0, atFirst)).map((row) => (
+                <tr key={row.address}>
                   <th scope="row" class="mono break">
-                    {one.address}
+                    {row.address}
                   </th>
-                  <td>{dollars(one['prior-monthly-cost'])}</td>
-                  <td>{dollars(one['proposed-monthly-cost'])}</td>
-                  <td class={toneOf(one['delta-monthly-cost'])}>{signed(one['delta-monthly-cost'])}</td>
+                  <td>{dollars(row['prior-monthly-cost'])}</td>
+                  <td>{dollars(row['proposed-monthly-cost'])}</td>
+                  <td class={toneOf(row['delta-monthly-cost'])}>{signed(row['delta-monthly-cost'])}</td>
                 </tr>
               ))}
             </tbody>

@@ -26,11 +26,11 @@ const optionsOf: Record<Kind, Record<string, boolean>> = {
   empty_apply: { 'allow-empty-apply': true },
 };
 
-/** `aws_vpc.main, module.a.b.c[0]`, one to a line or between commas outside of brackets. */
+/** Addresses separated by line breaks, or by commas outside of brackets: `aws_vpc.main, module.a.b.c[0]`. */
 const addresses = (text: string | undefined): string[] | undefined => {
   const addresses = (text ?? '')
     .split(/[\n]|,(?![^[]*\])/)
-    .map((one) => one.trim())
+    .map((address) => address.trim())
     .filter(Boolean);
   return addresses.length ? addresses : undefined;
 };
@@ -81,7 +81,7 @@ export const NewRun = ({
     go({ view: 'run', organization, workspace: name, run: run.id });
   };
   const allowed = kinds.filter(
-    ([one]) => one === 'plan_only' || permissions['can-queue-apply'] || one === 'plan_and_apply',
+    ([kind]) => kind === 'plan_only' || permissions['can-queue-apply'] || kind === 'plan_and_apply',
   );
   const missing = hasConfiguration.value === false && !source.value;
   return (

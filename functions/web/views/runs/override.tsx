@@ -4,12 +4,12 @@ import { Form, Text, textOf } from '../../parts/form.tsx';
 import { call, errorText } from '../../session.ts';
 
 export interface Override {
-  /** Where failed policies can be overridden; undefined for who may not, or while the run does not wait for that. */
+  /** API path to override failed policies; undefined without permission, or while the run does not wait for it. */
   path: string | undefined;
   refresh(): void;
 }
 
-/** Lets failed policies pass, where they are shown and only with a reason. Never where a run is confirmed. */
+/** Overrides failed policies, next to their results and only with a reason; separate from the confirmation. */
 export const OverrideForm = ({ path, autoApply, refresh }: { path: string; autoApply: boolean; refresh(): void }) => {
   const reason = useSignal('');
   const submit = async (data: FormData) => {

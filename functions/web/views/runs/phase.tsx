@@ -27,16 +27,16 @@ interface PhaseProps {
   name: 'plan' | 'apply';
   run: Resource<'runs'>;
   phase: Resource<'plans'> | Resource<'applies'> | undefined;
-  /** Terraform has said its last word. */
+  /** Terraform has finished. */
   onEnd(): void;
 }
 
-/** A plan or an apply with its output: open while it runs, and when it failed; else folded. */
+/** A plan or apply with its output: open while it runs or when it failed, else folded. */
 export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const chosen = useSignal<boolean | undefined>(undefined);
   const linked = hash.value.text.startsWith(`#${name}-`) || (name === 'plan' && hash.value.text.startsWith('#change-'));
   useEffect(() => {
-    // Also of one that the reader has closed.
+    // Also for a phase that the user has folded.
     if (linked) chosen.value = undefined;
   }, [hash.value]);
   if (!phase) return null;
@@ -46,16 +46,16 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const over = isPhaseFinal(status === 'agent_queued' ? 'queued' : (status as PhaseStatus));
   const began = at['started-at'] as string | undefined;
   const ended = (at['finished-at'] ?? at['errored-at'] ?? at['canceled-at']) as string | undefined;
-  const waits = name === 'plan' && run.attributes.actions['is-confirmable'];
-  const open = chosen.value ?? (status === 'running' || status === 'errored' || waits || linked);
+  const isConfirmable = name === 'plan' && run.attributes.actions['is-confirmable'];
+  const open = chosen.value ?? (status === 'running' || status === 'errored' || isConfirmable || linked);
   const shows = began !== undefined || (over && status !== 'unreachable');
   return (
     <details
       class="panel"
       open={open && shows}
       onToggle={(event) => {
-        const now = event.currentTarget.open;
-        if (now !== (open && shows)) chosen.value = now;
+        const isOpenNow = event.currentTarget.open;
+        if (isOpenNow !== (open && shows)) chosen.value = isOpenNow;
       }}
     >
       <summary>
@@ -93,7 +93,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
 
 const planViews = ['Changes', 'Graph', 'Output'] as const;
 
-/** A finished plan is read as changes, and its output is at hand; a link to one of its lines leads to the output. */
+/** A finished plan shows its changes first; a link to a log line opens the output. */
 const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: { id: string }; url: string }) => {
   const view = useSignal<(typeof planViews)[number]>(hash.value.text.startsWith('#plan-') ? 'Output' : 'Changes');
   useEffect(() => {

@@ -3,7 +3,7 @@ import { Loaded } from '../../parts/basics.tsx';
 import { DiffList } from '../../parts/diff.tsx';
 import { planOf } from '../../plans.ts';
 
-/** What a plan will do, or what an apply did, resource by resource. */
+/** Changes of a plan or an apply, by resource. */
 export const PlanChanges = ({ plan }: { plan: { id: string } }) => {
   const live = useLive(
     `differences/${plan.id}`,

@@ -7,7 +7,7 @@ import { DependencyGraph } from '../../parts/graph.tsx';
 import { type PlanDetails, planOf } from '../../plans.ts';
 import { configured } from '../../text/resource-times.ts';
 
-/** What a plan changes and what that hangs on, as a picture; a click leads to the change. */
+/** Dependency graph of a plan's changes; a click opens the change. */
 export const PlanGraph = ({ plan }: { plan: { id: string } }) => {
   const live = useLive(
     `graph/${plan.id}`,
@@ -22,7 +22,7 @@ export const PlanGraph = ({ plan }: { plan: { id: string } }) => {
 };
 
 const Drawn = ({ resources, dependencies }: PlanDetails) => {
-  const drawn = useMemo(
+  const nodes = useMemo(
     () => resources.map(({ address, kind }) => ({ address, tone: kind === 'same' ? undefined : signs[kind].tone })),
     [resources],
   );
@@ -31,10 +31,10 @@ const Drawn = ({ resources, dependencies }: PlanDetails) => {
   return (
     <DependencyGraph
       label="Dependencies of the plan"
-      resources={drawn}
+      resources={nodes}
       dependencies={dependencies}
       onChoose={(id) => {
-        const address = resources.find((one) => configured(one.address) === id)?.address;
+        const address = resources.find((resource) => configured(resource.address) === id)?.address;
         if (address) setHash(`change-${encodeURIComponent(address)}`);
       }}
     />

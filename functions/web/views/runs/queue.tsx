@@ -13,7 +13,7 @@ import { listAtLeast, related } from '../../session.ts';
 import { type Wait, waitsOf } from '../../text/queue.ts';
 import { everyOperation } from './runs.tsx';
 
-/** What an organization's runs are doing: what waits for a person, what runs, what waits for its turn and for whom. */
+/** Runs of an organization: needing attention, running, queued and recent. */
 
 interface QueueData {
   open: Resource<'runs'>[];
@@ -21,25 +21,25 @@ interface QueueData {
   workspaces: Resource<'workspaces'>[];
   /** Plans and commits of the runs. */
   parts: Resource[];
-  /** There are more in line than are shown. */
+  /** More runs are queued than are shown. */
   cut: boolean;
 }
 
-/** Those in line are asked for by themselves: hundreds of them hide nothing that goes on. */
+/** Queued runs are requested separately, so that hundreds of them do not crowd out running ones. */
 const working = runStatuses.filter((status) => status !== 'pending' && !isFinal(status)).join();
 const maxListed = 500;
 
-/** A long line takes longer to read. */
+/** A long queue is polled less often. */
 const pace = ({ open }: QueueData): number => pollInterval() * Math.ceil((open.length + 1) / 100);
 
-/** Those that have ended are asked for again when others are open than before. */
+/** Reads finished runs again when the set of unfinished runs has changed. */
 const reader = (organization: string): (() => Promise<QueueData>) => {
   const workspaces = new Map<string, Resource<'workspaces'>>();
   const recentParts = new Map<string, Resource>();
-  const listOf = async (filter: string, most: number, parts: Map<string, Resource>): Promise<Resource[]> => {
+  const listOf = async (filter: string, limit: number, parts: Map<string, Resource>): Promise<Resource[]> => {
     const { data, included } = await listAtLeast(
       `/organizations/${organization}/runs?${filter}&filter[operation]=${everyOperation}&include=created_by,workspace,plan,configuration_version.ingress_attributes`,
-      most,
+      limit,
     );
     knowPeople(included);
     for (const resource of included) {
@@ -54,7 +54,7 @@ const reader = (organization: string): (() => Promise<QueueData>) => {
     const parts = new Map<string, Resource>();
     const line = await listOf('filter[status]=pending', maxListed, parts);
     const busy = await listOf(`filter[status]=${working}`, 100, parts);
-    // A run that got its turn between the two is in both.
+    // A run that left the queue between the two requests is in both.
     const open = [...new Map([...line, ...busy].map((run) => [run.id, run])).values()];
     const ids = open.map(({ id }) => id).join();
     if (ids !== lastIds) {
@@ -88,7 +88,7 @@ export const Queue = ({ organization }: { organization: string }) => {
           const groups: [string, string, Resource<'runs'>[]][] = [
             ['Needs attention', '', queue.open.filter((run) => toneOf(run) === 'attention')],
             ['Running', '', queue.open.filter((run) => toneOf(run) === 'running')],
-            // Who has waited longest comes first, as in the queue.
+            // Longest waiting first, as in the queue.
             ['Queued', '', queue.open.filter((run) => toneOf(run) === 'waiting').reverse()],
             ['Recent', 'No finished runs yet.', queue.recent],
           ];

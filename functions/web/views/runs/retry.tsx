@@ -22,7 +22,7 @@ const options = [
 
 const prefix = 'Retry: ';
 
-/** The same configuration with the same options, once more. Whether it applies by itself is up to the workspace now. */
+/** Same configuration and options; auto-apply follows the workspace's current setting. */
 const retry = (run: Resource<'runs'>): Promise<Resource> => {
   const { attributes } = run;
   const version = related(run, 'configuration-version');
@@ -42,7 +42,7 @@ const retry = (run: Resource<'runs'>): Promise<Resource> => {
   );
 };
 
-/** For a run that did not come to its end, where the reader may start another one. */
+/** For runs that failed or were stopped, if the user may start runs. */
 export const Retry = ({
   run,
   workspace,

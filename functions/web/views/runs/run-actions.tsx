@@ -19,16 +19,16 @@ interface Props {
   workspace: Resource<'workspaces'> | undefined;
   /** The run that this one waits for. */
   front: Resource<'runs'> | undefined;
-  /** What the run waits for. */
+  /** Why the run waits. */
   words: ComponentChildren;
-  /** What the last action was answered with, when it was refused. Outlives this, for the run may go on meanwhile. */
+  /** Error of the last action. Kept outside, because this component is replaced when the run moves on. */
   error: Signal<string | undefined>;
   refresh(): void;
 }
 
 /**
- * A confirmation is made in one place with its comment; anything else asks for the comment when it is chosen. Failed
- * policies are overridden elsewhere, where they are shown.
+ * Confirming takes its comment here; other actions ask for one in their dialog. Failed
+ * policies are overridden next to their results.
  */
 export const RunActions = ({ run, plan, workspace, front, words, error, refresh }: Props) => {
   const comment = useSignal('');
@@ -47,7 +47,7 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
       await call('POST', `/runs/${run.id}/actions/${action}`, text ? { comment: text } : {});
       comment.value = '';
     } catch (caught) {
-      // Two people at once: what the other one did shows on this page as soon as it is asked for again.
+      // Another user decided at the same time; the next poll shows the result.
       const beaten = caught instanceof ApiError && caught.status === 409;
       error.value = beaten ? `The run has changed since you loaded it. ${errorText(caught)}` : errorText(caught);
     }
@@ -137,7 +137,7 @@ const looks: Record<RunAction, string> = {
   'force-execute': '',
 };
 
-/** What the run waits for, in words; undefined while it waits for nothing. */
+/** Why the run waits, as text; undefined if it does not wait. */
 export const wordsFor = ({
   run,
   workspace,

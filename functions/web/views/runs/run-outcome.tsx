@@ -4,7 +4,7 @@ import { hrefOf } from '../../location.ts';
 import { Outputs } from '../../parts/outputs.tsx';
 import { all, related } from '../../session.ts';
 
-/** The state a run made, with its outputs. */
+/** The state that a run created, with its outputs. */
 export const RunOutcome = ({
   apply,
   workspace,

@@ -5,7 +5,7 @@ import { Attached } from '../../parts/attached.tsx';
 import { Loaded } from '../../parts/basics.tsx';
 import { all, call, create, related } from '../../session.ts';
 
-/** Workspaces whose applies queue a run here. */
+/** Workspaces whose applies queue a run in this workspace. */
 export const RunTriggers = ({
   workspace,
   organization,

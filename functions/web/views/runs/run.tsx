@@ -32,11 +32,11 @@ export interface RunParts {
   plan: Resource<'plans'> | undefined;
   apply: Resource<'applies'> | undefined;
   costEstimate: Resource<'cost-estimates'> | undefined;
-  /** Which commit its configuration is of. */
+  /** The configuration's commit. */
   ingress: Resource<'ingress-attributes'> | undefined;
   taskStages: Resource<'task-stages'>[];
   workspace: Resource<'workspaces'> | undefined;
-  /** The run that holds the workspace while this one waits for its turn. */
+  /** The run that holds the workspace's lock while this one is queued. */
   front: Resource<'runs'> | undefined;
 }
 
@@ -64,19 +64,19 @@ const frontOf = async (
   workspace: Resource<'workspaces'> | undefined,
 ): Promise<Resource | undefined> => {
   const holder = related(workspace, 'locked-by');
-  const waits = run.attributes.status === 'pending' && !run.attributes['plan-only'] && !run.attributes['save-plan'];
-  if (!waits || !holder?.startsWith('run-') || holder === run.id) return undefined;
-  // It may be gone by the time it is asked for.
+  const isQueued = run.attributes.status === 'pending' && !run.attributes['plan-only'] && !run.attributes['save-plan'];
+  if (!isQueued || !holder?.startsWith('run-') || holder === run.id) return undefined;
+  // It may have been deleted meanwhile.
   const front = await get<'runs'>(`/runs/${holder}`).catch(() => undefined);
-  // One that is over holds the workspace for the sake of its state, which the workspace says.
+  // A finished run holds the lock because of its errored state, which the workspace shows.
   return front && !isOver(front) ? front : undefined;
 };
 
-/** The status changes soon: after Terraform's last output, and after a decision. */
+/** Polls faster after Terraform's last output and after a decision, when the status changes soon. */
 const soonMs = 3_000;
 const quickMs = 250;
 
-/** One run: where it is, what it will do or did, and what can be done about it. */
+/** One run: progress, changes and available actions. */
 export const RunView = ({ id, organization }: { id: string; organization: string }) => {
   const expected = useRef({ until: 0, status: '' });
   const live = useLive(
@@ -129,7 +129,7 @@ const Run = ({
   const kind = kindOf(run);
   const words = wordsFor({ run, workspace, front, organization });
   const error = useSignal<string | undefined>(undefined);
-  // A decision is made under what it is about, and stays at hand; anything else stands above, out of the way.
+  // Decisions are shown below their subject and stay visible; other actions are at the top.
   const stages = useTaskStages(run);
   const override = { path: overrideOf(run, taskStages), refresh };
   const decides = attributes.actions['is-confirmable'] || waitsForOverride(run);
@@ -222,11 +222,11 @@ const Run = ({
   );
 };
 
-/** `1.11.4`, `1.11.4 (latest)`; what it is to be while nothing has planned. */
+/** `1.11.4`, `1.11.4 (latest)`; the configured version before the plan. */
 const versionOf = ({ attributes }: Resource<'runs'>, plan: Resource<'plans'> | undefined): string => {
-  const wanted = attributes['terraform-version'];
+  const configured = attributes['terraform-version'];
   const used = plan?.attributes['terraform-version'];
-  return !used || used === wanted ? wanted : `${used} (${wanted})`;
+  return !used || used === configured ? configured : `${used} (${configured})`;
 };
 
 /** Who or what started it. */
@@ -247,7 +247,7 @@ const Origin = ({ run, organization }: { run: Resource<'runs'>; organization: st
   );
 };
 
-/** Given to this run alone. */
+/** Variables of this run only. */
 const variablesOf = ({ attributes }: Resource<'runs'>): string[] =>
   (attributes.variables ?? []).map(({ key, value }: { key: string; value: string }) => `${key} = ${value}`);
 

@@ -10,7 +10,7 @@ import { type Wait, waitsOf } from '../../text/queue.ts';
 
 const size = 20;
 
-/** Plan-only runs are asked for by name: otherwise the API leaves them out. */
+/** The API lists plan-only runs only when their operation is named. */
 export const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
 
 interface ViewData {
@@ -36,7 +36,7 @@ const load = async (workspaceId: string, page: number, planOnly: boolean): Promi
 
 const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'queued' : <InLine wait={wait} />);
 
-/** Every run of a workspace, newest first; what waits for its turn says so. */
+/** Runs of a workspace, newest first, with queue positions. */
 export const Runs = ({
   workspace,
   current,
@@ -60,7 +60,7 @@ export const Runs = ({
           open: current && !runs.some(({ id }) => id === current.id) ? [...runs, current] : runs,
           workspaces: new Map([[workspace.id, workspace]]),
         });
-        // Those in front may be on the next page.
+        // Runs ahead in the queue may be on the next page.
         const cut = page.value > 1 || (more && runs.at(-1)?.attributes.status === 'pending');
         return (
           <section class="stack">

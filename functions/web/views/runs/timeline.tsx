@@ -9,7 +9,7 @@ import { isOver } from '../../parts/status.tsx';
 import { call, create, errorText, related } from '../../session.ts';
 import { inOrder, type TimelineEntry } from '../../text/timeline.ts';
 
-/** Who did what and when, and how the run went on. */
+/** Timeline of decisions, comments and status changes. */
 
 const actions: Record<string, string> = {
   created: 'queued the run',
@@ -74,16 +74,16 @@ export const Timeline = ({ run }: { run: Resource<'runs'> }) => {
       const comments = new Map(included?.map((resource) => [resource.id, resource]));
       return data.map((event) => momentOf(event, comments));
     },
-    // Events come with a change of the run; a comment of the last action may be a moment behind.
+    // Events change with the run; the comment of the last action may arrive a moment later.
     () => (isOver(run) ? undefined : 10_000),
   );
-  // What is known stays on screen meanwhile.
-  const now = `${status} ${JSON.stringify(allowed)}`;
-  const before = useRef(now);
+  // Keep showing the loaded events meanwhile.
+  const runState = `${status} ${JSON.stringify(allowed)}`;
+  const before = useRef(runState);
   useEffect(() => {
-    if (before.current !== now) events.refresh();
-    before.current = now;
-  }, [now]);
+    if (before.current !== runState) events.refresh();
+    before.current = runState;
+  }, [runState]);
   const stamps = run.attributes['status-timestamps'] as Record<string, string>;
   const passed = Object.entries(steps).flatMap(([key, text]) => (stamps[key] ? [{ at: stamps[key], text }] : []));
   const moments = inOrder([...(events.value ?? []), ...passed]);

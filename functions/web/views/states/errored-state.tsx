@@ -4,7 +4,7 @@ import { Notice } from '../../parts/basics.tsx';
 import { content, errorText } from '../../session.ts';
 import { saveFile } from '../../text/save.ts';
 
-/** The state of an apply that could not become the workspace's. */
+/** The state of an apply that could not be saved to the workspace. */
 export const ErroredState = ({ run, apply }: { run: Resource<'runs'>; apply: Resource<'applies'> | undefined }) => {
   const message = useSignal<string | undefined>(undefined);
   if (!apply?.links?.['errored-state']) return null;

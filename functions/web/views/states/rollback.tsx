@@ -10,7 +10,7 @@ interface RollbackProps {
   onDone(version: string): void;
 }
 
-/** The API requires the workspace to be locked by the state's writer, so it is locked for a moment. */
+/** The API requires the writer of a state to hold the lock, so the workspace is locked briefly. */
 export const Rollback = ({ version, workspace, onClose, onDone }: RollbackProps) => {
   const { locked, name } = workspace.attributes;
   const mine = locked && related(workspace, 'locked-by') === account.value?.id;

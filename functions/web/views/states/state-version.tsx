@@ -17,7 +17,7 @@ import { stateList } from './state-versions.tsx';
 interface ViewData {
   version: Resource<'state-versions'>;
   workspace: Resource<'workspaces'>;
-  /** Of the workspace, newest first. */
+  /** State versions of the workspace, newest first. */
   versions: Resource<'state-versions'>[];
 }
 
@@ -41,7 +41,7 @@ interface Props {
   version: string;
 }
 
-/** One state: what it came to have, against any other; the way back to it. */
+/** One state version: its differences to another one, and rollback. */
 export const StateView = ({ organization, workspace, version: id }: Props) => {
   const live = useLive(
     `state/${id}`,
@@ -73,7 +73,7 @@ const Version = ({ version, workspace, versions, organization }: ViewData & { or
   const run = related(version, 'run');
   const source = related(version, 'rollback-state-version');
   const serialOf = (id: string): string => {
-    const version = versions.find((one) => one.id === id);
+    const version = versions.find((version) => version.id === id);
     return version ? `serial ${version.attributes.serial}` : id;
   };
   const download = async () => {
@@ -173,7 +173,7 @@ const Compared = ({
   versions: Resource<'state-versions'>[];
 }) => {
   const others = versions.filter(({ id, attributes }) => id !== version.id && attributes.status === 'finalized');
-  // Snapshots of the apply that made it are not what it differs from.
+  // By default, compare with the state before the apply, not with its snapshots.
   const older = others.find(
     ({ attributes }) => attributes.serial < version.attributes.serial && !attributes.intermediate,
   );

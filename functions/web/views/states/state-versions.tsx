@@ -7,13 +7,13 @@ import { Ago, Loaded } from '../../parts/basics.tsx';
 import { Person } from '../../parts/person.tsx';
 import { listAtLeast, related } from '../../session.ts';
 
-/** @param shownCount some more than that come when a page is not cut */
+/** @param shownCount rounded up to whole pages */
 export const stateList = async (organization: string, workspace: string, shownCount: number): Promise<Resource[]> => {
   const filter = `filter[organization][name]=${encodeURIComponent(organization)}&filter[workspace][name]=${encodeURIComponent(workspace)}`;
   return (await listAtLeast(`/state-versions?${filter}`, shownCount)).data;
 };
 
-/** Every state the workspace had, newest first. */
+/** State versions of the workspace, newest first. */
 export const States = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
   const { name } = workspace.attributes;
   const current = related(workspace, 'current-state-version');

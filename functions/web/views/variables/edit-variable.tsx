@@ -12,12 +12,12 @@ const kinds: Option[] = [
 interface EditProps {
   path: string;
   variable: Resource<'vars'> | undefined;
-  /** Of which kind all of them are; those of a policy set have no description. */
+  /** Fixed category; parameters of a policy set have no description. */
   only?: 'policy-set' | 'env';
   onClose(): void;
 }
 
-/** A new variable, or another value for one. */
+/** Form for a new or an existing variable. */
 export const EditVariable = ({ path, variable, only, onClose }: EditProps) => {
   const parameter = only === 'policy-set';
   const basis = useSignal(variable);
@@ -36,10 +36,10 @@ export const EditVariable = ({ path, variable, only, onClose }: EditProps) => {
             hcl: category.value === 'terraform' && data.has('hcl'),
           }),
       sensitive: current?.sensitive || data.has('sensitive'),
-      // An empty field leaves a sensitive value as it is: the page never had it.
+      // An empty field keeps a sensitive value, which is write-only.
       ...(current?.sensitive && value === '' ? {} : { value }),
     };
-    // Lists have no tags; this is what a variable's is made of.
+    // Entries of a list carry no ETag; this computes the variable's.
     const etag = `"${current?.['version-id']}"`;
     await (variable
       ? change(`${path}/${variable.id}`, 'vars', attributes, { basis: { etag } })
@@ -121,6 +121,6 @@ export const DeleteVariable = ({
     onYes={() => call('DELETE', `${path}/${variable.id}`)}
     onClose={onClose}
   >
-    <p>Runs that are already queued keep its value. New runs do not use it.</p>
+    <p>Queued runs keep its value. New runs do not use it.</p>
   </Confirm>
 );

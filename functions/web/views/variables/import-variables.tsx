@@ -9,7 +9,7 @@ import { Form, Text } from '../../parts/form.tsx';
 import { change, create, errorText } from '../../session.ts';
 import { type ImportedVariable, importOf } from '../../text/variable-import.ts';
 
-/** A file of variables, pasted: what it would change is shown first, each can be left out or made sensitive. */
+/** Imports pasted variables, after a preview in which each can be excluded or made sensitive. */
 
 interface Props {
   path: string;
@@ -41,13 +41,13 @@ const readingOf = (text: string, own: Props['own'], ofSets: Props['ofSets']): Re
     return { variables: importOf(text, own, ofSets), problem: undefined };
   } catch (error) {
     if (!(error instanceof TfvarsError)) throw error;
-    return { variables: [], problem: `This is not a file of variables: ${error.message}.` };
+    return { variables: [], problem: `Not a valid .tfvars or .tfvars.json file: ${error.message}.` };
   }
 };
 
 export const ImportVariables = ({ path, own, ofSets, onClose }: Props) => {
   const text = useSignal('');
-  /** What the reader has chosen otherwise than it was offered. */
+  /** The user's changes to the preview. */
   const left = useSignal<ReadonlySet<string>>(new Set());
   const secret = useSignal<Record<string, boolean>>({});
   const failures = useSignal<[key: string, why: string][] | undefined>(undefined);
@@ -109,7 +109,7 @@ interface PreviewProps {
 }
 
 const Preview = ({ variables, left, isSecret, onLeave, onSecret }: PreviewProps) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it scrolls, also for whoever has no mouse
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard on narrow screens
   <section class="scrolls panel tfvars" tabIndex={0} aria-label="Variables in the file">
     <table class="stacks">
       <thead>
@@ -177,9 +177,9 @@ const Failures = ({ all, failed, onClose }: { all: number; failed: [string, stri
     </p>
     <Notice kind="bad">
       <ul>
-        {failed.map(([key, why]) => (
+        {failed.map(([key, reason]) => (
           <li key={key}>
-            <strong>{key}</strong>: {why}
+            <strong>{key}</strong>: {reason}
           </li>
         ))}
       </ul>

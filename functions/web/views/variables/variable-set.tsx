@@ -10,7 +10,7 @@ import { SetVariables } from './variables.tsx';
 
 interface ViewData {
   set: Resource<'varsets'>;
-  /** Those it is applied to by name. */
+  /** Workspaces that the set is applied to. */
   workspaces: Resource<'workspaces'>[];
 }
 
@@ -19,7 +19,7 @@ const load = async (id: string): Promise<ViewData> => {
   return { set: data, workspaces: included.filter(({ type }) => type === 'workspaces') };
 };
 
-/** One set: its variables, and which workspaces have them. */
+/** One variable set: its variables and scope. */
 export const VariableSetView = ({ organization, id }: { organization: string; id: string }) => {
   return (
     <Single
@@ -43,8 +43,8 @@ const VariableSet = ({
 }: ViewData & { organization: string; live: Live<ViewData> }) => {
   const { permissions, global } = set.attributes;
   const others = useItems(organization, 'workspaces', permissions['can-update'] && !global);
-  const relate = (method: 'POST' | 'DELETE', one: string) =>
-    call(method, `/varsets/${set.id}/relationships/workspaces`, { data: [{ type: 'workspaces', id: one }] });
+  const relate = (method: 'POST' | 'DELETE', workspaceId: string) =>
+    call(method, `/varsets/${set.id}/relationships/workspaces`, { data: [{ type: 'workspaces', id: workspaceId }] });
   return (
     <>
       <Managed
@@ -60,7 +60,7 @@ const VariableSet = ({
           priority: data.has('priority'),
         })}
         fields={(basis) => <SetFields set={basis} />}
-        consequence="Runs that are already queued keep its variables. New runs do not use them."
+        consequence="Queued runs keep its variables. New runs do not use them."
         onChange={live.refresh}
       />
       <div class="sides">
@@ -77,9 +77,9 @@ const VariableSet = ({
               none="No workspaces yet. Apply the set to one to use its variables there."
               adding="Apply to a workspace"
               prompt="Apply to …"
-              removing={(one) => `workspace ${one}`}
-              onAdd={(one) => relate('POST', one)}
-              onRemove={(one) => relate('DELETE', one)}
+              removing={(name) => `workspace ${name}`}
+              onAdd={(id) => relate('POST', id)}
+              onRemove={(id) => relate('DELETE', id)}
               onChange={live.refresh}
             />
           )}

@@ -11,7 +11,7 @@ import { Head } from '../../parts/head.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, create } from '../../session.ts';
 
-/** Variables that several workspaces share: credentials of a cloud account, say. */
+/** Variable sets of an organization. */
 export const VariableSets = ({ organization }: { organization: string }) => {
   const live = useLive(
     `variable-sets/${organization}`,

@@ -7,10 +7,10 @@ import { all, related } from '../../session.ts';
 import { DeleteVariable, EditVariable } from './edit-variable.tsx';
 import { ImportVariables } from './import-variables.tsx';
 
-/** What a run is given: Terraform variables and environment variables. Sensitive values go in and never come out. */
+/** Terraform and environment variables. Sensitive values are write-only. */
 
 interface ViewData {
-  /** A workspace's own first, then those that sets give it. */
+  /** The workspace's own variables first, then those from sets. */
   variables: Resource<'vars'>[];
   setNames: Map<string, string>;
 }
@@ -60,7 +60,7 @@ export const SetVariables = ({ set, organization }: { set: Resource<'varsets'>; 
   );
 };
 
-/** Of a policy set. */
+/** Parameters of a policy set. */
 export const Parameters = ({
   set,
   organization,
@@ -82,7 +82,7 @@ export const Parameters = ({
   );
 };
 
-/** Environment variables that tests of a module are run with. */
+/** Environment variables of a module's tests. */
 export const TestVariables = ({ path, organization }: { path: string; organization: string }) => (
   <Variables
     path={path}
@@ -94,12 +94,12 @@ export const TestVariables = ({ path, organization }: { path: string; organizati
 );
 
 interface Props {
-  /** Where the variables that can be changed here are. */
+  /** API path of the editable variables. */
   path: string;
   load(): Promise<ViewData>;
   may: boolean;
   organization: string;
-  /** Of which kind all of them are. */
+  /** Fixed category. */
   only?: 'policy-set' | 'env';
 }
 
@@ -220,7 +220,7 @@ const NoParameters = () => (
 
 interface LineProps {
   variable: Resource<'vars'>;
-  /** Name of the set that gives it to this workspace. */
+  /** Name of the set that it comes from. */
   set: string | undefined;
   organization: string;
   may: boolean;

@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Form, Text, textOf } from '../../parts/form.tsx';
 import { call } from '../../session.ts';
 
-/** Whose account at a forge the reader's is: comments of it on pull requests count as theirs. */
+/** The user's account at a forge, whose comments on pull requests count as theirs. */
 export const AccountLink = ({ client, onClose }: { client: Resource<'oauth-clients'>; onClose(): void }) => {
   const path = `/oauth-clients/${client.id}/account-link`;
   const comment = useSignal<string | undefined>(undefined);
@@ -43,7 +43,7 @@ export const AccountLink = ({ client, onClose }: { client: Resource<'oauth-clien
         <div class="stack">
           <p>
             Within ten minutes, comment this on a pull request of a repository that a workspace follows by this
-            connection. The page notices.
+            connection. This page updates when the comment arrives.
           </p>
           <p class="break">
             <code>{comment.value}</code>
@@ -57,7 +57,7 @@ export const AccountLink = ({ client, onClose }: { client: Resource<'oauth-clien
         </div>
       ) : (
         <Form submit="Get code" onSubmit={begin} onCancel={onClose}>
-          <p>Comments of your account on pull requests count as yours once you have shown that it is.</p>
+          <p>Link your account so that its comments on pull requests count as yours.</p>
           <Text label="User name" name="username" required autoFocus hint={`Your account at ${provider}.`} />
         </Form>
       )}

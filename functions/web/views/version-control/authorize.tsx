@@ -5,11 +5,11 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Form, Text, textOf } from '../../parts/form.tsx';
 import { call, change } from '../../session.ts';
 
-/** A connection's token by way of an OAuth application, which somebody creates at the provider and authorizes. */
+/** Authorizes a connection through an OAuth application at the provider. */
 
 type Client = Resource<'oauth-clients'>;
 
-/** Leaves the page for the provider, which sends the reader back to it. */
+/** Redirects to the provider, which redirects back. */
 const leave = async ({ id }: Client): Promise<void> => {
   const { data } = await call('POST', `/oauth-clients/${id}/actions/connect`);
   location.assign(data.attributes['authorize-url']);
@@ -63,7 +63,7 @@ const outcomes: Record<string, readonly ['good' | 'bad', string]> = {
   denied: ['bad', 'The authorization was rejected, because you don’t have permission to manage connections.'],
 };
 
-/** What came of an authorization, after the provider has sent the reader back. */
+/** Result of an authorization, after the redirect back. */
 export const Outcome = () => {
   const names = new URLSearchParams(location.search);
   const [kind, words] = Object.entries(outcomes).find(([name]) => names.has(name))?.[1] ?? [];

@@ -12,7 +12,7 @@ import { Shell } from '../../parts/shell.tsx';
 import { factsOf, isOver } from '../../parts/status.tsx';
 import { call, related } from '../../session.ts';
 
-/** What a commit started, in all workspaces that the reader sees. Statuses of commits lead here. */
+/** Runs of a commit in all workspaces that the user can see. Commit statuses link here. */
 
 interface PolicySetOutcome {
   id: string;
@@ -24,7 +24,7 @@ interface Started {
   runs: Resource<'runs'>[];
   parts: Map<string, Resource>;
   total: number;
-  /** Of all runs together, also of those that are not listed. */
+  /** Totals of all runs, including unlisted ones. */
   state?: string;
   description?: string;
   policySets: PolicySetOutcome[];
@@ -32,9 +32,9 @@ interface Started {
 
 const pageSize = 100;
 
-const read = async (path: string, most: number): Promise<Started> => {
+const readStarted = async (path: string, limit: number): Promise<Started> => {
   const started: Started = { runs: [], parts: new Map(), total: 0, policySets: [] };
-  for (let page: number | null = 1; page && started.runs.length < most; ) {
+  for (let page: number | null = 1; page && started.runs.length < limit; ) {
     const {
       data,
       included = [],
@@ -54,7 +54,7 @@ const read = async (path: string, most: number): Promise<Started> => {
   return started;
 };
 
-/** Somebody may start another one of the same commit. */
+/** More runs of the same commit may be started. */
 const slowly = 15_000;
 
 const paceOf = ({ runs, policySets }: Started): number => {
@@ -82,14 +82,14 @@ export const CommitView = ({
   sha: string;
 }) => {
   useOrganization(organization);
-  const most = useSignal(pageSize);
+  const limit = useSignal(pageSize);
   const query = new URLSearchParams({
     identifier,
     include: 'created_by,workspace,plan,configuration_version.ingress_attributes',
     'page[size]': String(pageSize),
   });
   const path = `/organizations/${organization}/commits/${sha}/runs?${query}`;
-  const live = useLive(`${path} ${most.value}`, () => read(path, most.value), paceOf);
+  const live = useLive(`${path} ${limit.value}`, () => readStarted(path, limit.value), paceOf);
   return (
     <Shell
       title={`${sha.slice(0, 8)} of ${identifier}`}
@@ -105,7 +105,7 @@ export const CommitView = ({
             <Title started={started} identifier={identifier} sha={sha} />
             <Runs started={started} organization={organization} />
             {started.runs.length < started.total && (
-              <button type="button" onClick={() => (most.value += pageSize)}>
+              <button type="button" onClick={() => (limit.value += pageSize)}>
                 Show more ({started.runs.length} of {started.total} shown)
               </button>
             )}
@@ -155,15 +155,17 @@ const Title = ({ started, identifier, sha }: { started: Started; identifier: str
 const Runs = ({ started: { runs, parts }, organization }: { started: Started; organization: string }) => (
   <>
     {groups.map(([title, wanted]) => {
-      const some = runs.filter((run) => (wanted as readonly string[]).includes(displayStatus(factsOf(run)).tone));
+      const runsOfGroup = runs.filter((run) =>
+        (wanted as readonly string[]).includes(displayStatus(factsOf(run)).tone),
+      );
       return (
-        some.length > 0 && (
+        runsOfGroup.length > 0 && (
           <section key={title} class="stack">
             <h2>
-              {title} <span class="soft">{some.length}</span>
+              {title} <span class="soft">{runsOfGroup.length}</span>
             </h2>
             <ul class="panel list" aria-label={title}>
-              {some.map((run) => {
+              {runsOfGroup.map((run) => {
                 const workspace = parts.get(related(run, 'workspace') ?? '')?.attributes.name ?? '';
                 return (
                   <RunLine

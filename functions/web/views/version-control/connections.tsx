@@ -20,9 +20,9 @@ interface Provider {
   name: string;
   httpUrl?: string;
   apiUrl?: string;
-  /** Of the API below the URL. */
+  /** API path below the URL. */
   apiPath: string;
-  /** What its token has to be allowed. */
+  /** Required permissions of the token. */
   scope: string;
 }
 
@@ -91,7 +91,7 @@ export const Connections = ({ organization }: { organization: string }) => {
 const tokenOf = (client: Client, included: Resource[]): Resource | undefined =>
   included.find(({ id }) => id === related(client, 'oauth-tokens'));
 
-/** Why nothing comes of it now; undefined when it works. */
+/** Why the connection does not work; undefined when it does. */
 const problemOf = (token: Resource | undefined): string | undefined => {
   if (!token) return 'not authorized';
   const { 'error-message': error, 'paused-until': paused } = token.attributes;
@@ -152,7 +152,7 @@ const NewConnection = ({ organization, onClose }: { organization: string; onClos
   const chosen = useSignal('github');
   const provider = providers[chosen.value] as Provider;
   const byToken = useSignal(true);
-  const made = useSignal<Client | undefined>(undefined);
+  const newClient = useSignal<Client | undefined>(undefined);
   const submit = async (data: FormData) => {
     const client = await create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', {
       name: textOf(data, 'name') ?? null,
@@ -162,9 +162,9 @@ const NewConnection = ({ organization, onClose }: { organization: string; onClos
       ...(byToken.value ? { 'oauth-token-string': textOf(data, 'oauth-token-string') } : {}),
     });
     if (byToken.value) onClose();
-    else made.value = client as Client;
+    else newClient.value = client as Client;
   };
-  if (made.value) return <Authorize client={made.value} onClose={onClose} />;
+  if (newClient.value) return <Authorize client={newClient.value} onClose={onClose} />;
   return (
     <Dialog title="New connection" onClose={onClose}>
       <Form submit={byToken.value ? 'Connect' : 'Continue'} onSubmit={submit} onCancel={onClose}>

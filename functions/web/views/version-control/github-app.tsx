@@ -5,7 +5,7 @@ import { Confirm } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { call } from '../../session.ts';
 
-/** Installations of the platform's GitHub App, where there is one: linked ones, and those that the reader may link. */
+/** Installations of the platform's GitHub App, if it has one: linked ones, and those that the user may link. */
 export const GithubApp = ({ organization, manages }: { organization: string; manages: boolean }) => {
   const path = `/organizations/${organization}/github-app-installations`;
   const live = useLive(
@@ -14,10 +14,14 @@ export const GithubApp = ({ organization, manages }: { organization: string; man
       const linked = await call<Resource[]>('GET', `${path}?page[size]=100`);
       const installUrl = (linked.meta as { 'install-url'?: string | null } | undefined)?.['install-url'] ?? null;
       if (!installUrl) return { installUrl, linked: [], own: [] };
-      const mine = await call<Resource[]>('GET', '/github-app/installations?page[size]=100').catch(() => ({
+      const ownInstallations = await call<Resource[]>('GET', '/github-app/installations?page[size]=100').catch(() => ({
         data: [],
       }));
-      return { installUrl, linked: linked.data, own: mine.data.filter((one) => !one.attributes.organization) };
+      return {
+        installUrl,
+        linked: linked.data,
+        own: ownInstallations.data.filter((installation) => !installation.attributes.organization),
+      };
     },
     () => 15_000,
   );
@@ -32,10 +36,11 @@ export const GithubApp = ({ organization, manages }: { organization: string; man
       <h2>GitHub App</h2>
       {linked.length + own.length > 0 && (
         <ul class="panel list" aria-label="Installations of the GitHub App">
-          {linked.map((one) => (
-            <Linked key={one.id} installation={one} manages={manages} path={path} />
+          {linked.map((installation) => (
+            <Linked key={installation.id} installation={installation} manages={manages} path={path} />
           ))}
-          {manages && own.map((one) => <Unlinked key={one.id} installation={one} path={path} />)}
+          {manages &&
+            own.map((installation) => <Unlinked key={installation.id} installation={installation} path={path} />)}
         </ul>
       )}
       <div class="panel pad stack">

@@ -8,7 +8,7 @@ import { Form, Select, textOf } from '../../parts/form.tsx';
 import { SuggestedText } from '../../parts/suggested-text.tsx';
 import { all, call, change, errorText } from '../../session.ts';
 
-/** What can be connected by: tokens of connections, and installations of the GitHub App. */
+/** Ways to connect: connections, and installations of the GitHub App. */
 const connectionsOf = async (organization: string): Promise<(readonly [id: string, name: string])[]> => {
   const at = `/organizations/${organization}`;
   const [clients, installations] = await Promise.all([
@@ -57,7 +57,7 @@ export const Repository = ({
         <>
           <p class="break">
             Follows <strong>{repo.identifier}</strong>, {repo.branch ? `branch ${repo.branch}` : 'its default branch'}.
-            Whoever may push to it starts runs.
+            Everyone who can push to it can start runs.
           </p>
           {workspace.attributes['applied-pull-request'] && (
             <p>
@@ -98,13 +98,13 @@ const Check = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const words = useSignal('');
   const check = () =>
     call('POST', `/workspaces/${workspace.id}/actions/fetch-latest-from-vcs`).then(
-      () => (words.value = 'Looking. Its outcome is among the latest deliveries.'),
+      () => (words.value = 'Checking. See the result under Version control, Latest deliveries.'),
       (error) => (words.value = errorText(error)),
     );
   return (
     <div class="row">
       <button type="button" onClick={() => void check()}>
-        Look for newest commit
+        Check for new commits
       </button>
       <span class="soft" role="status">
         {words.value}
@@ -113,7 +113,7 @@ const Check = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   );
 };
 
-/** What the workspace has of the repository. */
+/** The latest commit that the workspace knows. */
 const Seen = ({
   workspace,
   organization,
@@ -152,7 +152,7 @@ const Seen = ({
 
 const first = (names: string[]): string[] => names.slice(0, 500);
 
-/** Connection, repository and branch, with what the forge has to choose from; other names may be typed. */
+/** Connection, repository and branch, with suggestions from the forge. */
 const Target = ({
   organization,
   usable,
@@ -166,7 +166,7 @@ const Target = ({
   useEffect(() => {
     repositories.value = [];
     branches.value = [];
-    // Without suggestions the name can be typed.
+    // Without suggestions, users type the name.
     const path = isInstallation(token.value)
       ? `/github-app-installations/${token.value}/repos?page[size]=100`
       : `/oauth-tokens/${token.value}/authorized-repos`;

@@ -3,7 +3,7 @@ import type { Resource } from '../../../client/client.ts';
 import { Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { change } from '../../session.ts';
 
-/** When a workspace is destroyed by itself. */
+/** Automatic destruction of a workspace's resources. */
 
 type Mode = 'project' | 'duration' | 'time' | 'never';
 
@@ -20,11 +20,11 @@ const settingsOf = (mode: Mode, data: FormData) => {
   return { 'inherits-project-auto-destroy': false, 'auto-destroy-at': null, 'auto-destroy-activity-duration': null };
 };
 
-/** For people; undefined when nothing is scheduled. */
+/** Display text; undefined when nothing is scheduled. */
 export const autoDestroyText = ({ attributes }: Resource<'workspaces'>): string | undefined => {
   const { 'auto-destroy-at': at, 'auto-destroy-status': status } = attributes;
   if (status === 'queued') return 'destroy run started';
-  if (status === 'errored') return 'last try failed';
+  if (status === 'errored') return 'last attempt failed';
   return at ? `at ${at}` : undefined;
 };
 

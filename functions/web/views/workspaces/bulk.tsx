@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { all, call, create, errorText } from '../../session.ts';
 
-/** Does one thing to several workspaces, after one confirmation. */
+/** Actions on several workspaces, with one confirmation. */
 
 type Workspace = Resource<'workspaces'>;
 
@@ -81,7 +81,7 @@ const Projects = ({ organization }: { organization: string }) => {
 interface Props {
   organization: string;
   chosen: Signal<ReadonlySet<string>>;
-  /** As they are listed now. */
+  /** Currently listed workspaces. */
   workspaces: Workspace[];
   onDone(): void;
 }
@@ -131,7 +131,7 @@ interface AskedProps {
   action: Action;
   selected: Workspace[];
   organization: string;
-  /** @param left those that it was not done to */
+  /** @param left workspaces without success */
   onClose(left?: ReadonlySet<string>): void;
 }
 
@@ -139,7 +139,7 @@ const namesShown = 10;
 
 const Asked = ({ action, selected, organization, onClose }: AskedProps) => {
   const failures = useSignal<[workspace: Workspace, why: string][] | undefined>(undefined);
-  // As they were when the question was put: the list goes on changing.
+  // As selected when the dialog was opened: the list keeps changing.
   const asked = useSignal(selected).value;
   const submit = async (data: FormData) => {
     const failed: [Workspace, string][] = [];

@@ -8,7 +8,7 @@ import { Markdown } from '../../parts/markdown.tsx';
 import { Person } from '../../parts/person.tsx';
 import { call, create, errorText, related } from '../../session.ts';
 
-/** What somebody asks the people of a workspace to change. */
+/** Change requests of a workspace. */
 
 type Request = Resource<'workspace-change-requests'>;
 
@@ -75,7 +75,7 @@ const Line = ({ request, mayArchive, onArchived }: { request: Request; mayArchiv
   );
 };
 
-/** For one workspace; through the API one request can be for many. */
+/** For one workspace; the API also accepts several. */
 export const NewChangeRequest = ({
   workspace,
   organization,

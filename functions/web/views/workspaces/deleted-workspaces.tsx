@@ -6,7 +6,7 @@ import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
 import { all, call, errorText, related } from '../../session.ts';
 
-/** Workspaces that were deleted within a week: they come back, or go for good. */
+/** Workspaces deleted within the last week: recover or delete permanently. */
 export const DeletedWorkspaces = ({ organization }: { organization: string }) => {
   const live = useLive(
     `deleted-workspaces/${organization}`,

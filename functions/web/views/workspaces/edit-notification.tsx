@@ -13,7 +13,7 @@ const urlHints: Record<UrlDestinationType, string> = {
 };
 
 interface EditProps {
-  /** Of those of the workspace. */
+  /** API path of the workspace's notifications. */
   path: string;
   configuration: Resource<'notification-configurations'> | undefined;
   onClose(): void;
@@ -35,7 +35,7 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
         : { url: textOf(data, 'url') }),
       enabled: data.has('enabled'),
       triggers: data.getAll('triggers'),
-      // An empty field leaves the token as it is: the page never had it.
+      // An empty field keeps the token, which is write-only.
       ...(data.has('no-token') ? { token: '' } : token ? { token } : {}),
     };
     await (configuration
@@ -58,7 +58,7 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
           <Select
             label="Destination"
             name="destination-type"
-            options={[...destinationTypes, 'email'].map((one) => [one, destinationNames[one] ?? one])}
+            options={[...destinationTypes, 'email'].map((type) => [type, destinationNames[type] ?? type])}
             value={type.value}
             onChange={(value) => (type.value = value as DestinationType)}
           />

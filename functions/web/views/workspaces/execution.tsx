@@ -4,11 +4,11 @@ import { useLive } from '../../live.ts';
 import { Select, textOf } from '../../parts/form.tsx';
 import { all, related } from '../../session.ts';
 
-/** Where a workspace's Terraform runs. */
+/** Execution mode of a workspace. */
 
 const minute = 60_000;
 
-/** Agent pools that may do the workspace's runs. */
+/** Agent pools that the workspace may use. */
 const usePools = (organization: string, workspace: Resource<'workspaces'>): Resource<'agent-pools'>[] => {
   const { name, permissions } = workspace.attributes;
   const path = `/organizations/${organization}/agent-pools?filter[allowed-workspaces][name]=${encodeURIComponent(name)}`;
@@ -21,7 +21,7 @@ const usePools = (organization: string, workspace: Resource<'workspaces'>): Reso
   return live.value ?? [];
 };
 
-/** As the form has it: null is what the project says. */
+/** Settings from the form; null: the project's default. */
 export const executionIn = (workspace: Resource<'workspaces'>) => ({
   'execution-mode': workspace.attributes['setting-overwrites']?.['execution-mode']
     ? workspace.attributes['execution-mode']
@@ -29,18 +29,18 @@ export const executionIn = (workspace: Resource<'workspaces'>) => ({
   'agent-pool-id': related(workspace, 'agent-pool') ?? null,
 });
 
-/** Attributes to be saved, of the form with {@link Execution}. */
+/** Attributes to save, from a form with {@link Execution}. */
 export const executionOf = (data: FormData) => ({
   'execution-mode': textOf(data, 'execution-mode') ?? null,
   'agent-pool-id': textOf(data, 'agent-pool-id') ?? null,
 });
 
 export const Execution = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
-  const { 'execution-mode': own, 'agent-pool-id': pool } = executionIn(workspace);
+  const { 'execution-mode': ownMode, 'agent-pool-id': pool } = executionIn(workspace);
   const pools = usePools(organization, workspace);
-  const mode = useSignal<string>(own ?? '');
+  const mode = useSignal<string>(ownMode ?? '');
   const names = new Map(pools.map(({ id, attributes }) => [id, attributes.name]));
-  // One that is in use is known by its id at least.
+  // A pool in use that the user cannot see is shown by id.
   if (pool && !names.has(pool)) names.set(pool, pool);
   return (
     <>
@@ -48,12 +48,12 @@ export const Execution = ({ workspace, organization }: { workspace: Resource<'wo
         label="Execution mode"
         name="execution-mode"
         options={[
-          ['', own ? 'project default' : `project default (${workspace.attributes['execution-mode']})`],
+          ['', ownMode ? 'project default' : `project default (${workspace.attributes['execution-mode']})`],
           ['remote', 'remote'],
           ['local', 'local'],
           ...(names.size ? [['agent', 'agent'] as const] : []),
         ]}
-        value={own ?? ''}
+        value={ownMode ?? ''}
         onChange={(value) => (mode.value = value)}
         hint={
           names.size

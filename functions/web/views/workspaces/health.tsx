@@ -9,7 +9,7 @@ import { DiffList } from '../../parts/diff.tsx';
 import { call, content, create, errorText } from '../../session.ts';
 import { findingsOf } from '../../text/health.ts';
 
-/** Whether the infrastructure still is as its configuration says, and what to do when it is not. */
+/** Drift and failed checks of a workspace, and remedies. */
 
 type Result = Resource<'assessment-results'>;
 
@@ -67,8 +67,8 @@ const Latest = ({ result, workspace, organization }: HealthProps & { result: Res
         <Facts
           facts={[
             ['Assessed', <Ago key="at" at={attributes['created-at']} />],
-            ['Drifted', known(attributes['resources-drifted'], 'resource')],
-            ['As configured', known(attributes['resources-undrifted'], 'resource')],
+            ['Drifted', countText(attributes['resources-drifted'], 'resource')],
+            ['As configured', countText(attributes['resources-undrifted'], 'resource')],
             ['Checks', checksText(attributes)],
           ]}
         />
@@ -83,7 +83,7 @@ const Latest = ({ result, workspace, organization }: HealthProps & { result: Res
   );
 };
 
-const known = (number: number | null, noun: string): string => (number === null ? 'unknown' : count(number, noun));
+const countText = (number: number | null, noun: string): string => (number === null ? 'unknown' : count(number, noun));
 
 const checksText = (attributes: Result['attributes']): string => {
   if (attributes['checks-passed'] === null) return attributes.succeeded ? 'none configured' : 'unknown';
@@ -102,8 +102,7 @@ const Never = ({ workspace, organization }: HealthProps) => {
     <section class="panel empty">
       <h2>No assessments yet</h2>
       <p class="soft">
-        An assessment compares the infrastructure with the configuration that was applied last, and evaluates its
-        checks.
+        An assessment compares the infrastructure with the last applied configuration, and evaluates its checks.
       </p>
       {enabled ? (
         <AssessNow workspace={workspace} />
@@ -119,12 +118,12 @@ const Never = ({ workspace, organization }: HealthProps) => {
   );
 };
 
-/** An assessment that was cut off ends with the next one that is asked for. */
+/** An interrupted assessment ends when the next one is requested. */
 const patienceMs = 5 * 60_000;
-/** Until the workspace is read again, and says that one goes on. */
+/** Set until the workspace's document reports the assessment. */
 const untilReadMs = 3_000;
 
-/** Only one goes on at a time; it may end without a result when a run begins. */
+/** One at a time; it may end without a result when a run starts. */
 const AssessNow = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const started = useSignal(false);
   const error = useSignal<string | undefined>(undefined);
@@ -152,7 +151,7 @@ const AssessNow = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   );
 };
 
-/** Of what an apply would change back. */
+/** Drift that an apply would revert. */
 const readDrift = async (id: string): Promise<Difference[]> => {
   const response = await content(`/assessment-results/${id}/json-output-redacted`);
   const { drift, resources } = differencesOf((await response.json()) as RedactedPlan);
@@ -178,7 +177,7 @@ const Drift = ({ result }: { result: Result }) => {
   );
 };
 
-const ways = [
+const remedies = [
   {
     name: 'Undo the drift',
     hint: 'Starts a run that changes the resources back to the configuration.',
@@ -186,7 +185,7 @@ const ways = [
   },
   {
     name: 'Accept the drift',
-    hint: 'Starts a refresh-only run: the state takes over what there is now. Change the configuration accordingly.',
+    hint: 'Starts a refresh-only run: the state is updated to the current resources. Change the configuration accordingly.',
     attributes: { message: 'Accept drift', 'refresh-only': true },
   },
 ];
@@ -210,12 +209,12 @@ const Reconcile = ({ workspace, organization }: HealthProps) => {
   };
   return (
     <div class="pad stack">
-      {ways.map((way) => (
-        <div key={way.name} class="row">
-          <button type="button" disabled={busy.value} onClick={() => start(way.attributes)}>
-            {way.name}
+      {remedies.map((remedy) => (
+        <div key={remedy.name} class="row">
+          <button type="button" disabled={busy.value} onClick={() => start(remedy.attributes)}>
+            {remedy.name}
           </button>
-          <span class="soft grow">{way.hint}</span>
+          <span class="soft grow">{remedy.hint}</span>
         </div>
       ))}
       {error.value && <Notice kind="bad">{error.value}</Notice>}
@@ -233,7 +232,8 @@ const History = ({ results }: { results: Result[] }) => (
             <Findings result={result} />
           </span>
           <span class="meta">
-            {result.attributes['error-message'] ?? known(result.attributes['resources-drifted'], 'drifted resource')}
+            {result.attributes['error-message'] ??
+              countText(result.attributes['resources-drifted'], 'drifted resource')}
           </span>
           <span class="end">
             <Ago at={result.attributes['created-at']} />

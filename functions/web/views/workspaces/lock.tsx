@@ -8,15 +8,15 @@ import { Person } from '../../parts/person.tsx';
 import { account, call, errorText, related } from '../../session.ts';
 
 /**
- * Says that somebody holds the workspace, and lets go of it. What a run holds, it gives back by itself, unless what its
- * apply recorded has to be brought in first.
+ * Shows who holds the lock, and unlocks. A run unlocks by itself, unless its apply left an errored
+ * state that must be pushed first.
  */
 export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspaces'>; onChange(): void }) => {
   const error = useSignal<string | undefined>(undefined);
   const { attributes } = workspace;
   const by = holderOf(workspace);
   if (!by || (by.type === 'runs' && !waitsForState(workspace))) return null;
-  const mine = by.id === account.value?.id;
+  const isOwnLock = by.id === account.value?.id;
   const { 'can-unlock': canUnlock, 'can-force-unlock': canForce } = attributes.permissions;
   const act = async (action: 'unlock' | 'force-unlock') => {
     error.value = undefined;
@@ -39,12 +39,12 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspac
             <span class="soft"> “{attributes['locked-reason']}”</span>
           )}
         </p>
-        {mine && canUnlock && (
+        {isOwnLock && canUnlock && (
           <button type="button" onClick={() => act('unlock')}>
             Unlock
           </button>
         )}
-        {!mine && canForce && (
+        {!isOwnLock && canForce && (
           <button type="button" class="danger" onClick={() => act('force-unlock')}>
             Force unlock
           </button>
@@ -55,7 +55,7 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspac
   );
 };
 
-/** Shown to users who may lock, unless the workspace is locked. */
+/** Lock button, for users with permission while the workspace is unlocked. */
 export const LockButton = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const asking = useSignal(false);
   const { locked, permissions, name } = workspace.attributes;
@@ -86,7 +86,7 @@ const holderOf = ({ attributes, relationships }: Resource<'workspaces'>) => {
   return attributes.locked && by && !Array.isArray(by) ? by : undefined;
 };
 
-/** A run that has ended holds the workspace, and its reason says what to do about it. */
+/** A finished run holds the lock; its reason tells what to do. */
 const waitsForState = ({ attributes }: Resource<'workspaces'>): boolean =>
   !attributes['locked-reason']?.startsWith('Locked by Run');
 
@@ -95,7 +95,7 @@ const RunLink = ({ workspace, id, text = id }: { workspace: Resource<'workspaces
   return <a href={hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: id })}>{text}</a>;
 };
 
-/** Whether the workspace is locked, and by which run or user. */
+/** Lock status, and the run or user that holds the lock. */
 export const lockStatus = (workspace: Resource<'workspaces'>) => {
   const by = holderOf(workspace);
   if (!by) return 'Unlocked';

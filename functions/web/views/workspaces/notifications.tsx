@@ -8,7 +8,7 @@ import { all, call, change, errorText } from '../../session.ts';
 import { destinationNames, triggerNames } from '../../text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
 
-/** Whom the runs of a workspace tell what; for who may change its settings, as URLs of chats are secrets. */
+/** Notifications of a workspace, for users who may change its settings: webhook URLs are secrets. */
 export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const path = `/workspaces/${workspace.id}/notification-configurations`;
   const live = useLive(
@@ -30,12 +30,12 @@ export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'>
               </p>
             ) : (
               <ul class="stack">
-                {configurations.map((one) => (
+                {configurations.map((configuration) => (
                   <Line
-                    key={one.id}
-                    configuration={one}
-                    onEdit={() => edit(one)}
-                    onDelete={() => (deleting.value = one)}
+                    key={configuration.id}
+                    configuration={configuration}
+                    onEdit={() => edit(configuration)}
+                    onDelete={() => (deleting.value = configuration)}
                     onChange={live.refresh}
                   />
                 ))}

@@ -18,7 +18,7 @@ const ModuleOfWorkspace = lazily(
   WaitingPart,
 );
 
-/** What a workspace is doing, and what it has made. */
+/** Overview of a workspace: current run, facts and outputs. */
 export const Overview = ({
   workspace,
   run,
@@ -107,7 +107,7 @@ const RunPanel = ({
   </section>
 );
 
-/** The one that was completed last, while another goes on. */
+/** The latest completed run, while another one is in progress. */
 const LatestRun = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const latest = useLive(
     `latest/${workspace.id}`,

@@ -8,7 +8,7 @@ import { related } from '../../session.ts';
 import { problemsOf } from '../../text/health.ts';
 import type { Row } from '../../text/workspace-rows.ts';
 
-/** A workspace in the list of an organization: what it is, its project, who started its run, how that is getting on. */
+/** A workspace in a list, with its project and current run. */
 export const WorkspaceLine = ({
   workspace,
   run,

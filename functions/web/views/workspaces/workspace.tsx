@@ -20,7 +20,7 @@ import { Settings } from './settings.tsx';
 
 export interface WorkspaceAndRun {
   workspace: Resource<'workspaces'>;
-  /** The run it is processing, else the latest completed one. */
+  /** The run in progress, or else the latest completed run. */
   run: Resource<'runs'> | undefined;
 }
 
@@ -95,7 +95,9 @@ const Head = ({ workspace, live, onStart }: WorkspaceAndRun & { live: Live<unkno
           {owner && (
             <p class="row">
               <span class="tag">{owner}</span>
-              <span class="soft small">Its builds are its runs. Start and stop it under Environments.</span>
+              <span class="soft small">
+                Its runs are builds of an environment. Start and stop it under Environments.
+              </span>
             </p>
           )}
           {description && <p class="soft break">{description}</p>}

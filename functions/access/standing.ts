@@ -1,0 +1,69 @@
+import type { Standing } from '../api/permissions/granted.ts';
+import type { CallerKind } from '../api/permissions/principal.ts';
+import { isExempt, permitsCaller } from '../ip-allowlists/enforcement.ts';
+import { accepted, getMembership, type Membership, roleOf } from '../people/accounts/memberships.ts';
+import { getTeams } from '../people/teams/records.ts';
+import type { Team } from '../people/teams/team.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet } from '../store/table.ts';
+import type { Workspace } from '../workspaces/records.ts';
+
+/** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
+export const standingOf = async (userId: string, organization: string, caller?: Caller): Promise<Standing> =>
+  standingBy(await getMembership(userId, organization), caller);
+
+/** What a request comes with; absent when the user does not call themselves. */
+export interface Caller {
+  kind: CallerKind;
+  /** Of the connection. */
+  address: string | undefined;
+}
+
+const isRefused = async (membership: Membership, { kind, address }: Caller): Promise<boolean> =>
+  membership.ipAllowlists !== undefined &&
+  !isExempt(roleOf(membership), kind) &&
+  !(await permitsCaller(membership.organization, address));
+
+const teamsOf = async ({ teams, organization }: Membership): Promise<Team[]> =>
+  teams?.size ? (await getTeams([...teams])).filter((team) => team.organization === organization) : [];
+
+const standingBy = async (membership: Membership | undefined, caller: Caller | undefined): Promise<Standing> => {
+  if (!membership) return { teams: [] };
+  if (caller?.kind === 'user' && membership.withoutUserTokens) return { teams: [], refuses: 'user token' };
+  const role = roleOf(membership);
+  // Beside each other: it takes no longer for whoever is not refused.
+  const [refused, teams] = await Promise.all([
+    caller ? isRefused(membership, caller) : false,
+    role === 'member' ? teamsOf(membership) : [],
+  ]);
+  return refused ? { teams: [], refuses: 'address' } : { role, teams };
+};
+
+/** Asks for the standing, and for a workspace in the same request where one is named. */
+export type AskStanding = (
+  organization: string,
+  workspaceId?: string,
+) => { standing: Promise<Standing>; workspace?: Promise<Workspace | undefined> };
+
+export const askFor =
+  (userId: string, caller?: Caller): AskStanding =>
+  (organization, workspaceId) => {
+    if (workspaceId === undefined) return { standing: standingOf(userId, organization, caller) };
+    const both = getMembershipAndWorkspace(userId, organization, workspaceId);
+    return {
+      standing: both.then(({ membership }) => standingBy(membership, caller)),
+      workspace: both.then(({ workspace }) => workspace),
+    };
+  };
+
+/** 1 read. None before the invitation is accepted, and none on workspaces being deleted. */
+const getMembershipAndWorkspace = async (
+  userId: string,
+  organization: string,
+  workspaceId: string,
+): Promise<{ membership: Membership | undefined; workspace: Workspace | undefined }> => {
+  const items = await batchGet<Key>([keys.membership(userId, organization), keys.workspace(workspaceId)]);
+  const membership = items.find(({ sk }) => sk !== 'WS') as (Membership & Key) | undefined;
+  const workspace = items.find(({ sk }) => sk === 'WS') as (Workspace & Key) | undefined;
+  return { membership: accepted(membership), workspace: workspace?.deletedAt ? undefined : workspace };
+};

@@ -1,0 +1,29 @@
+import { type Answer, accepted } from '../api/answer.ts';
+import { type ApiError, conflict } from '../api/errors.ts';
+import { cancelHidden, forceCancelHidden, hiddenAtOnce, isFull } from '../orchestration/hidden-runs.ts';
+import type { Run } from '../run/run.ts';
+
+/** What routes of test runs and of query runs have in common. */
+
+const marks = { 'test runs': 'TESTING#', 'query runs': 'QUERYING#' } as const;
+
+/** 1 read. @throws {ApiError} 409 */
+export const checkRoom = async (organization: string, noun: keyof typeof marks): Promise<void> => {
+  if (!(await isFull(organization, marks[noun]))) return;
+  throw conflict(`${hiddenAtOnce} ${noun} of ${organization} are in progress, the maximum. Wait for one to end.`);
+};
+
+const refused = ({ status }: Run, name: string, verb: string): ApiError =>
+  conflict(`${name} is ${status} and cannot be ${verb} now.`, 'transition not allowed');
+
+/** @param name for messages: `Test run trun-…` @throws {ApiError} 409 */
+export const cancelHiddenRun = async (run: Run, userId: string, name: string): Promise<Answer> => {
+  if (!(await cancelHidden(run, userId))) throw refused(run, name, 'canceled');
+  return accepted();
+};
+
+/** @throws {ApiError} 409 */
+export const forceCancelHiddenRun = async (run: Run, name: string): Promise<Answer> => {
+  if (!(await forceCancelHidden(run))) throw refused(run, name, 'force-canceled');
+  return accepted();
+};

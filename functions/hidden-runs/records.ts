@@ -1,0 +1,89 @@
+import { defaultOptions } from '../orchestration/create-run.ts';
+import { enqueue, pendingIn, type RunHome } from '../orchestration/new-run.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { secondsIn } from '../run/limits.ts';
+import type { Run } from '../run/run.ts';
+import { getRun } from '../runs/records.ts';
+import { checkIn } from '../store/due.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, create, put, queryAll } from '../store/table.ts';
+import { now } from '../store/time.ts';
+
+/** What test runs and query runs have in common: lists of runs leave them out (run/hidden.ts), and they only plan. */
+
+interface Pointer extends Key {
+  runId: string;
+}
+
+/** How long they are listed. */
+const keptSeconds = 90 * 24 * 3600;
+
+type HiddenRunOptions = Pick<
+  Run,
+  | 'message'
+  | 'variables'
+  | 'test'
+  | 'query'
+  | 'configurationVersionId'
+  | 'archive'
+  | 'createdBy'
+  | 'source'
+  | 'terraformVersion'
+>;
+
+interface Storing {
+  /** Freezes the inputs of the run with this id. */
+  freeze(id: string): Promise<string | undefined>;
+  /** The key that it is listed by. */
+  pointer(createdAt: string, id: string): Key;
+}
+
+/** Freezes the inputs of the run, and starts it. 1 read, 3 writes, 1 put when there are variables, 1 StartExecution. */
+export const createHiddenRun = async (
+  home: RunHome,
+  options: HiddenRunOptions,
+  { freeze, pointer }: Storing,
+): Promise<Run> => {
+  const id = newId('run');
+  const createdAt = now();
+  const [inputsKey, pending, organization] = await Promise.all([
+    freeze(id),
+    pendingIn(home, createdAt),
+    getOrganization(home.organization),
+  ]);
+  const planTimeout = organization?.terraformBuildWorkerPlanTimeout;
+  const run: Run = {
+    ...defaultOptions,
+    ...pending,
+    ...options,
+    id,
+    number: 0,
+    planOnly: true,
+    autoApply: false,
+    structuredOutput: true,
+    inputsKey,
+    ...(planTimeout ? { timeLimits: { plan: secondsIn(planTimeout) } } : {}),
+  };
+  const expiresAt = Math.floor(Date.parse(createdAt) / 1000) + keptSeconds;
+  await put({ ...pointer(createdAt, id), runId: id, expiresAt });
+  await create({ ...keys.run(id), ...run, expiresAt, ...checkIn(id, 60) });
+  await enqueue(run);
+  return run;
+};
+
+/** By the id of the API: it shares the characters of its run. 1 read. */
+export const getHiddenRun = async (prefix: 'trun' | 'query', id: string): Promise<Run | undefined> => {
+  const [, actual, characters] = /^([a-z]+)-([A-Za-z0-9]{16})$/.exec(id) ?? [];
+  return actual === prefix ? getRun(`run-${characters}`) : undefined;
+};
+
+/** Newest first. 1 query, and 1 read for the page. */
+export const listHiddenRuns = async <R extends Run>(
+  place: { pk: string; prefix: 'TEST#' | 'QUERY#' },
+  { page, size }: { page: number; size: number },
+): Promise<{ items: R[]; total: number }> => {
+  const pointers = await queryAll<Pointer>({ ...place, reverse: true });
+  const shown = pointers.slice((page - 1) * size, page * size);
+  return { items: await batchGet<R & Key>(shown.map(({ runId }) => keys.run(runId))), total: pointers.length };
+};

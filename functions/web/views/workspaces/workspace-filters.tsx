@@ -1,0 +1,115 @@
+import { useQuery } from '../../location.ts';
+import { Filter, optionsOf, ProjectFilter, type useProjects } from '../../parts/filters.tsx';
+import { since } from '../../parts/status.tsx';
+import { related } from '../../session.ts';
+import { problemsOf } from '../../text/health.ts';
+import type { Group, Row } from '../../text/workspace-rows.ts';
+
+/** Search, filters and sort order of the workspace list, which are kept in the address. */
+
+const groups: [Group, string][] = [
+  ['attention', 'Needs attention'],
+  ['bad', 'Errored'],
+  ['running', 'Running'],
+  ['good', 'Applied'],
+  ['idle', 'Idle'],
+];
+
+const tagsOf = ({ workspace }: Row): string[] => workspace.attributes['tag-names'];
+
+/** Sort orders; default: attention first. */
+const orders: Record<string, [name: string, compare: (a: Row, b: Row) => number]> = {
+  name: ['Name', (a, b) => natural.compare(nameOf(a), nameOf(b))],
+  changed: ['Last changed', (a, b) => changedAt(b) - changedAt(a)],
+  resources: [
+    'Most resources',
+    (a, b) => b.workspace.attributes['resource-count'] - a.workspace.attributes['resource-count'],
+  ],
+};
+
+const natural = new Intl.Collator('en', { numeric: true });
+const nameOf = ({ workspace }: Row): string => workspace.attributes.name;
+const changedAt = ({ workspace, run }: Row): number =>
+  Date.parse(run ? since(run) : workspace.attributes['latest-change-at']);
+const attentionFirst = (a: Row, b: Row): number =>
+  (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1) || natural.compare(nameOf(a), nameOf(b));
+
+export const useWorkspaceFilters = (rows: Row[]) => {
+  const search = useQuery('search');
+  const group = useQuery('state');
+  const tag = useQuery('tag');
+  const project = useQuery('project');
+  const health = useQuery('health');
+  const order = useQuery('sort');
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  /** Rows of all groups. */
+  const matching = rows.filter((row) => {
+    const { attributes } = row.workspace;
+    const text = [attributes.name, attributes.description ?? '', ...tagsOf(row)].join(' ').toLowerCase();
+    return (
+      (!tag.value || tagsOf(row).includes(tag.value)) &&
+      (!health.value || problemsOf(row.health).some(({ text }) => text === health.value)) &&
+      (!project.value || related(row.workspace, 'project') === project.value) &&
+      words.every((word) => text.includes(word))
+    );
+  });
+  const shown = matching
+    .filter((row) => !group.value || group.value === row.group)
+    .sort(orders[order.value]?.[1] ?? attentionFirst);
+  /** Changes with every filter, but not with the order. */
+  const choice = [search, group, tag, project, health].join(' ');
+  return { search, group, tag, project, health, order, matching, shown, choice };
+};
+
+type Filters = ReturnType<typeof useWorkspaceFilters>;
+
+interface FieldsProps {
+  filters: Filters;
+  rows: Row[];
+  projects: ReturnType<typeof useProjects>;
+}
+
+export const FilterFields = ({ filters: { search, project, tag, health, order }, rows, projects }: FieldsProps) => (
+  <>
+    <input
+      type="search"
+      aria-label="Search by name, description or tag"
+      placeholder="Search by name or tag"
+      value={search.value}
+      onInput={(event) => (search.value = event.currentTarget.value)}
+    />
+    <ProjectFilter projects={projects} chosen={project} />
+    <Filter label="Tag" all="All tags" chosen={tag} options={optionsOf(rows.flatMap(tagsOf))} />
+    <Filter
+      label="Health"
+      all="Any health"
+      chosen={health}
+      options={optionsOf([health.value, ...rows.flatMap((row) => problemsOf(row.health).map(({ text }) => text))])}
+    />
+    <Filter
+      label="Sort"
+      all="Attention first"
+      chosen={order}
+      options={Object.entries(orders).map(([value, [name]]) => [value, name])}
+    />
+  </>
+);
+
+export const GroupFilter = ({ matching, group: chosen }: Pick<Filters, 'matching' | 'group'>) => (
+  <fieldset class="chips" aria-label="Show only">
+    {groups.map(([group, name]) => {
+      const n = matching.filter((row) => row.group === group).length;
+      return n === 0 && chosen.value !== group ? null : (
+        <button
+          key={group}
+          type="button"
+          class="chip"
+          aria-pressed={chosen.value === group}
+          onClick={() => (chosen.value = chosen.value === group ? '' : group)}
+        >
+          {name} {n}
+        </button>
+      );
+    })}
+  </fieldset>
+);

@@ -1,0 +1,118 @@
+import { availableParallelism, cpus } from 'node:os';
+
+/** How often the processors are looked at while something waits or soon may. */
+const lookMs = 100;
+const defaultPauseMs = 1_000;
+/** Of one processor: with so much idle, what runs is waiting for something else. */
+const idleShare = 0.5;
+
+export interface AdmissionOptions {
+  /** How many tasks run now. */
+  running(): number;
+  /** How many may begin however busy the machine is. */
+  slots?: number;
+  /** Processors that were idle since the former call, 0 to their number. */
+  idle?(): number;
+  /** So long after a start the next one follows, however busy the processors are. */
+  maxPauseMs?: number;
+}
+
+interface Waiting {
+  id: string;
+  start(): void;
+}
+
+/**
+ * Which tasks run beside each other on one machine, in the order they come. Terraform keeps a processor busy or waits for a
+ * cloud: as many tasks as there are processors begin at once, more when a processor is idle, and at least one a second, so
+ * that tasks that hang or wait for a person hold nobody up for long.
+ */
+export class Admission {
+  readonly #running: () => number;
+  readonly #slots: number;
+  readonly #idle: () => number;
+  readonly #maxPauseMs: number;
+  readonly #waiting: Waiting[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #isIdle = false;
+
+  constructor({
+    running,
+    slots = availableParallelism(),
+    idle = idleProcessors(),
+    maxPauseMs = defaultPauseMs,
+  }: AdmissionOptions) {
+    this.#running = running;
+    this.#slots = slots;
+    this.#idle = idle;
+    this.#maxPauseMs = maxPauseMs;
+  }
+
+  /** Whether the next task would wait. */
+  get isFull(): boolean {
+    return this.#waiting.length > 0 || !this.#hasRoom();
+  }
+
+  /** Starts it now, if there is room, or when its turn comes. `start` adds to those that run. */
+  admit(id: string, start: () => void): void {
+    this.#waiting.push({ id, start });
+    this.look();
+  }
+
+  /** @returns whether it was waiting */
+  withdraw(id: string): boolean {
+    const at = this.#waiting.findIndex((one) => one.id === id);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** Call when a task has stopped. */
+  look(): void {
+    while (this.#waiting.length > 0 && this.#hasRoom()) {
+      this.#isIdle = false;
+      this.#startedAt = performance.now();
+      this.#waiting.shift()?.start();
+    }
+    if (this.#timer || this.#running() < this.#slots) return;
+    this.#idle();
+    this.#timer = setInterval(() => this.#watch(), lookMs).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#waiting.length = 0;
+  }
+
+  #hasRoom(): boolean {
+    return this.#running() < this.#slots || this.#isIdle || performance.now() - this.#startedAt >= this.#maxPauseMs;
+  }
+
+  #watch(): void {
+    this.#isIdle = this.#idle() >= idleShare;
+    if (this.#waiting.length === 0 && this.#running() < this.#slots) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    } else this.look();
+  }
+}
+
+const idleProcessors = (): (() => number) => {
+  const read = () => {
+    const all = cpus().map(({ times }) => times);
+    const idle = all.reduce((sum, times) => sum + times.idle, 0);
+    return {
+      idle,
+      all: all.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, idle),
+      count: all.length,
+    };
+  };
+  let before = read();
+  return () => {
+    const now = read();
+    const passed = now.all - before.all;
+    const share = passed > 0 ? ((now.idle - before.idle) / passed) * now.count : 0;
+    before = now;
+    return share;
+  };
+};

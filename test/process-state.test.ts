@@ -1,0 +1,27 @@
+import { tmpdir } from 'node:os';
+import { expect, it, vi } from 'vitest';
+import { rememberProcess } from './support/process-state.ts';
+
+/** What one file of tests leaves to the next that runs in the same process. */
+
+it('brings back environment and working directory', () => {
+  const folder = process.cwd();
+  process.env.STEPFORM_TEST_KEPT = 'before';
+  const restore = rememberProcess();
+  process.env.STEPFORM_TEST_KEPT = 'after';
+  process.env.STEPFORM_TEST_ADDED = 'x';
+  process.chdir(tmpdir());
+  restore();
+  expect(process.env.STEPFORM_TEST_KEPT).toBe('before');
+  expect(process.env).not.toHaveProperty('STEPFORM_TEST_ADDED');
+  expect(process.cwd()).toBe(folder);
+});
+
+it('refuses a global that stays replaced, and takes one that does not', () => {
+  const restore = rememberProcess();
+  vi.stubGlobal('fetch', () => {});
+  vi.stubGlobal('structuredClone', () => {});
+  expect(restore).toThrow('structuredClone');
+  vi.unstubAllGlobals();
+  expect(restore).not.toThrow();
+});

@@ -1,0 +1,25 @@
+import { TestRunner, vi } from 'vitest';
+import { rememberProcess } from './process-state.ts';
+import { undoAll } from './undo.ts';
+
+/**
+ * Runs each file with modules, environment and working directory of its own, in a process that files share. A process for
+ * each took half as much processor time again: it loads the same packages, and compiles what others have compiled.
+ */
+export default class FileTestRunner extends TestRunner {
+  #restore = (): void => {};
+
+  onBeforeCollect(): void {
+    this.#restore = rememberProcess();
+    vi.resetModules();
+  }
+
+  override onAfterRunFiles(files: Parameters<TestRunner['onAfterRunFiles']>[0]): void {
+    super.onAfterRunFiles(files);
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+    vi.unstubAllGlobals();
+    undoAll();
+    this.#restore();
+  }
+}
