@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { connect as connectSecurely } from 'node:tls';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,11 +39,15 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Everything that comes back until the server lets go of the connection. */
+/** Everything that comes back until the connection is gone: with an error too, as for who writes to a server that has left. */
 const answerTo = (request: string | Buffer, socket: Socket = connect(port, '127.0.0.1')): Promise<string> => {
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (part) => {
+    answer += part;
+  });
   socket.on('error', () => {});
   socket.write(request);
-  return text(socket);
+  return new Promise((resolve) => socket.on('close', () => resolve(answer)));
 };
 
 const detailOf = (answer: string): string => JSON.parse(answer.split('\r\n\r\n')[1] ?? '').errors[0].detail;

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { undoAfterFile } from '../../../../support/undo.ts';
 
 /*
  * What dynalite's store lacks: the write units of indexes are counted, an entry that stays as it is costs nothing, and
@@ -40,6 +41,9 @@ interface Dynalite {
 
 const dynalite = load('dynalite/db') as Dynalite;
 const { updateIndexes } = dynalite;
+undoAfterFile(() => {
+  dynalite.updateIndexes = updateIndexes;
+});
 
 dynalite.updateIndexes = (store, table, before, after, done) => {
   for (const index of table.GlobalSecondaryIndexes ?? []) {
