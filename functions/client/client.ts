@@ -262,8 +262,7 @@ export const until = async <T>(ask: () => Promise<T>, done: (answer: T) => boole
   for (let wait = 20; ; wait = Math.min(wait * 1.3, 250)) {
     const answer = await ask();
     if (done(answer)) return answer;
-    if (Date.now() > deadline)
-      throw new Error(`condition not met after ${ms} ms: ${JSON.stringify(answer).slice(0, 600)}`);
+    if (Date.now() > deadline) throw new Error(`not met after ${ms} ms: ${JSON.stringify(answer).slice(0, 600)}`);
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
 };

@@ -97,7 +97,7 @@ describe('starting a runner without a program', () => {
   it('rejects any other', async () => {
     const { code, output } = await start('0'.repeat(64));
     expect(code).toBe(1);
-    expect(output).toContain("is not the runner's program: deploy the platform again");
+    expect(output).toContain("does not contain the runner's program (wrong checksum). Deploy the platform again.");
     expect(output).not.toContain('runs\n');
   });
 });
