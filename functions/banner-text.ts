@@ -35,17 +35,17 @@ const elementOf = (name: string, attributes: string): Element | undefined => {
 export const bannerParts = (html: string): BannerPart[] => {
   const root: BannerPart[] = [];
   const open: Element[] = [];
-  const here = () => open.at(-1)?.parts ?? root;
+  const currentParts = () => open.at(-1)?.parts ?? root;
   for (const [piece, slash, name, attributes = ''] of html.matchAll(pieces)) {
     const tag = name?.toLowerCase();
-    if (tag === undefined) here().push(decoded(piece));
+    if (tag === undefined) currentParts().push(decoded(piece));
     else if (slash) {
       const at = open.findLastIndex((openElement) => openElement.tag === tag);
       if (at >= 0) open.splice(at);
     } else {
       const element = elementOf(tag, attributes);
       if (!element) continue;
-      here().push(element);
+      currentParts().push(element);
       open.push(element);
     }
   }

@@ -98,9 +98,9 @@ class Secret {
         if (next === at) return undefined;
         at = next;
       }
-      const there = data.subarray(at, at + word.length);
-      if (!word.subarray(0, there.length).equals(there)) return undefined;
-      if (there.length < word.length) return 'open';
+      const candidate = data.subarray(at, at + word.length);
+      if (!word.subarray(0, candidate.length).equals(candidate)) return undefined;
+      if (candidate.length < word.length) return 'open';
       at += word.length;
     }
     return at;

@@ -104,9 +104,9 @@ export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator
   const take = taker(parts);
   /** What follows a header, without the padding. */
   const following = async (size: number, keep = true): Promise<Buffer> => {
-    const taken = await take(Math.ceil(size / block) * block, keep);
-    if (!taken) throw new TarError('it ends in the middle of an entry');
-    return taken.subarray(0, size);
+    const content = await take(Math.ceil(size / block) * block, keep);
+    if (!content) throw new TarError('it ends in the middle of an entry');
+    return content.subarray(0, size);
   };
   let common: Fields = {};
   let own: Fields = {};

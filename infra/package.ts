@@ -30,7 +30,7 @@ interface Lock {
 }
 
 /** Beside the dependencies, what runs with the platform: tools, and what it loads of a dependency's own dependencies. */
-const more = [
+const extraPackages = [
   '@aws-sdk/credential-provider-env',
   '@20minutes/s3rver',
   'nodemailer',
@@ -46,8 +46,19 @@ const contents = ['functions', 'infra', 'cdk.json', 'tsconfig.json', 'LICENSE', 
 
 const manifestOf = ({ version, dependencies, ...all }: Manifest, { packages }: Lock): object => {
   const { name, description, license, type, engines, bin } = all;
-  const others = Object.fromEntries(more.map((name) => [name, packages[`node_modules/${name}`]?.version]));
-  return { name, version, description, license, type, engines, bin, dependencies: { ...dependencies, ...others } };
+  const extraVersions = Object.fromEntries(
+    extraPackages.map((name) => [name, packages[`node_modules/${name}`]?.version]),
+  );
+  return {
+    name,
+    version,
+    description,
+    license,
+    type,
+    engines,
+    bin,
+    dependencies: { ...dependencies, ...extraVersions },
+  };
 };
 
 /** Where npm put a package that another one loads: below it, or above. */

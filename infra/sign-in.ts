@@ -4,10 +4,10 @@ import { texts, yesOrNo } from './text-list.ts';
 
 /** Settings of the issuer that people sign in at (OpenID Connect), and what the functions read of them. */
 
-const names = (whose: RegExp, message: string) =>
+const names = (pattern: RegExp, message: string) =>
   v.pipe(
     texts,
-    v.check((all) => all.every((text) => whose.test(text)), message),
+    v.check((all) => all.every((text) => pattern.test(text)), message),
     v.transform((all) => all.map((text) => text.toLowerCase())),
   );
 

@@ -57,6 +57,8 @@ export default defineConfig({
           ...common,
           retry,
           name: 'e2e',
+          isolate: false,
+          runner: 'test/support/file-runner.ts',
           include: ['test/e2e/**/*.test.ts', 'test/attacks/**/*.test.ts', 'test/version-control/e2e/**/*.test.ts'],
           globalSetup: ['test/support/opa.ts', 'test/e2e/support/setup.ts'],
           setupFiles: ['test/e2e/support/file.ts'],

@@ -49,10 +49,10 @@ export const askFor =
   (userId: string, caller?: Caller): AskStanding =>
   (organization, workspaceId) => {
     if (workspaceId === undefined) return { standing: standingOf(userId, organization, caller) };
-    const both = getMembershipAndWorkspace(userId, organization, workspaceId);
+    const records = getMembershipAndWorkspace(userId, organization, workspaceId);
     return {
-      standing: both.then(({ membership }) => standingBy(membership, caller)),
-      workspace: both.then(({ workspace }) => workspace),
+      standing: records.then(({ membership }) => standingBy(membership, caller)),
+      workspace: records.then(({ workspace }) => workspace),
     };
   };
 

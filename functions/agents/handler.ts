@@ -85,9 +85,9 @@ const next = async (token: Token, event: Event): Promise<NextWork> => {
   const { agent, name: called, ping } = parse(bodies.next, event);
   const address = addressOf(event);
   if (ping) registered(await pingAgent(agent, token.userId, { address }));
-  const taken = await takeJob({ id: agent, name: called, poolId: token.userId });
-  if (!taken) return { action: 'wait', afterMs: askAfterMs };
-  const { run, phase, claim } = taken;
+  const job = await takeJob({ id: agent, name: called, poolId: token.userId });
+  if (!job) return { action: 'wait', afterMs: askAfterMs };
+  const { run, phase, claim } = job;
   const work: AgentWork = { runId: run.id, phase, workspace: run.workspaceName, claim };
   // The job is its own already: one that has been forgotten says so at its next ping.
   await pingAgent(agent, token.userId, { address, job: { runId: run.id, phase } });
@@ -108,10 +108,10 @@ const request = async (token: Token, event: Event): Promise<NextRequest> => {
     registered(await pingAgent(agent, token.userId, { address: addressOf(event) }));
     await keepForwarder(token.userId, { id: agent, name: called, publicKey: key }, silentMs);
   }
-  const taken = await takeRequest(token.userId, agent);
-  if (!taken) return { action: 'wait', afterMs: askAfterMs };
+  const request = await takeRequest(token.userId, agent);
+  if (!request) return { action: 'wait', afterMs: askAfterMs };
   const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('base64');
-  const { id: requestId, box, sender, keys } = taken;
+  const { id: requestId, box, sender, keys } = request;
   return { action: 'forward', request: { id: requestId, box: text(box), sender, key: text(keys[agent]) } };
 };
 
@@ -169,7 +169,7 @@ const calls: Record<string, AgentCall> = {
 const otherPurpose: Record<AgentPurpose, string> = {
   runs: 'this token is of agents that forward requests, and good for nothing else: use another token of the pool',
   forwarding:
-    'this token is of agents that run Terraform, which could read it: use a new token of the pool to forward requests',
+    'agents that run Terraform have used this token, and Terraform could have read it: create another token of the pool to forward requests',
 };
 
 /** @throws {ProtocolError} 403 */

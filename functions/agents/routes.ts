@@ -9,7 +9,7 @@ import {
   updateAgentPool,
 } from '../agent-pools/records.ts';
 import { type Answer, noContent, ok, type Resource } from '../api/answer.ts';
-import { badRequest, notFound, unprocessable } from '../api/errors.ts';
+import { badRequest, nameTaken, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
@@ -56,8 +56,6 @@ const single = async (context: Context<Subject>, pool: AgentPool): Promise<Answe
   return withEtag(ok(data[0] as Resource, included), pool);
 };
 
-const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
-
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject, principal } = context;
   const name = subject.organization;
@@ -65,7 +63,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
     throw unprocessable('/data', `${name} has ${maxPools} agent pools, the maximum. Delete one first`);
   }
   const pool = await createAgentPool(name, await readNewAgentPool(request, name, principal));
-  if (!pool) throw taken();
+  if (!pool) throw nameTaken();
   return single(context, pool);
 };
 
@@ -133,7 +131,7 @@ const update = async (context: Context<AgentPool>): Promise<Answer> => {
     const current = await getAgentPool(subject.id);
     if (!current) throw notFound('The agent pool was deleted at the same time.');
     await checkIfMatch(request, current, 'agent pool');
-    throw taken();
+    throw nameTaken();
   }
   return single(context, updated);
 };

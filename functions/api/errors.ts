@@ -90,3 +90,6 @@ export const tooMany = (limit: number): ApiError =>
 /** A value that cannot be; `pointer` is where it stands in the body. */
 export const unprocessable = (pointer: string, detail: string): ApiError =>
   apiError(422, 'invalid attribute', detail, { pointer });
+
+export const nameTaken = (): ApiError => unprocessable('/data/attributes/name', 'Name has already been taken');
+export const keyTaken = (): ApiError => unprocessable('/data/attributes/key', 'Key has already been taken');

@@ -44,7 +44,7 @@ const problemOf = (
   part: Part,
   { shown = '', related = '', lacking = {} }: OtherFields,
   collection: string,
-  taken: string[],
+  readFields: string[],
 ) => {
   if (value === null || words(part === 'attributes' ? shown : related).includes(name)) return undefined;
   const lacks = Object.hasOwn(lacking, name) ? lacking[name] : undefined;
@@ -52,7 +52,7 @@ const problemOf = (
     const [why, ...same] = typeof lacks === 'string' ? [lacks] : lacks;
     return isOff(value) || same.includes(value) ? undefined : `cannot be set: ${why}`;
   }
-  const choice = taken.length > 0 ? `; supported: ${taken.join(', ')}` : '';
+  const choice = readFields.length > 0 ? `; supported: ${readFields.join(', ')}` : '';
   return `is not an attribute or relationship of ${collection}${choice}`;
 };
 
@@ -63,8 +63,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export const notTaken = (
   request: ApiRequest,
   data: unknown,
-  taken: Record<Part, string[]>,
-  others: OtherFields,
+  readFields: Record<Part, string[]>,
+  otherFields: OtherFields,
 ): Omit<ErrorObject, 'status'>[] => {
   if (!isObject(data)) return [];
   const collection = collectionAt(request.path);
@@ -72,10 +72,10 @@ export const notTaken = (
     const members = data[part];
     if (!isObject(members)) return [];
     return Object.entries(members).flatMap(([name, value]) => {
-      if (taken[part].includes(name)) return [];
+      if (readFields[part].includes(name)) return [];
       const content = part === 'relationships' && isObject(value) && 'data' in value ? value.data : value;
       const linked = part === 'relationships' && isObject(value) && !('data' in value);
-      const problem = linked ? undefined : problemOf(name, content, part, others, collection, taken[part]);
+      const problem = linked ? undefined : problemOf(name, content, part, otherFields, collection, readFields[part]);
       if (!problem) return [];
       return [
         {

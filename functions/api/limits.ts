@@ -16,8 +16,8 @@ export const limits = {
   parameters: 100,
 } as const;
 
-export const checkBytes = (bytes: number, most: number): void => {
-  if (bytes > most) throw tooMuch(`The body has ${bytes} bytes; the maximum is ${most}.`);
+export const checkBytes = (bytes: number, maxBytes: number): void => {
+  if (bytes > maxBytes) throw tooMuch(`The body has ${bytes} bytes; the maximum is ${maxBytes}.`);
 };
 
 export const checkQuery = (query: string): URLSearchParams => {
@@ -55,9 +55,9 @@ export const checkShape = (document: unknown): void => {
   look('', document);
   for (let depth = 0; level.length > 0; depth++) {
     if (depth >= limits.depth) throw badRequest(`The body is nested too deep; the maximum is ${limits.depth} levels.`);
-    const here = level;
+    const current = level;
     level = [];
-    for (const [pointer, value] of here) {
+    for (const [pointer, value] of current) {
       if (Array.isArray(value) && value.length > limits.list) {
         throw unprocessable(pointer || '/', `may have at most ${limits.list} entries; send them in several requests`);
       }

@@ -2,12 +2,12 @@ import * as v from 'valibot';
 
 /** Names that people choose, with error messages that state what is allowed. */
 
-const plain = (whose: string, min: number, max: number) =>
+const plain = (subject: string, min: number, max: number) =>
   v.pipe(
     v.string(),
     v.regex(
       new RegExp(`^[A-Za-z0-9_-]{${min},${max}}$`),
-      `${whose} name has ${min} to ${max} characters of A-Z, a-z, 0-9, "-" and "_"`,
+      `${subject} name has ${min} to ${max} characters of A-Z, a-z, 0-9, "-" and "_"`,
     ),
   );
 

@@ -56,7 +56,7 @@ export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = 
   request: ApiRequest,
   attributes: A,
   relationships?: R,
-  others: OtherFields = {},
+  otherFields: OtherFields = {},
 ) => {
   const schema = v.object({
     data: v.object({
@@ -66,8 +66,8 @@ export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = 
   });
   const body = request.json() ?? {};
   const result = v.safeParse(schema, withoutLinks(body));
-  const taken = { attributes: Object.keys(attributes), relationships: Object.keys(relationships ?? {}) };
-  const rest = notTaken(request, (body as { data?: unknown }).data, taken, others);
+  const readFields = { attributes: Object.keys(attributes), relationships: Object.keys(relationships ?? {}) };
+  const rest = notTaken(request, (body as { data?: unknown }).data, readFields, otherFields);
   if (result.success && rest.length === 0) return result.output.data;
   throw new ApiError(422, [...(result.issues ?? []).map(objectOf), ...rest].slice(0, 20));
 };

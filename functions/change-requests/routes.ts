@@ -17,9 +17,9 @@ const changeRequest: Finder<ChangeRequest> = {
 };
 
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const wanted = request.query.get('archive');
+  const archived = request.query.get('archive');
   const all = (await listChangeRequests(subject.id)).filter(
-    ({ archivedAt }) => wanted === null || (archivedAt !== undefined) === (wanted === 'true'),
+    ({ archivedAt }) => archived === null || (archivedAt !== undefined) === (archived === 'true'),
   );
   const page = pageOf(request);
   return list(request, page, all.length, pageSlice(all, page).map(changeRequestDocument));

@@ -30,8 +30,8 @@ export const purgeConfiguration = async (id: string): Promise<ConfigurationVersi
   const deleted = 'backing_data_permanently_deleted';
   const purged = await to(id, deleted, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', deleted]);
   const { archive, uploadKey, readme } = purged ?? {};
-  const held = purged ? [archive?.key ?? objects.configuration(id), uploadKey, readme?.key] : [];
-  for (const key of held) if (key) await putObject(key, '');
+  const objectKeys = purged ? [archive?.key ?? objects.configuration(id), uploadKey, readme?.key] : [];
+  for (const key of objectKeys) if (key) await putObject(key, '');
   return purged;
 };
 

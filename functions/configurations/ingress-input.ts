@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { text } from '../api/validation.ts';
 import type { Ingress } from '../run/run.ts';
 
-const words = (most: number) => v.nullish(text(most), null);
+const words = (maxLength: number) => v.nullish(text(maxLength), null);
 
 const isWebAddress = (address: string): boolean => /^https?:$/.test(URL.parse(address)?.protocol ?? '');
 const webAddress = v.pipe(text(1000), v.check(isWebAddress, 'must be an https:// URL'));

@@ -13,13 +13,13 @@ interface Wanted {
 /** The newest that a run without a configuration version of its own takes. */
 export const latestConfigurationVersion = async (
   workspaceId: string,
-  wanted: Wanted = {},
+  filter: Wanted = {},
 ): Promise<ConfigurationVersion | undefined> => {
   const { pk } = keys.workspace(workspaceId);
   for (let after: string | undefined, more = true; more; ) {
     const range = { pk, prefix: 'CV#', after, reverse: true, limit: pieceSize };
     const pointers = await query<Pointer & { sk: string }>(range);
-    const latest = await latestOf(pointers, wanted);
+    const latest = await latestOf(pointers, filter);
     if (latest) return latest;
     more = pointers.length === pieceSize;
     after = pointers.at(-1)?.sk;

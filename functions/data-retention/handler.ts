@@ -50,15 +50,15 @@ const lookAtWorkspace = async (timer: RetentionTimer, id: string): Promise<void>
   const again = isOutdated(timer);
   const places = again ? {} : { ...timer.places };
   const needed = await neededIn(workspace);
-  let more = false;
+  let isUnfinished = false;
   for (const [kind, days] of daysOf(policy)) {
     if (days === undefined) continue;
     const progress = await deleteOlder(workspace, kind, { days, places: places[kind] ?? {}, needed });
     places[kind] = progress.places;
-    more ||= progress.more;
+    isUnfinished ||= progress.more;
   }
   const since = again ? now() : timer.since;
-  const set = { lookedAt: now(), places, since, ...dueIn(id, more ? soonSeconds : daySeconds) };
+  const set = { lookedAt: now(), places, since, ...dueIn(id, isUnfinished ? soonSeconds : daySeconds) };
   await update(key, { set, ...unchanged(timer) });
 };
 

@@ -48,11 +48,11 @@ const typed = v.object({
 
 /** The days for one kind; state and configuration versions are meant where nothing is said of kinds. @throws {ApiError} 422 */
 const daysOf = (
-  wanted: boolean | null | undefined,
+  isDeleted: boolean | null | undefined,
   own: number | null | undefined,
   all: number | null | undefined,
   otherwise: boolean,
-): number | undefined => ((wanted ?? otherwise) || own ? (own ?? all ?? undefined) : undefined);
+): number | undefined => ((isDeleted ?? otherwise) || own ? (own ?? all ?? undefined) : undefined);
 
 /** @throws {ApiError} 400 or 422 */
 export const readDataRetention = (request: ApiRequest, current?: DataRetention): DataRetention => {

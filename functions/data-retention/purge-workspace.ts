@@ -72,17 +72,17 @@ const beginEnd = async (workspace: EndedWorkspace): Promise<Purging | undefined>
 /** The place where it stopped, or undefined when all is gone. */
 const purgeContent = async (id: string, from: string | undefined): Promise<string | undefined> => {
   const { pk } = keys.workspace(id);
-  let left = maxPerLook;
+  let remaining = maxPerLook;
   for (const [prefix, purge] of kinds) {
     let after = from;
     if (from !== undefined && from > `${prefix}~`) continue;
     if (!after?.startsWith(prefix)) after = undefined;
     for (let size = atOnce; size === atOnce; ) {
-      if (left <= 0) return after ?? prefix;
+      if (remaining <= 0) return after ?? prefix;
       const pointers: Pointer[] = await query<Pointer>({ pk, prefix, after, limit: atOnce });
       await Promise.all(pointers.map(purge));
       after = pointers.at(-1)?.sk ?? after;
-      left -= pointers.length;
+      remaining -= pointers.length;
       size = pointers.length;
     }
   }

@@ -22,7 +22,7 @@ const write = async (
   place: { type: 'organizations' | 'workspaces'; id: string },
 ): Promise<Answer> => {
   if (await setDataRetention(target, policy)) return ok(dataRetentionDocument(policy, place));
-  throw notFound('It was deleted at the same time.');
+  throw notFound(`The ${place.type.slice(0, -1)} was deleted at the same time.`);
 };
 
 const setForWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> =>

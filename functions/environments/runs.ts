@@ -57,29 +57,29 @@ export interface RunRequest {
  * Creates and starts the run, with auto-apply: the right to build includes applying. May be repeated, since the id is
  * given.
  */
-export const startRun = async (wanted: RunRequest): Promise<Run> => {
-  const { id, workspace, archive, createdBy, planOnly } = wanted;
+export const startRun = async (request: RunRequest): Promise<Run> => {
+  const { id, workspace, archive, createdBy, planOnly } = request;
   const existing = await getRun(id);
   if (existing) {
     if (existing.status === 'pending' && !existing.wait) await enqueue(existing);
     return existing;
   }
   const [inputsKey, checks, configurationVersionId] = await Promise.all([
-    freezeVariables(workspace, id, [], { more: wanted.variables, reserved: buildVariable }),
+    freezeVariables(workspace, id, [], { more: request.variables, reserved: buildVariable }),
     freezeChecks(workspace, {
       id,
       planOnly,
       targetAddrs: null,
       fetching: false,
-      templateWorkspaceId: wanted.templateWorkspaceId,
+      templateWorkspaceId: request.templateWorkspaceId,
     }),
-    wanted.configurationVersionId ?? recordArchive(workspace, archive, createdBy),
+    request.configurationVersionId ?? recordArchive(workspace, archive, createdBy),
   ]);
   return createRun(workspace.id, {
     ...defaultOptions,
     id,
-    message: wanted.message,
-    isDestroy: wanted.isDestroy,
+    message: request.message,
+    isDestroy: request.isDestroy,
     planOnly,
     autoApply: !planOnly,
     configurationVersionId,
@@ -90,7 +90,7 @@ export const startRun = async (wanted: RunRequest): Promise<Run> => {
     structuredOutput: true,
     terraformVersion: workspace.terraformVersion,
     inputsKey,
-    environment: wanted.belongsTo,
+    environment: request.belongsTo,
     ...checks,
   });
 };

@@ -70,14 +70,14 @@ export const providersIn = (text: string): Dependency[] =>
     }),
   );
 
-const wanted = { 'tfconfig/modules.json': true, '.terraform.lock.hcl': true } as const;
+const planFiles = { 'tfconfig/modules.json': true, '.terraform.lock.hcl': true } as const;
 
 /** @throws for an invalid zip archive */
 const filesInPlan = async (plan: Buffer): Promise<Map<string, string>> => {
   const files = new Map<string, string>();
   const zip = await fromBufferPromise(plan, { lazyEntries: true });
   for await (const entry of zip.eachEntry()) {
-    if (!Object.hasOwn(wanted, entry.fileName) || entry.uncompressedSize > maxFileBytes) continue;
+    if (!Object.hasOwn(planFiles, entry.fileName) || entry.uncompressedSize > maxFileBytes) continue;
     files.set(entry.fileName, (await buffer(await zip.openReadStreamPromise(entry))).toString('utf8'));
   }
   return files;

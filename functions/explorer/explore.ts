@@ -54,15 +54,15 @@ export interface Explorer {
 export const explore = async ({ name, externalId }: Organization, grants: Grants): Promise<Explorer> => {
   const deadline = Date.now() + refreshMs;
   const [all, facts] = await Promise.all([allWorkspaces(name), readFacts(name)]);
-  const there = new Set(all.map(({ id }) => id));
+  const ids = new Set(all.map(({ id }) => id));
   await inParallel(
-    [...facts.keys()].filter((id) => !there.has(id)),
+    [...facts.keys()].filter((id) => !ids.has(id)),
     (id) => forgetFacts(name, id),
   );
   const granted = await grants.onWorkspaces(name, all);
   const visible = all.filter(({ id }) => granted(id).has('workspace:read'));
   const [projects, runs] = await Promise.all([projectsOf(visible), currentRuns(visible, facts)]);
-  const left = await refreshFacts(name, visible, { facts, runs }, deadline);
+  const remaining = await refreshFacts(name, visible, { facts, runs }, deadline);
   const explored = visible.map((workspace) => {
     const { id } = workspace;
     const current = facts.get(id);
@@ -70,7 +70,7 @@ export const explore = async ({ name, externalId }: Organization, grants: Grants
     const run = granted(id).has('run:read') ? runs.get(id) : undefined;
     return { workspace, project: projects.get(workspace.projectId), externalId, facts: shown, run };
   });
-  return { explored, isIndexing: left > 0 };
+  return { explored, isIndexing: remaining > 0 };
 };
 
 /** Fields of workspaces in rows of resources: filters on these exclude workspaces before their states are read. */
@@ -90,7 +90,7 @@ const resourceRows = async (explored: Explored[], query: Query): Promise<Row[]> 
   const matching = explored.filter((item) => item.workspace.state && item.facts && fits(item));
   if (matching.length > maxStates) {
     throw tooMany(
-      `These are the states of ${matching.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
+      `The query needs the states of ${matching.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
     );
   }
   const rows = await inParallel(matching, async (item) => {

@@ -176,12 +176,12 @@ export const refreshFacts = async (
   const stale = workspaces.filter(
     (candidate) => !isCurrent(facts.get(candidate.id), candidate) || !isRunNoted(candidate),
   );
-  let left = 0;
+  let remaining = 0;
   await inParallel(stale, async (workspace) => {
     const current = facts.get(workspace.id);
     const isState = !isCurrent(current, workspace);
     if (Date.now() > deadline) {
-      left += isState ? 1 : 0;
+      remaining += isState ? 1 : 0;
       return;
     }
     try {
@@ -195,9 +195,9 @@ export const refreshFacts = async (
       await noteFacts(organization, next);
     } catch (error) {
       // One state that cannot be read must not hide the other workspaces.
-      left++;
+      remaining++;
       logError('facts of a workspace could not be noted', error, { workspace: workspace.id });
     }
   });
-  return left;
+  return remaining;
 };

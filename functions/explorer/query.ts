@@ -48,11 +48,11 @@ const msOf = (value: Value): number => Date.parse(String(value));
 
 /** A field without a value equals nothing, contains nothing, and is neither more nor less than anything. */
 const testOf = ({ operator, value }: Filter, kind: Kind): Test => {
-  const wanted = parseValue(kind, value) ?? null;
-  const n = Number(wanted);
+  const operand = parseValue(kind, value) ?? null;
+  const n = Number(operand);
   const tests: Record<Operator, () => Test> = {
-    is: () => (cell) => !isEmpty(cell) && cell === wanted,
-    is_not: () => (cell) => isEmpty(cell) || cell !== wanted,
+    is: () => (cell) => !isEmpty(cell) && cell === operand,
+    is_not: () => (cell) => isEmpty(cell) || cell !== operand,
     contains: () => contains(value.toLowerCase()),
     does_not_contain: () => (cell) => !contains(value.toLowerCase())(cell),
     is_empty: () => isEmpty,

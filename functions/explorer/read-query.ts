@@ -69,10 +69,11 @@ const filtersOf = (type: QueryType, query: URLSearchParams): Filter[] => {
     if (valueIndex !== '0') {
       throw badRequest(`${name.slice(0, 100)} must be filter[<number>][<field>][<operator>][0].`, name.slice(0, 100));
     }
-    if (filters.has(Number(index))) throw badRequest(`filter[${index}] is set more than once. Count on.`, name);
+    if (filters.has(Number(index)))
+      throw badRequest(`filter[${index}] is set more than once. Number the filters consecutively.`, name);
     filters.set(Number(index), filterIn(type, [field, operator, value], inParameter, name.slice(0, 100)));
   }
-  if (filters.size > maxFilters) throw badRequest(`There may be ${maxFilters} filters at most.`, 'filter');
+  if (filters.size > maxFilters) throw badRequest(`At most ${maxFilters} filters are allowed.`, 'filter');
   return [...filters].sort(([a], [b]) => a - b).map(([, filter]) => filter);
 };
 
@@ -121,7 +122,7 @@ const isSingle = (value: unknown): boolean => !Array.isArray(value) || value.len
 export const queryFrom = (document: QueryDocument, problem: Problem): Query => {
   const type = typeIn(document.type, problem);
   const filter = document.filter ?? [];
-  if (filter.length > maxFilters) throw problem(`There may be ${maxFilters} filters at most.`, 'filter');
+  if (filter.length > maxFilters) throw problem(`At most ${maxFilters} filters are allowed.`, 'filter');
   return {
     type,
     filters: filter.map((entry, i) => {

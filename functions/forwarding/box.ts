@@ -18,16 +18,16 @@ import {
 const ivBytes = 12;
 const tagBytes = 16;
 
-const encrypt = (key: Uint8Array, plaintext: Uint8Array, about: string): Buffer => {
+const encrypt = (key: Uint8Array, plaintext: Uint8Array, purpose: string): Buffer => {
   const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(about));
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(purpose));
   const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]);
 };
 
 /** @throws {Error} for another key, and for what was altered or is about something else */
-const decrypt = (key: Uint8Array, box: Uint8Array, about: string): Buffer => {
-  const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, ivBytes)).setAAD(Buffer.from(about));
+const decrypt = (key: Uint8Array, box: Uint8Array, purpose: string): Buffer => {
+  const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, ivBytes)).setAAD(Buffer.from(purpose));
   decipher.setAuthTag(box.subarray(ivBytes, ivBytes + tagBytes));
   return Buffer.concat([decipher.update(box.subarray(ivBytes + tagBytes)), decipher.final()]);
 };

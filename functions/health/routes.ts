@@ -59,11 +59,11 @@ const unlessDeleted = ({ id, plan }: Run): void => {
 };
 
 const artifact =
-  (which: Artifact) =>
+  (name: Artifact) =>
   async ({ subject }: Context<Run>): Promise<Answer> => {
     unlessDeleted(subject);
-    if (!subject.plan.report?.artifacts?.includes(which)) throw notFound('The assessment has no plan: it failed.');
-    return linkToArtifact(subject, which);
+    if (!subject.plan.report?.artifacts?.includes(name)) throw notFound('The assessment has no plan: it failed.');
+    return linkToArtifact(subject, name);
   };
 
 const schemas = async ({ subject }: Context<Run>): Promise<Answer> => {

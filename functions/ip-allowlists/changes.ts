@@ -1,5 +1,5 @@
 import { getAgentPools } from '../agent-pools/records.ts';
-import { conflict, notFound, outdated, unprocessable } from '../api/errors.ts';
+import { conflict, nameTaken, notFound, outdated, unprocessable } from '../api/errors.ts';
 import { checkIfMatch } from '../api/guard.ts';
 import type { Call } from '../api/route.ts';
 import { getOrganization } from '../people/organizations/records.ts';
@@ -29,7 +29,7 @@ const checkAll = (lists: Lists): void => {
     throw unprocessable('/data', `The IP allowlists of an organization can have ${maxRanges} ranges. Delete one first`);
   }
   const names = lists.map(({ name }) => name.toLowerCase());
-  if (new Set(names).size < names.length) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  if (new Set(names).size < names.length) throw nameTaken();
   const [first, another] = lists.filter(({ scope }) => scope === 'organization');
   if (first && another) {
     throw unprocessable(
@@ -96,7 +96,7 @@ export const changeLists = async (
       if (isEnforced(after) && !isEnforced(before)) await noteEverywhere(home, version);
     },
   );
-  if (!changed) throw conflict('The IP allowlists are being changed by others. Try again.');
+  if (!changed) throw conflict('IP allowlists were changed by other requests at the same time. Try again.');
   const { before, after, version } = changed;
   if (isEnforced(before) && !isEnforced(after)) await forgetEverywhere(home, version);
   return after;

@@ -84,11 +84,11 @@ const uploaded = async (module: Module, id: string): Promise<ConfigurationVersio
 
 const create = async ({ request, subject, principal }: Context<Module>): Promise<Answer> => {
   checkTested(subject);
-  const wanted = readNewTestRun(request);
-  const version = await uploaded(subject, wanted.configurationVersionId);
+  const input = readNewTestRun(request);
+  const version = await uploaded(subject, input.configurationVersionId);
   await checkRoom(subject.organization, 'test runs');
   const by = { createdBy: principal.userId, source: sourceOf(request) };
-  return created(testRunDocument(await createTestRun(subject, version, wanted, by), request.baseUrl));
+  return created(testRunDocument(await createTestRun(subject, version, input, by), request.baseUrl));
 };
 
 const listAll = async ({ request, subject }: Context<Module>): Promise<Answer> => {

@@ -40,8 +40,8 @@ const optionsOf = (list: v.InferOutput<typeof optionList>): VariableOption[] =>
     if (list.findIndex(({ attributes }) => attributes['variable-name'] === name) !== i) {
       throw unprocessable(`${at}/variable-name`, `variable-name: ${name} is there twice`);
     }
-    const bad = options.findIndex((option) => fits[type] && !fits[type].test(option));
-    if (bad >= 0) throw unprocessable(`${at}/options/${bad}`, `options: of ${name} must each be a ${type}`);
+    const invalid = options.findIndex((option) => fits[type] && !fits[type].test(option));
+    if (invalid >= 0) throw unprocessable(`${at}/options/${invalid}`, `options: of ${name} must each be a ${type}`);
     return { id: newId('ncvo'), name, type, options: [...new Set(options)] };
   });
 
@@ -76,7 +76,7 @@ export const checkOptions = (options: VariableOption[], release: Release | undef
       throw unprocessable(`${at}/variable-name`, `variable-name: version ${release.version} has no variable ${name}`);
     }
     if (input.type !== 'any' && input.type !== type) {
-      throw unprocessable(`${at}/variable-type`, `variable-type: of ${name} is ${input.type} in the module`);
+      throw unprocessable(`${at}/variable-type`, `variable-type: ${name} is of type ${input.type} in the module`);
     }
   }
 };
@@ -129,7 +129,7 @@ const checkValue = (
   }
   const offered = options.find(({ name }) => name === key)?.options ?? [];
   if (offered.length > 0 && !offered.includes(value)) {
-    throw unprocessable(`${at}/value`, `value: of ${key} must be one of ${offered.join(', ')}`);
+    throw unprocessable(`${at}/value`, `value: ${key} must be one of ${offered.join(', ')}`);
   }
 };
 
@@ -147,7 +147,8 @@ export const readModuleVariables = (
     const at = `${varsPointer}/${i}/attributes`;
     checkValue(variable, at, release, options);
     const same = ({ key, category }: VariableValues) => key === variable.key && category === variable.category;
-    if (variables.findIndex(same) !== i) throw unprocessable(`${at}/key`, `key: ${variable.key} is there twice`);
+    if (variables.findIndex(same) !== i)
+      throw unprocessable(`${at}/key`, `key: ${variable.key} is set twice. Remove one`);
   }
   const sensitive = new Set(release.root.inputs.flatMap(({ name, sensitive }) => (sensitive ? [name] : [])));
   return variables.map((values) =>

@@ -72,7 +72,7 @@ const update = async (context: Context<NoCodeModule>): Promise<Answer> => {
   const { subject } = context;
   const { moduleId, ...change } = readNoCode(context.request);
   if (moduleId !== undefined && moduleId !== subject.moduleId) {
-    throw unprocessable(modulePointer, 'registry-module: of a no-code module cannot be changed; create another one');
+    throw unprocessable(modulePointer, 'registry-module: cannot be changed; create another no-code module');
   }
   const next = { ...subject, ...change };
   if (change.versionPin !== undefined || change.options) {

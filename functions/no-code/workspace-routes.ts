@@ -1,6 +1,6 @@
 import { withPool } from '../agent-pools/input.ts';
 import { type Answer, accepted, created, ok } from '../api/answer.ts';
-import { conflict, forbidden, unprocessable } from '../api/errors.ts';
+import { conflict, forbidden, nameTaken, unprocessable } from '../api/errors.ts';
 import { inWorkspace, param } from '../api/finders.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
 import { defaultOptions, queueRun } from '../orchestration/create-run.ts';
@@ -65,8 +65,8 @@ const releaseFor = async (noCode: NoCodeModule) => {
 /** Adds the variables that provider sets refer to: the workspace has them as well. */
 const withVariables = (release: Release, names: string[]): Release => {
   const { inputs } = release.root;
-  const more = names.filter((name) => !inputs.some((input) => input.name === name));
-  const declared = more.map((name) => ({ name, type: 'any', description: '', default: '', required: false }));
+  const unknown = names.filter((name) => !inputs.some((input) => input.name === name));
+  const declared = unknown.map((name) => ({ name, type: 'any', description: '', default: '', required: false }));
   return { ...release, root: { ...release.root, inputs: [...inputs, ...declared] } };
 };
 
@@ -90,7 +90,9 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
   const { request, subject, principal, granted } = context;
   const { noCode, record } = subject;
   if (!granted.has('variable:write') || !granted.has('run:apply')) {
-    throw forbidden('Making a workspace from a module needs variable:write and run:apply in the project as well.');
+    throw forbidden(
+      'Creating a workspace from a module also needs the permissions variable:write and run:apply in the project.',
+    );
   }
   checkWorkspaceSettings(request);
   const settings = await readNewWorkspace(request, record);
@@ -110,7 +112,7 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
     version: release.version,
   };
   const workspace = await withPool(() => createWorkspace({ ...settings, sourceModule }));
-  if (!workspace) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  if (!workspace) throw nameTaken();
   if (record.assessmentsEnforced) await startHealthTimer(workspace.id);
   try {
     for (const values of variables) await createVariable(workspace.id, values);

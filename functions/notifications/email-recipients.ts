@@ -48,11 +48,11 @@ const ensure = async (organization: string, email: string): Promise<EmailRecipie
 const change = (
   { organization, email }: Pick<EmailRecipient, 'organization' | 'email'>,
   set: Partial<EmailRecipient>,
-  more: { add?: Record<string, number | Set<string>>; remove?: string[] } = {},
+  changes: { add?: Record<string, number | Set<string>>; remove?: string[] } = {},
 ): Promise<EmailRecipient | undefined> =>
   update<EmailRecipient>(keyOf(organization, email), {
     set: { ...set, updatedAt: now() },
-    ...more,
+    ...changes,
     condition: 'attribute_exists(pk)',
   });
 
@@ -168,10 +168,10 @@ export const recipientsOf = async (
   const statuses = await batchGet<EmailRecipient & Key>(emails.map((email) => keyOf(organization, email)));
   const statusOf = (email: string) =>
     statuses.find((recipient) => recipient.email.toLowerCase() === email.toLowerCase());
-  const wanted = emails.filter((email) => {
+  const addressed = emails.filter((email) => {
     const status = statusOf(email);
     return !status?.unsubscribedAt && !(projectId && status?.unsubscribedProjects?.has(projectId));
   });
   const isKnown = (email: string) => members.has(email) || statusOf(email)?.verifiedAt !== undefined;
-  return { emails: wanted.filter(isKnown), unverified: wanted.filter((email) => !isKnown(email)) };
+  return { emails: addressed.filter(isKnown), unverified: addressed.filter((email) => !isKnown(email)) };
 };

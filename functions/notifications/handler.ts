@@ -87,16 +87,16 @@ const tell = async (interested: NotificationConfiguration[], subject: Told): Pro
   );
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed) throw failed.reason;
-  const left = interested.filter((_, i) => (outcomes[i] as PromiseFulfilledResult<boolean>).value === false);
-  if (left.length) {
+  const unsent = interested.filter((_, i) => (outcomes[i] as PromiseFulfilledResult<boolean>).value === false);
+  if (unsent.length) {
     throw new DeliveryError(
-      `${subject.trigger} notification for ${subject.aboutId} was not delivered to ${left.map(({ id }) => id).join(', ')}`,
+      `${subject.trigger} notification for ${subject.aboutId} was not delivered to ${unsent.map(({ id }) => id).join(', ')}`,
     );
   }
 };
 
-const wanting = (configurations: NotificationConfiguration[], ...these: Trigger[]): NotificationConfiguration[] =>
-  configurations.filter(({ enabled, triggers }) => enabled && these.some((trigger) => triggers.includes(trigger)));
+const wanting = (configurations: NotificationConfiguration[], ...reasons: Trigger[]): NotificationConfiguration[] =>
+  configurations.filter(({ enabled, triggers }) => enabled && reasons.some((trigger) => triggers.includes(trigger)));
 
 /** Its own and its project's. 1 read, 1 more where the project has some. */
 const configurationsOf = async (workspace: Workspace): Promise<NotificationConfiguration[]> => {

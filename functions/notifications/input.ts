@@ -45,10 +45,10 @@ const triggersAmong = (choice: readonly Trigger[]) =>
   v.pipe(
     v.array(text(100)),
     v.rawCheck(({ dataset, addIssue }) => {
-      const wrong = dataset.typed
+      const unknown = dataset.typed
         ? dataset.value.find((trigger) => !(choice as readonly string[]).includes(trigger))
         : undefined;
-      if (wrong !== undefined) addIssue({ message: `${wrong} is not one of ${choice.join(', ')}` });
+      if (unknown !== undefined) addIssue({ message: `${unknown} is not one of ${choice.join(', ')}` });
     }),
     v.transform((requested) => choice.filter((trigger) => requested.includes(trigger))),
   );
@@ -85,7 +85,8 @@ const distinct = (all: string[]): string[] => [...new Set(all)];
 /** Recipients and a URL exclude each other. */
 const checkDestination = (type: DestinationType, url: string | null | undefined, recipients: Recipients): void => {
   if (type === 'email') {
-    if (url) throw unprocessable('/data/attributes/url', 'url: e-mails have recipients in its place. Remove it');
+    if (url)
+      throw unprocessable('/data/attributes/url', 'url: not supported for e-mails. Remove it, and set recipients');
     return;
   }
   if (url === null) throw unprocessable('/data/attributes/url', 'url: is missing');

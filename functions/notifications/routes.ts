@@ -106,8 +106,8 @@ const created201 = async (
   const configuration = await createNotification(place, id, values);
   if (!configuration) throw notFound(`${owner.name} was deleted at the same time.`);
   if (values.destinationType === 'email') await askRecipients(configuration);
-  const kept = verification ? await keepResponse(id, verification.response) : undefined;
-  return { answer: created(notificationDocument(kept ?? configuration)), isFirst: !owner.notifications };
+  const verified = verification ? await keepResponse(id, verification.response) : undefined;
+  return { answer: created(notificationDocument(verified ?? configuration)), isFirst: !owner.notifications };
 };
 
 const createInWorkspace = async (context: Context<Workspace>): Promise<Answer> => {

@@ -83,14 +83,14 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
 };
 
 /** True when there are more. What their names no longer belong to was deleted before. */
-const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, most: number): Promise<boolean> => {
-  const entries = await query<NameItem>({ ...namesOf(name), limit: most + 1 });
-  await inBatches(entries.slice(0, most), atOnce, async ({ name: workspaceName, workspaceId }) => {
+const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, max: number): Promise<boolean> => {
+  const entries = await query<NameItem>({ ...namesOf(name), limit: max + 1 });
+  await inBatches(entries.slice(0, max), atOnce, async ({ name: workspaceName, workspaceId }) => {
     const workspace = await getWorkspace(workspaceId);
     if (workspace) await deleteWorkspace(workspace, { by, force: true });
     await releaseName(name, workspaceName, workspaceId);
   });
-  return entries.length > most;
+  return entries.length > max;
 };
 
 const deleteSettings = async (name: string): Promise<void> => {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { defaultAgentPool } from '../agent-pools/default-agent-pool.ts';
 import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
-import { forbidden, notFound, unprocessable } from '../api/errors.ts';
+import { forbidden, nameTaken, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { noKeys, noStacks, type OtherFields } from '../api/known-attributes.ts';
@@ -154,7 +154,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
   };
   await settlePool(newSettings, undefined, { name: attributes.name });
   const organization = await createOrganization(attributes.name, newSettings, principal.userId);
-  if (!organization) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  if (!organization) throw nameTaken();
   return created(organizationDocument(organization, await principal.on({ organization: organization.name })));
 };
 

@@ -17,12 +17,12 @@ const keepMs = 10 * 60_000;
 /** A list of releases is some megabytes. */
 const readMs = 15_000;
 
-let kept: { releases: TerraformRelease[]; until: number } | undefined;
+let cached: { releases: TerraformRelease[]; until: number } | undefined;
 
 const released = async (): Promise<TerraformRelease[]> => {
-  if (kept && kept.until > Date.now()) return kept.releases;
+  if (cached && cached.until > Date.now()) return cached.releases;
   const releases = await terraformReleases(environment.terraformReleases, AbortSignal.timeout(readMs));
-  kept = { releases, until: Date.now() + keepMs };
+  cached = { releases, until: Date.now() + keepMs };
   return releases;
 };
 

@@ -84,7 +84,8 @@ export const readNewPolicy = (request: ApiRequest, organization: string) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
-  const forGood = (is: string) => v.optional(v.literal(is, `is ${is} and cannot be changed; create another policy`));
+  const forGood = (value: string) =>
+    v.optional(v.literal(value, `is ${value} and cannot be changed; create another policy`));
   const { attributes } = readData(
     request,
     { ...settings, name: forGood(policy.name), kind: forGood(policy.kind) },
@@ -120,8 +121,8 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   }
 };
 
-export const toMany = <T extends string>(type: T, most: number) =>
-  v.object({ data: v.pipe(v.array(identifier(type)), v.maxLength(most, `may have at most ${most}`)) });
+export const toMany = <T extends string>(type: T, max: number) =>
+  v.object({ data: v.pipe(v.array(identifier(type)), v.maxLength(max, `may have at most ${max}`)) });
 
 /** The policies in a body that adds them to a set, or takes them out. @throws {ApiError} 400 or 422 */
 export const readPolicies = (request: ApiRequest): string[] => {

@@ -75,9 +75,12 @@ export const deletePolicy = async (policy: Policy): Promise<void> => {
 };
 
 /** Records which sets have the policy. */
-export const notePolicySets = async (id: string, setId: string, has: boolean): Promise<void> => {
+export const notePolicySets = async (id: string, setId: string, belongs: boolean): Promise<void> => {
   const member = { policySetIds: new Set([setId]) };
-  await update(keys.policy(id), { ...(has ? { add: member } : { delete: member }), condition: 'attribute_exists(pk)' });
+  await update(keys.policy(id), {
+    ...(belongs ? { add: member } : { delete: member }),
+    condition: 'attribute_exists(pk)',
+  });
 };
 
 /** Ids in the order of names. */

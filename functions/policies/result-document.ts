@@ -14,8 +14,8 @@ import type { Viewer } from '../runs/document.ts';
 import { getPolicyResult, type PolicyResult, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
 
 /** Who overrode failed policies, and why. Not in HCP's API. */
-const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {
-  const override = run.overrides?.[which];
+const overrideOf = (run: Run, kind: 'policyCheck' | 'policyEvaluation') => {
+  const override = run.overrides?.[kind];
   return override ? { by: override.by, at: override.at, comment: override.comment ?? null } : null;
 };
 

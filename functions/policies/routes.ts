@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok, plainText } from '../api/answer.ts';
-import { ApiError, notFound, unprocessable } from '../api/errors.ts';
+import { ApiError, nameTaken, notFound, unprocessable } from '../api/errors.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
@@ -23,7 +23,6 @@ import { getPolicySets, relate, unrelate } from './set-records.ts';
 
 /** Policies that are managed one by one (HCP API: policies). */
 
-const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 const deleted = () => notFound('The policy was deleted at the same time.');
 
 const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
@@ -36,7 +35,7 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
   if (missing)
     throw unprocessable(pointer, `policy-sets: ${missing.slice(0, 100)} not found in ${subject.organization}`);
   const policy = await createPolicy(newPolicy);
-  if (!policy) throw taken();
+  if (!policy) throw nameTaken();
   for (const set of sets) {
     await checkPolicies(set, [policy.id], pointer);
     if (!(await relate(set, 'policyIds', [policy.id])))

@@ -97,8 +97,8 @@ const checkTargets = async (set: PolicySet, { relation, ids }: Targets, pointer:
   if (type === 'policies') return checkPolicies(set, ids, pointer);
   const targets: { id: string; organization: string }[] =
     type === 'workspaces' ? await getWorkspaces(ids) : await getProjects(ids);
-  const there = new Set(targets.filter((target) => target.organization === set.organization).map(({ id }) => id));
-  const missing = ids.find((id) => !there.has(id));
+  const existing = new Set(targets.filter((target) => target.organization === set.organization).map(({ id }) => id));
+  const missing = ids.find((id) => !existing.has(id));
   if (missing !== undefined) {
     throw unprocessable(pointer, `${relation}: ${missing.slice(0, 100)} not found in organization ${set.organization}`);
   }

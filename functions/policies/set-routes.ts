@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
-import { notFound, unprocessable } from '../api/errors.ts';
+import { nameTaken, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
@@ -40,8 +40,6 @@ import {
 import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts';
 
 /** Policy sets and where they apply (HCP API: policy sets). */
-
-const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 const add = async (set: PolicySet, { relation, ids }: Targets, pointer: string): Promise<PolicySet> => {
   const changed = await relate(set, related[relation], ids);
@@ -89,7 +87,7 @@ const create =
     const { settings, targets } = await readNewPolicySet(request, subject.organization);
     const prepared = await connecting.prepare(request, subject.organization);
     let set = await createPolicySet(settings);
-    if (!set) throw taken();
+    if (!set) throw nameTaken();
     if (prepared) set = await connectNew(connecting, prepared, set, principal.userId);
     for (const target of targets) set = await add(set, target, `/data/relationships/${target.relation}`);
     return created(policySetDocument(set));
@@ -113,7 +111,7 @@ const update =
     const current = await getPolicySet(subject.id);
     if (!current) throw notFound('The policy set was deleted at the same time.');
     await checkIfMatch(request, current, 'policy set');
-    throw taken();
+    throw nameTaken();
   };
 
 /** Idempotent. */

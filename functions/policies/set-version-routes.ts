@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
-import { conflict, notFound, unprocessable } from '../api/errors.ts';
+import { conflict, keyTaken, notFound, unprocessable } from '../api/errors.ts';
 import { versionGuard, withEtag } from '../api/guard.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
@@ -58,7 +58,6 @@ const listVersions = async ({ request, subject }: Context<PolicySet>): Promise<A
   return list(request, page, total, data);
 };
 
-const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
 const maxParameters = 100;
 
 const createParameter = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
@@ -67,7 +66,7 @@ const createParameter = async ({ request, subject }: Context<PolicySet>): Promis
     throw unprocessable('/data', `a policy set has at most ${maxParameters} parameters`);
   }
   const parameter = await createVariable(subject.id, values);
-  if (!parameter) throw taken();
+  if (!parameter) throw keyTaken();
   return created(parameterDocument(parameter));
 };
 
@@ -83,7 +82,7 @@ const updateParameter = async (context: Context<PolicySet>): Promise<Answer> => 
   const parameter = await find(context);
   const change = (current: Variable) => readParameterChange(context.request, current);
   const updated = await updateVariable(parameter, await versionGuard(context, parameter, 'parameter', change));
-  if (!updated) throw taken();
+  if (!updated) throw keyTaken();
   return shown(updated);
 };
 

@@ -1,6 +1,6 @@
 import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, many, noContent, ok, type Resource } from '../api/answer.ts';
-import { badRequest, conflict, notFound, unprocessable } from '../api/errors.ts';
+import { badRequest, conflict, nameTaken, notFound } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
@@ -22,8 +22,6 @@ import {
   updateProject,
 } from './records.ts';
 import { effectiveBindings } from './tag-routes.ts';
-
-const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 const maxNames = 100;
 
@@ -71,7 +69,7 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
 const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
   const settings = await readNewProject(request, subject.organization);
   const project = await withPool(() => createProject(settings));
-  if (!project) throw taken();
+  if (!project) throw nameTaken();
   return created(projectDocument(project, granted));
 };
 
@@ -118,7 +116,7 @@ const update =
       const current = await getProject(subject.id);
       if (!current) throw notFound('The project was deleted at the same time.');
       await checkIfMatch(request, current, 'project');
-      throw taken();
+      throw nameTaken();
     }
     if (change.inheritsExecutionMode !== undefined) await carry(updated);
     if (change.autoDestroyActivityDuration !== undefined) await carryAutoDestroy(updated);

@@ -1,5 +1,5 @@
 import { type Answer, created, json, noContent, type Resource } from '../api/answer.ts';
-import { notFound, unprocessable } from '../api/errors.ts';
+import { nameTaken, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
@@ -66,14 +66,14 @@ const shown = async (context: Context<Subject>, sets: ProviderSet[]): Promise<Sh
       projectIds: projects.flatMap(({ id }) => (set.projectIds?.has(id) ? [id] : [])),
     }),
   );
-  const wanted = include.of(context.request);
-  if (wanted.size === 0) return { data };
+  const includes = include.of(context.request);
+  if (includes.size === 0) return { data };
   const { principal } = context;
   return {
     data,
     included: [
-      ...(wanted.has('workspaces') ? await workspaceDocuments(principal, workspaces) : []),
-      ...(wanted.has('projects') ? await projectDocuments(principal, projects) : []),
+      ...(includes.has('workspaces') ? await workspaceDocuments(principal, workspaces) : []),
+      ...(includes.has('projects') ? await projectDocuments(principal, projects) : []),
     ],
   };
 };
@@ -89,8 +89,6 @@ const page = async (context: Context<Subject>, sets: ProviderSet[]): Promise<Ans
   return list(context.request, at, sets.length, data, included);
 };
 
-const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
-
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const values = await readNewProviderSet(request, subject.organization);
@@ -98,7 +96,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
     throw unprocessable('/data', `${subject.organization} has ${maxProviderSets} provider sets, the maximum`);
   }
   const set = await createProviderSet(subject.record, values);
-  if (!set) throw taken();
+  if (!set) throw nameTaken();
   return created((await shown(context, [set])).data[0] as Resource);
 };
 
@@ -111,7 +109,7 @@ const update = async (context: Context<ProviderSet>): Promise<Answer> => {
   const current = await getProviderSet(subject.id);
   if (!current) throw notFound('The provider set was deleted at the same time.');
   await checkIfMatch(request, current, 'provider set');
-  throw taken();
+  throw nameTaken();
 };
 
 const remove = async ({ subject }: Context<ProviderSet>): Promise<Answer> => {

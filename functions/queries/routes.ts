@@ -62,9 +62,9 @@ const included = async ({ request }: Context<Subject>, runs: QueryRun[]): Promis
 };
 
 const create = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
-  const wanted = await readNewQuery(request, subject);
+  const input = await readNewQuery(request, subject);
   await checkRoom(subject.organization, 'query runs');
-  return created(queryRunDocument(await createQueryRun(subject, wanted, principal.userId), request.baseUrl));
+  return created(queryRunDocument(await createQueryRun(subject, input, principal.userId), request.baseUrl));
 };
 
 const single = async (context: Context<QueryRun>): Promise<Answer> => {

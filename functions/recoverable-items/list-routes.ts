@@ -45,15 +45,17 @@ const included = async (
   { request, principal, subject }: Context<InOrganization>,
   shown: Recoverable[],
 ): Promise<Resource[] | undefined> => {
-  const wanted = include.of(request);
-  if (wanted.size === 0) return undefined;
+  const includes = include.of(request);
+  if (includes.size === 0) return undefined;
   const granted = await principal.onWorkspaces(subject.organization, shown);
   const ids = (of: (workspace: Recoverable) => string | undefined) =>
     [...new Set(shown.map(of))].filter((id) => id !== undefined);
-  const users = wanted.has('deleted_by') ? await Promise.all(ids(({ deletedBy }) => deletedBy).map(getUser)) : [];
-  const projects = wanted.has('project') ? await getProjects(ids(({ projectId }) => projectId)) : [];
+  const users = includes.has('deleted_by') ? await Promise.all(ids(({ deletedBy }) => deletedBy).map(getUser)) : [];
+  const projects = includes.has('project') ? await getProjects(ids(({ projectId }) => projectId)) : [];
   return [
-    ...(wanted.has('recoverable') ? shown.map((workspace) => workspaceDocument(workspace, granted(workspace.id))) : []),
+    ...(includes.has('recoverable')
+      ? shown.map((workspace) => workspaceDocument(workspace, granted(workspace.id)))
+      : []),
     ...users.flatMap((user) => (user ? [userDocument(user)] : [])),
     ...(await projectDocuments(principal, projects)),
   ];

@@ -39,8 +39,8 @@ const followAgain = async ({ id, organization, vcsRepo }: Recoverable, projectId
   try {
     await checkConnection(vcsRepo, organization, (client) => serves(client, projectId), 'for this project');
     const { identifier, branch, ingressSubmodules, tagsRegex, oauthTokenId, installationId } = vcsRepo;
-    const wanted = { identifier, branch, ingressSubmodules, tagsRegex, oauthTokenId, installationId };
-    const followed = await followChoice(await chosen(wanted), id);
+    const repository = { identifier, branch, ingressSubmodules, tagsRegex, oauthTokenId, installationId };
+    const followed = await followChoice(await chosen(repository), id);
     return { vcsRepo: followed, vcsFollows: followsOf(followed), vcsMoves: 0 };
   } catch (error) {
     if ((error as Error).name === 'ApiError') return { vcsRepo: null, vcsFollows: '', vcsMoves: 0 };

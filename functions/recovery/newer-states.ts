@@ -54,7 +54,7 @@ const holderOf = async (workspace: Workspace): Promise<{ holder: object; lockedA
   const userId = (await getOrganization(workspace.organization))?.createdBy;
   if (!userId) return undefined;
   const at = new Date().toISOString();
-  const reason = 'The platform was restored to an earlier time; the last state is brought in.';
+  const reason = 'The platform was restored to an earlier time; the latest state is being recovered.';
   const locked = await update<Workspace>(keys.workspace(workspace.id), {
     set: { lock: { kind: 'user', userId, reason, at } },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(#lock)',

@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
-import { notFound, unprocessable } from '../api/errors.ts';
+import { keyTaken, notFound, unprocessable } from '../api/errors.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
@@ -15,15 +15,13 @@ import {
   updateReservedTagKey,
 } from './records.ts';
 
-const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
-
 const create = async ({ request, subject: { organization: name } }: Context<InOrganization>): Promise<Answer> => {
   const values = readNewReservedTagKey(request);
   if ((await listReservedTagKeys(name)).length >= maxReservedTagKeys) {
     throw unprocessable('/data', `${name} has ${maxReservedTagKeys} reserved tag keys, the maximum. Delete one first`);
   }
   const reservedKey = await createReservedTagKey(name, values);
-  if (!reservedKey) throw taken();
+  if (!reservedKey) throw keyTaken();
   return created(reservedTagKeyDocument(reservedKey));
 };
 
@@ -36,7 +34,7 @@ const listOfOrganization = async ({ request, subject }: Context<InOrganization>)
 const update = async ({ request, subject }: Context<ReservedTagKey>): Promise<Answer> => {
   const change = readReservedTagKeyChange(request);
   const updated = Object.keys(change).length ? await updateReservedTagKey(subject, change) : subject;
-  if (updated === 'name taken') throw taken();
+  if (updated === 'name taken') throw keyTaken();
   if (!updated) throw notFound('The reserved tag key was deleted at the same time.');
   return ok(reservedTagKeyDocument(updated));
 };

@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
-import { type ApiError, conflict, notFound, unprocessable } from '../api/errors.ts';
+import { type ApiError, conflict, nameTaken, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
@@ -70,8 +70,6 @@ const single = async (context: Context<Subject>, record: Task): Promise<Answer> 
   return withEtag(ok(data[0] as Resource, included), record);
 };
 
-const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
-
 const checkGlobal = async (name: string, global: Task['global'] | undefined): Promise<void> => {
   if (!global?.enabled || (await countGlobalTasks(name)) < maxGlobalTasks) return;
   const pointer = '/data/attributes/global-configuration';
@@ -89,7 +87,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const settings = await readNewTask(context.request, name);
   await checkGlobal(name, settings.global);
   const task = await createTask(name, settings);
-  if (!task) throw taken();
+  if (!task) throw nameTaken();
   return created(taskDocument(task, []));
 };
 
@@ -110,7 +108,7 @@ const update = async (context: Context<Task>): Promise<Answer> => {
     const current = await getTask(subject.id);
     if (!current) throw notFound('The run task was deleted at the same time.');
     await checkIfMatch(request, current, 'run task');
-    throw taken();
+    throw nameTaken();
   }
   return single(context, updated);
 };

@@ -6,14 +6,14 @@ import type { NotificationPayload, UrlDestinationType } from './notifications.ts
 /** A notification in the format of each kind of destination. Pure. */
 
 /** On one line: a line break would end a link, or begin a quotation. */
-const line = (text: string, most = 300): string => {
+const line = (text: string, maxLength = 300): string => {
   const flat = text.replaceAll(/\s+/g, ' ').trim();
-  return flat.length > most ? `${flat.slice(0, most - 1)}…` : flat;
+  return flat.length > maxLength ? `${flat.slice(0, maxLength - 1)}…` : flat;
 };
 
 /** Escapes `&`, `<` and `>`, which make mentions and links (Slack: formatting text; MessageCard: HTML). */
-const escaped = (text: string, most?: number): string =>
-  line(text, most).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escaped = (text: string, maxLength?: number): string =>
+  line(text, maxLength).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 export type Payload = NotificationPayload | WorkspacePayload | HealthPayload | ChangeRequestPayload;
 

@@ -58,8 +58,8 @@ export interface ResultCount {
   errored: number;
 }
 
-const bad = ({ status }: PolicyOutcome): boolean => status !== 'passed';
-const blocking = (outcome: PolicyOutcome): boolean => bad(outcome) && outcome.enforcementLevel !== 'advisory';
+const isFailed = ({ status }: PolicyOutcome): boolean => status !== 'passed';
+const blocking = (outcome: PolicyOutcome): boolean => isFailed(outcome) && outcome.enforcementLevel !== 'advisory';
 
 export const resultCount = (sets: PolicySetOutcome[]): ResultCount => {
   const all = sets.flatMap(({ outcomes }) => outcomes);
@@ -114,9 +114,9 @@ export interface CheckCount {
 export const checkCount = (sets: PolicySetOutcome[]): CheckCount => {
   const all = sets.flatMap(({ outcomes }) => outcomes);
   const at = (level: EnforcementLevel) =>
-    all.filter((outcome) => bad(outcome) && outcome.enforcementLevel === level).length;
+    all.filter((outcome) => isFailed(outcome) && outcome.enforcementLevel === level).length;
   return {
-    passed: all.filter((outcome) => !bad(outcome)).length,
+    passed: all.filter((outcome) => !isFailed(outcome)).length,
     'advisory-failed': at('advisory'),
     'soft-failed': at('soft-mandatory'),
     'hard-failed': at('hard-mandatory') + sets.filter(({ error }) => error).length,

@@ -37,10 +37,10 @@ export const autoDestroy = 'auto-destroy';
 /** Creator of runs that assess the health of a workspace (health.ts). */
 export const healthAssessment = 'health-assessment';
 
-const others = [versionControl, autoDestroy, healthAssessment];
+const platformCreators = [versionControl, autoDestroy, healthAssessment];
 
 /** Whether a run's creator is a user. */
-export const isUser = (createdBy: string): boolean => !others.includes(createdBy);
+export const isUser = (createdBy: string): boolean => !platformCreators.includes(createdBy);
 
 /** Display name of a creator without a user: the committer. */
 export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>

@@ -50,10 +50,10 @@ const usual: Record<PhaseName, Artifact[]> = {
 export const artifactUrls = async (
   runId: string,
   phase: PhaseName,
-  which = usual[phase],
+  names = usual[phase],
 ): Promise<Partial<Record<Artifact, string>>> =>
   Object.fromEntries(
-    await Promise.all(which.map(async (artifact) => [artifact, await artifactUrl(runId, phase, artifact)])),
+    await Promise.all(names.map(async (artifact) => [artifact, await artifactUrl(runId, phase, artifact)])),
   );
 
 /** Without a SHA-256 a state is uploaded to a key that is never read. */

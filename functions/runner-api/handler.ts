@@ -161,8 +161,8 @@ const stateChanges = async ({ run, phase }: Caller, event: Event): Promise<objec
   const { before, first, changes } = parse(bodies.stateChanges, event);
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   // Later ones follow what was taken in answer to the call before.
-  const has = first ? (await getWorkspace(run.workspaceId))?.state?.md5 : before;
-  if (has !== before) throw new ProtocolError(409, 'before: not the current state of the workspace');
+  const currentMd5 = first ? (await getWorkspace(run.workspaceId))?.state?.md5 : before;
+  if (currentMd5 !== before) throw new ProtocolError(409, 'before: not the current state of the workspace');
   await keepChanges(run, before, Buffer.from(changes, 'base64'));
   return {};
 };
@@ -182,12 +182,12 @@ const report = async ({ run, phase, token }: Caller, event: Event): Promise<Repo
     const [job, urls] = await Promise.all([begin(handed, { handedOver: true }), laterUrls(run, phase, undefined)]);
     return { next: 'hold', job, laterUrls: urls };
   }
-  const [held, version] = await Promise.all([
+  const [reported, version] = await Promise.all([
     reportPhase(run, phase, report, holdSeconds),
     report.stateVersionId ? getStateVersionOfRun(report.stateVersionId, run.id) : undefined,
   ]);
   const [then, urls] = await Promise.all([
-    held ? settled(held).then((current) => next({ run: current, phase, token })) : undefined,
+    reported ? settled(reported).then((current) => next({ run: current, phase, token })) : undefined,
     laterUrls(run, phase, version),
   ]);
   if (then?.action === 'apply') return { next: 'hold', job: then.job, laterUrls: urls };
@@ -209,8 +209,8 @@ const pauseGrowth = 1.5;
 /** A runner that stands by asks what is next. */
 const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
   const over = isFinal(run.status) || run.cancel || run.decision?.action === 'discard' || phase !== 'plan';
-  const taken = run.apply.claimHash !== undefined;
-  if (over || taken) return { action: 'exit' };
+  const isClaimed = run.apply.claimHash !== undefined;
+  if (over || isClaimed) return { action: 'exit' };
   if (run.apply.offeredAt) {
     const claimed = await claimHeldApply(run, token);
     return claimed ? { action: 'apply', job: await begin(claimed, { handedOver: true }) } : { action: 'exit' };

@@ -14,6 +14,8 @@ const pieceBytes = 65_536;
  * readers see it within 300 ms.
  */
 const gatherMs = 200;
+/** What every log begins with is sent with what follows it, or after this long. */
+const headingMs = 1000;
 /** How long sending the end of a log is retried. */
 const closingMs = 300_000;
 
@@ -36,6 +38,9 @@ export class PhaseLog {
   readonly #heed: (beat: Heartbeat) => void;
   #written = 0;
   #sent = 0;
+  /** So many bytes alone are not worth a request. */
+  #heading = stx.length;
+  #headingTimer: NodeJS.Timeout | undefined;
   #cut = false;
   #closed = false;
   /** Sending has stopped: the rest is not sent. */
@@ -72,6 +77,18 @@ export class PhaseLog {
     this.#limited(Buffer.from(this.#mask.text(text.endsWith('\n') ? text : `${text}\n`)));
   }
 
+  /** The first lines, which a reader can wait for until there are more. */
+  head(text: string): void {
+    const isFirst = this.#written === stx.length;
+    this.note(text);
+    if (!isFirst) return;
+    this.#heading = this.#written;
+    this.#headingTimer = setTimeout(() => {
+      this.#heading = stx.length;
+      this.#wake?.();
+    }, headingMs).unref();
+  }
+
   /** An error, formatted like Terraform's. */
   error(text: string): void {
     this.note(`\n\u001B[31m\u001B[1mError: \u001B[0m${text}`);
@@ -92,6 +109,7 @@ export class PhaseLog {
   async close({ send = true } = {}): Promise<void> {
     this.end();
     this.#enough = !send;
+    clearTimeout(this.#headingTimer);
     this.#hurry.abort();
     this.#wake?.();
     await Promise.race([this.#sending, sleep(closingMs, undefined, { ref: false })]);
@@ -119,8 +137,7 @@ export class PhaseLog {
 
   async #loop(): Promise<void> {
     try {
-      // The framing alone is not worth a request.
-      while (this.#written === stx.length && !this.#closed) await this.#more();
+      while (this.#written <= this.#heading && !this.#closed) await this.#more();
       while (!this.#hurry.signal.aborted || (this.#sent < this.#written && !this.#enough)) {
         if (this.#sent === this.#written) await this.#more();
         else await this.#piece();

@@ -65,7 +65,7 @@ export const freezeVariables = async (
   workspace: Home,
   runId: string,
   runVariables: Run['variables'],
-  { more = [], reserved }: { more?: FrozenVariable[]; reserved?: RegExp } = {},
+  { more: additional = [], reserved }: { more?: FrozenVariable[]; reserved?: RegExp } = {},
 ): Promise<string | undefined> => {
   const effective = (await effectiveVariables(workspace)).filter(
     ({ variable: { category, key } }) => category !== 'env' || !reserved?.test(key),
@@ -73,7 +73,7 @@ export const freezeVariables = async (
   const own = runVariables.map(ofRun);
   const ranked = (from: number, to: number) =>
     effective.filter(({ rank }) => from <= rank && rank < to).map(({ variable }) => freeze(variable));
-  const rising = [...ranked(0, runRank), ...own, ...ranked(runRank, Infinity), ...more];
+  const rising = [...ranked(0, runRank), ...own, ...ranked(runRank, Infinity), ...additional];
   return storeInputs(runId, [
     ...new Map(rising.map((variable) => [`${variable.category} ${variable.key}`, variable])).values(),
   ]);

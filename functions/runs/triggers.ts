@@ -115,6 +115,9 @@ export const deleteRunTrigger = async ({ id, workspaceId, sourceableId }: RunTri
 
 /** Of a workspace that is deleted, in both directions. */
 export const deleteRunTriggersOf = async (workspaceId: string): Promise<void> => {
-  const both = await Promise.all([listRunTriggers(workspaceId, 'inbound'), listRunTriggers(workspaceId, 'outbound')]);
-  for (const trigger of both.flat()) await deleteRunTrigger(trigger);
+  const directions = await Promise.all([
+    listRunTriggers(workspaceId, 'inbound'),
+    listRunTriggers(workspaceId, 'outbound'),
+  ]);
+  for (const trigger of directions.flat()) await deleteRunTrigger(trigger);
 };

@@ -60,12 +60,12 @@ export const endFetch = async (name: PackageName, sha256?: string): Promise<void
 /** How many packages a day the platform fetches, for one organization and in all: a run may ask for any that exist. */
 const maxFetches = { organization: 100, all: 1000 };
 
-const counts = async (of: string, most: number): Promise<boolean> =>
+const counts = async (of: string, max: number): Promise<boolean> =>
   (await update(keys.sharedProviderFetches(of, new Date().toISOString().slice(0, 10)), {
     set: { expiresAt: seconds() + 2 * day },
     add: { fetches: 1 },
     condition: 'attribute_not_exists(fetches) OR fetches < :most',
-    values: { ':most': most },
+    values: { ':most': max },
   })) !== undefined;
 
 /** Counts one more; false when there have been enough today. */

@@ -119,8 +119,8 @@ export const personFrom = async (
     const idToken = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken & Claims;
     if (isComplete(settings, idToken) || !server.userinfo_endpoint) return personOf(settings, idToken);
     const response = await oauth.userInfoRequest(server, client, tokens.access_token, options);
-    const more = await oauth.processUserInfoResponse(server, client, idToken.sub, response);
-    return personOf(settings, { ...more, ...idToken });
+    const userInfo = await oauth.processUserInfoResponse(server, client, idToken.sub, response);
+    return personOf(settings, { ...userInfo, ...idToken });
   } catch (error) {
     throw readableFailure(error, settings);
   }

@@ -93,14 +93,14 @@ export const purgeState = async (version: StateVersion): Promise<StateVersion | 
   const again = version.status === 'backing_data_permanently_deleted';
   if (!purged && !again) return undefined;
   const { workspaceId, id, sha256, outputsSha256, uploadKey } = version;
-  const held = [
+  const objectKeys = [
     objects.state(workspaceId, id, sha256),
     jsonKey(version),
     objects.outputs(workspaceId, id, outputsSha256),
     objects.upload(jsonUploadName(id)),
     ...(uploadKey ? [uploadKey] : []),
   ];
-  for (const key of held) await putObject(key, '');
+  for (const key of objectKeys) await putObject(key, '');
   await update(keys.stateVersion(id), { remove: ['summary'], condition: 'attribute_exists(pk)' });
   return purged ?? version;
 };

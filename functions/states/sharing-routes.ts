@@ -43,13 +43,13 @@ const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
 /** Every other workspace of the organization. */
 const listEveryone = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
   const page = pageOf(request);
-  const others: WorkspaceFilter = {
+  const filter: WorkspaceFilter = {
     mayFit: ({ name }) => name !== subject.name,
     within: await principal.reach(subject.organization, 'workspace:read'),
     byTags: false,
     descending: false,
   };
-  const { items, total, more } = await findWorkspaces(subject.organization, others, page, { records: (all) => all });
+  const { items, total, more } = await findWorkspaces(subject.organization, filter, page, { records: (all) => all });
   return list(request, page, totalOf(page, total, more), await workspaceDocuments(principal, items));
 };
 

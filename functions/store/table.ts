@@ -1,4 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  BatchGetItemCommand,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { environment } from '../environment.ts';
 import { withRecord } from './change-record.ts';
@@ -68,7 +76,7 @@ export const get = async <T>(key: Key, consistent = true): Promise<T | undefined
   countRead();
   if (!isPossible(key)) return undefined;
   const input = { TableName: environment.tableName, Key: packed(key), ConsistentRead: consistent };
-  const { Item } = await dynamodb('GetItem', input);
+  const { Item } = await dynamodb('GetItem', GetItemCommand, input);
   return unpacked<T>(Item);
 };
 
@@ -80,7 +88,7 @@ export const put = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition, names);
   const done = await whenTrue(() =>
-    dynamodb('PutItem', {
+    dynamodb('PutItem', PutItemCommand, {
       TableName: environment.tableName,
       Item: packed(item),
       ConditionExpression,
@@ -120,7 +128,7 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   const condition = clauses.length ? change.condition : (change.condition ?? 'attribute_exists(pk)');
   const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
-    dynamodb('UpdateItem', {
+    dynamodb('UpdateItem', UpdateItemCommand, {
       TableName: environment.tableName,
       Key: packed(key),
       UpdateExpression: clauses.join(' ') || undefined,
@@ -141,7 +149,7 @@ export const remove = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition ?? 'attribute_exists(pk)', names);
   const done = await whenTrue(() =>
-    dynamodb('DeleteItem', {
+    dynamodb('DeleteItem', DeleteItemCommand, {
       TableName: environment.tableName,
       Key: packed(key),
       ConditionExpression,
@@ -210,7 +218,7 @@ const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
     else condition += range.from !== undefined ? ' AND #sk >= :from' : ' AND #sk <= :to';
   }
   countRead();
-  const { Items = [], LastEvaluatedKey } = await dynamodb('Query', {
+  const { Items = [], LastEvaluatedKey } = await dynamodb('Query', QueryCommand, {
     TableName: environment.tableName,
     IndexName: range.index,
     KeyConditionExpression: condition,
@@ -240,7 +248,7 @@ const getBatch = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   let pending = [...distinct.values()].map(packed);
   while (pending.length) {
     countRead();
-    const answer = await dynamodb('BatchGetItem', {
+    const answer = await dynamodb('BatchGetItem', BatchGetItemCommand, {
       RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } },
     });
     for (const attributes of answer.Responses?.[environment.tableName] ?? []) {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
-import { notFound, unprocessable } from '../api/errors.ts';
+import { keyTaken, notFound, unprocessable } from '../api/errors.ts';
 import { versionGuard, withEtag } from '../api/guard.ts';
 import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import type { Permission } from '../api/permissions/permissions.ts';
@@ -54,8 +54,6 @@ const checkTestVariable = (owner: Owner, { key, category }: Pick<Variable, 'key'
   }
 };
 
-const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
-
 const checkRoom = (owner: Owner): void => {
   const maxVariables = maxOf.variableIds;
   if ('global' in owner && (owner.variableIds?.size ?? 0) >= maxVariables) {
@@ -75,7 +73,7 @@ const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => 
   checkTestVariable(subject, values);
   checkRoom(subject);
   const variable = await createVariable(subject.id, values);
-  if (!variable) throw taken();
+  if (!variable) throw keyTaken();
   return created(variableDocument(variable));
 };
 
@@ -95,7 +93,7 @@ const update = async (context: Context<Owner>): Promise<Answer> => {
   checkBuildVariable(context.subject, { ...variable, ...change(variable) });
   checkTestVariable(context.subject, { ...variable, ...change(variable) });
   const updated = await updateVariable(variable, await versionGuard(context, variable, 'variable', change));
-  if (!updated) throw taken();
+  if (!updated) throw keyTaken();
   return shown(updated);
 };
 

@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
-import { notFound, unprocessable } from '../api/errors.ts';
+import { nameTaken, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, type Page, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
@@ -45,8 +45,6 @@ import {
 
 /** Variable sets: what they are, what is in them (variables.ts), and what they are applied to. */
 
-const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
-
 const tooMany = (kind: Kind) =>
   unprocessable('/data', `${kind}: a variable set is applied to at most ${maxOf[idsOf[kind]]}`);
 
@@ -59,7 +57,7 @@ const apply = async (set: VariableSet, kind: Kind, ids: string[]): Promise<Varia
 const create = async ({ request, subject, granted }: Context<NewInOrganization>): Promise<Answer> => {
   const { set: settings, variables, targets } = await readNewVariableSet(request, subject.organization);
   let set = await createVariableSet(settings);
-  if (!set) throw taken();
+  if (!set) throw nameTaken();
   for (const { kind, ids } of targets) set = await apply(set, kind, ids);
   for (const variable of variables) await createVariable(set.id, variable);
   return created(variableSetDocument(variables.length ? await again(set) : set, granted));
@@ -73,9 +71,9 @@ const again = async ({ id }: VariableSet): Promise<VariableSet> => {
 
 /** What a set is applied to becomes exactly that. */
 const replace = async (set: VariableSet, { kind, ids }: Targets): Promise<void> => {
-  const had = set[idsOf[kind]] ?? new Set<string>();
-  const added = ids.filter((id) => !had.has(id));
-  const removed = [...had].filter((id) => !ids.includes(id));
+  const before = set[idsOf[kind]] ?? new Set<string>();
+  const added = ids.filter((id) => !before.has(id));
+  const removed = [...before].filter((id) => !ids.includes(id));
   await apply(set, kind, added);
   await withdrawVariableSet(set, idsOf[kind], removed);
 };
@@ -87,7 +85,7 @@ const update = async (context: Context<VariableSet>): Promise<Answer> => {
   const updated = Object.keys(change).length ? await updateVariableSet(subject, change, editor) : subject;
   if (!updated) {
     await checkIfMatch(request, await again(subject), 'variable set');
-    throw taken();
+    throw nameTaken();
   }
   for (const target of targets) await replace(updated, target);
   const latest = targets.length ? await again(updated) : updated;

@@ -49,11 +49,16 @@ export const pausedUntil = (
   return new Date(Math.min(most, Math.max(until, Date.now() + 1000))).toISOString();
 };
 
-const said = (body: Buffer): string => {
+/** What the forge says about it, on one line, without the token: it might repeat what it was sent. */
+const said = (body: Buffer, secret: string): string => {
   try {
     const { message, error } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
     const text = [message, error].find((one) => typeof one === 'string') as string | undefined;
-    return text ? `: ${text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200)}` : '';
+    if (!text) return '';
+    return `: ${text
+      .replaceAll(secret, '…')
+      .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+      .slice(0, 200)}`;
   } catch {
     return '';
   }
@@ -63,8 +68,8 @@ const refused = [401, 403];
 const passing = [500, 502, 503, 504];
 
 /** The error for a failed status. */
-export const failureOf = (name: string, status: number, body: Buffer): ForgeError => {
-  const detail = said(body);
+export const failureOf = (name: string, status: number, body: Buffer, secret: string): ForgeError => {
+  const detail = said(body, secret);
   if (refused.includes(status))
     return new ForgeError('refused', `${name} refused the token (${status}${detail})`, status);
   if (status === 404) return new ForgeError('missing', `${name} found nothing (404${detail})`, status);
@@ -123,7 +128,7 @@ const once = async (connection: Connection, request: ForgeRequest, totalMs: numb
   }
   if (answer.status === 401) await onProblem?.({ broken: `${name} no longer accepts the token` });
   const ok = answer.status >= 200 && answer.status < 300;
-  if (!ok && !accept.includes(answer.status)) throw failureOf(name, answer.status, answer.body);
+  if (!ok && !accept.includes(answer.status)) throw failureOf(name, answer.status, answer.body, secret);
   if (answer.body.length >= most) throw new ForgeError('unexpected', `${name} answered more than ${most} bytes`);
   return { status: answer.status, headers: answer.headers, body: parsed(name, answer) };
 };

@@ -13,7 +13,7 @@ export type CommitRef = NonNullable<Run['commit']>;
 export interface CommitRecord extends CommitRef {
   id: string;
   organization: string;
-  /** Raised by everybody who wants a look; the writer goes on until it stays. */
+  /** Raised by each request for an update; the writer continues until it no longer changes. */
   wanted: number;
   holder?: string;
   leaseUntil?: string;
@@ -60,7 +60,7 @@ export const registerVersion = async (
   return { commit: id };
 };
 
-/** Somebody wants its status to be looked at. */
+/** Requests an update of its status. */
 export const want = async (commit: CommitRef, organization: string): Promise<CommitRecord> => {
   const id = commitId(commit);
   const record = await update<CommitRecord>(keys.commit(id), {
@@ -74,7 +74,7 @@ type Row = RunOfCommit | VersionOfCommit;
 
 export const runsAmong = (rows: Row[]): RunOfCommit[] => rows.flatMap((row) => ('runId' in row ? [row] : []));
 
-/** What it started. */
+/** What the commit started. */
 export const rowsOf = (id: string): Promise<(Row & Key)[]> =>
   queryAll<Row & Key>({ pk: keys.commit(id).pk, prefix: 'RUN#' });
 
@@ -85,7 +85,7 @@ export const outcomeOf = (run: Run): Outcome => ({
   ...ofRun(run),
 });
 
-/** How its runs and policy sets go. 1 query, 1 read for 100 runs, 2 for each policy set. */
+/** The progress of its runs and policy sets. 1 query, 1 read for 100 runs, 2 for each policy set. */
 export const outcomesOf = async (id: string): Promise<{ runs: Run[]; outcomes: Outcome[] }> => {
   const rows = await rowsOf(id);
   const runs = await batchGet<Run & Key>(runsAmong(rows).map(({ runId }) => keys.run(runId)));

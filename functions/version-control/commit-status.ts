@@ -17,23 +17,23 @@ import { aggregated, type Outcome } from './status-words.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
 /**
- * Statuses of commits: how the plans of their runs go. One writer at a time posts for a commit, and only what is new: whoever
- * finds another at work leaves a note, and that one looks again.
+ * Statuses of commits: the progress of their runs' plans. One writer at a time posts for a commit, and only what has
+ * changed; a function that finds the lease taken raises `wanted`, so that its holder looks again.
  */
 
 const leaseSeconds = 20;
 const spacingMs = 2_000;
-/** Of the first ones: a plan that is quick should not have its result wait for the words that it runs. */
+/** Of the first posts: the result of a short plan should not have to wait for the status that it is running. */
 const firstSpacingMs = 500;
 const firstPosts = 6;
 const workMs = 45_000;
 const maxPosts = 300;
 
-/** After many posts they are rarer: forges count them. */
+/** Longer after many posts: forges limit their number. */
 const spacingOf = ({ posts = 0 }: CommitRecord): number =>
   posts >= 100 ? 60_000 : posts >= 20 ? 10_000 : posts >= firstPosts ? spacingMs : firstSpacingMs;
 
-/** Undefined while somebody else has it. */
+/** Undefined while another writer has it. */
 const lease = (id: string, holder: string): Promise<CommitRecord | undefined> =>
   update<CommitRecord>(keys.commit(id), {
     set: { holder, leaseUntil: new Date(Date.now() + leaseSeconds * 1000).toISOString() },
@@ -81,7 +81,7 @@ const maxWaitMs = 10_000;
 /** Posts until the lease is renewed, and what was posted is stored. */
 const perBatch = 20;
 
-/** After very many posts, only how it ended. */
+/** Beyond the maximum, only final states are posted. */
 const isWorthPosting =
   ({ posts = 0, posted }: CommitRecord) =>
   (status: CommitStatus): boolean =>
@@ -135,7 +135,7 @@ const post = async (
   return 0;
 };
 
-/** What a forge does not want to know of this commit. */
+/** The forge does not have the commit or the repository, or rejects the status. */
 const gone = ['missing', 'unexpected'];
 
 const giveUp = async (record: CommitRecord, error: ForgeError): Promise<void> => {
@@ -155,7 +155,7 @@ const giveUp = async (record: CommitRecord, error: ForgeError): Promise<void> =>
   });
 };
 
-/** Later, by the sweep. */
+/** Leaves the rest to the sweep. */
 const putOff = (id: string, holder: string, seconds = 120): Promise<unknown> =>
   update(keys.commit(id), {
     set: dueIn(id, seconds),
@@ -164,7 +164,7 @@ const putOff = (id: string, holder: string, seconds = 120): Promise<unknown> =>
     values: { ':me': holder },
   });
 
-/** Has the commit's status say how its runs go now. */
+/** Posts the commit's current status. */
 export const updateStatus = async (id: string): Promise<void> => {
   const holder = randomUUID();
   const until = Date.now() + workMs;
@@ -193,7 +193,7 @@ export const updateStatus = async (id: string): Promise<void> => {
   await putOff(id, holder);
 };
 
-/** A run came to another status. */
+/** The status of a run has changed. */
 export const handler = async (event: { runId: string } | { commit: string }): Promise<void> => {
   if ('commit' in event) return updateStatus(event.commit);
   const run = await getRun(event.runId);
@@ -213,7 +213,7 @@ export const postUntriggered = async (
   if (!organization || (!aggregates && !organization.sendPassingStatusesForUntriggeredSpeculativePlans)) return;
   const commit = { tokenId, identifier, sha };
   const id = commitId(commit);
-  // One that has runs says how those go.
+  // The status of a commit with runs shows those.
   if (await get(keys.commit(id))) return;
   const record = await want(commit, name);
   const targetUrl = `${pagesOf(organization)}${commitPage(commit)}`;

@@ -5,7 +5,7 @@ import { update } from '../store/table.ts';
 import { getArchive, requestArchive, settleVersion, waitForArchive } from './archives.ts';
 import { fetchLater } from './handling.ts';
 
-/** Versions of commits whose content is not there: the forge may have it, so that nobody needs to upload or push again. */
+/** Fetches the commit of a version again when its content is missing, so that nobody has to push once more. */
 
 const dayMs = 86_400_000;
 

@@ -51,7 +51,7 @@ const downloadCommit = async (
   const { status } = answer;
   if (status === 200) return answer.body;
   const until = pausedUntil(status, answer.headers);
-  if (!until) throw failureOf(name, status, Buffer.alloc(0));
+  if (!until) throw failureOf(name, status, Buffer.alloc(0), secret);
   await onProblem?.({ pausedUntil: until });
   throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, status);
 };

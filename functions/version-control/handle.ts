@@ -33,9 +33,9 @@ import { filters, isTriggeredBy, matchesTag } from './triggers.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 import { ensureWebhook } from './webhooks.ts';
 
-/** From what happened at a forge to runs. */
+/** Turns deliveries into runs. */
 
-/** Which files changed: asked for once, and only when somebody wants to know. */
+/** The changed files: requested once, and only if a follower filters by them. */
 const changesOf = ({ access, repository }: Handling, moved: Moved): (() => Promise<string[] | undefined>) => {
   let asked: Promise<string[] | undefined> | undefined;
   return () => {
@@ -80,7 +80,7 @@ const runMove = async (
 
 const wordsOf = ({ queued, outdated, kept, held }: Record<RunOutcome, number>, what: string): string =>
   [
-    `Queued ${counted(queued, 'run')} for ${what}`,
+    queued || !(kept || held || outdated) ? `Queued ${counted(queued, 'run')} for ${what}` : `No run for ${what}`,
     ...(kept
       ? [`${counted(kept, 'workspace')} without a first run kept the configuration (queue-all-runs is off)`]
       : []),
@@ -128,7 +128,7 @@ const handlePush = async (handling: Handling, task: Pushed, { sets, modules }: O
   return { message: words.join('; ') || nobody(task, repository) };
 };
 
-/** Should the delivery that it was merged or closed have been lost. */
+/** In case the delivery of its merge was lost. */
 const releaseMerged = async ({ access, repository }: Handling, { id, vcsPull }: Workspace): Promise<void> => {
   if (vcsPull?.repository !== repository.id) return;
   const pull = await pullForges[repository.dialect].pull(access.call, repository.identifier, vcsPull.number);
@@ -151,7 +151,7 @@ const nobody = (task: RepositoryTask, { identifier }: FollowedRepository): strin
   return `Skipped: no workspace, policy set or module follows ${name} of ${identifier}`;
 };
 
-/** Of one follower alone: it was connected, or somebody looks for a newer commit. Undefined for other tasks. */
+/** Handles a task of a single follower: it was connected, or a user looks for a newer commit. Undefined for other tasks. */
 const decideOne = async (
   delivery: Delivery,
   repository: FollowedRepository,
@@ -169,7 +169,7 @@ const decideOne = async (
   return workspace && handleConnected(handling, workspace, task.kind === 'check');
 };
 
-/** Webhooks come from the repository that was connected; what is asked for by name may be of whoever has the name now. */
+/** Webhooks come from the connected repository; a request by name may reach another one that has taken the name. */
 const isAnother = async ({ access, repository }: Handling): Promise<boolean> => {
   const found = await access.forge.repository(access.call, repository.identifier);
   return found !== undefined && found.id !== repository.forgeId;
@@ -187,7 +187,7 @@ const handleConnected = async (handling: Handling, workspace: Workspace, isCheck
   }
   if (isCheck) await releaseMerged(handling, workspace);
   const outcome = await handleWorkspace(handling, workspace, isCheck ? mayStart(workspace) : first);
-  // Who checks has missed a delivery: its webhook may have been deleted or changed at the forge.
+  // A user who checks may have missed a delivery: the webhook may have been deleted or changed at the forge.
   if (isCheck) await ensureWebhook(access, repository, environment.publicUrl);
   return outcome;
 };
@@ -225,7 +225,7 @@ const decide = async (
 };
 
 /**
- * Does what a delivery is about, and says what came of it. May be repeated; what may pass is tried again by the sweep.
+ * Handles a delivery and records its outcome. May be repeated; the sweep retries temporary failures.
  */
 export const handleDelivery = async (
   { uuid, id }: { uuid: string; id: string },

@@ -16,8 +16,8 @@ import { claimPull, getPullRequest, keepPullRun, type PullRun, pullRunsOf } from
 import { filters, isTriggeredBy } from './triggers.ts';
 
 /**
- * Pull requests: speculative plans of their newest commit. What a delivery says of one is old by the time it is handled, so
- * the forge is asked. A fork's is never planned: a plan runs its author's code with the workspace's credentials.
+ * Pull requests: speculative plans of their newest commit. A delivery may be outdated when it is handled, so the pull
+ * request is read from the forge. Forks are never planned: a plan runs its author's code with the workspace's credentials.
  */
 
 /** Whether the workspace plans pull requests to that branch. */
@@ -35,7 +35,7 @@ export const isConcerned =
 
 const maxTries = 5;
 
-/** The pull request as the forge says it, and its number for that commit; nobody has learned of a newer one meanwhile. */
+/** The pull request as the forge has it, and the number of its newest commit. */
 const look = async (
   { access, repository }: Handling,
   number: number,
@@ -50,7 +50,7 @@ const look = async (
   throw new Error(`pull request ${number} of ${repository.id} changes all the time`);
 };
 
-/** Somebody's wish for other plans of the newest commit. */
+/** A user's request to plan the newest commit again. */
 export interface PlanRequest {
   /** Makes its plans others than those before, and the same each time. */
   id: string;
@@ -84,7 +84,7 @@ const planIn = async (
   await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });
   const message = commit.message || `Commit ${pull.headSha.slice(0, 7)}`;
   const by = request && { userId: request.userId, granted: request.granted(workspace.id) };
-  // As its version: the setting may be another by now.
+  // As its version: the setting may have changed since.
   const savePlan = version.provisional;
   const planOnly = !savePlan;
   await orchestration.queueRun({ id, workspace, version, message, planOnly, savePlan, commit: commitOf(followed), by });

@@ -64,12 +64,12 @@ const ownSettings = (
   if (inherits) return undefined;
   if (at) return own({ autoDestroyAt: at });
   if (duration) return own({ autoDestroyActivityDuration: duration });
-  const left = own({
+  const remaining = own({
     autoDestroyAt: at === undefined ? current.autoDestroyAt : null,
     autoDestroyActivityDuration: duration === undefined ? current.autoDestroyActivityDuration : null,
   });
-  const isLeft = left.autoDestroyAt || left.autoDestroyActivityDuration;
-  return inherits === false || (isLeft && current.inheritsAutoDestroy === false) ? left : undefined;
+  const isLeft = remaining.autoDestroyAt || remaining.autoDestroyActivityDuration;
+  return inherits === false || (isLeft && current.inheritsAutoDestroy === false) ? remaining : undefined;
 };
 
 const isSame = (change: AutoDestroyChange, current: AutoDestroyChange): boolean =>

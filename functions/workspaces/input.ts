@@ -185,8 +185,8 @@ export const readWorkspaceChange = async (
   }
   const moves = projectId !== undefined && projectId !== current?.projectId;
   if (current && (tags || moves)) {
-    const there = { organization, projectId: projectId ?? current.projectId, tags: moves ? [] : current.tags };
-    await checkOwnTags(there, tags ?? current.tags);
+    const target = { organization, projectId: projectId ?? current.projectId, tags: moves ? [] : current.tags };
+    await checkOwnTags(target, tags ?? current.tags);
   }
   const inherits = inheritsOf(input);
   if (inherits !== undefined) change.inheritsExecutionMode = inherits;

@@ -54,11 +54,11 @@ export const claimName = async (organization: string, name: string, entry: NameE
   if (!workspace) return holder.workspaceId;
   const renaming = Date.now() - Date.parse(holder.at) < renameSeconds * 1000;
   if (workspace.deletedAt ? holder.recovering && renaming : workspace.name === name || renaming) return undefined;
-  const taken = await put(
+  const isTaken = await put(
     { ...entryItem },
     { condition: 'workspaceId = :holder', values: { ':holder': holder.workspaceId } },
   );
-  return taken ? entry.workspaceId : undefined;
+  return isTaken ? entry.workspaceId : undefined;
 };
 
 const ofWorkspace = ({ workspaceId }: Pick<NameEntry, 'workspaceId'>) => ({

@@ -1,6 +1,6 @@
 import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
-import { conflict, forbidden, unprocessable } from '../api/errors.ts';
+import { conflict, forbidden, nameTaken } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Method, type Route, route } from '../api/route.ts';
@@ -21,8 +21,6 @@ import {
 } from './records.ts';
 
 /** Creates, changes and deletes workspaces; routes.ts reads them. */
-
-const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 /** Connects workspaces to repositories (version-control/vcs-repo.ts). */
 export interface Connecting<P> {
@@ -45,7 +43,7 @@ const create =
     const settings = await readNewWorkspace(request, subject.record);
     const prepared = await connecting.prepare(request, settings, settings);
     const workspace = await withPool(() => createWorkspace(settings));
-    if (!workspace) throw taken();
+    if (!workspace) throw nameTaken();
     if (subject.record.assessmentsEnforced && !workspace.assessmentsEnabled) await startHealthTimer(workspace.id);
     const by = principal.userId;
     const connected = prepared ? await connectNew(connecting, prepared, workspace, deleteWorkspace, by) : workspace;
@@ -80,9 +78,9 @@ const checkMove = async (
   projectId: string | undefined,
 ): Promise<void> => {
   if (projectId === undefined || projectId === subject.projectId) return;
-  const there = await principal.on({ organization: subject.organization, project: projectId });
-  if (!there.has('project:read')) throw noProject(projectId, subject.organization);
-  if (granted.has('workspace:move') && there.has('workspace:move')) return;
+  const grantedThere = await principal.on({ organization: subject.organization, project: projectId });
+  if (!grantedThere.has('project:read')) throw noProject(projectId, subject.organization);
+  if (granted.has('workspace:move') && grantedThere.has('workspace:move')) return;
   throw forbidden(
     `Workspace ${subject.name} cannot be moved: you need the permission workspace:move in both projects.`,
   );
@@ -103,7 +101,7 @@ const update =
     if (Object.keys(all).length === 0) return withEtag(ok(workspaceDocument(subject, granted)), subject);
     const updated = await withPool(() => updateWorkspace(subject, all, editor));
     if (typeof updated === 'string' && prepared) await connecting.abandon(prepared, subject, connection.vcsRepo);
-    if (updated === 'name taken') throw taken();
+    if (updated === 'name taken') throw nameTaken();
     if (updated === 'changed meanwhile') {
       await checkIfMatch(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
       throw conflict(`Workspace ${subject.name} was changed by another request at the same time. Try again.`);

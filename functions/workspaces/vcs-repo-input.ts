@@ -25,7 +25,7 @@ export const isBranch = (branch: string): boolean =>
   !/[\0-\x20~^:?*[\\\x7f]|\.\.|@\{|\/\/|^[/-]|\/$|\.$/.test(branch) &&
   branch.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));
 
-const optional = (most: number) => v.nullish(text(most));
+const optional = (maxLength: number) => v.nullish(text(maxLength));
 
 export const vcsRepoInput = v.strictObject({
   identifier: v.optional(v.pipe(v.string(), v.check(isIdentifier, 'must be like owner/name'))),

@@ -2,7 +2,9 @@ import { availableParallelism, cpus } from 'node:os';
 
 /** How often the processors are looked at while something waits or soon may. */
 const lookMs = 100;
-const defaultPauseMs = 1_000;
+const defaultPauseMs = 500;
+/** A task waits half of its time: for its own processes to start, for the platform, for a disk. */
+const perProcessor = 2;
 /** Of one processor: with so much idle, what runs is waiting for something else. */
 const idleShare = 0.5;
 
@@ -24,8 +26,8 @@ interface Waiting {
 
 /**
  * Which tasks run beside each other on one machine, in the order they come. Terraform keeps a processor busy or waits for a
- * cloud: as many tasks as there are processors begin at once, more when a processor is idle, and at least one a second, so
- * that tasks that hang or wait for a person hold nobody up for long.
+ * cloud: two tasks for each processor begin at once, more when a processor is idle, and at least two a second, so that tasks
+ * that hang or wait for a person hold nobody up for long.
  */
 export class Admission {
   readonly #running: () => number;
@@ -39,7 +41,7 @@ export class Admission {
 
   constructor({
     running,
-    slots = availableParallelism(),
+    slots = perProcessor * availableParallelism(),
     idle = idleProcessors(),
     maxPauseMs = defaultPauseMs,
   }: AdmissionOptions) {

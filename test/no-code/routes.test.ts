@@ -234,7 +234,7 @@ describe('a workspace created from a module', () => {
   });
 
   it.each([
-    [{ size: 'huge', count_of: '1' }, {}, 422, /value: of size must be one of small, large/],
+    [{ size: 'huge', count_of: '1' }, {}, 422, /value: size must be one of small, large/],
     [{ nosuch: '1', count_of: '1' }, {}, 422, /has no variable nosuch/],
     [{}, {}, 422, /the module needs values for count_of/],
     [{ count_of: '1' }, { 'working-directory': 'x' }, 422, /working-directory: cannot be set/],

@@ -61,6 +61,23 @@ describe('a log', () => {
     await log.close();
   });
 
+  it('sends its first lines with what follows them', async () => {
+    const { log, sent } = open();
+    log.head('Terraform v1.0.0\n');
+    log.write(Buffer.from('Initializing\n'));
+    await until('the first piece', () => sent.length);
+    expect(sent.map(({ bytes }) => bytes.toString())).toEqual(['\u0002Terraform v1.0.0\nInitializing\n']);
+    await log.close();
+  });
+
+  it('sends its first lines alone where nothing follows for a while', async () => {
+    const { log, sent } = open();
+    log.head('Terraform v1.0.0\n');
+    await until('they are sent', () => sent.length);
+    expect(sent[0]?.bytes.toString()).toBe('\u0002Terraform v1.0.0\n');
+    await log.close();
+  });
+
   it('stops sending when the whole log is stored', async () => {
     const { log, sent } = open();
     log.write(Buffer.from('first\n'));

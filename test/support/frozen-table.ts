@@ -1,4 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { undoAfterFile } from './undo.ts';
 
 /** One for all: to note where each was thrown takes longer than to answer a read. */
 const frozenError = Object.assign(new Error('The table is frozen.'), { name: 'FrozenError' });
@@ -28,6 +29,7 @@ export const freeze = (): Frozen => {
       Error.stackTraceLimit = stackTraceLimit;
     },
   };
+  undoAfterFile(frozen.thaw);
   client.send = async function (this: unknown, command) {
     const { name } = command.constructor;
     // The trail says who was refused, and changes nothing else.

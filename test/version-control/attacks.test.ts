@@ -245,3 +245,36 @@ it('keeps tokens and the secrets of webhooks out of the table, events, execution
     heard.stop();
   }
 });
+
+describe('what the forge says', () => {
+  it('is told in one line and without the token, whatever it repeats of a request', async () => {
+    const token = 'gto_repeated-by-the-forge';
+    const words = `no\r\n{"level":"error"}\u001b[2J\u2028${token}`;
+    followed.forge.on('GET', '/user', { status: 403, body: { message: words } });
+    followed.forge.tokens.add(token);
+    const { body } = await followed.api.post('organizations/acme/oauth-clients', {
+      'service-provider': 'github',
+      'http-url': followed.forge.url,
+      'api-url': followed.forge.url,
+      'oauth-token-string': token,
+    });
+    expect(body.errors[0].detail).toContain('no {"level":"error"} [2J …');
+  });
+
+  it('is no address that pages could lead to, unless it is one of the web', async () => {
+    const { token } = await followed.connection();
+    const script = 'javascript:alert(1)';
+    const facts = { full_name: followed.identifier, default_branch: 'main', permissions: { admin: true } };
+    const links = { html_url: script, clone_url: `${script}//` };
+    followed.forge.on('GET', `/repos/${followed.identifier}`, {
+      body: { ...facts, ...links, id: followed.repositoryId },
+    });
+    followed.forge.on('GET', /\/commits\//, { body: { sha: sha(1), html_url: script, commit: { message: 'x' } } });
+    const { workspace, hook } = await followed.follow(token);
+    const sender = { login: 'octocat', avatar_url: script, html_url: script };
+    await pushed(hook, { ...push(0, 1), compare: script, sender });
+    const [, run] = await followed.runsOf(workspace);
+    expect(run.ingress.commitSha).toBe(sha(1));
+    expect(JSON.stringify([run.ingress, workspace.attributes])).not.toContain('javascript:');
+  });
+});

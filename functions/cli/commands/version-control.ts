@@ -95,6 +95,13 @@ const apiPaths: Record<string, string> = {
   gitea: '/api/v1',
 };
 
+/** As people call them. */
+const providerOf = (given: string, hasUrl: boolean): string => {
+  if (given === 'forgejo') return 'gitea';
+  if (given === 'gitlab') return hasUrl ? 'gitlab_community_edition' : 'gitlab_hosted';
+  return given;
+};
+
 const urlsOf = (call: Call, provider: string): readonly [string, string] => {
   const hostedUrls = hosted[provider];
   const path = apiPaths[provider];
@@ -118,9 +125,9 @@ const connect: Command = {
     'api-url': { about: 'URL of its API (default: by provider)', value: 'url' },
     name: { about: 'name of the connection', value: 'name' },
   },
-  more: 'Providers: github, github_enterprise, gitlab_hosted, gitlab_community_edition, gitlab_enterprise_edition, gitea',
+  more: 'Providers: github, github_enterprise, gitlab, gitlab_enterprise_edition, gitea, forgejo',
   run: async (call, session) => {
-    const provider = call.required(0);
+    const provider = providerOf(call.required(0), call.text('url') !== undefined);
     const [httpUrl, apiUrl] = urlsOf(call, provider);
     const organization = await session.organization();
     const token = await readSecret(`Access token for ${httpUrl} (not shown): `);
@@ -165,8 +172,15 @@ const follow: Command = {
       data: { type: 'workspaces', attributes: { 'vcs-repo': repository } },
     });
     if (call.flag('json')) return printJson({ data });
+    const name = plain(workspace.attributes.name);
+    // As the platform decides it (queue-all-runs).
+    const waits = !workspace.attributes['queue-all-runs'] && !workspace.attributes['workspace-kpis-runs-count'];
     print(
-      `Workspace ${plain(workspace.attributes.name)} follows ${identifier}. Everyone who can push to it can start runs.`,
+      `Workspace ${name} follows ${identifier}. ${
+        waits
+          ? `Pushes start runs once it has had one: ${program} runs start --latest --workspace ${name}`
+          : 'Everyone who can push to it can start runs.'
+      }`,
     );
   },
 };

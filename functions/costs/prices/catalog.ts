@@ -34,10 +34,10 @@ const product = (
   service: string,
   productFamily: string,
   usage: RegExp,
-  more: Record<string, string> = {},
+  filters: Record<string, string> = {},
 ): Product => ({
   service,
-  filters: { productFamily, ...more },
+  filters: { productFamily, ...filters },
   usage,
 });
 
@@ -86,7 +86,7 @@ const own = <T>(table: Record<string, T>, key: string): T | undefined =>
 
 /** Undefined for items that only the price file has. */
 export const productOf = (item: string): Product | undefined => {
-  const [kind, detail = '', more = ''] = item.split('/');
+  const [kind, detail = '', option = ''] = item.split('/');
   switch (kind) {
     case 'ec2':
       return machine(detail, 'Shared', /(^|-)BoxUsage:/);
@@ -96,14 +96,14 @@ export const productOf = (item: string): Product | undefined => {
       return own(ebs, detail) ?? product('AmazonEC2', 'Storage', /EBS:VolumeUsage/, { volumeApiName: detail });
     case 'rds': {
       const databaseEngine = own(engines, detail);
-      const filters = { ...singleAz, instanceType: more, databaseEngine: databaseEngine ?? '' };
+      const filters = { ...singleAz, instanceType: option, databaseEngine: databaseEngine ?? '' };
       return databaseEngine ? product('AmazonRDS', 'Database Instance', /(^|-)InstanceUsage:/, filters) : undefined;
     }
     case 'rds-storage':
       return own(rdsStorage, detail);
     case 'elasticache': {
       const cacheEngine = own(cacheEngines, detail);
-      const filters = { instanceType: more, cacheEngine: cacheEngine ?? '' };
+      const filters = { instanceType: option, cacheEngine: cacheEngine ?? '' };
       return cacheEngine ? product('AmazonElastiCache', 'Cache Instance', /(^|-)NodeUsage:/, filters) : undefined;
     }
     default:

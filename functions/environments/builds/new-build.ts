@@ -43,31 +43,31 @@ type Body = v.InferOutput<typeof body>;
 /** The maximum that reaches a function (api/limits.ts). */
 export const maxBuildBytes = 4_500_000;
 
-const versionFor = async (wanted: Body, template: Template, latest: Build): Promise<Version> => {
-  const id = presentUuid(wanted.template_version_id) ?? latest.versionId;
+const versionFor = async (input: Body, template: Template, latest: Build): Promise<Version> => {
+  const id = presentUuid(input.template_version_id) ?? latest.versionId;
   const version = await getVersion(id);
   if (version?.templateId !== template.id) {
     throw new CoderError(400, "template version doesn't match template");
   }
   // A deletion without a plan does not need a working version.
-  return wanted.transition === 'delete' && id === latest.versionId ? version : checkImported(version);
+  return input.transition === 'delete' && id === latest.versionId ? version : checkImported(version);
 };
 
-const checkBody = (wanted: Body): void => {
-  if (wanted.dry_run) throw new CoderError(400, 'dry_run is not supported: use a dry run of the template version.');
-  if (wanted.orphan && wanted.transition !== 'delete') {
+const checkBody = (input: Body): void => {
+  if (input.dry_run) throw new CoderError(400, 'dry_run is not supported: use a dry run of the template version.');
+  if (input.orphan && input.transition !== 'delete') {
     throw new CoderError(400, 'Orphan is only permitted when deleting a workspace.');
   }
-  if (wanted.orphan && wanted.state) {
+  if (input.orphan && input.state) {
     throw new CoderError(400, 'ProvisionerState cannot be set alongside Orphan since state intent is unclear.');
   }
 };
 
-const parametersFor = async (wanted: Body, version: Version, latest: Build) => {
-  const requested = wanted.rich_parameter_values ?? [];
-  if (wanted.transition !== 'start' && requested.length === 0) return { parameters: latest.parameters };
+const parametersFor = async (input: Body, version: Version, latest: Build) => {
+  const requested = input.rich_parameter_values ?? [];
+  if (input.transition !== 'start' && requested.length === 0) return { parameters: latest.parameters };
   const { parameters, presets } = await getFound(version.id);
-  const presetId = presentUuid(wanted.template_version_preset_id);
+  const presetId = presentUuid(input.template_version_preset_id);
   const preset = presets.find(({ id }) => id === presetId);
   if (presetId !== undefined && !preset)
     throw new CoderError(400, 'The preset does not belong to the template version.');
@@ -75,9 +75,9 @@ const parametersFor = async (wanted: Body, version: Version, latest: Build) => {
   return { parameters: values, presetId: preset?.id ?? matchingPreset(presets, values)?.id };
 };
 
-const stateIn = (wanted: Body): Buffer | undefined => {
-  if (!wanted.state) return undefined;
-  const state = Buffer.from(wanted.state, 'base64');
+const stateIn = (input: Body): Buffer | undefined => {
+  if (!input.state) return undefined;
+  const state = Buffer.from(input.state, 'base64');
   checkState(state);
   return state;
 };
@@ -102,25 +102,25 @@ const checkLogLevel = async ({ principal }: Call, organization: string): Promise
 
 export const postBuild = async (call: Call) => {
   const { environment, rights, mayChange } = await byId(call);
-  const wanted = readBody(call.request, body);
-  const { transition } = wanted;
+  const input = readBody(call.request, body);
+  const { transition } = input;
   const refuse = (error: CoderError) =>
     refused(call, environment.organization, auditedActionOf(transition, environment.id), error);
   if (environment.deletedAt) throw new CoderError(409, `Cannot ${transition} a deleted workspace!`);
-  checkBody(wanted);
+  checkBody(input);
   const word = transition === 'delete' ? 'delete' : 'update';
   if (!mayChange) throw await refuse(forbidden(`You do not have permission to ${word} this workspace.`));
-  if ((wanted.state || wanted.orphan) && !rights.manage) {
+  if ((input.state || input.orphan) && !rights.manage) {
     throw await refuse(forbidden('Only template managers may provide custom state'));
   }
-  if (wanted.log_level) await checkLogLevel(call, environment.organization);
+  if (input.log_level) await checkLogLevel(call, environment.organization);
   const [{ build: latest }, template] = await Promise.all([latestOf(environment), templateOf(environment)]);
   if (!latest.completedAt) throw new CoderError(409, 'A workspace build is already active.');
-  const version = await versionFor(wanted, template, latest);
-  const { parameters, presetId } = await parametersFor(wanted, version, latest);
+  const version = await versionFor(input, template, latest);
+  const { parameters, presetId } = await parametersFor(input, version, latest);
   const needsActive = template.requireActiveVersion && transition === 'start' && !rights.manage;
   if (needsActive && version.id !== template.activeVersionId) throw await refuse(forbidden('insert workspace build'));
-  const state = stateIn(wanted);
+  const state = stateIn(input);
   const user = await getUser(call.principal.userId);
   return audited(call, environment.organization, auditedActionOf(transition, environment.id), async () => {
     // Settling the previous build may have changed it.
@@ -131,10 +131,10 @@ export const postBuild = async (call: Call) => {
       version,
       parameters,
       presetId,
-      reason: transition === 'start' && wanted.reason ? wanted.reason : 'initiator',
+      reason: transition === 'start' && input.reason ? input.reason : 'initiator',
       initiator: { id: call.principal.userId, username: user?.username ?? '' },
-      withoutRun: wanted.orphan ? 'orphan' : undefined,
-      isDebugged: wanted.log_level === 'debug',
+      withoutRun: input.orphan ? 'orphan' : undefined,
+      isDebugged: input.log_level === 'debug',
       state,
     });
     const settled = await settleBuild((await getBuild(newest.id)) ?? newest);

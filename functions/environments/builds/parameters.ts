@@ -128,14 +128,14 @@ export const resolveParameters = ({ parameters, requested, previous, preset }: P
   parameters.map((parameter) => {
     const { name, mutable, ephemeral, required, defaultValue } = parameter;
     const before = of(previous ?? [], name);
-    const wanted = preset?.parameters[name] ?? of(requested, name);
-    if (!mutable && wanted !== undefined && before !== undefined && wanted !== before) {
+    const requestedValue = preset?.parameters[name] ?? of(requested, name);
+    if (!mutable && requestedValue !== undefined && before !== undefined && requestedValue !== before) {
       throw new ParameterError(
         name,
         `Parameter "${name}" is not mutable, so it can't be updated after creating a workspace.`,
       );
     }
-    const value = wanted ?? (ephemeral ? undefined : before) ?? (required ? undefined : defaultValue);
+    const value = requestedValue ?? (ephemeral ? undefined : before) ?? (required ? undefined : defaultValue);
     if (value === undefined) throw new ParameterError(name, `Parameter "${name}" is required but not provided`);
     check(parameter, value, before);
     return { name, value };

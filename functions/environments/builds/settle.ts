@@ -150,10 +150,10 @@ export const settleBuild = async (build: Build): Promise<{ build: Build; run: Ru
 export const completeWithoutRun = async (build: Build, environment: Environment): Promise<Build> => {
   const at = new Date().toISOString();
   const workspace = await getWorkspace(environment.workspaceId);
-  const left = workspace?.state?.resources ?? 0;
+  const remaining = workspace?.state?.resources ?? 0;
   const text =
     build.withoutRun === 'orphan'
-      ? `Resources are kept: ${left} resources of the last state are no longer managed.`
+      ? `Resources are kept: ${remaining} resources of the last state are no longer managed.`
       : 'The terraform state does not exist, there is nothing to do';
   await freeEnvironment(build, true);
   await endEnvironment(environment, workspace, build.initiatorId);

@@ -31,14 +31,14 @@ export const readBuildState = async (build: Build, workspace: Workspace | undefi
  * @throws {CoderError} 409 when the workspace is locked
  */
 export const putState = async (workspaceId: string, userId: string, content: Buffer): Promise<string> => {
-  const held = await lockWorkspace(workspaceId, userId, 'A state is pushed');
-  if (!held) throw await lockedBy(workspaceId);
+  const workspace = await lockWorkspace(workspaceId, userId, 'A state is pushed');
+  if (!workspace) throw await lockedBy(workspaceId);
   try {
     const raw = JSON.parse(content.toString('utf8')) as { serial: number };
-    const serial = Math.max(raw.serial, (held.state?.serial ?? 0) + 1);
+    const serial = Math.max(raw.serial, (workspace.state?.serial ?? 0) + 1);
     const bytes = Buffer.from(`${JSON.stringify({ ...raw, serial }, null, 2)}\n`);
     const { lineage } = parseState(bytes);
-    const result = await addState(bytes, { workspace: held, userId, serial, lineage });
+    const result = await addState(bytes, { workspace, userId, serial, lineage });
     if ('conflict' in result) throw new CoderError(409, result.conflict);
     return result.stateVersion.id;
   } finally {

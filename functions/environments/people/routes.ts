@@ -66,10 +66,10 @@ const tokenDeed = (action: string) => ({
   creates: action === 'create',
 });
 
-const newKey = async (call: Call, wanted: { name: string; lifetimeMs: number }) => {
+const newKey = async (call: Call, newToken: { name: string; lifetimeMs: number }) => {
   const user = await self(call);
   return withAuditInAllOrganizations({ ...call, auditAction: tokenDeed('create') }, async () =>
-    json(201, { key: await issueKey(call, user.id, wanted) }),
+    json(201, { key: await issueKey(call, user.id, newToken) }),
   );
 };
 
@@ -108,13 +108,13 @@ const listKeys = async (call: Call) => {
 
 const newToken = async (call: Call) => {
   const user = await self(call);
-  const wanted = readNewToken(call.request);
-  if ((await listOwn(user.id)).some(({ description }) => description === wanted.name)) {
-    throw new CoderError(409, `A token with name "${wanted.name}" already exists.`, undefined, [
+  const newToken = readNewToken(call.request);
+  if ((await listOwn(user.id)).some(({ description }) => description === newToken.name)) {
+    throw new CoderError(409, `A token with name "${newToken.name}" already exists.`, undefined, [
       { field: 'name', detail: 'This value is already in use and should be unique.' },
     ]);
   }
-  return newKey(call, wanted);
+  return newKey(call, newToken);
 };
 
 /** Two years; requests give it in nanoseconds. */

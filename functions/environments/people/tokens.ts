@@ -45,8 +45,8 @@ export const issueKey = async (
     throw new CoderError(400, `There are already ${maxTokens} tokens, the maximum. Delete an unused one first.`);
   }
   const own = await getTokenById(principal.tokenId);
-  const wanted = new Date(Date.now() + lifetimeMs).toISOString();
-  const expiredAt = own?.expiredAt && own.expiredAt < wanted ? own.expiredAt : wanted;
+  const requestedExpiry = new Date(Date.now() + lifetimeMs).toISOString();
+  const expiredAt = own?.expiredAt && own.expiredAt < requestedExpiry ? own.expiredAt : requestedExpiry;
   const { secret } = await issueToken({ kind: 'user', userId, description: name, expiredAt, createdBy: userId });
   return secret;
 };

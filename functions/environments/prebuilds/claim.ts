@@ -71,10 +71,10 @@ const take = async (candidate: Environment, claim: Claim): Promise<boolean> => {
  * Claims the oldest prebuild; undefined when the pool has none.
  * @throws {CoderError} 409 `taken` when the owner has an environment of that name
  */
-export const claimPrebuild = async (claim: Claim, taken: () => CoderError): Promise<string | undefined> => {
+export const claimPrebuild = async (claim: Claim, nameTaken: () => CoderError): Promise<string | undefined> => {
   const { owner, name, template } = claim;
   for (const candidate of await ready(claim)) {
-    if (!(await claimName(owner.id, name, candidate.id))) throw taken();
+    if (!(await claimName(owner.id, name, candidate.id))) throw nameTaken();
     if (!(await take(candidate, claim))) {
       await releaseName(owner.id, name, candidate.id);
       continue;

@@ -68,10 +68,10 @@ export class QuotaError extends CoderError {
   override name = 'QuotaError';
 }
 
-const exceeded = (cost: number, others: number, budget: number): QuotaError =>
+const exceeded = (cost: number, spent: number, budget: number): QuotaError =>
   new QuotaError(
     409,
-    `Insufficient quota: it costs ${cost} a day, ${others} of ${budget} are in use.`,
+    `Insufficient quota: it costs ${cost} a day, ${spent} of ${budget} are in use.`,
     'Stop or delete other environments, or ask an owner of the organization for a larger quota.',
   );
 
@@ -100,9 +100,9 @@ export const holdQuota = async ({ environment, template, versionId, ownerId }: Q
     const ledger = await getLedger(ownerId, organization);
     const { costs, holds } = await spentBy(ownerId, organization, ledger);
     const former = costs.get(environment.id) ?? 0;
-    const others = sum(costs.values()) - former;
+    const spent = sum(costs.values()) - former;
     // A start that costs no more than before is always allowed, whatever the quota is now.
-    if (cost > former && others + cost > budget) throw exceeded(cost, others, budget);
+    if (cost > former && spent + cost > budget) throw exceeded(cost, spent, budget);
     const hold = { cost, number: environment.buildNumber + 1, at: new Date().toISOString() };
     const next = { holds: { ...holds, [environment.id]: hold }, version: ledger.version };
     if (await putLedger(ownerId, organization, next)) return;

@@ -62,8 +62,8 @@ const list = async (call: Call) => {
 
 const byName = async (call: Call) => {
   const { name } = await owned(call);
-  const wanted = (call.request.params.group ?? '').toLowerCase();
-  const team = (await listTeams(name)).find((candidate) => candidate.name.toLowerCase() === wanted);
+  const group = (call.request.params.group ?? '').toLowerCase();
+  const team = (await listTeams(name)).find((candidate) => candidate.name.toLowerCase() === group);
   if (!team) throw notFound();
   return ok(await groupDocument(team, (await getQuotas(name)).teams[team.id]));
 };

@@ -42,12 +42,12 @@ const create = async (call: Call) => {
   const { version: target, rights } = await versionById(call);
   if (!rights.create) throw forbidden();
   const version = await finished(target);
-  const wanted = readBody(call.request, body);
-  if (wanted.user_variable_values?.length) {
+  const input = readBody(call.request, body);
+  if (input.user_variable_values?.length) {
     throw new CoderError(400, 'user_variable_values are not supported in a dry run: push a version with them.');
   }
   const { parameters } = await getFound(version.id);
-  const requested = wanted.rich_parameter_values ?? [];
+  const requested = input.rich_parameter_values ?? [];
   const values = resolved(() => resolveParameters({ parameters, requested }));
   const user = await getUser(call.principal.userId);
   const owner = { id: call.principal.userId, username: user?.username ?? '', email: user?.email ?? '' };
@@ -74,7 +74,7 @@ const create = async (call: Call) => {
       planOnly: true,
       isDestroy: false,
       variables: [
-        ...ownerVariables('start', owner, wanted.workspace_name || 'dryrun'),
+        ...ownerVariables('start', owner, input.workspace_name || 'dryrun'),
         ...parameterVariables(values),
         ...frozenVariables(version.id, version.variables),
         ...startCount(version.variables, true),

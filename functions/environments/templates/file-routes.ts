@@ -19,7 +19,11 @@ const homeOf = async ({ principal }: Call): Promise<string> => {
   for (const { name, defaultProjectId } of await organizationsOf(principal)) {
     if ((await rightsIn(principal, { organization: name, projectId: defaultProjectId })).manage) return name;
   }
-  throw new CoderError(403, 'Forbidden.', 'You may not make templates in any of your organizations.');
+  throw new CoderError(
+    403,
+    'Forbidden.',
+    "You don't have permission to create templates in any of your organizations.",
+  );
 };
 
 const upload = async (call: Call) => {

@@ -95,30 +95,30 @@ const read = async (call: Call): Promise<Wanted> => {
   const rights = await rightsIn(call.principal, home);
   if (!rights.read) throw notFound();
   if (!rights.manage) throw await refused(call, organization.name, auditAction, forbidden());
-  const wanted = readBody(call.request, body);
-  const template = await templateOf(organization, presentUuid(wanted.template_id));
-  const fileId = presentUuid(wanted.file_id);
+  const input = readBody(call.request, body);
+  const template = await templateOf(organization, presentUuid(input.template_id));
+  const fileId = presentUuid(input.file_id);
   const file = fileId === undefined ? undefined : await readableFile(call, fileId);
   const tar = file && (await readFileContent(file));
   if (!file || !tar) throw new CoderError(404, 'File not found.');
-  const name = wanted.name || randomName();
+  const name = input.name || randomName();
   if (template && (await findVersion(template.id, name))) throw conflict(name);
   const files = await filesInTar(tar);
-  const { message, user_variable_values: values = [] } = wanted;
+  const { message, user_variable_values: values = [] } = input;
   return { organization, template, file, files, name, message: message ?? '', values };
 };
 
 export const postVersion = async (call: Call) => {
-  const wanted = await read(call);
-  const { organization, template, file, files, name } = wanted;
+  const input = await read(call);
+  const { organization, template, file, files, name } = input;
   const home = { organization: organization.name, projectId: organization.defaultProjectId };
   const active = template && (await getVersion(template.activeVersionId));
   const id = newUuid();
-  const variables = await valuesFor(id, declaredVariables(files), wanted.values, active);
+  const variables = await valuesFor(id, declaredVariables(files), input.values, active);
   const user = await getUser(call.principal.userId);
   return audited(call, organization.name, { ...auditAction, id }, async () => {
     const workspace = await workspaceFor(home, template);
-    const version = versionOf(id, call, wanted, { workspace, variables, username: user?.username ?? '' });
+    const version = versionOf(id, call, input, { workspace, variables, username: user?.username ?? '' });
     if (!(await createVersion(version))) throw conflict(name);
     await noteUse(file, home);
     if (!version.completedAt) await startImport(version, workspace);

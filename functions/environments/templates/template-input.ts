@@ -62,8 +62,8 @@ const problems = (input: Common): Validation[] => {
     ['autostop_requirement.days_of_week', input.autostop_requirement],
     ['autostart_requirement.days_of_week', input.autostart_requirement],
   ] as const) {
-    const wrong = requirement?.days_of_week?.find((day) => !weekdays.includes(day));
-    if (wrong !== undefined) say(field, `invalid weekday "${wrong}"`);
+    const unknownDay = requirement?.days_of_week?.find((day) => !weekdays.includes(day));
+    if (unknownDay !== undefined) say(field, `invalid weekday "${unknownDay}"`);
   }
   const weeks = input.autostop_requirement?.weeks ?? 1;
   if (weeks < 0 || weeks > 16) say('autostop_requirement.weeks', 'Must be between 0 and 16.');

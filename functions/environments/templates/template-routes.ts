@@ -103,28 +103,28 @@ const create = async (call: Call) => {
   const rights = await rightsIn(call.principal, home);
   if (!rights.read) throw notFound();
   if (!rights.manage) throw await refused(call, organization.name, auditedActionOf('create'), forbidden());
-  const wanted = readBody(call.request, newTemplate);
-  if (wanted.disable_everyone_group_access) {
+  const input = readBody(call.request, newTemplate);
+  if (input.disable_everyone_group_access) {
     throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
   }
-  const settings = settingsIn(wanted, 'Invalid create template request.');
-  if (await findTemplate(home.organization, wanted.name)) throw nameTaken(wanted.name);
-  const version = await freeVersion(presentUuid(wanted.template_version_id), home.organization);
+  const settings = settingsIn(input, 'Invalid create template request.');
+  if (await findTemplate(home.organization, input.name)) throw nameTaken(input.name);
+  const version = await freeVersion(presentUuid(input.template_version_id), home.organization);
   const user = await getUser(call.principal.userId);
   const id = newUuid();
   return audited(call, home.organization, auditedActionOf('create', id), async () => {
     const at = new Date().toISOString();
     const workspace = await createManagedWorkspace(
       home,
-      `template-${wanted.name}-${id.slice(0, 8)}`,
-      `template ${wanted.name}`,
+      `template-${input.name}-${id.slice(0, 8)}`,
+      `template ${input.name}`,
     );
     const template = await createTemplate({
       ...defaultTemplateSettings,
       ...settings,
       ...home,
       id,
-      name: wanted.name,
+      name: input.name,
       activeVersionId: version.id,
       workspaceId: workspace.id,
       createdBy: call.principal.userId,
@@ -135,7 +135,7 @@ const create = async (call: Call) => {
     if (!template || !(await adoptVersion(version, id))) {
       if (template) await markDeleted(template);
       await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
-      throw nameTaken(wanted.name);
+      throw nameTaken(input.name);
     }
     await Promise.all([noteTemplates(organization), wakeIfPooled(template)]);
     // Setting the first quota marks the organization, then its templates.
@@ -150,8 +150,8 @@ const list = async (call: Call, organizations: Organization[]) => {
   const search = searchIn(call.request, searchKeys);
   const all: Template[] = [];
   for (const { name, defaultProjectId } of organizations) {
-    const wanted = search.get('organization');
-    if (wanted && name.toLowerCase() !== wanted) continue;
+    const organization = search.get('organization');
+    if (organization && name.toLowerCase() !== organization) continue;
     const rights = await rightsIn(call.principal, { organization: name, projectId: defaultProjectId });
     if (rights.read) all.push(...(await listTemplates(name)));
   }
@@ -169,29 +169,29 @@ const list = async (call: Call, organizations: Organization[]) => {
 };
 
 /** Times of existing environments that the request resets. */
-const timesIn = (wanted: { update_workspace_last_used_at?: unknown; update_workspace_dormant_at?: unknown }) => {
-  const { update_workspace_last_used_at: used, update_workspace_dormant_at: dormant } = wanted;
+const timesIn = (input: { update_workspace_last_used_at?: unknown; update_workspace_dormant_at?: unknown }) => {
+  const { update_workspace_last_used_at: used, update_workspace_dormant_at: dormant } = input;
   return used || dormant ? { used: Boolean(used), dormant: Boolean(dormant) } : undefined;
 };
 
 const change = async (call: Call) => {
   const template = await managedTemplate(call, 'update');
-  const wanted = withAbsentFlags(readBody(call.request, templateChange));
-  if (wanted.disable_everyone_group_access) {
+  const input = withAbsentFlags(readBody(call.request, templateChange));
+  if (input.disable_everyone_group_access) {
     throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
   }
   const settings = {
-    ...settingsIn(wanted, 'Invalid request to update template metadata!'),
-    ...(wanted.name ? { name: wanted.name } : {}),
-    ...(typeof wanted.deprecation_message === 'string' ? { deprecationMessage: wanted.deprecation_message } : {}),
+    ...settingsIn(input, 'Invalid request to update template metadata!'),
+    ...(input.name ? { name: input.name } : {}),
+    ...(typeof input.deprecation_message === 'string' ? { deprecationMessage: input.deprecation_message } : {}),
   };
-  const times = timesIn(wanted);
+  const times = timesIn(input);
   if (!differs(template, settings) && !times) return notModified();
   return audited(call, template.organization, auditedActionOf('update', template.id), async () => {
     // Before the write: if this is interrupted, the sweep looks at them once in vain.
     if (times || changesSchedules(template, settings)) await lookSoon(template.id, times ?? {});
     const updated = await updateTemplate(template, settings);
-    if (updated === 'name taken') throw nameTaken(wanted.name ?? '');
+    if (updated === 'name taken') throw nameTaken(input.name ?? '');
     if (!updated) throw notFound();
     await wakeIfPooled(updated);
     return ok(templateDocument(updated));

@@ -39,7 +39,7 @@ const body = v.object({
 
 type Body = v.InferOutput<typeof body>;
 
-const taken = (name: string) =>
+const nameTaken = (name: string) =>
   new CoderError(409, `Workspace "${name}" already exists.`, undefined, [
     { field: 'name', detail: 'This value is already in use and should be unique.' },
   ]);
@@ -50,9 +50,9 @@ interface Chosen {
   rights: Rights;
 }
 
-const choose = async (call: Call, wanted: Body): Promise<Chosen> => {
-  const templateId = presentUuid(wanted.template_id);
-  const versionId = presentUuid(wanted.template_version_id);
+const choose = async (call: Call, input: Body): Promise<Chosen> => {
+  const templateId = presentUuid(input.template_id);
+  const versionId = presentUuid(input.template_version_id);
   if ((templateId === undefined) === (versionId === undefined)) {
     throw new CoderError(400, 'Validation failed.', undefined, [
       { field: 'template_id', detail: 'Exactly one of template_id and template_version_id must be set' },
@@ -101,10 +101,10 @@ const checkMay = async (call: Call, { template, version, rights }: Chosen, owner
   if (version.archived) throw new CoderError(400, 'Archived template versions cannot be used to make a workspace.');
 };
 
-const chooseParameters = async (wanted: Body, version: Version): Promise<{ parameters: Value[]; preset?: Preset }> => {
+const chooseParameters = async (input: Body, version: Version): Promise<{ parameters: Value[]; preset?: Preset }> => {
   const { parameters, presets } = await getFound(version.id);
-  const requested = wanted.rich_parameter_values ?? [];
-  const presetId = presentUuid(wanted.template_version_preset_id);
+  const requested = input.rich_parameter_values ?? [];
+  const presetId = presentUuid(input.template_version_preset_id);
   const preset = presets.find(({ id }) => id === presetId);
   if (presetId !== undefined && !preset)
     throw new CoderError(400, 'The preset does not belong to the template version.');
@@ -114,37 +114,37 @@ const chooseParameters = async (wanted: Body, version: Version): Promise<{ param
 };
 
 const settingsIn = (
-  wanted: Body,
+  input: Body,
   template: Template,
 ): Pick<Environment, 'autostartSchedule' | 'ttlMs' | 'automaticUpdates'> => {
-  const { autostart_schedule: autostart, ttl_ms: ttl } = wanted;
+  const { autostart_schedule: autostart, ttl_ms: ttl } = input;
   if (autostart) checkSchedule(autostart, template, 'Invalid Autostart Schedule.', 'schedule');
   if (ttl) checkTtl(ttl, template, 'Invalid Workspace Time to Shutdown.');
   const ttlMs = ttl ? ttl - (ttl % 60_000) : ttl === undefined || ttl === null ? template.defaultTtlMs : 0;
   return {
     ...(autostart ? { autostartSchedule: autostart } : {}),
     ...(ttlMs ? { ttlMs } : {}),
-    automaticUpdates: wanted.automatic_updates || 'never',
+    automaticUpdates: input.automatic_updates || 'never',
   };
 };
 
 const post = async (call: Call) => {
   const owner = await findPerson(call, call.request.params.user ?? '');
   if (!owner) throw notFound();
-  const wanted = readBody(call.request, body);
-  const chosen = await choose(call, wanted);
+  const input = readBody(call.request, body);
+  const chosen = await choose(call, input);
   await checkMay(call, chosen, owner);
   const { template } = chosen;
-  const settings = settingsIn(wanted, template);
-  if (await findEnvironment(owner.id, wanted.name)) throw taken(wanted.name);
+  const settings = settingsIn(input, template);
+  if (await findEnvironment(owner.id, input.name)) throw nameTaken(input.name);
   const version = await checkImported(chosen.version);
-  const { parameters, preset } = await chooseParameters(wanted, version);
+  const { parameters, preset } = await chooseParameters(input, version);
   const user = await getUser(call.principal.userId);
   const initiator = { id: call.principal.userId, username: user?.username ?? '' };
   return audited(call, template.organization, auditAction, async () => {
-    const claim = { template, version, parameters, owner, name: wanted.name, settings, initiator };
+    const claim = { template, version, parameters, owner, name: input.name, settings, initiator };
     const fromPool = version.id === template.activeVersionId && preset && hasPool(preset);
-    const claimed = fromPool ? await claimPrebuild({ ...claim, preset }, () => taken(wanted.name)) : undefined;
+    const claimed = fromPool ? await claimPrebuild({ ...claim, preset }, () => nameTaken(input.name)) : undefined;
     const id = claimed ?? (await make(claim, preset?.id));
     return created(await describe(call, (await getEnvironment(id)) as Environment));
   });
@@ -156,7 +156,7 @@ const make = async (
   presetId: string | undefined,
 ): Promise<string> => {
   const environment = await insertEnvironment({ template, name, owner, settings, by: initiator.id });
-  if (environment === 'name taken') throw taken(name);
+  if (environment === 'name taken') throw nameTaken(name);
   if (environment === 'no template') throw notFound();
   const first = {
     transition: 'start' as const,

@@ -92,7 +92,7 @@ export const bumpedDeadline = (
   const bump = template.activityBumpMs;
   if (!deadline || bump <= 0) return undefined;
   const next = nextStart(environment, template, now);
-  const wanted = next !== undefined && now + bump > next ? next + ttlOf(environment, template) : now + bump;
-  const bumped = Math.min(wanted, maxDeadline ? Date.parse(maxDeadline) : Infinity);
+  const target = next !== undefined && now + bump > next ? next + ttlOf(environment, template) : now + bump;
+  const bumped = Math.min(target, maxDeadline ? Date.parse(maxDeadline) : Infinity);
   return bumped - Date.parse(deadline) >= bump * leastPart ? iso(bumped) : undefined;
 };

@@ -120,15 +120,15 @@ const extend = async (call: Call) => {
   if (deadline < Date.now() + leastExtensionMs) {
     throw new CoderError(400, 'Cannot extend workspace: new deadline must be at least 30 minutes in the future');
   }
-  const wanted = new Date(deadline).toISOString();
-  if (build.maxDeadline && wanted > build.maxDeadline) {
+  const newDeadline = new Date(deadline).toISOString();
+  if (build.maxDeadline && newDeadline > build.maxDeadline) {
     throw new CoderError(400, 'Cannot extend workspace beyond max deadline.', `It is ${build.maxDeadline}.`);
   }
-  if (wanted === build.deadline) return notModified();
+  if (newDeadline === build.deadline) return notModified();
   return audited(call, environment.organization, auditedActionOf('extend', environment), async () => {
-    await setBuild(build.id, { deadline: wanted });
+    await setBuild(build.id, { deadline: newDeadline });
     await plan(environment);
-    return ok({ message: `Deadline updated to ${wanted}` });
+    return ok({ message: `Deadline updated to ${newDeadline}` });
   });
 };
 
@@ -144,11 +144,11 @@ const automaticUpdates = async (call: Call) => {
 const dormant = async (call: Call) => {
   const environment = await changeable(call, 'update_dormancy');
   checkOwned(environment, 'Dormancy updates are');
-  const { dormant: wanted } = readBody(call.request, v.object({ dormant: v.boolean() }));
-  if (wanted === (environment.dormantAt !== undefined)) return notModified();
+  const { dormant: isDormant } = readBody(call.request, v.object({ dormant: v.boolean() }));
+  if (isDormant === (environment.dormantAt !== undefined)) return notModified();
   const at = new Date().toISOString();
   return audited(call, environment.organization, auditedActionOf('update_dormancy', environment), async () => {
-    const change = wanted ? { dormantAt: at } : { dormantAt: undefined, lastUsedAt: at };
+    const change = isDormant ? { dormantAt: at } : { dormantAt: undefined, lastUsedAt: at };
     const updated = await updateEnvironment(environment.id, change);
     if (!updated) throw notFound();
     await plan(updated);

@@ -25,7 +25,7 @@ export interface Banners {
 }
 
 /** Older ones are forgotten; the audit trail has what was done. */
-const kept = 50;
+const maxBanners = 50;
 
 /** 1 read. */
 export const listBanners = async (): Promise<Banner[]> => (await get<Banners>(keys.banners))?.banners ?? [];
@@ -40,7 +40,7 @@ const attempts = 5;
 export const changeBanners = async (change: (banners: Banner[]) => Banner[]): Promise<Banner[] | undefined> => {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const { version, banners } = (await get<Banners>(keys.banners)) ?? { version: 0, banners: [] };
-    const next = change(banners).slice(0, kept);
+    const next = change(banners).slice(0, maxBanners);
     const written = await put(
       { ...keys.banners, version: version + 1, banners: next },
       version === 0

@@ -15,7 +15,7 @@ const missing = (id: string) => notFound(`Banner${id && ` ${id}`} not found, or 
 
 const change = async (work: (banners: Banner[]) => Banner[]): Promise<Banner[]> => {
   const banners = await changeBanners(work);
-  if (!banners) throw conflict('The banners are being changed by others. Try again.');
+  if (!banners) throw conflict('Banners were changed by other requests at the same time. Try again.');
   return banners;
 };
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { unprocessable } from '../../api/errors.ts';
+import { nameTaken, unprocessable } from '../../api/errors.ts';
 import type { OtherFields } from '../../api/known-attributes.ts';
 import { teamName } from '../../api/names.ts';
 import { type OrganizationFlag, organizationFlags } from '../../api/permissions/organization-flags.ts';
@@ -77,7 +77,7 @@ const changeOf = (attributes: Record<string, unknown>, before: readonly Organiza
 };
 
 const checkName = (name: string | undefined): void => {
-  if (name?.toLowerCase() === 'owners') throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  if (name?.toLowerCase() === 'owners') throw nameTaken();
 };
 
 /** @throws {ApiError} 400 or 422 */

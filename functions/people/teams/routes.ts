@@ -1,5 +1,5 @@
 import { type Answer, noContent, ok, type Resource } from '../../api/answer.ts';
-import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
+import { badRequest, conflict, forbidden, nameTaken, notFound, unprocessable } from '../../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../../api/guard.ts';
 import { includable } from '../../api/include.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
@@ -28,8 +28,6 @@ export const visibleTeams = async (principal: Principal, teams: Team[]): Promise
   const granted = await Promise.all(teams.map((team) => principal.on({ organization: team.organization, team })));
   return teams.filter((_, i) => granted[i]?.has('team:read'));
 };
-
-const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 /** Most people that come along with teams: their documents have to fit into an answer. */
 const maxIncluded = 1000;
@@ -144,7 +142,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
     ...settings,
     visibility: visibilityOf(context, settings),
   });
-  if (!createdTeam) throw taken();
+  if (!createdTeam) throw nameTaken();
   const [document] = await answer(context, createdTeam);
   // As the vendor's description says; other creations answer 201.
   return ok(document);
@@ -169,7 +167,7 @@ const update = async (context: Context<Team>): Promise<Answer> => {
   const current = await getTeam(subject.id);
   if (!current) throw notFound('The team was deleted at the same time.');
   await checkIfMatch(request, current, 'team');
-  throw taken();
+  throw nameTaken();
 };
 
 const remove = async ({ subject }: Context<Team>): Promise<Answer> => {

@@ -64,8 +64,8 @@ const create = async (context: Context<Team>): Promise<Answer> => {
   if (!description) {
     throw unprocessable('/data/attributes/description', 'description: is required');
   }
-  const others = await listTokens(accountOfTeam(context.subject.id));
-  if (others.some((token) => token.description === description)) {
+  const tokens = await listTokens(accountOfTeam(context.subject.id));
+  if (tokens.some((token) => token.description === description)) {
     throw unprocessable(
       '/data/attributes/description',
       'description: has already been taken by another token of the team',

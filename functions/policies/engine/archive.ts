@@ -11,7 +11,7 @@ export const archiveLimits = { packedBytes: 10 * 1024 * 1024, unpackedBytes: 50 
 export type ArchiveLimits = typeof archiveLimits;
 
 /** Text that an engine reads; tests of policies are left out. */
-const taken = /(^|\/)(policies\.hcl|sentinel\.hcl|data\.(json|ya?ml))$|\.(rego|sentinel)$/;
+const sourceFile = /(^|\/)(policies\.hcl|sentinel\.hcl|data\.(json|ya?ml))$|\.(rego|sentinel)$/;
 const tests = /_test\.rego$/;
 
 const inside = (name: string): string => {
@@ -78,7 +78,7 @@ export const readArchive = async (
       if (local !== undefined && ++entries > maxFiles) {
         throw new PolicySetError(`The archive has more than ${maxFiles} entries. Pack only policies.`);
       }
-      if (!isFile || !local || !taken.test(local) || tests.test(local)) continue;
+      if (!isFile || !local || !sourceFile.test(local) || tests.test(local)) continue;
       read += size;
       if (read > archiveLimits.unpackedBytes) throw tooLarge(archiveLimits.unpackedBytes);
       files.set(local, text(path, await content()));

@@ -106,7 +106,7 @@ const find = async (): Promise<Engine> => {
   } catch (error) {
     throw new EngineMissingError(
       `Open Policy Agent is not installed: opa is not on the PATH, and the download failed (${(error as Error).message}). ` +
-        'The operator of this platform can provide it (see the README).',
+        'The operator of this platform can install it.',
     );
   }
 };

@@ -47,11 +47,11 @@ const describeError = ({ message, location }: OpaError, root: string): string =>
 
 const maxErrors = 5;
 const toldAll = (errors: OpaError[], root: string): string => {
-  const each = [...new Set(errors.map((error) => describeError(error, root)))];
+  const messages = [...new Set(errors.map((error) => describeError(error, root)))];
   // OPA reports some mistakes twice, in a shorter and a longer form.
-  const all = each.filter((path) => !each.some((other) => other !== path && other.startsWith(path)));
-  const more = all.length - maxErrors;
-  return all.slice(0, maxErrors).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  const all = messages.filter((message) => !messages.some((other) => other !== message && other.startsWith(message)));
+  const rest = all.length - maxErrors;
+  return all.slice(0, maxErrors).join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 };
 
 const oldSyntax = /`(if|contains)` keyword is required|var cannot be used for rule name/;
@@ -151,9 +151,9 @@ const bounded = { seconds: 20, memoryMiB: 512, outputBytes: 4 * 1024 * 1024 };
 /** @throws {Error} when the binary cannot be started or is not OPA */
 export const openOpa = async (binary: string): Promise<Engine> => {
   const ask = (...parameters: string[]) => runBounded(binary, parameters, tmpdir(), bounded);
-  const [about, current] = await Promise.all([ask('version'), ask('capabilities', '--current')]);
-  const version = /^Version: (\S+)/.exec(about.stdout)?.[1];
-  if (!version) throw new Error(`${binary} is not a working OPA: ${about.stderr.slice(0, 200)}`);
+  const [versionOutput, current] = await Promise.all([ask('version'), ask('capabilities', '--current')]);
+  const version = /^Version: (\S+)/.exec(versionOutput.stdout)?.[1];
+  if (!version) throw new Error(`${binary} is not a working OPA: ${versionOutput.stderr.slice(0, 200)}`);
   const capabilities = restricted(current.stdout);
   return { version, evaluate: (question) => inOwnDirectory(binary, capabilities, question) };
 };

@@ -64,8 +64,12 @@ const judged = async (
 
 /** @throws {Error} when the binary cannot be started */
 export const openSentinel = async (binary: string): Promise<Engine> => {
-  const about = await runBounded(binary, ['version'], tmpdir(), { seconds: 20, memoryMiB: 512, outputBytes: 10_000 });
-  const version = /v?(\d+\.\d+\.\d+)/.exec(about.stdout)?.[1] ?? '';
+  const versionOutput = await runBounded(binary, ['version'], tmpdir(), {
+    seconds: 20,
+    memoryMiB: 512,
+    outputBytes: 10_000,
+  });
+  const version = /v?(\d+\.\d+\.\d+)/.exec(versionOutput.stdout)?.[1] ?? '';
   return { version, evaluate: (question) => ask(binary, question) };
 };
 

@@ -59,7 +59,7 @@ export const readNewModule = (
     throw unprocessable(`${at}/namespace`, "Namespace can't be blank");
   }
   if (registry === 'private' && namespace !== undefined && namespace !== organization) {
-    throw unprocessable(`${at}/namespace`, `namespace: of a private module is its organization, ${organization}`);
+    throw unprocessable(`${at}/namespace`, `namespace: must be the organization of a private module, ${organization}`);
   }
   const noCode = attributes['no-code'] ?? false;
   refusePublicNoCode(registry, noCode);

@@ -1,5 +1,5 @@
 import { type Answer, created, json, noContent, ok } from '../../api/answer.ts';
-import { badRequest, notFound, unprocessable } from '../../api/errors.ts';
+import { badRequest, nameTaken, notFound, unprocessable } from '../../api/errors.ts';
 import { param } from '../../api/finders.ts';
 import { includable } from '../../api/include.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
@@ -95,7 +95,7 @@ const creating =
       throw unprocessable('/data', `${subject.organization} has ${maxModules} modules, the maximum. Delete one first`);
     }
     const module = await createModule(address);
-    if (!module) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+    if (!module) throw nameTaken();
     const complete = enabled ? await noCode.enable(module, true) : module;
     return created(moduleDocument({ module: complete, versions: [] }, granted));
   };
@@ -147,10 +147,13 @@ const createVersion = async ({ request, subject }: Context<Module>): Promise<Ans
   const { version, commitSha } = readNewVersion(request);
   const pointer = '/data/attributes/version';
   if (subject.registry === 'public') {
-    throw unprocessable(pointer, 'version: of a public module come from the public registry');
+    throw unprocessable(pointer, 'version: versions of a public module come from the public registry');
   }
   if (subject.vcsRepo) {
-    throw unprocessable(pointer, `version: of ${addressOf(subject)} come from tags of ${subject.vcsRepo.identifier}`);
+    throw unprocessable(
+      pointer,
+      `version: versions of ${addressOf(subject)} come from tags of ${subject.vcsRepo.identifier}; push a tag there`,
+    );
   }
   if ((await countVersions(subject.id)) >= maxModuleVersions) {
     throw unprocessable(pointer, `version: ${addressOf(subject)} has ${maxModuleVersions}, the maximum`);

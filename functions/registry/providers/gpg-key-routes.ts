@@ -57,13 +57,15 @@ const listAll = async ({ request, principal }: Call): Promise<Answer> => {
   const namespaces = (request.query.get('filter[namespace]') ?? '').split(',').filter(Boolean);
   if (namespaces.length === 0)
     throw badRequest('filter[namespace] is missing: name organizations.', 'filter[namespace]');
-  if (namespaces.length > 10) throw badRequest('filter[namespace] can name 10 organizations.', 'filter[namespace]');
+  if (namespaces.length > 10)
+    throw badRequest('filter[namespace] can name at most 10 organizations.', 'filter[namespace]');
   const page = pageOf(request);
   const readable: string[] = [];
   for (const organization of new Set(namespaces)) {
     if ((await principal.on({ organization })).has('registry:read')) readable.push(organization);
   }
-  if (readable.length === 0) throw forbidden('You can read the keys of none of these organizations.');
+  if (readable.length === 0)
+    throw forbidden("You don't have permission to read the keys of any of these organizations.");
   const all = (await Promise.all(readable.map(listGpgKeys))).flat();
   return list(request, page, all.length, pageSlice(all, page).map(gpgKeyDocument));
 };
@@ -80,8 +82,8 @@ const deletedMeanwhile = () => notFound('The key was deleted at the same time.')
 
 /** A repeat after an interrupted move finds the key in both places. */
 const movedKey = async ({ asciiArmor, keyId }: GpgKey, organization: string): Promise<GpgKey> => {
-  const there = await getGpgKey(organization, keyId);
-  return there?.asciiArmor === asciiArmor ? there : addKey(organization, keyId, asciiArmor);
+  const existing = await getGpgKey(organization, keyId);
+  return existing?.asciiArmor === asciiArmor ? existing : addKey(organization, keyId, asciiArmor);
 };
 
 const addition = { type: 'gpg_key', action: 'create', parameter: 'keyId', creates: false };

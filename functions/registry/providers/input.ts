@@ -49,7 +49,10 @@ export const readNewProvider = (request: ApiRequest, organization: string): Prov
   const registry = v.safeParse(registryName, registryInput);
   if (!registry.success) throw noRegistry(registryInput);
   if (registry.output === 'private' && namespace !== organization) {
-    throw unprocessable(`${at}/namespace`, `namespace: of a private provider is its organization, ${organization}`);
+    throw unprocessable(
+      `${at}/namespace`,
+      `namespace: must be the organization of a private provider, ${organization}`,
+    );
   }
   return { organization, name, namespace, registry: registry.output };
 };

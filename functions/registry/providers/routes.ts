@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok } from '../../api/answer.ts';
-import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
+import { forbidden, nameTaken, notFound, unprocessable } from '../../api/errors.ts';
 import { inOrganization, param } from '../../api/finders.ts';
 import { includable } from '../../api/include.ts';
 import { pageOf, pageSlice, registryList } from '../../api/pagination.ts';
@@ -109,7 +109,7 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
     );
   }
   const provider = await createProvider(address);
-  if (!provider) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  if (!provider) throw nameTaken();
   return created(providerDocument(provider, [], granted));
 };
 

@@ -23,7 +23,7 @@ const machine = (slots: number) => {
 };
 
 describe('admission of tasks to one machine', () => {
-  it('starts as many at once as there are processors, the others in their order', () => {
+  it('starts as many at once as there is room for, the others in their order', () => {
     const { ask, end, running } = machine(2);
     ask('a', 'b', 'c', 'd');
     expect(running).toEqual(['a', 'b']);
@@ -52,14 +52,14 @@ describe('admission of tasks to one machine', () => {
     expect(running).toEqual(['a', 'b']);
   });
 
-  it('starts one a second beside tasks that keep every processor busy', () => {
+  it('starts two a second beside tasks that keep every processor busy', () => {
     const { ask, running } = machine(1);
     ask('a', 'b', 'c');
-    vi.advanceTimersByTime(900);
+    vi.advanceTimersByTime(450);
     expect(running).toEqual(['a']);
-    vi.advanceTimersByTime(200);
+    vi.advanceTimersByTime(100);
     expect(running).toEqual(['a', 'b']);
-    vi.advanceTimersByTime(1_100);
+    vi.advanceTimersByTime(600);
     expect(running).toEqual(['a', 'b', 'c']);
   });
 

@@ -56,7 +56,7 @@ it('connects a forge with a piped token, connects a workspace to a repository, a
   expect(await stepform(to, 'good\n')).toMatchObject({ code: 0, out: expect.stringContaining('Connected.') });
   expect((await stepform(['vcs', 'list'])).out).toContain(name);
   const follow = ['vcs', 'follow', 'acme/network', '--connection', name, '--workspace', workspace.attributes.name];
-  expect(await stepform(follow)).toMatchObject({ code: 0, out: expect.stringContaining('follows acme/network') });
+  expect(await stepform(follow)).toMatchObject({ code: 0, out: expect.stringContaining('runs start --latest') });
   const linked = await stepform(['vcs', 'link', 'octocat', '--connection', name]);
   expect(linked.out).toMatch(/\nstepform link [\w-]{43}\n$/);
   expect(await stepform(['vcs', 'check', '--workspace', workspace.attributes.name])).toMatchObject({ code: 0 });
@@ -64,6 +64,8 @@ it('connects a forge with a piped token, connects a workspace to a repository, a
   const unknown = await stepform(['vcs', 'link', 'octocat', '--connection', 'none']);
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('No such connection')]);
   expect((await stepform(['vcs', 'connect', 'cvs'], 'good')).err).toContain('Unknown provider cvs');
+  const forgejo = ['vcs', 'connect', 'forgejo', '--url', forge.url, '--api-url', forge.url];
+  expect(await stepform(forgejo, 'good')).toMatchObject({ code: 0 });
 });
 
 it('shows the commit of a run', async () => {

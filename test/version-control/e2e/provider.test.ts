@@ -5,14 +5,17 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { client, newName, organization, platform } from '../../e2e/support/world.ts';
+import { providerFolder } from '../provider/binary.ts';
 import { type ForgeServer, startForge } from '../support/forge-server.ts';
 
 /**
  * The `tfe` provider's resources of version control, against a server that answers as GitHub does: each step is applied, and
- * a plan after it is empty. STEPFORM_TFE_PROVIDER names a folder with the provider's binary; without it this is skipped.
+ * a plan after it is empty.
  */
 
-const provider = process.env.STEPFORM_TFE_PROVIDER;
+const provider = providerFolder();
+if (!provider)
+  console.error('Tests with the tfe provider are skipped: build it once with "npm run tfe-provider" (Go).');
 const run = promisify(execFile);
 
 let forge: ForgeServer;

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Forge } from '../forge.ts';
 import { found, github, hook, missing, repo, tagsOf } from '../github/forge.ts';
+import { webUrl } from '../github/schemas.ts';
 
 /** Gitea and Forgejo: documents like GitHub's, with paths, limits and events of their own (Gitea API v1). */
 
@@ -37,7 +38,7 @@ export const gitea: Forge = {
     const query = { stat: 'false', verification: 'false', files: 'false' };
     const schema = v.object({
       sha: v.string(),
-      html_url: v.nullish(v.string(), ''),
+      html_url: webUrl,
       commit: v.object({ message: v.string(), author: v.nullish(v.object({ name: v.nullish(v.string()) })) }),
       author: v.nullish(v.object({ login: v.nullish(v.string()) })),
     });

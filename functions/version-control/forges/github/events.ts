@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { commandOf } from '../../commands.ts';
 import { commitForm, type ForgeEvent, ignored, isZeros } from '../events.ts';
-import { id, repository, sender, senderOf, sha } from './schemas.ts';
+import { id, optionalWebUrl, repository, sender, senderOf, sha } from './schemas.ts';
 
 /** Webhooks of GitHub and Gitea, whose payloads have the same form. */
 
@@ -13,8 +13,8 @@ const push = v.object({
   created: v.optional(v.boolean(), false),
   deleted: v.optional(v.boolean(), false),
   forced: v.optional(v.boolean(), false),
-  compare: v.nullish(v.string()),
-  compare_url: v.nullish(v.string()),
+  compare: optionalWebUrl,
+  compare_url: optionalWebUrl,
   head_commit: v.nullish(v.object({ id: v.string() })),
 });
 const pullEvent = v.object({

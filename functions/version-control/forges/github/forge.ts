@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ForgeError } from '../../forge-error.ts';
 import type { Call, Forge, ForgeAnswer } from '../forge.ts';
-import { id, repository, sha } from './schemas.ts';
+import { id, repository, sha, webUrl } from './schemas.ts';
 
 /**
  * GitHub and GitHub Enterprise Server (GitHub REST API, 2022-11-28). Gitea's API has the same form, see gitea/forge.ts.
@@ -130,7 +130,7 @@ export const github: Forge = {
     const path = `${repo(identifier)}/commits/${encodeURIComponent(commit)}`;
     const schema = v.object({
       sha: sha,
-      html_url: v.nullish(v.string(), ''),
+      html_url: webUrl,
       commit: v.object({ message: v.string(), author: v.nullish(v.object({ name: v.nullish(v.string()) })) }),
       author: v.nullish(v.object({ login: v.nullish(v.string()) })),
     });

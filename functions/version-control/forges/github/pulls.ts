@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Pull, PullForge } from '../forge.ts';
 import { isApproved } from '../reviews.ts';
 import { allPages, changed, found, missing, pageSize, pathsOf, repo } from './forge.ts';
-import { id, sender, senderOf, sha } from './schemas.ts';
+import { id, sender, senderOf, sha, webUrl } from './schemas.ts';
 
 /** Pull requests of GitHub and GitHub Enterprise Server. */
 
@@ -11,7 +11,7 @@ const pull = v.object({
   state: v.string(),
   title: v.nullish(v.string(), ''),
   body: v.nullish(v.string(), null),
-  html_url: v.nullish(v.string(), ''),
+  html_url: webUrl,
   user: v.nullish(sender),
   mergeable: v.nullish(v.boolean(), null),
   head: v.object({ sha: sha, ref: v.string(), repo: v.nullish(v.object({ id })) }),

@@ -8,10 +8,14 @@ export const id = v.pipe(
   v.union([v.number(), v.string()]),
   v.transform((given) => String(given)),
 );
+/** An address that pages and payloads may lead to; whatever else the forge, or who writes there, has in its place is left out. */
+const address = v.pipe(v.string(), v.regex(/^https?:\/\/[^\s\p{Cc}]+$/u), v.maxLength(2000));
+export const webUrl = v.fallback(address, '');
+export const optionalWebUrl = v.fallback(v.nullable(address), null);
 export const sender = v.object({
   login: v.string(),
-  avatar_url: v.nullish(v.string(), null),
-  html_url: v.nullish(v.string(), null),
+  avatar_url: optionalWebUrl,
+  html_url: optionalWebUrl,
 });
 export const senderOf = (given: v.InferOutput<typeof sender> | null | undefined): Sender | null =>
   given ? { username: given.login, avatarUrl: given.avatar_url, htmlUrl: given.html_url } : null;
@@ -20,7 +24,7 @@ export const repository = v.object({
   id,
   full_name: v.string(),
   default_branch: v.nullish(v.string(), null),
-  html_url: v.nullish(v.string(), ''),
-  clone_url: v.nullish(v.string(), ''),
+  html_url: webUrl,
+  clone_url: webUrl,
   permissions: v.nullish(v.object({ admin: v.optional(v.boolean(), false) })),
 });

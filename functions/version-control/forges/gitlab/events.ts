@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { commandOf } from '../../commands.ts';
 import { commitForm, type ForgeEvent, ignored, isZeros } from '../events.ts';
 import type { Header } from '../forge.ts';
-import { id } from '../github/schemas.ts';
+import { id, optionalWebUrl, webUrl } from '../github/schemas.ts';
 
 /** Webhooks of GitLab. */
 
@@ -10,11 +10,11 @@ const told = v.object({
   project: v.object({
     id,
     default_branch: v.nullish(v.string(), null),
-    web_url: v.nullish(v.string(), ''),
+    web_url: webUrl,
   }),
   user_username: v.nullish(v.string()),
   user_avatar: v.nullish(v.string(), null),
-  user: v.nullish(v.object({ username: v.string(), avatar_url: v.nullish(v.string(), null) })),
+  user: v.nullish(v.object({ username: v.string(), avatar_url: optionalWebUrl })),
 });
 const push = v.object({
   ref: v.string(),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Call, Forge, StatusState } from '../forge.ts';
 import { allPages, firstOf, found, maxTags, missing } from '../github/forge.ts';
-import { id, sha } from '../github/schemas.ts';
+import { id, sha, webUrl } from '../github/schemas.ts';
 
 /** GitLab.com, Community and Enterprise Edition (GitLab REST API v4). */
 
@@ -19,8 +19,8 @@ const projectSchema = v.object({
   id,
   path_with_namespace: v.string(),
   default_branch: v.nullish(v.string(), null),
-  web_url: v.nullish(v.string(), ''),
-  http_url_to_repo: v.nullish(v.string(), ''),
+  web_url: webUrl,
+  http_url_to_repo: webUrl,
   permissions: v.nullish(v.object({ project_access: access, group_access: access })),
 });
 
@@ -108,7 +108,7 @@ export const gitlab: Forge = {
     const schema = v.object({
       id: sha,
       message: v.nullish(v.string(), ''),
-      web_url: v.nullish(v.string(), ''),
+      web_url: webUrl,
       author_name: v.nullish(v.string(), null),
     });
     const one = found(schema, await call({ method: 'GET', path, accept: missing }));

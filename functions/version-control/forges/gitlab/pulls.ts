@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import type { PullForge } from '../forge.ts';
 import { allPages, found, missing } from '../github/forge.ts';
-import { id, sha } from '../github/schemas.ts';
+import { id, optionalWebUrl, sha, webUrl } from '../github/schemas.ts';
 import { diffs, pageSize, pathsOf, project } from './forge.ts';
 
 /** Merge requests of GitLab. */
 
 const user = v.object({
   username: v.string(),
-  avatar_url: v.nullish(v.string(), null),
-  web_url: v.nullish(v.string()),
+  avatar_url: optionalWebUrl,
+  web_url: optionalWebUrl,
 });
 
 const mergeRequest = v.object({
@@ -17,7 +17,7 @@ const mergeRequest = v.object({
   state: v.string(),
   title: v.nullish(v.string(), ''),
   description: v.nullish(v.string(), null),
-  web_url: v.nullish(v.string(), ''),
+  web_url: webUrl,
   sha: sha,
   source_branch: v.string(),
   target_branch: v.string(),
