@@ -119,7 +119,7 @@ export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
 const before = (time: string | undefined, ms: number, now: Date): boolean =>
   time !== undefined && Date.parse(time) < now.getTime() - ms;
 
-/** Lost or of an older version: it is replaced. */
+/** Retired, lost or of an older version: it is replaced. */
 const isLost = (runner: WarmRunner, now: Date): boolean =>
   runner.retiredAt !== undefined ||
   runner.version !== currentVersion() ||
