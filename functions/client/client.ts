@@ -2,9 +2,8 @@ import { isFinal } from '../run/status.ts';
 import type { Attributes, Meta, ResourceType } from './documents.ts';
 
 /**
- * A minimal client of the public API (HCP Terraform API v2), for the command line, the page, the demo,
- * the benchmark and the tests.
- * Errors contain the server's messages.
+ * A minimal client of the public API (HCP Terraform API v2), for the command line, the page, the demo, the benchmark and
+ * the tests. Errors contain the server's messages.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: scripts and tests may leave types open

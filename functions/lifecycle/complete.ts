@@ -11,7 +11,7 @@ import { endRunsWithStates } from '../states/end-of-run.ts';
 endRunsWithStates();
 
 export interface CompleteTask {
-  /** Name of the machine's state, one for each ending. */
+  /** Name of the machine's final state. */
   ending: Ending;
   run: {
     runId: string;
@@ -30,7 +30,7 @@ export class PostApplyTasks extends Error {
 }
 
 /**
- * The one finisher: final status, lock released, next run started.
+ * Finishes a run: writes the final status, releases the lock, starts the next run.
  * @returns `next`: whether the end of the execution is an event for run-applied.ts, which costs nothing otherwise
  */
 export const handler = async ({ ending, run }: CompleteTask): Promise<{ next: typeof startsRuns | 'Nothing' }> => {
@@ -39,7 +39,7 @@ export const handler = async ({ ending, run }: CompleteTask): Promise<{ next: ty
   const error = run.missedHeartbeat ? { Error: 'States.HeartbeatTimeout' } : run.error;
   const ended = await finishRun(run.runId, ending, error);
   if (ended) await notify(ended);
-  // It stays due until those runs are queued.
+  // The run stays due until the triggered runs are queued.
   return { next: ending === 'Applied' && ended?.dueAt ? startsRuns : 'Nothing' };
 };
 

@@ -5,11 +5,11 @@ import type { Next } from '../run/lifecycle.ts';
 import { getRun } from '../runs/records.ts';
 
 export interface CostEstimatingTask extends CheckTask {
-  /** The platform could not make the estimate. */
+  /** The error of a failed estimate. */
   error?: CaughtError;
 }
 
-/** Estimates the plan's costs. The run goes on whatever the outcome. */
+/** Estimates the plan's costs. The run continues whatever the outcome. */
 export const handler = async ({ runId, error }: CostEstimatingTask): Promise<{ next: Next }> => {
   const run = await enterCheck(runId, 'CostEstimating');
   if (error) await abandonCosts(run, `Cost estimation failed (${error.Error}).`);

@@ -4,7 +4,7 @@ import { startNext } from '../orchestration/queue.ts';
 import { awaitsTurn, enterInTurn } from '../orchestration/turns.ts';
 
 /**
- * Waits until the run is first in the queue. Starts the queue itself, because nothing else does when the workspace has become
+ * Waits until the run is first in the queue. Starts the queue itself, because nothing else does if the workspace has become
  * free meanwhile.
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

@@ -9,17 +9,17 @@ import { launchFirst } from '../orchestration/warm-offers.ts';
 import { exitOnEntry } from '../run/lifecycle.ts';
 import type { Run } from '../run/run.ts';
 
-/** Other runs come first. */
+/** Other runs are ahead in the queue. */
 class NotItsTurn extends Error {}
 
 const starts = (run: Run): boolean => !run.agentPool && !environment.warmRunners && needsRunner(run, 'plan');
 
 /**
- * The first state: takes the run's turn, or leaves for Pending, where runs wait for it. Then starts a runner or takes one
+ * The first state: makes the run current, or leaves for Pending, where queued runs wait. Then starts a runner or takes one
  * that stands ready, or queues the plan for an agent, and waits for the claim. Exits early if another state comes first.
  *
- * A container is started before the run is written, so that one write has its claim and its ARN: until then its claim is
- * answered with 503 (phases.ts). One that is not in the run is stopped, or exits when another claim is, or the run has ended.
+ * A container is started before the run is written, so that one write contains its claim and its ARN: until then its claim is
+ * rejected with 503 (phases.ts). A container that is not in the run is stopped, or exits when its claim is rejected.
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const { secret, set } = newClaim('plan');
@@ -27,7 +27,7 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
   let refusal: unknown;
   const look = async (before: Run): Promise<void> => {
     if (before.status === 'pending' && awaitsTurn(before)) throw new NotItsTurn();
-    // Nobody has told of the new run yet: Pending does, where it comes first.
+    // No notifications have been sent for the new run yet; Pending sends them if the run goes there first.
     if (!before.wait) await notify(before);
     if (taskArn || refusal || !starts(before) || exitOnEntry('PlanQueued', before)) return;
     taskArn = await runContainer(runId, `${runId}.plan.${secret}`).catch((error) => {
@@ -41,7 +41,7 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
     run = await enterInTurn(runId, 'PlanQueued', attempt, { look, extra });
   } catch (error) {
     if (!(error instanceof NotItsTurn)) throw error;
-    // An answer and no error: operators are told of functions that fail.
+    // A result instead of an error: failing functions raise an alarm.
     await answerWait(attempt.token, { error: 'Pending', cause: 'other runs of the workspace come first' });
     return;
   }

@@ -2,7 +2,7 @@ import { type CheckTask, enterCheck, nextOutput, recordVerdict } from '../orches
 import { checkPolicies } from '../policies/engine/evaluate-run.ts';
 import type { Next } from '../run/lifecycle.ts';
 
-/** Checks the run's policy sets with three levels; what the plan costs is known by then. */
+/** Checks the run's policy sets with three levels, which can use the cost estimate. */
 export const handler = async ({ runId }: CheckTask): Promise<{ next: Next }> => {
   const run = await enterCheck(runId, 'PolicyChecking');
   const { verdict, reason } = await checkPolicies(run);

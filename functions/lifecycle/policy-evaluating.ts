@@ -2,7 +2,7 @@ import { type CheckTask, enterCheck, nextOutput, recordVerdict } from '../orches
 import { evaluatePolicies } from '../policies/engine/evaluate-run.ts';
 import type { Next } from '../run/lifecycle.ts';
 
-/** Lets OPA evaluate the run's policy sets. */
+/** Evaluates the run's policy sets with OPA. */
 export const handler = async ({ runId }: CheckTask): Promise<{ next: Next }> => {
   const run = await enterCheck(runId, 'PolicyEvaluating');
   const { verdict, reason } = await evaluatePolicies(run);

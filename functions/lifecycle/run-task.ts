@@ -19,13 +19,13 @@ export interface RunTaskInput extends WaitingTask {
   taskResultId: string;
 }
 
-/** Maximum attempts for a task that does not answer 200, and the delay before the second one. */
+/** Maximum attempts for a task that does not respond with 200, and the delay before the second one. */
 interface RetryPolicy {
   tries: number;
   pauseMs: number;
 }
 
-/** Within the two minutes the function has, even when each try takes as long as it may. */
+/** Fits into the function's two minutes, even if each attempt takes its maximum time. */
 export const defaultRetryPolicy: RetryPolicy = { tries: 6, pauseMs: 1_000 };
 
 const isOver = (run: Run | undefined): boolean => !run || run.cancel !== undefined || isFinal(run.status);
@@ -51,7 +51,7 @@ const isMoot = async ({ id, runId }: TaskResult): Promise<boolean> => {
   return result?.status !== 'pending' || isOver(run);
 };
 
-/** The task cannot be called: the result says why, and the wait ends at once. */
+/** The task cannot be called: stores the reason as its result, and ends the wait at once. */
 const giveUp = async ({ id }: TaskResult, reason: string): Promise<void> => {
   const result = await settleResult(id, 'errored', reason);
   if (result) await deliverResult(result);
@@ -83,7 +83,7 @@ const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage
   TaskState
 >;
 
-/** Waits for a run task's verdict: stores the token, and calls the task until it has accepted the request. */
+/** Waits for a run task's result: stores the token, and calls the task until it has accepted the request. */
 export const runTask = async (
   { runId, taskResultId, ...attempt }: RunTaskInput,
   patience = defaultRetryPolicy,

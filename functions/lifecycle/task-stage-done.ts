@@ -11,7 +11,7 @@ export interface TaskStageDone {
   stage: TaskStage;
 }
 
-/** Every task of the stage has a result: decides whether the run goes on. */
+/** All tasks of the stage have results: decides whether the run continues. */
 export const handler = async ({ runId, stage }: TaskStageDone): Promise<{ next: Next }> => {
   const run = await getRun(runId);
   if (!run) throw new RunNotInStateError(runId, stage, 'unknown');

@@ -8,7 +8,7 @@ export interface TaskUnansweredInput {
   error: CaughtError;
 }
 
-/** A missed heartbeat and a time limit have the same error name; the time that passed tells them apart. */
+/** A missed heartbeat and a time limit have the same error name; the elapsed time distinguishes them. */
 const timedOut = ({ waitingSince }: TaskResult): string => {
   const waited = Date.now() - Date.parse(waitingSince ?? '');
   // The two clocks do not start at the same moment.

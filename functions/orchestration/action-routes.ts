@@ -30,7 +30,7 @@ const checkNoBuild = ({ environment, workspaceName }: Run, action: ManagedAction
     action,
   );
 
-/** A saved plan may be stale: its first confirmation discards it then. */
+/** Confirming a stale saved plan discards it. */
 const apply = async (context: Context<Run>): Promise<Answer> => {
   const { subject } = context;
   checkNoBuild(subject, 'confirm or discard a build');

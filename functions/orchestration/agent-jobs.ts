@@ -8,8 +8,8 @@ import { batchGet, query, remove, update } from '../store/table.ts';
 import { newClaim } from './phases.ts';
 
 /**
- * Queues of agent pools. An entry points to a run whose plan or apply waits for an agent. Which agent has the job is
- * written in the run alone, so that one write decides; whoever reads an entry that is no longer valid removes it.
+ * Queues of agent pools. An entry points to a run whose plan or apply waits for an agent. The agent of a job is
+ * stored only in the run, so that one write decides; readers remove entries that are no longer valid.
  */
 
 interface Job extends Key {
@@ -22,7 +22,7 @@ const timestamp = 'agent-queued-at';
 /** Whether the job was offered to agents. */
 export const isOffered = (run: Run, phase: PhaseName): boolean => run[phase].statusTimestamps[timestamp] !== undefined;
 
-/** A run waits for an agent for an hour at most (infra/lifecycle.ts); then DynamoDB may remove its entry. */
+/** A run waits at most an hour for an agent (infra/lifecycle.ts); then DynamoDB may remove its entry. */
 const keptSeconds = 24 * 3600;
 
 /** Queues a phase of a run in its pool, and records that in the run's timeline. 3 writes; may be repeated. */
@@ -30,7 +30,7 @@ export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   const { id, agentPool } = run;
   if (!agentPool) return;
   const at = run.statusTimestamps[phase === 'plan' ? 'plan-queued-at' : 'apply-queued-at'] ?? run.createdAt;
-  // Hidden runs come after all others: their times sort behind any other.
+  // Hidden runs come last: their times sort behind all others.
   await update(keys.agentJob(agentPool.id, isHidden(run) ? `A${at}` : at, id, phase), {
     set: { runId: id, phase, expiresAt: Math.floor(Date.now() / 1000) + keptSeconds },
   });
@@ -39,14 +39,14 @@ export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   await updateRun(id, { set: { [`${phase}.statusTimestamps.${timestamp}`]: at } });
 };
 
-/** Longer than a runner tries to claim what it was started for (runner/client.ts). */
+/** Longer than a runner retries its claim (runner/client.ts). */
 const beginMs = 100_000;
 const pieceSize = 25;
 
 export interface TakenJob {
   run: Run;
   phase: PhaseName;
-  /** What a runner is started with. */
+  /** The claim that the runner is started with. */
   claim: string;
 }
 
@@ -57,7 +57,7 @@ interface Taker {
 }
 
 const take = async (agent: Taker, { runId, phase }: Job, now: string): Promise<TakenJob | undefined> => {
-  // The secret is known to nobody but the agent that takes the job; who took it before has a claim that is void now.
+  // Only the agent that takes the job gets the secret; the claim of an earlier agent becomes void.
   const { secret, set } = newClaim(phase);
   const run = await updateRun(runId, {
     set: {

@@ -12,7 +12,7 @@ import { assess, isCrowded } from './assessments.ts';
 const minutes = 60;
 const hours = 3600;
 
-/** An assessment that ends a while after it was due does not move the next one. */
+/** An assessment that ends up to this late does not move the next one. */
 const toleranceMs = 1 * hours * 1000;
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
@@ -20,7 +20,7 @@ const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1
 /** A concurrent change of the settings has set another timer. */
 const unchanged = ({ lookedAt }: HealthTimer) => ({ condition: 'lookedAt = :seen', values: { ':seen': lookedAt } });
 
-/** 1 read where the workspace itself does not say so. */
+/** 1 read unless the workspace itself enables assessments. */
 const isWanted = async ({ assessmentsEnabled, organization }: Workspace): Promise<boolean> =>
   assessmentsEnabled || ((await getOrganization(organization))?.assessmentsEnforced ?? false);
 

@@ -18,13 +18,13 @@ import { enqueue, pendingIn } from './new-run.ts';
  * ever waits for one. A run that becomes current ends it.
  */
 
-/** Why a workspace cannot be assessed now, for people; `passes`: the reason may be gone soon. */
+/** Why a workspace cannot be assessed now, for people; `passes`: the reason is temporary. */
 export interface Obstacle {
   reason: string;
   passes: boolean;
 }
 
-/** Maximum of scheduled assessments that an organization runs at once; those that users start do not count. */
+/** Maximum of concurrent scheduled assessments of an organization; those that users start do not count. */
 const assessmentsAtOnce = 10;
 
 /** After this, a claim for an assessment that was never created is void. */
@@ -57,7 +57,7 @@ const basisOf = async (workspace: Workspace): Promise<Run | Obstacle> => {
   return passing(`its latest run ${run.id} is ${run.status}: apply a run first`);
 };
 
-/** Releases the claim of an assessment that was cut off. */
+/** Releases the claim of an interrupted assessment. */
 const takeBack = async ({ id, assessing }: Workspace): Promise<void> => {
   if (!assessing) return;
   const run = await getRun(assessing.runId);

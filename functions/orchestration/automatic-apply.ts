@@ -7,11 +7,11 @@ import { getRun, updateRun } from '../runs/records.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
 /**
- * Who may have a run applied without a person's confirmation: whoever may confirm it. That is everybody who
- * determines what it applies: its creator, and the uploader of its configuration. The creator does not count for a
- * run that a run trigger queued: the managers of the workspace decided that with its setting auto-apply-run-trigger
+ * A run may be applied without a confirmation only if all its authors may confirm it: the users who
+ * determine what it applies, which are its creator and the uploader of its configuration. The creator does not count for a
+ * run from a run trigger: the managers of the workspace decided that with its setting auto-apply-run-trigger
  * (HCP Terraform: run states, automatic apply; run triggers). A commit of the repository that a workspace follows has
- * no author here: whoever connected the workspace decided that with its setting auto-apply. In the same way, whoever
+ * no author here: the user who connected the workspace decided that with its setting auto-apply. In the same way, the user who
  * set the time at which a workspace is destroyed decided that.
  */
 export const authorsOf = (
@@ -21,7 +21,7 @@ export const authorsOf = (
 ): string[] => [...new Set([...(trigger ? [] : [createdBy]), version.createdBy])].filter(isUser);
 
 /**
- * @param known permissions of some of them, where the caller has read them already. At most 4 reads for each of the
+ * @param known permissions of some authors that the caller has already read. At most 4 reads for each of the
  * others.
  */
 export const mayAllApply = async (

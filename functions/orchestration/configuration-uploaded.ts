@@ -7,7 +7,7 @@ type ObjectCreated = EventBridgeEvent<'Object Created', { object: { key: string 
 const form = /^uploads\/(cv-[A-Za-z0-9]+)\.tar\.gz$/;
 
 /**
- * Handles the upload of a configuration: settles its status and starts the run that it is for. S3 events can be late
+ * Handles the upload of a configuration: sets its status and starts its run. S3 events can be late
  * and can repeat.
  */
 export const handler = async (event: ObjectCreated): Promise<void> => {

@@ -13,7 +13,7 @@ import { createRun, enqueue, type FollowedMove } from './new-run.ts';
 
 /** Creates runs for API requests, uploaded configurations and run triggers. */
 
-/** Options of a run whose creator set none. */
+/** Default options of a run. */
 export const defaultOptions: Omit<RunOptions, 'autoApply'> = {
   message: 'Queued manually via the Terraform Enterprise API',
   isDestroy: false,
@@ -49,13 +49,13 @@ export interface RunRequest {
   trigger?: Run['trigger'];
   /** Commit whose status includes this run. */
   commit?: Run['commit'];
-  /** It gives the workspace another version of the module that it was made from. */
+  /** Upgrades the workspace to another version of its module. */
   moduleUpgrade?: Run['moduleUpgrade'];
-  /** Number of the branch's move that it is for; a run for an outdated move is not created. */
+  /** Number of the branch's move; no run is created for an outdated move. */
   move?: FollowedMove;
 }
 
-/** The run that an earlier request created; queues it now if that request stopped before that. */
+/** The run that an earlier request created; queues it if that request was interrupted. */
 const repeated = async (id: string): Promise<Run | undefined> => {
   const run = await getRun(id);
   if (run?.status === 'pending' && !run.wait) await enqueue(run);
@@ -63,14 +63,14 @@ const repeated = async (id: string): Promise<Run | undefined> => {
 };
 
 /**
- * JSON lines say when each resource was refreshed, and have no diff. Whoever reads the run draws it from the plan: the
- * command line with a cloud block, and the page, where people follow what they started there and what a push did.
+ * JSON lines contain times of each resource but no diff. Clients that render the diff from the plan get them: the
+ * command line with a cloud block, and the page, for runs started there and for pushes.
  */
 const drawsPlans = (source: string, isOfCommit: boolean): boolean =>
   source === 'terraform+cloud' || source === 'tfe-ui' || (source === 'tfe-configuration-version' && isOfCommit);
 
 /**
- * Freezes variables and checks, then creates and starts the run. automatic-apply.ts decides whether it may apply without a
+ * Freezes variables and checks, then creates and starts the run. automatic-apply.ts decides whether it may apply without
  * confirmation.
  */
 export const queueRun = async (request: RunRequest): Promise<Run> => {

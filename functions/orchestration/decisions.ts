@@ -36,7 +36,7 @@ const mayNow = (action: RunAction, which?: Overridable): Required<Pick<Change, '
   };
 };
 
-/** @param isMine whether a run shows this very change: the SDK retries a write whose response was lost */
+/** @param isMine whether a run contains this change already: the SDK retries a write whose response was lost */
 const act = async (
   run: Run,
   action: string,
@@ -53,7 +53,7 @@ const act = async (
   return 'accepted';
 };
 
-/** A repeat by the same user: the first request may have stopped between write and delivery. */
+/** A repeat by the same user: the first request may have been interrupted between write and delivery. */
 const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<ActionResult> => {
   const current = await getRun(runId);
   if (!current || !isSame(current)) return 'conflict';

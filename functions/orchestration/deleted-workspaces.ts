@@ -26,13 +26,13 @@ const stop = async (run: Run, by: string): Promise<void> => {
   else if (isAccepted('cancel', run)) await cancelRun(run, by, comment);
 };
 
-/** DataRetention alone may delete what states and runs hold; it looks again when that was cut off. */
+/** Only DataRetention may delete the content of states and runs; it continues after an interruption. */
 const endForGood = async (workspaceId: string): Promise<void> => {
   await update(keys.workspace(workspaceId), { set: dueIn(workspaceId, 600), condition: 'attribute_exists(deletedAt)' });
   await invokeLater(environment.dataRetentionFunction, { due: [keys.workspace(workspaceId)] });
 };
 
-/** False when the workspace was not deleted. Checks again in a minute while runs go on. May be repeated. */
+/** False when the workspace was not deleted. Checks again in a minute while runs are unfinished. May be repeated. */
 export const completeWorkspaceEnd = async (workspaceId: string): Promise<boolean> => {
   const workspace = await getEndedWorkspace(workspaceId);
   if (!workspace) return false;

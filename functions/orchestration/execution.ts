@@ -16,7 +16,7 @@ import { openTaskTokens } from '../run-tasks/stages.ts';
 import { directly } from '../store/direct-calls.ts';
 
 /**
- * A run's execution: its start, and the answers to its waits. An execution waits with a task token for the run, or with one
+ * A run's execution: starting it, and resuming its waits. An execution waits with a task token for the run, or with one
  * for each run task. Everything here may be repeated.
  */
 

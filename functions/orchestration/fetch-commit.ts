@@ -11,7 +11,7 @@ import { fetchCommit } from '../version-control/fetch-commit.ts';
 import { recordVcsEvent } from '../version-control/vcs-events.ts';
 import { configurationSettled } from './fetching.ts';
 
-/** For people: the push or the tag was taken, and nothing came of it. */
+/** Reports to users that an accepted push or tag had no effect. */
 const tellFailure = (
   { tokenId, identifier, sha }: CommitArchive,
   { organization, vcsRepo }: Pick<PolicySet | Module, 'organization' | 'vcsRepo'>,
@@ -26,7 +26,7 @@ const tellFailure = (
     suggestedAction: 'Mend it in the repository, and push again.',
   });
 
-/** In the commit's status, too. */
+/** Reports it in the commit's status too. */
 const tellOfPolicies = async (fetched: CommitArchive, versionId: string): Promise<void> => {
   const version = await getPolicySetVersion(versionId);
   const set = version && (await getPolicySet(version.policySetId));
@@ -35,7 +35,7 @@ const tellOfPolicies = async (fetched: CommitArchive, versionId: string): Promis
     await tellFailure(fetched, set, `policies of ${set.name} could not be read. ${version.errorMessage ?? ''}`);
   }
   const event = await registerVersion(fetched, set, versionId);
-  // One that is lost is made up for by the sweep.
+  // The sweep repeats a lost one.
   await invokeLater(environment.commitStatusFunction, event).catch((error) =>
     logError('commit status is left to the sweep', error, { commit: event.commit }),
   );
@@ -52,7 +52,7 @@ const tellOfModule = async (fetched: CommitArchive, moduleId: string, number: st
   );
 };
 
-/** False while the version is not there yet. */
+/** False while the version does not exist yet. */
 const settle = async (fetched: CommitArchive, { versionId, moduleId, version }: Waiting): Promise<boolean> => {
   const outcome = fetched.archive ?? { failure: fetched.failure ?? 'The commit could not be fetched.' };
   if (moduleId !== undefined && version !== undefined) {

@@ -9,10 +9,10 @@ import { recordVerdict } from './progress.ts';
 
 /**
  * Runs created before their configuration was uploaded. Such a run adds its id to the configuration version and then
- * reads the version again; whoever settles the version afterwards finds the id.
+ * reads the version again; a later change of the version's status finds the id.
  */
 
-/** Called when the run's execution waits. May be repeated; resumes at once if the version is settled. */
+/** Called when the run's execution waits. May be repeated; resumes at once if the upload has been processed. */
 export const awaitConfiguration = async (run: Run): Promise<void> => {
   const waiting = await update<ConfigurationVersion>(keys.configurationVersion(run.configurationVersionId), {
     add: { awaitedBy: new Set([run.id]) },
@@ -25,7 +25,7 @@ export const awaitConfiguration = async (run: Run): Promise<void> => {
 
 const isOpen = ({ status }: ConfigurationVersion): boolean => status === 'pending' || status === 'fetching';
 
-/** Whether the upload, or the commit, has arrived meanwhile. */
+/** Checks whether the upload or the commit has arrived meanwhile. */
 const look = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   if (!version.commitArchive) return checkUpload(version);
   const archive = await getArchive(version.commitArchive);

@@ -30,7 +30,7 @@ export class RunnerStillStoppingError extends Error {
  * repeated call completes an interrupted one, and a final run keeps its status. Returns the ended run, undefined when
  * there is none.
  *
- * @param keepDue leave the run to the sweep until the caller, whom nobody calls again for sure, is through
+ * @param keepDue keeps the run due for the sweep until the caller, which may not be retried, has finished
  * @throws {RunnerStillStoppingError} while the runner's process may still run; the queue must not move before.
  */
 export const finishRun = async (
@@ -46,13 +46,13 @@ export const finishRun = async (
   return ended;
 };
 
-/** An apply that has its report has all that its end is made of: half a read unit tells that. */
+/** A reported apply has everything that its end needs: an eventually consistent read is enough. */
 const toFinish = async (runId: string, ending: Ending): Promise<Run | undefined> => {
   const shown = ending === 'Applied' ? await getRunEventually(runId) : undefined;
   return shown?.apply.report && !isFinal(shown.status) ? shown : getRun(runId);
 };
 
-/** Call it after the final status was written. May be repeated. */
+/** Must be called after the final status was written. May be repeated. */
 export const release = async (run: Run): Promise<void> => {
   if (run.moduleUpgrade) await completeUpgrade(run);
   if (run.assessment) return endAssessment(run);
@@ -66,7 +66,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   const latest = reported ? run : ((await getRun(run.id)) ?? run);
   const status = statusAtEnd(latest, ending);
   const phases = finalPhases(latest, ending);
-  // Before anything else starts from the state, and before it is said what is in it.
+  // Before another run starts from the state, and before its content is reported.
   if (ending !== 'Applied' && latest.apply.claimNonce) await runStates.recover(latest);
   const recorded =
     latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
@@ -110,7 +110,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   return ended ?? (await getRun(run.id)) ?? latest;
 };
 
-/** An agent's runner learns from its next heartbeat that it has to stop. It gets as much time as a container. */
+/** An agent's runner gets the stop request with its next heartbeat. It has as much time as a container. */
 const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void> => {
   const { agent, claimNonce, stop } = run[phase];
   if (!claimNonce || isAgentRunnerGone(run[phase], new Date().toISOString())) return;
@@ -125,8 +125,8 @@ const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void
 };
 
 /**
- * A runner that reported has ended Terraform itself; any other container is stopped and awaited.
- * @returns whether the run has that report
+ * A runner that reported has ended Terraform; any other container is stopped and awaited.
+ * @returns whether the run has a report
  */
 const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<boolean> => {
   const has = ({ taskArn, claimNonce }: Run[PhaseName]) => taskArn !== undefined || claimNonce !== undefined;

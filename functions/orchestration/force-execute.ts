@@ -10,8 +10,8 @@ import { moveToFront } from './queue.ts';
 export type ForceExecuteResult = 'accepted' | 'not pending' | 'not behind a run' | 'not discardable';
 
 /**
- * Discards the run that holds the workspace and waits for a person, so that this pending run is next. It moves to the
- * front before the other is discarded, so that whoever starts the next run finds it there. The same user may repeat
+ * Discards the current run, which waits for a person, so that this pending run is next. It moves to the
+ * front before the other is discarded, so that it is found as the next run. The same user may repeat
  * it.
  */
 export const forceExecuteRun = async (run: Run, userId: string, comment?: string): Promise<ForceExecuteResult> => {

@@ -11,7 +11,7 @@ import type { Workspace } from '../workspaces/records.ts';
 /** Determines which checks a run has to pass, besides its workspace. */
 export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'> {
   id: string;
-  /** The template's workspace that the run's workspace was made from: what is attached to it applies too. */
+  /** The workspace of the environment's template, whose policy sets and run tasks apply too. */
   templateWorkspaceId?: string | undefined;
   /** Its configuration version is not uploaded yet. */
   fetching: boolean;

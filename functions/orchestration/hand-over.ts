@@ -14,9 +14,9 @@ export interface HandedOver extends Claimed {
 }
 
 /**
- * Stores a plan's report and gives the apply to the runner that made the plan, in one write, if it needs nobody's
+ * Stores a plan's report and gives the apply to the runner that made the plan, in one write, if it needs no
  * confirmation and nothing comes first: the machine goes from Planning to Applying (decisions/0097). Undefined where
- * it is not so, or somebody was faster; then nothing was written. The caller resumes the execution.
+ * that is not possible, or after a concurrent change; then nothing was written. The caller resumes the execution.
  *
  * @param planToken identifies the runner, should it ask again
  */

@@ -8,9 +8,9 @@ import { query, remove } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { deliver } from './execution.ts';
 
-/** What assessments, test runs and query runs have in common (run/hidden.ts): how many go on, and how they are stopped. */
+/** Common to assessments, test runs and query runs (run/hidden.ts): limits and cancellation. */
 
-/** The mark of a hidden run that goes on, in its organization. */
+/** Marks an unfinished hidden run in its organization. */
 export const goingOn = ({ organization, id, test, query: asksForResources }: Run): Key => {
   if (test) return keys.testing(organization, id);
   return asksForResources ? keys.querying(organization, id) : keys.assessing(organization, id);
@@ -19,17 +19,17 @@ export const goingOn = ({ organization, id, test, query: asksForResources }: Run
 /** May be repeated. 1 write. */
 export const endHidden = async (run: Run): Promise<void> => void (await remove(goingOn(run)));
 
-/** So many test runs, and so many query runs, of an organization may go on at once. */
+/** Maximum of concurrent test runs, and of query runs, in an organization. */
 export const hiddenAtOnce = 10;
 
-/** Whether the organization has as many going on as may be. 1 read. */
+/** Whether the organization has reached the maximum. 1 read. */
 export const isFull = async (organization: string, kind: 'TESTING#' | 'QUERYING#'): Promise<boolean> => {
   const { pk } = keys.organization(organization);
   return (await query({ pk, prefix: kind, limit: hiddenAtOnce })).length >= hiddenAtOnce;
 };
 
 /**
- * Stops it in order, as Ctrl-C does. Terraform's command line asks for it twice where somebody presses twice, so a repeat is
+ * Stops it gracefully, like Ctrl-C. Terraform's command line sends the request twice if the user presses it twice, so a repeat is
  * accepted; false once it is over.
  */
 export const cancelHidden = async (run: Run, by: string): Promise<boolean> => {
@@ -42,7 +42,7 @@ export const cancelHidden = async (run: Run, by: string): Promise<boolean> => {
 const forcedMessage = ({ test }: Run): string =>
   test ? 'Force-canceled: resources that the tests had created may remain.' : 'Force-canceled.';
 
-/** Ends one that was canceled and does not stop; false while it may still stop by itself, or when it is over. */
+/** Ends a canceled run that does not stop; false while it may still stop by itself, or when it has ended. */
 export const forceCancelHidden = async (run: Run): Promise<boolean> => {
   const at = now();
   const forced = await updateRun(run.id, {

@@ -30,7 +30,7 @@ export class CapacityUnavailableError extends Error {
 export const needsRunner = (run: Run, phase: PhaseName): boolean =>
   !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
 
-/** Writes a new claim and starts a runner with it, or asks for an agent, unless the phase has one. */
+/** Writes a new claim and starts a runner with it, or queues the phase for an agent, unless it has a runner. */
 export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> => {
   if (!needsRunner(run, phase)) return;
   if (run.agentPool) return offerJob(run, phase);
@@ -43,7 +43,7 @@ export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> =>
   if (claimed) await startRunner(claimed, phase, secret);
 };
 
-/** Errors of ECS when it cannot start another task now: throttling, or an account's limit (ECS: RunTask). */
+/** Errors of ECS when it cannot start another task now: throttling or a quota (ECS: RunTask). */
 const noRoom = ({ name, message }: Error): boolean =>
   /Throttling|LimitExceeded|ServiceUnavailable/.test(name) || /capacity|reached the limit/i.test(message);
 
@@ -142,7 +142,7 @@ export const runningContainers = async (): Promise<Container[]> => {
   return found;
 };
 
-/** Asks a container to stop (SIGTERM, then SIGKILL after its stop timeout). A container that is gone is fine. */
+/** Stops a container (SIGTERM, then SIGKILL after its stop timeout). Ignores a missing container. */
 export const stopRunner = async (taskArn: string, reason: string): Promise<void> => {
   try {
     await client.send(

@@ -20,7 +20,7 @@ export const lockWorkspace = async (
   userId: string,
   reason: string,
 ): Promise<Workspace | undefined> => {
-  // By it the SDK's second try of a write whose answer was lost knows its own lock.
+  // Identifies the lock when the SDK retries a write whose response was lost.
   const nonce = newId('lock');
   const lock = { kind: 'user' as const, userId, reason, at: now(), nonce };
   const locked = await update<Workspace>(keys.workspace(workspaceId), {

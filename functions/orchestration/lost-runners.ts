@@ -13,7 +13,7 @@ export const recordedResources = async (workspaceId: string): Promise<number> =>
  * @param why for people, e.g. `exit code 1`
  */
 export const endPhase = async (run: Run, phase: PhaseName, why: string): Promise<void> => {
-  // What is in the last snapshots is brought in when the run ends (states/snapshots.ts).
+  // The end of the run applies the last snapshots (states/snapshots.ts).
   const counted = phase === 'apply' && !run.apply.changesKept;
   const note = stateNote(run, counted ? await recordedResources(run.workspaceId) : undefined);
   const message = `The runner stopped during the ${phase} (${why}). ${note}`;

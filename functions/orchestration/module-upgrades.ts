@@ -4,8 +4,8 @@ import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 
 /**
- * A run that upgrades its workspace's module has ended: if it was applied, or had nothing to change, its configuration and its
- * version are the workspace's from now on. Nothing for other runs. May be repeated.
+ * Completes a module upgrade: if the run was applied or had no changes, its configuration and
+ * version become the workspace's. Ignores other runs. May be repeated.
  */
 export const completeUpgrade = async ({ moduleUpgrade, status, ...run }: Run): Promise<void> => {
   if (!moduleUpgrade || (status !== 'applied' && status !== 'planned_and_finished')) return;

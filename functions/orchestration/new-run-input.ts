@@ -117,8 +117,8 @@ const noConfiguration = ({ name, vcsRepo }: Workspace) => {
 };
 
 /**
- * The one that is named, else the workspace's newest.
- * @param complete what is done about a commit whose content is missing; absent: it is not taken
+ * The requested configuration version, else the workspace's newest.
+ * @param complete fetches the missing content of a commit; absent: such versions are skipped
  * @throws {ApiError} 422
  */
 export const findVersion = async (
@@ -131,7 +131,7 @@ export const findVersion = async (
     if (!latest) throw noConfiguration(workspace);
     return complete?.(latest) ?? latest;
   }
-  // For half the price where its content came before a moment ago.
+  // Eventually consistent, at half the price, if its content was uploaded some time ago.
   const shown = await getConfigurationVersion(id, false);
   const version = shown?.status === 'uploaded' ? shown : await getConfigurationVersion(id);
   if (version?.workspaceId !== workspace.id) {

@@ -38,7 +38,7 @@ export interface NewRun extends RunOptions {
   move?: FollowedMove;
 }
 
-/** Of a branch that a workspace follows, by its number. */
+/** A push to the branch that a workspace follows, by its number. */
 export interface FollowedMove {
   repository: string;
   follows: string;
@@ -102,7 +102,7 @@ export const pendingIn = async (workspace: RunHome, createdAt: string) => {
   } satisfies Partial<Run>;
 };
 
-/** No newer commit was pushed, and no pull request was applied that is not merged yet: a run would undo it. */
+/** No newer commit was pushed, and no unmerged pull request was applied, which a run would undo. */
 const stillFollows =
   'vcsFollows = :follows AND vcsMoves = :n AND (attribute_not_exists(vcsPull) OR vcsPull.repository <> :repository)';
 const isNewest = ({ vcsFollows, vcsMoves, vcsPull }: Workspace, { follows, n, repository }: FollowedMove): boolean =>

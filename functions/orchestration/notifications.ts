@@ -55,8 +55,8 @@ export const notifyAutoDestroy = async (
 };
 
 /**
- * Records the outcome of the environment build, template import or dry run that the run was for; a reader of that,
- * and the sweep, do the same.
+ * Records the outcome of the run's environment build, template import or dry run; readers
+ * and the sweep do the same.
  */
 const settleEnvironment = async (run: Run): Promise<void> => {
   try {

@@ -43,7 +43,7 @@ export const newTokens = (
 const same = (a: string | undefined, b: string): boolean =>
   a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** A container was faster than the write of its claim (lifecycle/plan-queued.ts): it shall ask again. */
+/** A container claimed before its claim was written (lifecycle/plan-queued.ts): it must retry. */
 export class NotStartedError extends Error {
   override name = 'NotStartedError';
 }
@@ -60,7 +60,7 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
   const [runId = '', name = '', secret = ''] = claim.split('.');
   if (name !== 'plan' && name !== 'apply') return undefined;
   const isClaimOf = (run: Run | undefined) => same(run?.[name].claimHash, hashSecret(secret));
-  // The claim is older than its runner, and the write below holds it against the run as it is: half a read is enough.
+  // The claim is older than its runner, and the write below checks it: an eventually consistent read is enough.
   const shown = await getRunEventually(runId);
   const run = isClaimOf(shown) ? shown : await getRun(runId);
   if (run && name === 'plan' && isStarting(run)) throw new NotStartedError();
@@ -69,7 +69,7 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
   return take(run, name, nonce, {
     condition: `${name}.claimHash = :claim`,
     values: { ':claim': claimHash },
-    // A runner that stood ready was not started for this run; the claim records that it is the run's now.
+    // A warm runner was not started for this run; the claim assigns it to the run.
     set: warm && warm.keyHash === claimHash ? { [`${name}.taskArn`]: warm.taskArn } : undefined,
   });
 };
@@ -108,7 +108,7 @@ export const extendHold = async (run: Run): Promise<void> => {
 };
 
 /**
- * What is worth nothing once the phase is reported. It is removed because every write of the run costs by its size; others of
+ * Attributes that are not needed after the phase's report. They are removed because writes cost by size; others of
  * the apply still tell whether there is a runner.
  */
 export const spent: Record<PhaseName, string[]> = {
@@ -116,10 +116,10 @@ export const spent: Record<PhaseName, string[]> = {
   apply: ['apply.stateTokenHash'],
 };
 
-/** By then an answer was delivered, or whoever stored it died before. */
+/** By then the answer was delivered, or its writer was interrupted. */
 const answerSeconds = 60;
 
-/** The runner's token was good a moment ago. */
+/** The runner's token has just become invalid. */
 export class TokenRevokedError extends Error {
   override name = 'TokenRevokedError';
 }
@@ -127,7 +127,7 @@ export class TokenRevokedError extends Error {
 /**
  * Stores a runner's report of its phase and resumes the execution. The first report counts.
  *
- * @param run perhaps as it was a moment ago, with the token that the runner has shown
+ * @param run possibly stale, with the runner's token
  * @returns the run, if the runner shall stand by for the apply
  * @throws {TokenRevokedError}
  */

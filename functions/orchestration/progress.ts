@@ -30,13 +30,13 @@ export class RunNotInStateError extends Error {
 export interface Entering {
   /** Attributes set together with the status. */
   extra?: (run: Run) => Record<string, unknown>;
-  /** Checks again whether the run may enter the state. A turn that it takes is written, wherever the run goes. */
+  /** Checks again whether the run may enter the state. Becoming current is written in any case. */
   recheck?: (run: Run) => Promise<Run>;
 }
 
 /**
- * States that do nothing but wait, where the run has been written just before: half a read unit is enough, because the write
- * says what the run was like. What it does not say yet is read again.
+ * States that only wait, right after a write of the run: an eventually consistent read is enough, because the write
+ * checks the run. If the read is stale, the run is read again.
  */
 const afterClaim: readonly RunState[] = ['Planning', 'Applying'];
 

@@ -56,7 +56,7 @@ const lockFor = (workspaceId: string, runId: string): Promise<Workspace | undefi
     values: { ':runId': runId },
   });
 
-/** False when the run has not ended: its finisher releases the lock. */
+/** False while the run has not ended: its finisher releases the lock. */
 const returnTurn = async (workspaceId: string, runId: string, sk: string): Promise<boolean> => {
   const ended = await getRun(runId);
   if (ended && !isFinal(ended.status)) return false;
@@ -77,8 +77,8 @@ export const takeTurn = async ({ id, workspaceId }: Run): Promise<boolean> => {
 };
 
 /**
- * Of a free workspace in whose queue there is no other run: when this one ends, nobody has to be looked for. Whoever comes
- * later removes that before it waits ({@link startNext}), in the item that the end is decided in.
+ * Locks a free workspace without other queued runs: when this run ends, the queue need not be read. A later run
+ * removes the mark before it waits ({@link startNext}), in the same item that decides the end.
  */
 const lockAlone = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(workspaceId), {
@@ -87,7 +87,7 @@ const lockAlone = (workspaceId: string, runId: string): Promise<Workspace | unde
     names: { '#lock': 'lock' },
   });
 
-/** Of a run that could not be marked current. */
+/** Releases the lock of a run that could not be marked current. */
 export const leaveTurn = async (run: Run): Promise<void> => {
   if (await returnTurn(run.workspaceId, run.id, queueEntry(run).sk)) await startNext(run.workspaceId);
 };
@@ -118,8 +118,8 @@ const unsavedOf = (run: Run | undefined): UnsavedState | undefined => {
 };
 
 /**
- * Whether the workspace has become free: it was meanwhile, or its lock is one that an interrupted caller took for a run after
- * that had left the queue. Otherwise its holder knows that somebody waits.
+ * Whether the workspace has become free: it was released meanwhile, or its lock was taken by an interrupted caller for a run
+ * that has left the queue. Otherwise its holder knows that another run waits.
  */
 const mayTryAgain = async (workspaceId: string): Promise<boolean> => {
   const workspace = await get<Workspace>(keys.workspace(workspaceId));

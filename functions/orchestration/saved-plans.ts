@@ -10,11 +10,11 @@ import { deliver } from './execution.ts';
 
 /**
  * A saved plan is valid only for the state that it was made from. The workspace's item lists the saved plans that may
- * still be applied, so that whoever writes a new state finds them without a query:
+ * still be applied, so that a writer of a new state finds them without a query:
  * - A run stores the state that its runner got, when the runner claims the plan.
  * - Once its plan is saved the run adds itself to the list, and reads the state in the same write: a newer one
  *   discards it.
- * - Whoever writes a newer state later finds the run in the list and discards it.
+ * - A writer of a newer state later finds the run in the list and discards it.
  */
 
 const noState = '';
@@ -38,7 +38,7 @@ export const keepSavedPlan = async (run: Run): Promise<void> => {
   if (workspace && isStale(run, workspace)) await discardStale(run.id);
 };
 
-/** Removes an ended run from the list; what it applied is the workspace's configuration from now on. */
+/** Removes an ended run from the list; an applied configuration becomes the workspace's. */
 export const leaveSavedPlans = async (run: Run, { applied }: { applied: boolean }): Promise<void> => {
   await forget(run.workspaceId, [run.id]);
   if (applied) await adoptConfigurationVersion(run.configurationVersionId);
@@ -70,7 +70,7 @@ export const discardStalePlans = async (workspace: Workspace, writer: string | u
 const reason =
   'The workspace’s state has changed since this plan was saved, so it can no longer be applied. Plan again.';
 
-/** Including a confirmed run that waits in the queue, but not one that is current already. */
+/** Includes a confirmed run in the queue, but not the current run. */
 export const discardStale = async (runId: string): Promise<void> => {
   const at = new Date().toISOString();
   const discarded = await updateRun(runId, {
@@ -85,6 +85,6 @@ export const discardStale = async (runId: string): Promise<void> => {
   });
   if (discarded) await recordRunEvent(discarded, 'discarded', undefined, undefined, at);
   const run = discarded ?? (await getRun(runId));
-  // The first attempt may have stopped between its write and this.
+  // The first attempt may have been interrupted between its write and this.
   if (run?.decision?.action === 'discard') await deliver(run);
 };

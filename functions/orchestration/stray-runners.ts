@@ -17,7 +17,7 @@ const atOnce = 100;
 
 const before = (time: string | undefined, now: number): boolean => !!time && Date.parse(time) < now - graceMs;
 
-/** Including a runner that stood by after the plan and was offered nothing. */
+/** Includes a runner that stood by after the plan without an offer. */
 const isStray = ({ arn, createdAt }: Container, run: Run | undefined, now: number): boolean => {
   if (!run) return before(createdAt, now);
   if (isFinal(run.status)) return before(run.statusTimestamps[timestampKey(run.status)], now);
@@ -35,7 +35,7 @@ const isWarmStray = (container: Container, warm: WarmRunner, run: Run | undefine
 
 /**
  * Stops them. 1 request to ECS when there is no container at all.
- * @returns what each was started for
+ * @returns the run or warm runner that each was started for
  */
 export const stopStrayRunners = async (now = Date.now()): Promise<string[]> => {
   const stopped: string[] = [];

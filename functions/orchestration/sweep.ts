@@ -37,7 +37,7 @@ import { keepWarmRunners } from './warm-runners.ts';
 
 const client = new SFNClient(directly('states'));
 const perShard = 100;
-/** One invocation builds as many environments at most. */
+/** Maximum of environments per invocation. */
 const perList = 50;
 /** Minimum interval between checks of a healthy run. */
 const wellSeconds = 5 * 60;
@@ -49,7 +49,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
       query<Key>({ pk: dueShard(n), to: now, index: 'due', limit: perShard }),
     ),
   );
-  // The index adds its own attributes, which no key may have.
+  // The index adds attributes that are not part of a key.
   const items = shards.flat().map(({ pk, sk }): Key => ({ pk, sk }));
   for (const shard of shards) await lookAtEnvironments(shard.filter(({ sk }) => ofEnvironments.has(sk)));
   let repaired = 0;
@@ -71,7 +71,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
   return { looked: items.length, repaired };
 };
 
-/** In operators' logs; an alarm counts it (infra/operations.ts). */
+/** Logs a repair; an alarm counts them (infra/operations.ts). */
 const logRepair = (repair: string, item: string): void => logWarning('repaired', { repair, item });
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
@@ -88,15 +88,15 @@ const lookAt = async (key: Key): Promise<string | undefined> => {
 const ofEnvironments = new Set(['ENV', 'TPL']);
 
 /**
- * Scheduled starts and stops, which are no repairs, or builds that were cut off. They stay due until they were
- * handled. One invocation for each part of the index, which bounds how many builds start at once.
+ * Scheduled starts and stops, which are not repairs, or interrupted builds. They stay due until they are
+ * handled. One invocation per part of the index, which limits concurrent builds.
  */
 const lookAtEnvironments = async (keys: Key[]): Promise<void> => {
   const due = keys.map(({ pk, sk }): Key => ({ pk, sk }));
   if (due.length) await invokeLater(environment.environmentSweepFunction, { due: due.slice(0, perList) });
 };
 
-/** Schedules of workspaces (auto-destroy, assessments): no repair. */
+/** Schedules of workspaces (auto-destroy, assessments), which are not repairs. */
 const lookAtTimer = async (key: Key, look: (key: Key) => Promise<void>): Promise<undefined> => {
   await look(key);
   return undefined;
@@ -105,14 +105,14 @@ const lookAtTimer = async (key: Key, look: (key: Key) => Promise<void>): Promise
 /** Sort keys of items that the version control function handles. */
 const ofVersionControl = new Set(['DELIVERY', 'ARCHIVE', 'COMMIT', 'REPO', 'OC', 'OT', 'GHAIN']);
 
-/** Much of it was delayed on purpose: no repair. */
+/** Mostly delayed on purpose, so not a repair. */
 const haveSeenTo = async (key: Key): Promise<undefined> => {
   await invokeLater(environment.versionControlEventFunction, { due: key });
   return undefined;
 };
 
 /**
- * A deleted workspace, which is no repair; or a workspace that was released by a caller that stopped before it
+ * A deleted workspace, which is not a repair; or a workspace that was released by a caller that was interrupted before it
  * started the queue.
  */
 const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
@@ -146,7 +146,7 @@ const repairRun = async (id: string): Promise<string | undefined> => {
   return repaired;
 };
 
-/** Its entry in the index was left where it was when it moved on (store/due.ts). 1 write. */
+/** Its index entry was not moved when the run progressed (store/due.ts). 1 write. */
 const isEarly = async ({ id, checkAt, dueAt }: Run): Promise<boolean> => {
   if (!checkAt || checkAt <= new Date().toISOString()) return false;
   await update(keys.run(id), {
@@ -157,7 +157,7 @@ const isEarly = async ({ id, checkAt, dueAt }: Run): Promise<boolean> => {
   return true;
 };
 
-/** An ended run whose finisher stopped before it released the queue, or whose triggered runs are not queued yet. */
+/** An ended run whose finisher was interrupted before it released the queue, or whose triggered runs are not queued yet. */
 const repairEndedRun = async (run: Run): Promise<string> => {
   await release(run);
   await queueTriggeredRuns(run);
@@ -172,7 +172,7 @@ const repairActiveRun = async (run: Run): Promise<string | undefined> => {
     await endHold(run);
     return 'offer withdrawn';
   }
-  // Whoever withdrew an offer may have stopped before it started a runner, or ECS had no capacity.
+  // The function that withdrew an offer was interrupted before it started a runner, or ECS had no capacity.
   if (run.wait?.state === 'ApplyQueued' && needsRunner(run, 'apply')) {
     await launchRunner(run, 'apply');
     return 'runner started';
@@ -191,11 +191,11 @@ const checkIntervalOf = (run: Run): number =>
 
 const hasOpenTasks = ({ wait }: Run): boolean => wait !== undefined && wait.state in taskStates;
 
-/** Whoever stored a run task's verdict may have stopped before resuming the execution. */
+/** The function that stored a run task's result may have been interrupted before resuming the execution. */
 const deliverResults = async (run: Run): Promise<boolean> =>
   (await Promise.all((await listTaskResults(run)).map(deliverResult))).includes(true);
 
-/** Whoever wrote a new state may have stopped before discarding the plans that it made stale. */
+/** The writer of a new state may have been interrupted before discarding stale plans. */
 const discardIfStale = async (run: Run): Promise<boolean> => {
   const workspace = await getWorkspace(run.workspaceId);
   const saved = run.wait?.state === 'PlannedAndSaved' || run.wait?.state === 'Confirmed';

@@ -33,7 +33,7 @@ const changeOf = async (result: TaskResult, { message, url, outcomes }: TaskCall
   return { message, url, ...stored };
 };
 
-/** Two callbacks at once, or one and a time limit, can conflict; a few retries are enough. */
+/** Concurrent callbacks, or one at the time limit, can conflict; a few retries are enough. */
 const maxTries = 10;
 
 const record = async (id: string, run: Run | undefined, callback: TaskCallback): Promise<TaskResult> => {
@@ -60,7 +60,7 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
   if (request.params.result !== result.id) throw unauthorized();
   const recorded = await record(result.id, run, readCallback(request));
   if (recorded.status === 'running' && recorded.token) await extendWait(recorded.token);
-  // The first attempt may have stopped between its write and this. An unreachable task's result resumes nothing.
+  // The first attempt may have been interrupted between its write and this. An unreachable task's result resumes nothing.
   else if (recorded.status !== 'unreachable') await deliverResult(recorded);
   return ok(taskResultDocument(recorded, run));
 };

@@ -7,9 +7,9 @@ import { leaveTurn, takeTurn } from './queue.ts';
 export const awaitsTurn = (run: Run): boolean => takesQueue(run) && !run.current && !run.cancel && !run.decision;
 
 /**
- * As {@link enterState}; takes the run's turn if it is first in the queue of a free workspace. The write that keeps the
- * token also says that its turn has come.
- * @param look at the run before it is written; throws to leave it as it is
+ * Like {@link enterState}, but makes the run current if it is first in the queue of a free workspace. The write that stores the
+ * token also marks the run as current.
+ * @param look inspects the run before it is written; throws to leave it unchanged
  */
 export const enterInTurn = async (
   runId: string,

@@ -5,12 +5,12 @@ import { objects } from '../store/keys.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 
 /**
- * States of applies that could not be saved as state versions. A runner uploads such a state to a place that nobody
- * reads from; once the runner is known to be gone, what lies there is copied to where users find it. A later upload
+ * States of applies that could not be saved as state versions. A runner uploads such a state to a key that nobody
+ * reads; once the runner is known to be gone, it is copied to where users find it. A later upload
  * has no effect.
  */
 
-/** Terraform writes serial and lineage before anything that can be long. */
+/** Terraform writes serial and lineage before any long content. */
 const headBytes = 4096;
 
 const identify = (head: string): Omit<UnsavedState, 'runId'> | undefined => {
@@ -20,7 +20,7 @@ const identify = (head: string): Omit<UnsavedState, 'runId'> | undefined => {
 };
 
 /**
- * Keeps the state that a run's apply recorded and that the workspace does not have. Call it when the run's runner is
+ * Keeps the state that a run's apply recorded and that the workspace does not have. Must be called when the runner is
  * gone. May be repeated. 2 reads, and 1 copy when there is such a state.
  */
 export const findUnsaved = async ({ id, workspaceId, apply }: Run): Promise<Run['unsaved']> => {

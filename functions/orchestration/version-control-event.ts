@@ -17,7 +17,7 @@ import { applyRun, cancelRun, discardRun } from './decisions.ts';
 import { OutdatedCommitError } from './new-run.ts';
 import { discardStale, isStale } from './saved-plans.ts';
 
-/** Handles what happened at version control, and what is due there. */
+/** Handles events of version control, and its due items. */
 
 const doings: Orchestration = {
   queueRun: async ({ message, planOnly, savePlan = false, by, ...request }) => {
@@ -38,7 +38,7 @@ const doings: Orchestration = {
   cancelOutdated: async (runId, why) => {
     const run = await getRun(runId);
     if (!run?.ingress?.pullRequest || !(run.planOnly || run.savePlan) || isFinal(run.status)) return;
-    // Runs that are being applied go on.
+    // Runs that are being applied continue.
     if (run.decision) return;
     if (run.status === 'planned_and_saved') await discardRun(run, versionControl, `Discarded automatically: ${why}`);
     else await cancelRun(run, versionControl, `Canceled automatically: ${why}`);
@@ -58,7 +58,7 @@ interface DueEvent {
   due: Key;
 }
 
-/** Long enough that the sweep does not find the item again while it is being handled. */
+/** Keeps the sweep from finding the item again while it is being handled. */
 const heldSeconds = 360;
 
 const completeDue = async (key: Key): Promise<void> => {

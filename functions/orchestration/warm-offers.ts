@@ -19,10 +19,10 @@ import {
 
 /**
  * How a phase of a run and a ready runner find each other. The runner chose a key when it registered, which only its
- * process knows; the run's claim is that key. So no secret is handed over, and the key is good for one run.
+ * process knows; the run's claim is that key. So no secret is handed over, and the key is valid for one run.
  */
 
-/** A ready runner that has not claimed by then is given up, and a container is started. */
+/** A ready runner that has not claimed by then is abandoned, and a container is started. */
 const pickUpMs = 5000;
 /** The offer must be written to the run's item by then. */
 const offerMs = 2 * pickUpMs;
@@ -30,7 +30,7 @@ const firstPauseMs = 20;
 const maxPauseMs = 250;
 const pauseGrowth = 1.5;
 
-/** Gives the phase to a runner that stands ready, else starts a container for it. */
+/** Gives the phase to a ready runner, or else starts a container for it. */
 export const launchFirst = async (run: Run, phase: PhaseName): Promise<void> => {
   if (!needsRunner(run, phase)) return;
   if (!environment.warmRunners || run.agentPool || !(await isTaken(run, phase))) await launchRunner(run, phase);
@@ -85,7 +85,7 @@ const leaseMs = 10_000;
 const leaseEnd = (): string => new Date(Date.now() + leaseMs).toISOString();
 
 /**
- * What a ready runner is to do. At its first poll it names its key; from then on the secret that it was started with,
+ * The response to a ready runner's poll. Its first poll names its key; from then on the secret that it was started with,
  * which the container's environment shows to operators, is worthless without the key.
  *
  * @param claim `<id>.<secret>` that it was started with

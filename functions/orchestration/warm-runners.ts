@@ -22,11 +22,11 @@ export interface WarmRunner extends Key {
   id: string;
   /** SHA-256 of the secret that it was started with. */
   secretHash: string;
-  /** Version that it was started from: no run gets a runner of a former version. */
+  /** Version that it was started from: no run gets a runner of an older version. */
   version: string;
   startedAt: string;
   taskArn?: string;
-  /** SHA-256 of what it chose as its key when it registered: the run's claim. */
+  /** SHA-256 of the key that it chose when it registered: the run's claim. */
   keyHash?: string;
   /** Time of its last poll. */
   readyUntil?: string;
@@ -44,7 +44,7 @@ export const isWarmRunner = (startedBy: string): boolean => startedBy.startsWith
 const startMs = 5 * 60_000;
 /** Missed leases before it is replaced. */
 const graceMs = 60_000;
-/** Longer than a run lives after its plan has begun: then DynamoDB may remove the item. */
+/** Longer than a run lasts after the start of its plan; then DynamoDB may remove the item. */
 const keptSeconds = 30 * 24 * 3600;
 
 export const removableLater = () => ({ expiresAt: Math.floor(Date.now() / 1000) + keptSeconds });
@@ -55,7 +55,7 @@ export const getWarmRunner = (id: string): Promise<WarmRunner | undefined> => ge
 
 export const getWarmRunners = (ids: string[]): Promise<WarmRunner[]> => batchGet<WarmRunner>(ids.map(keys.warmRunner));
 
-/** Removes it from the idle ones; another may be started in its place. */
+/** Removes it from the idle runners, so that another one may be started. */
 export const leavePool = (id: string): Promise<unknown> =>
   update(keys.warmPool, { delete: { idle: new Set([id]) }, condition: 'contains(idle, :id)', values: { ':id': id } });
 
@@ -83,12 +83,12 @@ const idleRunners = async (): Promise<{ idle: string[]; runners: WarmRunner[] }>
   return { idle, runners: idle.length ? await getWarmRunners(idle) : [] };
 };
 
-/** The ready ones of this version, the longest waiting first. */
+/** The ready runners of this version, longest waiting first. */
 export const readyRunners = async (): Promise<WarmRunner[]> =>
   (await idleRunners()).runners.filter(isReady).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 
 /**
- * Starts one more unless the wanted number is reached. A lack of ECS capacity is no failure: runs have containers of
+ * Starts one more unless the configured number is reached. Missing ECS capacity is not an error: runs have containers of
  * their own, and the sweep tries again.
  */
 export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
@@ -119,7 +119,7 @@ export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
 const before = (time: string | undefined, ms: number, now: Date): boolean =>
   time !== undefined && Date.parse(time) < now.getTime() - ms;
 
-/** Lost, of a former version, or superfluous: it is replaced. */
+/** Retired, lost or of an older version: it is replaced. */
 const isLost = (runner: WarmRunner, now: Date): boolean =>
   runner.retiredAt !== undefined ||
   runner.version !== currentVersion() ||
@@ -136,7 +136,7 @@ export const keepWarmRunners = async (now = new Date()): Promise<void> => {
   let ready = 0;
   for (const id of idle) {
     const runner = runners.find((one) => one.id === id);
-    // Whoever reserved or created it stopped before the next write.
+    // The function that reserved or created it was interrupted before the next write.
     if (!runner || runner.reserved) await leavePool(id);
     else if (isLost(runner, now) || ready >= target) await retire(id);
     else ready++;

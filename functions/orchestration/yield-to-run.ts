@@ -5,7 +5,7 @@ import type { Workspace } from '../workspaces/records.ts';
 import { deliver } from './execution.ts';
 
 /**
- * Ends the running health assessment of a workspace, because a run is about to change what it looks at. The run does
+ * Ends the running health assessment of a workspace, because a run is about to change the resources. The run does
  * not wait for that. Does nothing in a workspace that is not being assessed.
  */
 export const yieldToRun = async ({ assessing }: Pick<Workspace, 'assessing'>): Promise<void> => {
