@@ -1,5 +1,6 @@
-import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import type { DirectCall } from '../../functions/store/direct-calls.ts';
+import { addLayer, tableOperation } from '../support/direct-layers.ts';
 
 /**
  * Watches what changes in the table, so that after a refused request it can be said whether anything is left of it.
@@ -9,9 +10,6 @@ interface Key {
   pk: string;
   sk: string;
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: commands of any kind
-type Command = any;
 
 /** What may change whatever comes of a request: who asked, how often, and that a token was used. */
 const ofEveryRequest = /^(AUDIT|REQUESTS|LOGIN)#/;
@@ -35,26 +33,28 @@ export interface Watch {
 }
 
 export const watchTable = (): Watch => {
-  const client = DynamoDBClient.prototype as { send(this: unknown, command: Command): Promise<Command> };
-  const { send } = client;
   let before = new Map<string, { key: Key; text: Promise<string> }>();
-  let asked: unknown;
+  let call: DirectCall | undefined;
   let table = '';
   const read = async (key: Key): Promise<string> => {
-    const input = { TableName: table, Key: marshall(key), ConsistentRead: true };
-    const { Item } = await send.call(asked, new GetItemCommand(input));
+    if (!call) throw new Error('no call was seen yet');
+    const body = JSON.stringify({ TableName: table, Key: marshall(key), ConsistentRead: true });
+    const headers = { 'x-amz-target': 'DynamoDB_20120810.GetItem' };
+    const reply = await call({ service: 'dynamodb', method: 'POST', path: '/', headers, body });
+    const { Item } = JSON.parse(reply.body.toString());
     return textOf(Item && unmarshall(Item));
   };
-  client.send = async function (this: unknown, command: Command) {
-    if (!/^(Put|Update|Delete)ItemCommand$/.test(command.constructor.name)) return send.call(this, command);
-    asked = this;
-    table = command.input.TableName;
-    const { pk, sk } = unmarshall(command.input.Key ?? command.input.Item);
+  const removeLayer = addLayer(async (request, next) => {
+    if (!/^(Put|Update|Delete)Item$/.test(tableOperation(request) ?? '')) return next(request);
+    const input = JSON.parse(String(request.body));
+    call = next;
+    table = input.TableName;
+    const { pk, sk } = unmarshall(input.Key ?? { pk: input.Item.pk, sk: input.Item.sk });
     const name = `${pk} ${sk}`;
     if (!ofEveryRequest.test(pk) && !before.has(name)) before.set(name, { key: { pk, sk }, text: read({ pk, sk }) });
     await before.get(name)?.text;
-    return send.call(this, command);
-  };
+    return next(request);
+  });
   return {
     begin: () => {
       before = new Map();
@@ -64,8 +64,6 @@ export const watchTable = (): Watch => {
       for (const [name, { key, text }] of before) if ((await read(key)) !== (await text)) names.push(name);
       return names;
     },
-    stop: () => {
-      client.send = send;
-    },
+    stop: removeLayer,
   };
 };

@@ -8,9 +8,9 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { DirectCall } from '../../functions/store/direct-calls.ts';
 import { DynamoDb } from '../../infra/local/dynamodb.ts';
 import { AwsError } from '../../infra/local/errors.ts';
+import { throughLayers } from './direct-layers.ts';
 import { FormerItems } from './former-items.ts';
 import { Objects } from './objects.ts';
-import { handOver, sendAgain } from './plain-commands.ts';
 import { storageCall } from './storage.ts';
 import { productTable } from './table.ts';
 import { undoAfterFile } from './undo.ts';
@@ -193,10 +193,9 @@ const elsewhere: DirectCall = async (request) => {
 
 /**
  * @param options.signed that calls are signed and sent over HTTP, as on AWS, instead of being made in memory
- * @param options.sdk that DynamoDB's commands go through the SDK, as they do when a call is tried again
  * @param options.attempts how often a call is tried
  */
-export const startAws = async ({ signed = false, sdk = false, attempts = 1 } = {}): Promise<Aws> => {
+export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
   database.ensureTable(productTable('stepform-test'));
   let fault: { n: number; when: Failing } | undefined;
@@ -264,7 +263,7 @@ export const startAws = async ({ signed = false, sdk = false, attempts = 1 } = {
     return fails === 'after' ? undefined : answer;
   };
   // Modules of the store that are loaded from now on call without HTTP, at a third of its cost.
-  const direct: DirectCall = async (request) => {
+  const answerDirectly: DirectCall = async (request) => {
     if (!inMemory.has(request.service)) return elsewhere(request);
     const { path, headers, body = '' } = request;
     const fails = await begin();
@@ -280,11 +279,10 @@ export const startAws = async ({ signed = false, sdk = false, attempts = 1 } = {
       body: Buffer.from(JSON.stringify(answer.body)),
     };
   };
+  const direct: DirectCall = (request) => throughLayers(request, answerDirectly);
   const setDirectCalls = (call?: DirectCall) => Object.assign(process, { [Symbol.for('stepform.direct-calls')]: call });
   setDirectCalls(signed ? undefined : direct);
   undoAfterFile(() => setDirectCalls());
-  if (signed || sdk || attempts > 1) sendAgain();
-  else handOver(direct);
   const server = createServer((incoming, outgoing) => {
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part));

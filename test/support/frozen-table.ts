@@ -1,7 +1,8 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DirectReply } from '../../functions/store/direct-calls.ts';
+import { addLayer, tableOperation } from './direct-layers.ts';
 import { undoAfterFile } from './undo.ts';
 
-/** One for all: to note where each was thrown takes longer than to answer a read. */
+/** One for all: recording where each was thrown takes longer than answering a read. */
 const frozenError = Object.assign(new Error('The table is frozen.'), { name: 'FrozenError' });
 
 export interface Frozen {
@@ -10,38 +11,40 @@ export interface Frozen {
   thaw(): void;
 }
 
+/** The audit trail records refusals, and changes nothing else. */
+const ofAudit = /^\{"TableName":"[^"]*","Item":\{"pk":\{"S":"AUDIT#/;
+const noted: DirectReply = { status: 200, headers: {}, body: Buffer.from('{}') };
+
 /**
  * Freezes what is in the table, for tests that ask the API ten thousand times: a read is answered as the first of its
- * kind was, and writes fail, as internal errors. By hand: a spy would keep a hundred thousand calls.
+ * kind was, and writes fail, as internal errors.
  */
 export const freeze = (): Frozen => {
-  // biome-ignore lint/suspicious/noExplicitAny: commands of any kind
-  const client = DynamoDBClient.prototype as { send(this: unknown, command: any): Promise<any> };
-  const { send } = client;
   const { error } = console;
   const { stackTraceLimit } = Error;
-  const answers = new Map<string, Promise<unknown>>();
+  const replies = new Map<string, Promise<DirectReply>>();
+  const removeLayer = addLayer((request, next) => {
+    const operation = tableOperation(request);
+    if (operation === undefined) return next(request);
+    const body = String(request.body);
+    if (operation === 'PutItem' && ofAudit.test(body)) return Promise.resolve(noted);
+    if (!/^(Get|BatchGet|Query)/.test(operation)) return Promise.reject(frozenError);
+    frozen.reads++;
+    const key = `${operation} ${body}`;
+    const reply = replies.get(key) ?? next(request);
+    replies.set(key, reply);
+    return reply;
+  });
   const frozen: Frozen = {
     reads: 0,
     thaw: () => {
-      client.send = send;
+      removeLayer();
       console.error = error;
       Error.stackTraceLimit = stackTraceLimit;
     },
   };
   undoAfterFile(frozen.thaw);
-  client.send = async function (this: unknown, command) {
-    const { name } = command.constructor;
-    // The trail says who was refused, and changes nothing else.
-    if (command.input.Item?.pk.S.startsWith('AUDIT#')) return Promise.resolve({});
-    if (!/^(Get|BatchGet|Query)/.test(name)) throw frozenError;
-    frozen.reads++;
-    const key = `${name} ${JSON.stringify(command.input)}`;
-    const answer = answers.get(key) ?? send.call(this, command);
-    answers.set(key, answer);
-    return answer;
-  };
-  // Those failures are logged, and each refusal is an error: where it was made takes as long as to come there.
+  // Those failures are logged, and each refusal is an error: a stack trace takes as long as the request.
   console.error = () => {};
   Error.stackTraceLimit = 0;
   return frozen;

@@ -1,5 +1,5 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Aws } from '../../support/aws.ts';
+import { addLayer, tableOperation } from '../../support/direct-layers.ts';
 
 interface Overheard {
   /** All that was written to the table, handed to functions and to the machine, and logged, since then. */
@@ -9,9 +9,6 @@ interface Overheard {
 
 /** For secrets that must be in none of it. */
 export const overhear = (aws: Aws): Overheard => {
-  // biome-ignore lint/suspicious/noExplicitAny: commands of any kind
-  const client = DynamoDBClient.prototype as { send(this: unknown, command: any): Promise<any> };
-  const { send } = client;
   const { error, warn, log } = console;
   const heard: string[] = [];
   const note =
@@ -20,10 +17,10 @@ export const overhear = (aws: Aws): Overheard => {
       heard.push(words.map(String).join(' '));
       original(...words);
     };
-  client.send = function (this: unknown, command) {
-    heard.push(JSON.stringify(command.input));
-    return send.call(this, command);
-  };
+  const removeLayer = addLayer((request, next) => {
+    if (tableOperation(request) !== undefined) heard.push(String(request.body));
+    return next(request);
+  });
   Object.assign(console, { error: note(error), warn: note(warn), log: note(log) });
   const shifted = aws.invoked.shift.bind(aws.invoked);
   aws.invoked.shift = () => {
@@ -34,7 +31,7 @@ export const overhear = (aws: Aws): Overheard => {
   return {
     text: () => [...heard, JSON.stringify(aws.invoked), JSON.stringify(aws.sent)].join('\n'),
     stop: () => {
-      client.send = send;
+      removeLayer();
       Object.assign(console, { error, warn, log });
       aws.invoked.shift = shifted;
     },
