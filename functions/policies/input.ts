@@ -99,15 +99,20 @@ export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
   };
 };
 
-/** @throws {ApiError} 422 when the set cannot have policies of its own, or not these */
-export const checkPolicies = async (set: PolicySet, ids: string[], pointer: string): Promise<void> => {
-  if (ids.length === 0) return;
+/** @throws {ApiError} 422 when the set cannot have policies of its own */
+export const checkOwnPolicies = (set: PolicySet, pointer: string): void => {
   if (set.newestVersionId) {
     throw unprocessable(
       pointer,
       `policies: policy set ${set.name} gets its policies from uploaded versions; upload a new version`,
     );
   }
+};
+
+/** @throws {ApiError} 422 when the set cannot have policies of its own, or not these */
+export const checkPolicies = async (set: PolicySet, ids: string[], pointer: string): Promise<void> => {
+  if (ids.length === 0) return;
+  checkOwnPolicies(set, pointer);
   const policies = await getPolicies(ids);
   const fits = new Set(
     policies

@@ -7,7 +7,7 @@ import { type InOrganization, organization } from '../people/organizations/finde
 import { policyKinds } from '../run/policies.ts';
 import { policyDocument } from './document.ts';
 import { policy } from './finder.ts';
-import { checkPolicies, readNewPolicy, readPolicyChange } from './input.ts';
+import { checkOwnPolicies, readNewPolicy, readPolicyChange } from './input.ts';
 import {
   createPolicy,
   deletePolicy,
@@ -19,11 +19,31 @@ import {
   updatePolicy,
   uploadPolicy,
 } from './records.ts';
-import { getPolicySets, relate, unrelate } from './set-records.ts';
+import { getPolicySets, maxRelated, type PolicySet, relate, unrelate } from './set-records.ts';
 
 /** Policies that are managed one by one (HCP API: policies). */
 
 const deleted = () => notFound('The policy was deleted at the same time.');
+
+/** @throws {ApiError} 422 when the set can have no policy of that kind, or no more */
+const checkTakes = (set: PolicySet, kind: Policy['kind'], pointer: string): void => {
+  checkOwnPolicies(set, pointer);
+  if (set.kind !== kind) throw unprocessable(pointer, `policy-sets: ${set.name} is of kind ${set.kind}, not ${kind}`);
+  if ((set.policyIds?.size ?? 0) >= maxRelated.policyIds) throw isFull(set, pointer);
+};
+
+const isFull = (set: PolicySet, pointer: string): ApiError =>
+  unprocessable(pointer, `policy-sets: ${set.name} has the maximum number of policies`);
+
+const addTo = async (set: PolicySet, policyId: string, pointer: string): Promise<void> => {
+  if (!(await relate(set, 'policyIds', [policyId]))) throw isFull(set, pointer);
+};
+
+/** Removed from its sets first: a set must not refer to a missing policy. */
+const deleteFromSets = async (policy: Policy): Promise<void> => {
+  for (const id of policy.policySetIds ?? []) await unrelate({ id }, 'policyIds', [policy.id]);
+  await deletePolicy(policy);
+};
 
 const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const { policy: newPolicy, policySetIds } = readNewPolicy(request, subject.organization);
@@ -34,12 +54,14 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
   );
   if (missing)
     throw unprocessable(pointer, `policy-sets: ${missing.slice(0, 100)} not found in ${subject.organization}`);
+  for (const set of sets) checkTakes(set, newPolicy.kind, pointer);
   const policy = await createPolicy(newPolicy);
   if (!policy) throw nameTaken();
-  for (const set of sets) {
-    await checkPolicies(set, [policy.id], pointer);
-    if (!(await relate(set, 'policyIds', [policy.id])))
-      throw unprocessable(pointer, `policy-sets: ${set.name} has the maximum number of policies`);
+  try {
+    for (const set of sets) await addTo(set, policy.id, pointer);
+  } catch (error) {
+    await deleteFromSets({ ...policy, policySetIds: new Set(policySetIds) });
+    throw error;
   }
   return created(policyDocument({ ...policy, policySetIds: new Set(policySetIds) }));
 };
@@ -50,10 +72,8 @@ const update = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
   return ok(policyDocument(updated));
 };
 
-/** Removed from its sets first: a set must not refer to a missing policy. */
 const remove = async ({ subject }: Context<Policy>): Promise<Answer> => {
-  for (const id of subject.policySetIds ?? []) await unrelate({ id }, 'policyIds', [subject.id]);
-  await deletePolicy(subject);
+  await deleteFromSets(subject);
   return noContent();
 };
 
