@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { maxPolicyBytes } from '../../functions/policies/records.ts';
 import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { policyFiles, policySetOf } from '../support/policies.ts';
 import { ids } from '../support/runs.ts';
 
 let api: Api;
@@ -139,5 +140,31 @@ describe('a policy in policy sets', () => {
     const refused = await api.call('POST', `policy-sets/${set.id}/relationships/policies`, { body });
     expect(refused.body.errors[0]).toMatchObject({ status: '422', source: { pointer: '/data' } });
     expect(refused.body.errors[0].detail).toContain(`policy ${id} of kind sentinel`);
+  });
+
+  it('is not created when one of its policy sets refuses it', async () => {
+    const sets = 'organizations/acme/policy-sets';
+    const fitting = (await api.post(sets, { name: uniqueName('set'), kind: 'opa' })).body.data;
+    const ofAnotherKind = (await api.post(sets, { name: uniqueName('set') })).body.data;
+    const withVersions = await policySetOf(api, { kind: 'opa' }, policyFiles('deny := []'));
+    for (const [id, reason] of [
+      [ofAnotherKind.id, 'is of kind sentinel, not opa'],
+      [withVersions, 'gets its policies from uploaded versions'],
+    ]) {
+      const name = uniqueName('refused');
+      const related = [fitting.id, id].map((one) => ({ type: 'policy-sets', id: one }));
+      const refused = await api.post(
+        all,
+        { name, kind: 'opa', query: 'data.terraform.deny' },
+        { 'policy-sets': { data: related } },
+      );
+      expect(refused.body.errors[0]).toMatchObject({
+        status: '422',
+        source: { pointer: '/data/relationships/policy-sets' },
+        detail: expect.stringContaining(reason),
+      });
+      expect((await api.get(`${all}?search[name]=${name}`)).body.data).toEqual([]);
+    }
+    expect((await api.get(`policy-sets/${fitting.id}`)).body.data.attributes['policy-count']).toBe(0);
   });
 });
