@@ -78,6 +78,14 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   await page.getByRole('button', { name: 'Check for new commits' }).click();
   await page.getByText('See the result under Version control, Latest deliveries').waitFor();
   await page.getByLabel('Apply pull requests before the merge').waitFor();
+
+  await page.getByRole('link', { name: 'Overview' }).click();
+  const about = page.getByRole('complementary', { name: 'About this workspace' });
+  await about.getByText('acme/network, branch release').waitFor();
+  await page
+    .getByText('Start the first run with the button above. After that, pushes to acme/network start runs.')
+    .waitFor();
+  expect(await wrongWith(page, 'overview of a workspace that follows a repository')).toEqual([]);
 });
 
 it('shows every member connections, deliveries and a broken connection', async () => {

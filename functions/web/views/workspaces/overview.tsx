@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { Resource } from '../../../client/client.ts';
 import { lazily, WaitingPart } from '../../lazily.tsx';
 import { useLive } from '../../live.ts';
@@ -40,14 +41,7 @@ export const Overview = ({
         ) : (
           <section class="panel empty">
             <h2>No runs yet</h2>
-            {attributes.permissions['can-queue-run'] && (
-              <>
-                <p class="soft">
-                  Start a run with the button above, or add this block to your Terraform configuration.
-                </p>
-                <CloudBlock organization={organization} workspace={attributes.name} />
-              </>
-            )}
+            {attributes.permissions['can-queue-run'] && <FirstRun workspace={workspace} organization={organization} />}
           </section>
         )}
         {attributes['source-module-id'] && <ModuleOfWorkspace workspace={workspace} run={run} />}
@@ -63,6 +57,7 @@ export const Overview = ({
             ['Terraform', attributes['terraform-version']],
             ['Apply', attributes['auto-apply'] ? 'without confirmation' : 'after confirmation'],
             ['Execution mode', attributes['execution-mode']],
+            ...repositoryFact(workspace),
             ['Working directory', attributes['working-directory'] ?? 'configuration root'],
             ['Lock', lockStatus(workspace)],
             ...autoDestroyFact(workspace),
@@ -77,6 +72,39 @@ export const Overview = ({
       </aside>
     </div>
   );
+};
+
+/** How to start the first run. */
+const FirstRun = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
+  const { name, 'vcs-repo': repo, 'queue-all-runs': queuesAll } = workspace.attributes;
+  if (repo) {
+    const text = queuesAll
+      ? `Start a run with the button above, or push to ${repo.identifier}.`
+      : `Start the first run with the button above. After that, pushes to ${repo.identifier} start runs.`;
+    return <p class="soft">{text}</p>;
+  }
+  return (
+    <>
+      <p class="soft">Start a run with the button above, or add this block to your Terraform configuration.</p>
+      <CloudBlock organization={organization} workspace={name} />
+    </>
+  );
+};
+
+/** What starts its runs: the pushes to a branch, or tags. */
+const repositoryFact = ({ attributes }: Resource<'workspaces'>): [name: string, value: ComponentChildren][] => {
+  const { 'vcs-repo': repo } = attributes;
+  if (!repo) return [];
+  const { identifier, 'repository-http-url': url, branch, 'tags-regex': tags } = repo;
+  const pushes = tags ? `tags like ${tags}` : branch ? `branch ${branch}` : 'default branch';
+  return [
+    [
+      'Repository',
+      <span key="repository" class="break">
+        {url?.startsWith('http') ? <a href={url}>{identifier}</a> : identifier}, {pushes}
+      </span>,
+    ],
+  ];
 };
 
 const autoDestroyFact = (workspace: Resource<'workspaces'>): [name: string, value: string][] => {
