@@ -196,6 +196,7 @@ export class Ecs {
     task.stopCode ??= task.startedAt === undefined ? 'TaskFailedToStart' : 'EssentialContainerExited';
     task.stoppedReason ??= reason;
     task.exitCode = exitCode;
+    delete task.waitsWith;
     this.#save(task);
     // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
     void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});

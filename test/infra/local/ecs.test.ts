@@ -267,6 +267,10 @@ describe('a task beside as many as the machine has room for', () => {
   const statusOf = async (ecs: Ecs, task: string) =>
     ((await ecs.handle('DescribeTasks', { tasks: [task] })).tasks as { lastStatus: string }[])[0]?.lastStatus;
 
+  /** A task's claim is in it only until the task starts or is stopped. */
+  const journalOf = (folder: string, task: string): string =>
+    readFileSync(join(folder, 'tasks', `${task.split('/').at(-1)}.json`), 'utf8');
+
   it('waits as PENDING and starts when one of them has stopped', async () => {
     const { ecs, events, run, stopped } = start(temporaryFolder(), 1);
     const first = (await run('polite')).tasks[0]!.taskArn;
@@ -283,8 +287,10 @@ describe('a task beside as many as the machine has room for', () => {
     const { ecs, run, stopped, used } = start(folder, 1);
     await run('polite');
     const second = (await run('exit', { startedBy: 'run-bbbbbbbbbbbbbbbb' })).tasks[0]!.taskArn;
+    expect(journalOf(folder, second)).toContain('waitsWith');
     await ecs.handle('StopTask', { cluster: clusterArn, task: second, reason: 'canceled' });
     expect(await stopped(second)).toMatchObject({ stopCode: 'UserInitiated', stoppedReason: 'canceled' });
+    expect(journalOf(folder, second)).not.toContain('waitsWith');
     expect(used).toEqual([]);
     expect(existsSync(join(folder, 'logs', `runner-${second.split('/').at(-1)}.log`))).toBe(false);
   });
@@ -299,9 +305,7 @@ describe('a task beside as many as the machine has room for', () => {
     const after = start(folder, 1);
     after.ecs.resume();
     expect(await after.stopped(second)).toMatchObject({ containers: [{ exitCode: 7 }] });
-    // Its claim is in no file once it has it.
-    const journal = readFileSync(join(folder, 'tasks', `${second.split('/').at(-1)}.json`), 'utf8');
-    expect(journal).not.toContain('waitsWith');
+    expect(journalOf(folder, second)).not.toContain('waitsWith');
   });
 });
 
