@@ -22,7 +22,7 @@ export const recordLoader = <R extends { id: string }>(read: (ids: string[]) => 
     const missing = ids.filter((id) => !pending.has(id));
     const reading = missing.length ? read(missing) : Promise.resolve([]);
     for (const id of missing)
-      pending.set(
+      note(
         id,
         reading.then((records) => records.find((record) => record.id === id)),
       );

@@ -29,14 +29,14 @@ const deleted = () => notFound('The policy was deleted at the same time.');
 const checkTakes = (set: PolicySet, kind: Policy['kind'], pointer: string): void => {
   checkOwnPolicies(set, pointer);
   if (set.kind !== kind) throw unprocessable(pointer, `policy-sets: ${set.name} is of kind ${set.kind}, not ${kind}`);
-  if ((set.policyIds?.size ?? 0) >= maxRelated.policyIds) throw isFull(set, pointer);
+  if ((set.policyIds?.size ?? 0) >= maxRelated.policyIds) throw tooMany(set, pointer);
 };
 
-const isFull = (set: PolicySet, pointer: string): ApiError =>
+const tooMany = (set: PolicySet, pointer: string): ApiError =>
   unprocessable(pointer, `policy-sets: ${set.name} has the maximum number of policies`);
 
 const addTo = async (set: PolicySet, policyId: string, pointer: string): Promise<void> => {
-  if (!(await relate(set, 'policyIds', [policyId]))) throw isFull(set, pointer);
+  if (!(await relate(set, 'policyIds', [policyId]))) throw tooMany(set, pointer);
 };
 
 /** Removed from its sets first: a set must not refer to a missing policy. */

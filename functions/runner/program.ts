@@ -1,4 +1,4 @@
-import { loadModules, Runner } from './runner.ts';
+import { Runner } from './runner.ts';
 import { takeSettings } from './settings.ts';
 
 /** Before the host's own end (control.ts), with a moment to clean up. */
@@ -34,7 +34,5 @@ export const runTask = async (): Promise<void> => {
   await end(await runner.run());
 };
 
-/** Loads what {@link runTask} will need, for a process that waits for a task. */
-export const prepareTask = async (): Promise<void> => {
-  await loadModules();
-};
+/** For a process that waits for a task. */
+export { loadModules } from './runner.ts';

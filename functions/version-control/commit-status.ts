@@ -91,24 +91,24 @@ const isWorthPosting =
 const postBatch = async (record: CommitRecord, statuses: CommitStatus[]): Promise<CommitRecord> => {
   const { id, tokenId, identifier, sha } = record;
   const { forge, call } = await accessBy(tokenId, { patient: true, repository: identifier });
-  const posted: Record<string, string> = {};
+  const posted = { ...record.posted };
+  let posts = 0;
   try {
     for (const status of statuses) {
       await forge.postStatus(call, identifier, sha, status);
       posted[status.context] = textOf(status);
+      posts++;
     }
   } finally {
-    const posts = Object.keys(posted).length;
-    const all = { ...record.posted, ...posted };
     if (posts > 0) {
       await update<CommitRecord>(keys.commit(id), {
-        set: { posted: all, lastPostAt: now() },
+        set: { posted, lastPostAt: now() },
         add: { posts },
         condition: 'attribute_exists(pk)',
       });
     }
   }
-  return { ...record, posted: { ...record.posted, ...posted } };
+  return { ...record, posted };
 };
 
 /**

@@ -2,6 +2,7 @@ import type { ConfigurationVersion } from '../configurations/records.ts';
 import { objectSize } from '../store/bucket.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
+import { now } from '../store/time.ts';
 import { getArchive, requestArchive, settleVersion, waitForArchive } from './archives.ts';
 import { fetchLater } from './handling.ts';
 
@@ -28,7 +29,7 @@ export const fetchAgain = async (version: ConfigurationVersion): Promise<Configu
   const archive = await requestArchive({ ...commit, id: repository }, commit.sha, submodules);
   await waitForArchive(archive.id, { versionId: id });
   const waiting = await update<ConfigurationVersion>(keys.configurationVersion(id), {
-    set: { status: 'fetching', 'statusTimestamps.fetching-at': new Date().toISOString() },
+    set: { status: 'fetching', 'statusTimestamps.fetching-at': now() },
     remove: ['errorMessage', 'statusTimestamps.errored-at'],
     condition: 'status = :seen',
     values: { ':seen': version.status },

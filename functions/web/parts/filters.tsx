@@ -30,10 +30,10 @@ export const Filter = ({ label, all: none, chosen, options }: FilterProps) =>
   );
 
 /** Options for values, sorted, without duplicates and empty ones. */
-export const optionsOf = (values: string[]): [string, string][] =>
+export const optionsOf = (values: string[], compare?: (a: string, b: string) => number): [string, string][] =>
   [...new Set(values)]
     .filter(Boolean)
-    .sort()
+    .sort(compare)
     .map((value) => [value, value]);
 
 /** Project names of an organization, by id. */

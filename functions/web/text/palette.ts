@@ -1,4 +1,5 @@
 import type { Place } from '../../client/page-addresses.ts';
+import { wordsOf } from './lists.ts';
 
 /** A destination of the palette. */
 export interface Entry {
@@ -19,7 +20,7 @@ const rankOf = ({ name, of }: Entry, words: string[]): number | undefined => {
 
 /** Entries that match all words, best first; all entries for an empty text. */
 export const matching = (text: string, entries: Entry[]): Entry[] => {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(text);
   return entries
     .flatMap((entry) => {
       const rank = rankOf(entry, words);

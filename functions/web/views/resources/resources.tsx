@@ -4,10 +4,11 @@ import { count } from '../../../client/text/time.ts';
 import { useLive } from '../../live.ts';
 import { useQuery } from '../../location.ts';
 import { Loaded } from '../../parts/basics.tsx';
-import { Filter } from '../../parts/filters.tsx';
+import { Filter, optionsOf } from '../../parts/filters.tsx';
 import { DependencyGraph } from '../../parts/graph.tsx';
 import { LongList } from '../../parts/long-list.tsx';
 import { all, related } from '../../session.ts';
+import { natural, wordsOf } from '../../text/lists.ts';
 import { configured } from '../../text/resource-times.ts';
 import { LastChange, type Managed } from './last-change.tsx';
 import { ResourceDetails } from './resource-details.tsx';
@@ -31,8 +32,6 @@ const managedOf = ({ attributes }: Resource): Managed => ({
     at: change['created-at'],
   })),
 });
-
-const natural = new Intl.Collator('en', { numeric: true });
 
 const load = async (workspaceId: string): Promise<Managed[]> => {
   const { data } = await all(`/workspaces/${workspaceId}/resources`);
@@ -65,19 +64,13 @@ interface ManagedProps {
   workspace: Resource<'workspaces'>;
 }
 
-const optionsOf = (values: string[]): [string, string][] =>
-  [...new Set(values)]
-    .filter(Boolean)
-    .sort(natural.compare)
-    .map((value) => [value, value]);
-
 const Found = ({ resources, workspace }: ManagedProps) => {
   const search = useQuery('search');
   const type = useQuery('type');
   const module = useQuery('module');
   const view = useQuery('view');
   const chosen = useQuery('resource');
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(search.value);
   const matching = useMemo(
     () =>
       resources.filter(
@@ -107,13 +100,19 @@ const Found = ({ resources, workspace }: ManagedProps) => {
           label="Type"
           all="All types"
           chosen={type}
-          options={optionsOf(resources.map((resource) => resource.type))}
+          options={optionsOf(
+            resources.map((resource) => resource.type),
+            natural.compare,
+          )}
         />
         <Filter
           label="Module"
           all="All modules"
           chosen={module}
-          options={optionsOf(resources.map((resource) => resource.module))}
+          options={optionsOf(
+            resources.map((resource) => resource.module),
+            natural.compare,
+          )}
         />
         <fieldset class="switch" aria-label="Show resources as">
           {['List', 'Graph'].map((text) => (

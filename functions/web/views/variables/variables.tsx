@@ -4,6 +4,7 @@ import { useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Loaded, Value } from '../../parts/basics.tsx';
 import { all, related } from '../../session.ts';
+import { natural } from '../../text/lists.ts';
 import { DeleteVariable, EditVariable } from './edit-variable.tsx';
 import { ImportVariables } from './import-variables.tsx';
 
@@ -15,7 +16,6 @@ interface ViewData {
   setNames: Map<string, string>;
 }
 
-const natural = new Intl.Collator('en', { numeric: true });
 const byName = (a: Resource<'vars'>, b: Resource<'vars'>): number =>
   natural.compare(a.attributes.key, b.attributes.key);
 

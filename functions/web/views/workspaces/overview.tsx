@@ -5,6 +5,7 @@ import { useLive } from '../../live.ts';
 import { Ago, Facts } from '../../parts/basics.tsx';
 import { CloudBlock } from '../../parts/cloud-block.tsx';
 import { Outputs } from '../../parts/outputs.tsx';
+import { Outside } from '../../parts/outside.tsx';
 import { knowPeople } from '../../parts/person.tsx';
 import { RunLine } from '../../parts/run-line.tsx';
 import { isOver } from '../../parts/status.tsx';
@@ -101,7 +102,7 @@ const repositoryFact = ({ attributes }: Resource<'workspaces'>): [name: string, 
     [
       'Repository',
       <span key="repository" class="break">
-        {url?.startsWith('http') ? <a href={url}>{identifier}</a> : identifier}, {pushes}
+        <Outside url={url}>{identifier}</Outside>, {pushes}
       </span>,
     ],
   ];

@@ -3,6 +3,7 @@ import { Filter, optionsOf, ProjectFilter, type useProjects } from '../../parts/
 import { since } from '../../parts/status.tsx';
 import { related } from '../../session.ts';
 import { problemsOf } from '../../text/health.ts';
+import { natural, wordsOf } from '../../text/lists.ts';
 import type { Group, Row } from '../../text/workspace-rows.ts';
 
 /** Search, filters and sort order of the workspace list, which are kept in the address. */
@@ -27,7 +28,6 @@ const orders: Record<string, [name: string, compare: (a: Row, b: Row) => number]
   ],
 };
 
-const natural = new Intl.Collator('en', { numeric: true });
 const nameOf = ({ workspace }: Row): string => workspace.attributes.name;
 const changedAt = ({ workspace, run }: Row): number =>
   Date.parse(run ? since(run) : workspace.attributes['latest-change-at']);
@@ -41,7 +41,7 @@ export const useWorkspaceFilters = (rows: Row[]) => {
   const project = useQuery('project');
   const health = useQuery('health');
   const order = useQuery('sort');
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(search.value);
   /** Rows of all groups. */
   const matching = rows.filter((row) => {
     const { attributes } = row.workspace;
