@@ -85,7 +85,7 @@ export const applyPull = async (handling: Handling, comment: PullComment, reques
   const name = `#${comment.number} of ${repository.identifier}`;
   const pull = await pullForges[repository.dialect].pull(access.call, repository.identifier, comment.number);
   if (!pull?.open || pull.fromFork)
-    return { message: `Skipped: ${name} is closed, or comes from a fork or from no branch` };
+    return { message: `Skipped: ${name} is closed, comes from a fork, or was pushed without a branch` };
   const enabled = followers.filter(
     (one) => one.applyBeforeMergeEnabled && (request.workspace === undefined || request.workspace === one.name),
   );

@@ -173,7 +173,10 @@ const handleNumber = async (
       released > 0 ? `; ${counted(released, 'workspace')} that it was applied to follow the branch again` : '';
     return { message: `Nothing to plan: ${name} is closed${rest}` };
   }
-  if (pull.fromFork) return { message: `Skipped: ${name} comes from a fork or from no branch, which is never planned` };
+  if (pull.fromFork)
+    return {
+      message: `Skipped: ${name} comes from a fork, or was pushed without a branch. Such pull requests are never planned.`,
+    };
   return planPull(handling, { pull, n, ...by }, organization);
 };
 

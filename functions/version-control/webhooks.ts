@@ -102,8 +102,8 @@ const deleteWebhook = async (repository: FollowedRepository): Promise<boolean> =
       clientId: repository.clientId,
       tokenId,
       level: 'error',
-      message: `The webhook of ${identifier}, which nothing follows any longer, could not be deleted: ${message}`,
-      suggestedAction: `Delete the webhook that ends in ${hookPath(repository)} in the settings of ${httpUrl || identifier}.`,
+      message: `The webhook of ${identifier} is no longer used, but could not be deleted: ${message}`,
+      suggestedAction: `Delete the webhook whose URL ends in ${hookPath(repository)} in the settings of ${httpUrl || identifier}.`,
     });
   }
   return true;

@@ -209,14 +209,18 @@ describe('pull requests', () => {
   it.each([
     ['of a fork', { head: { sha: sha(10), ref: 'f', repo: { id: 1 } } }, 'comes from a fork'],
     ['of a fork that was deleted', { head: { sha: sha(10), ref: 'f', repo: null } }, 'comes from a fork'],
-    ['that was pushed without a branch', { head: { sha: sha(10), ref: 'refs/pull/7/head', repo: null } }, 'no branch'],
+    [
+      'that was pushed without a branch',
+      { head: { sha: sha(10), ref: 'refs/pull/7/head', repo: null } },
+      'was pushed without a branch',
+    ],
     ['that is closed', { state: 'closed' }, 'is closed'],
     ['to another branch', { base: { ref: 'other', repo: { id: 1 } } }, 'concerns none'],
   ])('%s start nothing', async (_, change, words) => {
     const { workspace, hook } = await connect();
     followed.pull = request(10, change);
     if (words === 'concerns none') followed.pull.head.repo.id = 1;
-    if (words === 'no branch') followed.pull.head.repo = { id: followed.repositoryId };
+    if (words === 'was pushed without a branch') followed.pull.head.repo = { id: followed.repositoryId };
     await deliver(hook, 'pull_request', { action: 'opened', number: 7 });
     await settle();
     expect(await runsOf(workspace)).toHaveLength(1);

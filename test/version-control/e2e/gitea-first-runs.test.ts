@@ -158,7 +158,9 @@ describe.skipIf(!binary)('somebody who may only read', () => {
     );
     const [pull] = await gitea.call('GET', `/repos/${identifier}/pulls`);
     expect([pull.head.sha, pull.head.repo.full_name]).toEqual([evil, identifier]);
-    await expect.poll(messages, { timeout: 30_000 }).toContain(`#${pull.number} of ${identifier} comes from a fork or`);
+    await expect
+      .poll(messages, { timeout: 30_000 })
+      .toContain(`#${pull.number} of ${identifier} comes from a fork, or was pushed without a branch`);
     expect([(await following.runsOf(workspace)).length, await gitea.statuses(identifier, evil)]).toEqual([1, []]);
   });
 });
