@@ -103,7 +103,12 @@ describe.concurrent('a health assessment', () => {
     expect(json.resource_drift).toMatchObject([
       { address: 'drift_file.a', change: { after: { content: 'changed by hand' } } },
     ]);
-    const schemas = await download(`/assessment-results/${drifted.id}/json-schema`);
+    // Stored after everything else; 204 until then.
+    const schemas = await until(
+      () => download(`/assessment-results/${drifted.id}/json-schema`),
+      (answer) => answer !== undefined,
+      240_000,
+    );
     expect(Object.keys(schemas.provider_schemas)).toEqual(['example.com/test/drift']);
     const headers = { authorization: `Bearer ${platform.token}` };
     const log = await fetch(`${platform.url}/api/v2/assessment-results/${drifted.id}/log-output`, { headers });
