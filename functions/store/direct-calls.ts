@@ -23,7 +23,7 @@ export interface DirectReply {
   /** Names in lower case. */
   headers: Record<string, string>;
   body: Buffer;
-  /** What the body says, nobody else's, where the request had an input; binary values are in base64. */
+  /** What the body says, nobody else's, where the request had an input; binary values are byte arrays. */
   output?: object;
 }
 

@@ -71,7 +71,7 @@ class JsonRequest implements DirectRequest {
 const attempt = async <O>(request: JsonRequest): Promise<O> => {
   if (!directCall) throw new Error(`${request.service} is not in this process`);
   const reply = await directCall(request);
-  if (reply.output) return withBytes(reply.output) as O;
+  if (reply.output) return reply.output as O;
   const text = reply.body.toString();
   if (reply.status === 200) return JSON.parse(text, text.includes(binaryMark) ? inBytes : undefined) as O;
   const { __type = `Http${reply.status}`, ...said } = JSON.parse(text) as Refusal;
@@ -89,22 +89,12 @@ interface Refusal {
 /** Attribute values: `{"B": "<base64>"}`; a map may have an entry of that name, but no text in it. */
 const binaryMark = '"B":"';
 
-function inBase64(this: Record<string, unknown>, key: string, value: unknown): unknown {
+/** For `JSON.stringify`: binary values as base64. */
+export function inBase64(this: Record<string, unknown>, key: string, value: unknown): unknown {
   // A buffer has become something else by now.
-  const own = key === 'B' ? this[key] : undefined;
+  const own = this[key];
   return own instanceof Uint8Array ? Buffer.from(own.buffer, own.byteOffset, own.byteLength).toString('base64') : value;
 }
 
 const inBytes = (key: string, value: unknown): unknown =>
   key === 'B' && typeof value === 'string' ? new Uint8Array(Buffer.from(value, 'base64')) : value;
-
-/** The same in a value that was read already. */
-const withBytes = (value: object): object => {
-  const members = value as Record<string, unknown>;
-  for (const key in members) {
-    const member = members[key];
-    if (typeof member === 'object' && member !== null) withBytes(member);
-    else if (key === 'B') members[key] = inBytes(key, member);
-  }
-  return value;
-};

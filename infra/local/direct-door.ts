@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DirectCall, DirectReply, DirectRequest } from '../../functions/store/direct-calls.ts';
+import { inBase64 } from '../../functions/store/direct-json.ts';
 import { Cut, errorReply, type Reply } from './answers.ts';
 import type { Caller } from './callers.ts';
 import type { AwsRequest, Calls } from './calls.ts';
+import { decodeBinary } from './dynamodb/binary.ts';
 import { MemoryResponse, memoryRequest } from './memory-http.ts';
 import type { S3Calls } from './s3-calls.ts';
 
@@ -62,9 +64,9 @@ const answer = async ({ calls, s3, log }: DoorOptions, incoming: Incoming): Prom
 const withOutput = (output: object): DirectReply => ({
   status: 200,
   headers: {},
-  output,
+  output: decodeBinary(output),
   get body() {
-    return Buffer.from(JSON.stringify(output));
+    return Buffer.from(JSON.stringify(output, inBase64));
   },
 });
 

@@ -53,19 +53,13 @@ it('hands the input over and takes an output without making or reading text', as
   const { call, requests } = await serve({
     status: 200,
     headers: {},
-    output: { Item: { a: { B: 'eAB5' }, m: { M: { B: { S: 'eA==' } } }, l: { L: [{ B: 'eA==' }] } } },
+    output: { Item: { a: { S: 'A' } } },
     get body(): Buffer {
       throw new Error('nobody reads the text');
     },
   });
   const input = { TableName: 'T' };
-  expect(await call(input)).toEqual({
-    Item: {
-      a: { B: new Uint8Array([120, 0, 121]) },
-      m: { M: { B: { S: 'eA==' } } },
-      l: { L: [{ B: new Uint8Array([120]) }] },
-    },
-  });
+  expect(await call(input)).toEqual({ Item: { a: { S: 'A' } } });
   expect(requests[0]?.input).toBe(input);
 });
 
