@@ -121,7 +121,7 @@ export const writeAnswer = (response: ServerResponse, payload: string, headersOn
   const answer = JSON.parse(payload) as ProxyAnswer | string | null;
   if (answer === null || typeof answer !== 'object' || !('statusCode' in answer)) {
     const body = typeof answer === 'string' ? answer : payload;
-    end(response, 200, { 'content-type': 'application/json' }, Buffer.from(body), headersOnly);
+    end(response, 200, { 'content-type': 'application/json' }, body, headersOnly);
     return;
   }
   const headers: Record<string, string | string[]> = {};
@@ -130,26 +130,27 @@ export const writeAnswer = (response: ServerResponse, payload: string, headersOn
     if (!/^(content-length|transfer-encoding|connection|keep-alive)$/i.test(name))
       headers[name.toLowerCase()] = String(value);
   if (answer.cookies?.length) headers['set-cookie'] = answer.cookies;
-  const body = Buffer.from(answer.body ?? '', answer.isBase64Encoded ? 'base64' : 'utf8');
+  const text = answer.body ?? '';
+  const body = answer.isBase64Encoded ? Buffer.from(text, 'base64') : text;
   if (body.length) headers['content-type'] ??= 'text/plain; charset=utf-8';
   end(response, Number(answer.statusCode), headers, body, headersOnly);
 };
 
 /** API Gateway's own answers. */
 export const writeMessage = (response: ServerResponse, status: number, message: string): void =>
-  end(response, status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify({ message })), false);
+  end(response, status, { 'content-type': 'application/json' }, JSON.stringify({ message }), false);
 
 const end = (
   response: ServerResponse,
   status: number,
   headers: Record<string, string | string[]>,
-  body: Buffer,
+  body: Buffer | string,
   headersOnly: boolean,
 ): void => {
   const bodiless = status === 204 || status === 304;
   response.writeHead(status, {
     ...headers,
-    ...(bodiless ? {} : { 'content-length': body.length }),
+    ...(bodiless ? {} : { 'content-length': Buffer.byteLength(body) }),
     'apigw-requestid': randomUUID().slice(0, 16),
   });
   response.end(headersOnly || bodiless ? undefined : body);
