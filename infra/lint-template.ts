@@ -32,7 +32,7 @@ const settings: Record<string, unknown>[] = [
 
 const build = resolve(import.meta.dirname, '../.build');
 
-const provided = providePython('cfn-lint', [`cfn-lint==${version}`]);
+const provided = await providePython('cfn-lint', [`cfn-lint==${version}`]);
 if ('missing' in provided) console.error(`SKIPPED: the template is not linted: ${provided.missing}`);
 for (const [n, context] of 'program' in provided ? settings.entries() : []) {
   const { program } = provided as { program: string };

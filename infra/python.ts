@@ -1,10 +1,10 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { locked } from './file-lock.ts';
+import { machineCache } from './local/machine-cache.ts';
 
-/** Python programs that check what is deployed; each in a virtual environment of its own under `.build`. */
-
-const build = resolve(import.meta.dirname, '../.build');
+/** Python programs that check what is deployed; each in a virtual environment of its own, for all checkouts. */
 
 const run = (command: string, args: string[]): SpawnSyncReturns<string> =>
   spawnSync(command, args, { encoding: 'utf8' });
@@ -18,20 +18,25 @@ const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 export const providePython = (
   program: string,
   packages: [string, ...string[]],
-): { program: string } | { missing: string } => {
-  const folder = join(build, packages[0].replace('==', '-'));
+): Promise<{ program: string } | { missing: string }> => {
+  const folder = join(process.env.STEPFORM_CACHE || machineCache, 'python', packages[0].replace('==', '-'));
+  return locked(`${folder}.lock`, async () => installed(folder, program, packages));
+};
+
+const installed = (folder: string, program: string, packages: string[]): { program: string } | { missing: string } => {
   const path = join(folder, 'bin', program);
-  // Written last: an installation that was cut off is repeated.
+  // Written last: an installation that was cut off is repeated. So is one whose Python is gone.
   const stamp = join(folder, 'installed');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === packages.join()) return { program: path };
+  const isKept = existsSync(stamp) && readFileSync(stamp, 'utf8') === packages.join();
+  if (isKept && run(join(folder, 'bin/python'), ['-c', '']).status === 0) return { program: path };
   const python = ['python3', 'python'].find((name) => run(name, ['-c', 'import venv, ensurepip']).status === 0);
   if (!python) return { missing: 'there is no Python 3 with venv on the PATH' };
   const created = run(python, ['-m', 'venv', '--clear', folder]);
   if (created.status !== 0) return { missing: lastLine(created.stderr) };
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages];
-  const installed = run(join(folder, 'bin/python'), pip);
-  if (installed.status !== 0 || !existsSync(path)) {
-    return { missing: lastLine(installed.stderr) || `${packages[0]} could not be installed` };
+  const installation = run(join(folder, 'bin/python'), pip);
+  if (installation.status !== 0 || !existsSync(path)) {
+    return { missing: lastLine(installation.stderr) || `${packages[0]} could not be installed` };
   }
   writeFileSync(stamp, packages.join());
   return { program: path };

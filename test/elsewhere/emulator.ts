@@ -33,7 +33,7 @@ const trusted = async (folder: string): Promise<Tls> => {
 
 /** Starts it with nothing in it; a text says why it cannot be had. */
 export const startEmulator = async (folder: string): Promise<Emulator | string> => {
-  const provided = providePython('python', packages);
+  const provided = await providePython('python', packages);
   if ('missing' in provided) return provided.missing;
   const port = await freePort();
   const url = `https://127.0.0.1:${port}`;
