@@ -13,7 +13,7 @@ import { goBuild, inScratch } from '../../support/go-build.ts';
 
 const run = promisify(execFile);
 const version = '1.26.0';
-const kept = join(machineCache, 'gitea', `gitea-${version}`);
+const kept = join(machineCache, 'gitea', `gitea-${version}-optimized`);
 /** Its templates and options, which are not in the binary. */
 export const giteaStatic = join(machineCache, 'gitea', `static-${version}`);
 
@@ -43,6 +43,7 @@ export const provideGitea = async (signal?: AbortSignal): Promise<string> => {
       tags: ['sqlite', 'sqlite_unlock_notify'],
       variables: { 'main.Version': version },
       cgo: true,
+      isBusy: true,
       signal,
     });
   });
