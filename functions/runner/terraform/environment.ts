@@ -4,8 +4,12 @@ import type { Settings } from '../settings.ts';
 import { tokenVariables } from './credentials.ts';
 import { effective } from './variables.ts';
 
+/** How much memory Terraform and providers, which are Go programs, take for less processor time (pkg.go.dev/runtime). */
+const memory = ['GOGC', 'GOMEMLIMIT'];
+
 /** Variables of the runner's own environment that Terraform may see, besides those that an agent's operator names. */
 const passedOn = [
+  ...memory,
   'PATH',
   'LANG',
   'LC_ALL',
@@ -31,7 +35,7 @@ export const readerEnvironment = (
   { home, temporary }: Directories,
 ): Record<string, string> => ({
   ...Object.fromEntries(
-    ['PATH', 'LANG', 'LC_ALL', 'TZ'].flatMap((name) => {
+    ['PATH', 'LANG', 'LC_ALL', 'TZ', ...memory].flatMap((name) => {
       const value = inherited[name];
       return value === undefined ? [] : [[name, value]];
     }),
