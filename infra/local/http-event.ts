@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Home } from './home.ts';
 import type { Match } from './routes.ts';
+import type { HttpAnswer, InvokeResult } from './sandbox.ts';
 
 /**
  * The path as an HTTP API hands it on: decoded, and cut where decoding brings up a `?` (seen on AWS:
@@ -108,26 +109,18 @@ const clf = (at: Date): string => {
   return `${two(at.getUTCDate())}/${months[at.getUTCMonth()]}/${at.getUTCFullYear()}:${time} +0000`;
 };
 
-interface ProxyAnswer {
-  statusCode: number;
-  headers?: Record<string, string | number | boolean>;
-  cookies?: string[];
-  body?: string;
-  isBase64Encoded?: boolean;
-}
-
 /** Writes what a function answered; an answer without `statusCode` is itself the JSON body (format 2.0). */
-export const writeAnswer = (response: ServerResponse, payload: string, headersOnly: boolean): void => {
-  const answer = JSON.parse(payload) as ProxyAnswer | string | null;
+export const writeAnswer = (response: ServerResponse, result: InvokeResult, headersOnly: boolean): void => {
+  const answer = result.http ?? (JSON.parse(result.payload) as HttpAnswer | string | null);
   if (answer === null || typeof answer !== 'object' || !('statusCode' in answer)) {
-    const body = typeof answer === 'string' ? answer : payload;
+    const body = typeof answer === 'string' ? answer : result.payload;
     end(response, 200, { 'content-type': 'application/json' }, body, headersOnly);
     return;
   }
   const headers: Record<string, string | string[]> = {};
   // Length and framing are the listener's business.
   for (const [name, value] of Object.entries(answer.headers ?? {}))
-    if (!/^(content-length|transfer-encoding|connection|keep-alive)$/i.test(name))
+    if (value !== undefined && !/^(content-length|transfer-encoding|connection|keep-alive)$/i.test(name))
       headers[name.toLowerCase()] = String(value);
   if (answer.cookies?.length) headers['set-cookie'] = answer.cookies;
   const text = answer.body ?? '';

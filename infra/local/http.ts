@@ -123,8 +123,8 @@ export class HttpApi {
       this.#log(`${request.method} ${path}: ${result.failure.errorType}: ${result.failure.errorMessage}`);
       return writeMessage(response, 500, 'Internal Server Error');
     }
-    options.onAnswer?.(request.method ?? 'GET', request.url ?? '/', result.payload);
-    writeAnswer(response, result.payload, request.method === 'HEAD');
+    options.onAnswer?.(request.method ?? 'GET', request.url ?? '/', result);
+    writeAnswer(response, result, request.method === 'HEAD');
   }
 
   /** Stops taking requests; those under way may end until the returned promise settles or `closeAll` is called. */
