@@ -5,7 +5,7 @@ import { tokenVariables } from './credentials.ts';
 import { garbageCollection } from './memory.ts';
 import { effective } from './variables.ts';
 
-/** How much memory Terraform and providers, which are Go programs, take for less processor time (pkg.go.dev/runtime). */
+/** The operator's own choice of memory against processor time, in place of the runner's (memory.ts). */
 const memory = ['GOGC', 'GOMEMLIMIT'];
 
 /** Variables of the runner's own environment that Terraform may see, besides those that an agent's operator names. */
