@@ -1,3 +1,3 @@
-import { runTask } from './program.ts';
+import { runTask } from './load-program.ts';
 
 void runTask();
