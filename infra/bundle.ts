@@ -78,7 +78,7 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
 /** Files of the runner, beside its Dockerfile. Each is bundled whole: Node takes longer to load many files than one large one. */
 const runnerFiles = {
   main: 'functions/runner/main.ts',
-  // What main.ts runs: a process that waits for its task loads it ahead (local/await-task.mjs).
+  // What main.ts takes for program.ts: a process that waits for its task loads it ahead (local/await-task.mjs).
   program: 'functions/runner/load-program.ts',
   // Most of the code, and needed only where Terraform is downloaded.
   signature: 'functions/runner/binary/signature.ts',
@@ -88,9 +88,8 @@ const runnerFiles = {
 const runnerFilesPlugin: Plugin = {
   name: 'runner-files',
   setup({ onResolve }) {
-    const files: Record<string, string> = { 'load-program': './program.mjs', signature: './signature.mjs' };
-    onResolve({ filter: /\/(load-program|signature)\.ts$/ }, ({ path, kind }) =>
-      kind === 'entry-point' ? undefined : { path: files[basename(path, '.ts')], external: true },
+    onResolve({ filter: /\/(program|signature)\.ts$/ }, ({ path, kind }) =>
+      kind === 'entry-point' ? undefined : { path: `./${basename(path, '.ts')}.mjs`, external: true },
     );
   },
 };
@@ -109,12 +108,11 @@ const bundleRunner = async (root: string, outdir: string): Promise<void> => {
       // CommonJS dependencies inside an ES module still call `require` for Node's own modules.
       banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     }),
-    // What load-program.ts reads: an expression, in characters of one byte.
+    // What load-program.ts reads: an expression.
     build({
       ...options,
       entryPoints: { program: 'functions/runner/program.ts' },
       format: 'cjs',
-      charset: 'ascii',
       inject: [join(root, 'infra/stack-traces.ts')],
       banner: { js: '(function(exports,require,module,__filename){' },
       footer: { js: '})' },

@@ -7,13 +7,13 @@ const { Script, constants } = process.getBuiltinModule('node:vm');
 const { crc32 } = process.getBuiltinModule('node:zlib');
 
 /**
- * Loads the runner's program with the bytecode that V8 made of it in an earlier run, where Node keeps such code
- * (`NODE_COMPILE_CACHE`). Node itself keeps what is compiled before a file runs, which is a tenth: V8 compiles a function
- * when it is first called.
+ * What `main.ts` imports as `program.ts` where the runner is bundled (infra/bundle.ts). Loads it with the bytecode of an earlier
+ * run, where Node keeps such code (`NODE_COMPILE_CACHE`). Node itself keeps what is compiled before a file runs, which is a
+ * tenth: V8 compiles a function when it is first called.
  */
 
 const file = join(import.meta.dirname, 'program.js');
-const source = readFileSync(file, 'latin1');
+const source = readFileSync(file, 'utf8');
 
 /** V8 itself compares only the lengths of sources. */
 const compiledFile = (): string | undefined => {

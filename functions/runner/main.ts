@@ -1,3 +1,3 @@
-import { runTask } from './load-program.ts';
+import { runTask } from './program.ts';
 
 void runTask();

@@ -11,7 +11,7 @@ const lastMomentMs = 115_000;
  * exit that it never learns of.
  * @param onSuccess called when a run's work is done, before the process exits
  */
-export const runTask = async (onSuccess: () => void): Promise<void> => {
+export const runTask = async (onSuccess?: () => void): Promise<void> => {
   const runner = new Runner(takeSettings());
   const end = async (code: number): Promise<never> => {
     // Loaded already if there is anything to kill. Nothing may keep a runner from exiting, not even a missing file.
@@ -33,7 +33,7 @@ export const runTask = async (onSuccess: () => void): Promise<void> => {
     void end(1);
   });
   const code = await runner.run();
-  if (code === 0 && runner.hasWorked) onSuccess();
+  if (code === 0 && runner.hasWorked) onSuccess?.();
   await end(code);
 };
 
