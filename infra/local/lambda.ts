@@ -62,7 +62,6 @@ export class Lambda {
   /** Invocations that were killed while their code, which nobody can stop, runs on here. */
   readonly #dead = new Set<string>();
   #active = 0;
-  #closed = false;
 
   constructor(options: LambdaOptions) {
     this.#options = options;
@@ -86,29 +85,9 @@ export class Lambda {
     }
   }
 
-  /**
-   * Compiles and evaluates every bundle, so that a first request finds its function warm. One at a time, with a breath
-   * between: requests that come in meanwhile are served. One that cannot be loaded says so when it is invoked.
-   */
-  async warm(): Promise<void> {
-    for (const { resource, sandbox } of this.#hosted.values()) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (this.#closed) return;
-      try {
-        sandbox.load();
-      } catch (error) {
-        this.#options.logs.write(resource.id, `cannot be loaded: ${(error as Error).stack}\n`);
-      }
-    }
-  }
-
   /** Invocations under way. */
   get active(): number {
     return this.#active;
-  }
-
-  close(): void {
-    this.#closed = true;
   }
 
   /** Ends the invocation whose code sends this trace header, as when its instance dies. */
@@ -166,7 +145,7 @@ export class Lambda {
     try {
       const work = sandbox.run(payload, invocation);
       result = await limited(Promise.race([work, this.#killed(span, work, invocation)]), timeoutMs, invocation);
-      if (!result.failure && Buffer.byteLength(result.payload) > maxPayload)
+      if (!result.failure && isTooLarge(result))
         result = failed({
           errorType: 'Function.ResponseSizeTooLarge',
           errorMessage: `Response payload size exceeded maximum allowed payload size (${maxPayload} bytes).`,
@@ -178,7 +157,7 @@ export class Lambda {
     if (result.failure) logs.write(resource.id, `${invocation.requestId} ERROR ${result.payload}\n`);
     const ms = Math.ceil(performance.now() - started);
     usage.record(root, 'lambda', resource.id, { ms, gbSeconds: (ms / 1000) * (memory / 1024) });
-    usage.rememberUrls(root, result.payload);
+    usage.rememberUrls(root, result.http?.body ?? result.payload);
     return result;
   }
 
@@ -198,6 +177,12 @@ export class Lambda {
     });
   }
 }
+
+const isTooLarge = (result: InvokeResult): boolean => {
+  // At most six characters for one, and some for the headers.
+  if (result.http?.body && result.http.body.length < maxPayload / 10) return false;
+  return Buffer.byteLength(result.payload) > maxPayload;
+};
 
 const limited = async (
   work: Promise<InvokeResult>,

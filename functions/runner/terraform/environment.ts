@@ -5,8 +5,12 @@ import { tokenVariables } from './credentials.ts';
 import { garbageCollection } from './memory.ts';
 import { effective } from './variables.ts';
 
+/** How much memory Terraform and providers, which are Go programs, take for less processor time (pkg.go.dev/runtime). */
+const memory = ['GOGC', 'GOMEMLIMIT'];
+
 /** Variables of the runner's own environment that Terraform may see, besides those that an agent's operator names. */
 const passedOn = [
+  ...memory,
   'PATH',
   'LANG',
   'LC_ALL',
@@ -33,7 +37,7 @@ export const readerEnvironment = (
 ): Record<string, string> => ({
   ...garbageCollection(process.availableMemory()),
   ...Object.fromEntries(
-    ['PATH', 'LANG', 'LC_ALL', 'TZ'].flatMap((name) => {
+    ['PATH', 'LANG', 'LC_ALL', 'TZ', ...memory].flatMap((name) => {
       const value = inherited[name];
       return value === undefined ? [] : [[name, value]];
     }),
