@@ -92,8 +92,8 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
 /** Files of the runner, beside its Dockerfile. Each is bundled whole: Node takes longer to load many files than one large one. */
 const runnerFiles = {
   main: 'functions/runner/main.ts',
-  // What main.ts runs: a process that waits for its task loads it ahead (local/await-task.mjs).
-  program: 'functions/runner/program.ts',
+  // What main.ts takes for program.ts: a process that waits for its task loads it ahead (local/await-task.mjs).
+  program: 'functions/runner/load-program.ts',
   // Most of the code, and needed only where Terraform is downloaded.
   signature: 'functions/runner/binary/signature.ts',
 };
@@ -112,17 +112,24 @@ const runnerFilesPlugin: Plugin = {
 const bundleRunner = async (root: string, outdir: string): Promise<void> => {
   await rm(outdir, { recursive: true, force: true });
   await mkdir(outdir, { recursive: true });
+  const options: BuildOptions = { ...shared, absWorkingDir: root, outdir, plugins: [runnerFilesPlugin] };
   await Promise.all([
     build({
-      ...shared,
-      absWorkingDir: root,
+      ...options,
       entryPoints: Object.entries(runnerFiles).map(([out, entry]) => ({ in: entry, out })),
-      outdir,
       outExtension: { '.js': '.mjs' },
       format: 'esm',
-      plugins: [runnerFilesPlugin],
       // CommonJS dependencies inside an ES module still call `require` for Node's own modules.
       banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+    }),
+    // What load-program.ts reads: an expression.
+    build({
+      ...options,
+      entryPoints: { program: 'functions/runner/program.ts' },
+      format: 'cjs',
+      inject: [join(root, 'infra/stack-traces.ts')],
+      banner: { js: '(function(exports,require,module,__filename){' },
+      footer: { js: '})' },
     }),
     cp(join(root, 'functions/runner/Dockerfile'), join(outdir, 'Dockerfile')),
   ]);

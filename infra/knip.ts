@@ -6,8 +6,8 @@ export default {
   entry: [
     ...Object.values(functions).map(({ entry }) => entry),
     'functions/runner/main.ts',
-    // Also loaded by path (local/await-task.mjs).
-    'functions/runner/program.ts',
+    // In place of program.ts in the bundle, which it reads as text (bundle.ts); also loaded by path (local/await-task.mjs).
+    'functions/runner/{load-program,program}.ts',
     'functions/web/main.tsx',
     'infra/app.ts',
     // In place of files of the AWS SDK (sdk.ts).

@@ -9,8 +9,9 @@ const lastMomentMs = 115_000;
  * `STEPFORM_CLAIM` names. Its exit code is 0 even if Terraform has failed: the report says so. After any other exit
  * code the platform decides what it means for the run (orchestration/runner-stopped.ts); missed heartbeats reveal an
  * exit that it never learns of.
+ * @param onSuccess called when a run's work is done, before the process exits
  */
-export const runTask = async (): Promise<void> => {
+export const runTask = async (onSuccess?: () => void): Promise<void> => {
   const runner = new Runner(takeSettings());
   const end = async (code: number): Promise<never> => {
     // Loaded already if there is anything to kill. Nothing may keep a runner from exiting, not even a missing file.
@@ -31,7 +32,9 @@ export const runTask = async (): Promise<void> => {
     console.error(error);
     void end(1);
   });
-  await end(await runner.run());
+  const code = await runner.run();
+  if (code === 0 && runner.hasWorked) onSuccess?.();
+  await end(code);
 };
 
 /** For a process that waits for a task. */

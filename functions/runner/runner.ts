@@ -45,6 +45,11 @@ export class Runner {
     this.#control?.stop();
   }
 
+  /** Whether it had a run. */
+  get hasWorked(): boolean {
+    return this.#control !== undefined;
+  }
+
   /** Removes its files. */
   close(): void {
     this.#files?.remove();

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { messageOf } from '../../transport/errors.ts';
 import { makeFolder } from './tree.ts';
 
+/** Pipes that are made by one start of `mkfifo`: more than the readers of most runs. */
+const spares = Array.from({ length: 8 }, (_, n) => n + 1);
+
 /**
  * Serves a text as a named pipe. Terraform reads a pipe like a file, but `fileset` and other searches for regular files
  * skip it, so that a configuration sees the same files here as elsewhere.
@@ -14,11 +17,13 @@ import { makeFolder } from './tree.ts';
 const server = `
 exec 4<&0; (read -r _ <&4; kill -KILL 0) >/dev/null 2>&1 &
 trap '' PIPE
-while mkfifo -m 644 "$1.next"; do
-  exec 3>"$1"
-  mv -f "$1.next" "$1" || exit 1
-  printf '%s' "$2" >&3
-  exec 3>&-
+while [ -p "$1.1" ] || mkfifo -m 644 ${spares.map((n) => `"$1.${n}"`).join(' ')}; do
+  for n in ${spares.join(' ')}; do
+    exec 3>"$1"
+    mv -f "$1.$n" "$1" || exit 1
+    printf '%s' "$2" >&3
+    exec 3>&-
+  done
 done`;
 
 export class OverridePipe {
@@ -35,7 +40,8 @@ export class OverridePipe {
     const env = { PATH: process.env.PATH };
     try {
       // Synchronous: Terraform may be started next.
-      execFileSync('mkfifo', ['-m', '644', this.path], { env, stdio: 'ignore' });
+      const paths = [this.path, ...spares.map((n) => `${this.path}.${n}`)];
+      execFileSync('mkfifo', ['-m', '644', ...paths], { env, stdio: 'ignore' });
     } catch (error) {
       this.#fallBack(messageOf(error));
       return;

@@ -39,6 +39,10 @@ describe('the override pipe', () => {
     expect(await read()).toBe(`${text}--\n`.repeat(3));
   });
 
+  it('serves more readers than pipes are made at once', async () => {
+    for (let n = 0; n < 8; n++) expect(await read()).toBe(`${text}--\n`.repeat(3));
+  });
+
   it('is a file where pipes are not supported', () => {
     writeFileSync(join(folder, 'backend.tf'), 'something else');
     const other = new OverridePipe(folder, text);
