@@ -200,19 +200,4 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     await runOf(b as Resource, sha);
     expect(await runsOf(a as Resource)).toHaveLength(1);
   });
-
-  it('deletes its webhook when nothing follows the repository anymore', async () => {
-    const identifier = await gitea.repository(newName('infra'), { 'main.tf': '' });
-    const workspace = await follow(identifier, { 'queue-all-runs': false });
-    expect(await gitea.call('GET', `/repos/${identifier}/hooks`)).toHaveLength(1);
-    const updated = (
-      await client.call('PATCH', `/workspaces/${workspace.id}`, {
-        data: { type: 'workspaces', attributes: { 'vcs-repo': null } },
-      })
-    ).data;
-    expect(updated.attributes['vcs-repo']).toBeNull();
-    await expect
-      .poll(async () => (await gitea.call('GET', `/repos/${identifier}/hooks`)).length, { timeout: 90_000 })
-      .toBe(0);
-  });
 });
