@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { related } from '../../../functions/client/client.ts';
+import { startAgent, stopAgents } from '../../e2e/support/agents.ts';
 import {
   client,
   newName,
@@ -32,7 +33,10 @@ beforeAll(async () => {
   gitea = following.gitea;
   oauthClient = following.oauthClient;
 });
-afterAll(() => gitea?.stop());
+afterAll(async () => {
+  stopAgents();
+  await gitea?.stop();
+});
 
 const follow = (identifier: string, attributes: object = {}, vcs: object = {}) =>
   following.follow(identifier, attributes, vcs);
@@ -199,5 +203,39 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     const sha = await gitea.push(identifier, { 'b/main.tf': resources(['b', 'b2']) }, 'Only b');
     await runOf(b as Resource, sha);
     expect(await runsOf(a as Resource)).toHaveLength(1);
+  });
+});
+
+describe.skipIf(!binary)('version control that only an agent reaches', () => {
+  it('plans and applies a push, and sets its status', async () => {
+    const name = newName('forward');
+    const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', { name });
+    const tokens = `/agent-pools/${pool.id}/authentication-tokens`;
+    const token = await client.create(tokens, 'authentication-tokens', { description: 'e2e' });
+    const { output } = startAgent(name, token.attributes.token, ['--forward-to', gitea.url]);
+    await expect.poll(() => output.text, { timeout: 60_000 }).toContain('forwards requests to');
+    const attributes = {
+      name,
+      'service-provider': 'gitea',
+      'http-url': gitea.url,
+      'api-url': `${gitea.url}/api/v1`,
+      'oauth-token-string': gitea.owner.token,
+    };
+    const by = await client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', attributes, {
+      'agent-pool': { data: { type: 'agent-pools', id: pool.id } },
+    });
+    const identifier = await gitea.repository(newName('private'), { 'main.tf': resources(['a']) });
+    const workspace = await following.follow(identifier, { 'auto-apply': true }, {}, { by });
+    await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 120_000 }).toBe(1);
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Through an agent');
+    const run = await following.runOf(workspace, sha);
+    expect((await untilFinal(run)).attributes.status).toBe('applied');
+    await expect
+      .poll(async () => (await gitea.statuses(identifier, sha)).map(({ state }) => state), { timeout: 120_000 })
+      .toContain('success');
+    for (const what of [`/archive/${sha}.tar.gz: 200`, `/statuses/${sha}: 201`, '/hooks: 201']) {
+      expect(output.text).toContain(what);
+    }
+    expect(output.text).not.toContain(gitea.owner.token);
   });
 });

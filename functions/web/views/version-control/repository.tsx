@@ -45,7 +45,8 @@ export const Repository = ({
     () => 60_000,
   );
   const usable = live.value ?? [];
-  if (!repo && usable.length === 0) return null;
+  if (!repo && !live.value) return null;
+  if (!repo && usable.length === 0) return <Unconnected may={permissions['can-update']} organization={organization} />;
   const save = async (value: object | null) => {
     await change(`/workspaces/${workspace.id}`, 'workspaces', { 'vcs-repo': value });
     onChange();
@@ -66,6 +67,11 @@ export const Repository = ({
             </p>
           )}
           <Seen workspace={workspace} organization={organization} identifier={repo.identifier} />
+          {isOutOfReach(repo) && (
+            <Notice kind="warn">
+              The provider cannot deliver webhooks to this machine: pushes start no runs. Check for new commits instead.
+            </Notice>
+          )}
           {permissions['can-queue-run'] && <Check workspace={workspace} />}
           {permissions['can-update'] && (
             <Form submit="Disconnect" danger onSubmit={() => save(null)}>
@@ -93,6 +99,24 @@ export const Repository = ({
     </section>
   );
 };
+
+/** Before there is a connection that a repository could be chosen by. */
+const Unconnected = ({ may, organization }: { may: boolean; organization: string }) =>
+  may && (
+    <section class="panel pad stack">
+      <h2>Version control</h2>
+      <p class="soft">
+        To start runs from pushes, <a href={hrefOf({ view: 'version-control', organization })}>connect a provider</a>{' '}
+        first. Its repositories are offered here then.
+      </p>
+    </section>
+  );
+
+/** A platform on this machine is reached by a forge on this machine only. */
+const isOutOfReach = (repo: { 'webhook-url': string | null; 'repository-http-url': string }): boolean =>
+  isLoopback(repo['webhook-url']) && !isLoopback(repo['repository-http-url']);
+const isLoopback = (url: string | null): boolean =>
+  /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(?=[:/]|$)/.test(url ?? '');
 
 const Check = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const words = useSignal('');
