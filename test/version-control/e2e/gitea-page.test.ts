@@ -120,9 +120,10 @@ it.skipIf(!browser)('leads from a connection to the first run, the runs of a com
 
   await gitea.revokeToken(token);
   await client.call('POST', `/workspaces/${workspace.id}/actions/fetch-latest-from-vcs`, {});
+  await ours.filter({ hasText: 'refused the token' }).first().waitFor();
+  await page.reload();
   const line = page.getByRole('list', { name: 'Connections' }).getByRole('listitem').filter({ hasText: name });
   await line.getByText('Gitea no longer accepts the token').waitFor();
-  await ours.filter({ hasText: 'refused the token' }).first().waitFor();
   expect(await wrongWith(page, 'broken connection')).toEqual([]);
   await line.getByRole('button', { name: 'Replace token' }).click();
   await page

@@ -77,7 +77,13 @@ export const Connections = ({ organization }: { organization: string }) => {
           ) : (
             <ul class="panel list" aria-label="Connections">
               {clients.map((client) => (
-                <Line key={client.id} client={client} token={tokenOf(client, included)} manages={manages} />
+                <Line
+                  key={client.id}
+                  client={client}
+                  token={tokenOf(client, included)}
+                  manages={manages}
+                  onChange={live.refresh}
+                />
               ))}
             </ul>
           )
@@ -85,7 +91,15 @@ export const Connections = ({ organization }: { organization: string }) => {
       </Loaded>
       <GithubApp organization={organization} manages={manages} />
       {manages && <Deliveries organization={organization} />}
-      {adding.value && <NewConnection organization={organization} onClose={() => (adding.value = false)} />}
+      {adding.value && (
+        <NewConnection
+          organization={organization}
+          onClose={() => {
+            adding.value = false;
+            live.refresh();
+          }}
+        />
+      )}
     </OrganizationShell>
   );
 };
@@ -100,7 +114,17 @@ const problemOf = (token: Resource | undefined): string | undefined => {
   return error ?? (paused ? `paused until ${paused}` : undefined);
 };
 
-const Line = ({ client, token, manages }: { client: Client; token: Resource | undefined; manages: boolean }) => {
+const Line = ({
+  client,
+  token,
+  manages,
+  onChange,
+}: {
+  client: Client;
+  token: Resource | undefined;
+  manages: boolean;
+  onChange(): void;
+}) => {
   const removing = useSignal(false);
   const linking = useSignal(false);
   const authorizing = useSignal(false);
@@ -142,12 +166,20 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
       </div>
       {linking.value && <AccountLink client={client} onClose={() => (linking.value = false)} />}
       {authorizing.value && <Authorize client={client} onClose={() => (authorizing.value = false)} />}
-      {replacing.value && <ReplaceToken client={client} onClose={() => (replacing.value = false)} />}
+      {replacing.value && (
+        <ReplaceToken
+          client={client}
+          onClose={() => {
+            replacing.value = false;
+            onChange();
+          }}
+        />
+      )}
       {removing.value && (
         <Confirm
           title={`Delete connection ${title}?`}
           yes="Delete connection"
-          onYes={() => call('DELETE', `/oauth-clients/${client.id}`).then(() => undefined)}
+          onYes={() => call('DELETE', `/oauth-clients/${client.id}`).then(onChange)}
           onClose={() => (removing.value = false)}
         >
           <p>Workspaces that use it are disconnected from their repositories, and its webhooks are deleted.</p>

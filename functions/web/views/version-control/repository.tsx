@@ -151,7 +151,8 @@ const Seen = ({
   const live = useLive(
     `seen/${workspace.id}`,
     () => call<Resource<'configuration-versions'>[]>('GET', path),
-    () => 10_000,
+    // Right after connecting, the first commit is a moment away.
+    ({ data }) => (data[0] && data[0].attributes.status !== 'fetching' ? 10_000 : 1_000),
   );
   const version = live.value?.data[0]?.attributes;
   const ingress = live.value?.included?.find(({ type }) => type === 'ingress-attributes')?.attributes;
