@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Resource, related } from '../../../client/client.ts';
+import { isOutOfReach } from '../../../client/vcs-repo.ts';
 import { useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Notice } from '../../parts/basics.tsx';
@@ -111,12 +112,6 @@ const Unconnected = ({ may, organization }: { may: boolean; organization: string
       </p>
     </section>
   );
-
-/** A platform on this machine is reached by a forge on this machine only. */
-const isOutOfReach = (repo: { 'webhook-url': string | null; 'repository-http-url': string }): boolean =>
-  isLoopback(repo['webhook-url']) && !isLoopback(repo['repository-http-url']);
-const isLoopback = (url: string | null): boolean =>
-  /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(?=[:/]|$)/.test(url ?? '');
 
 const Check = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const words = useSignal('');
