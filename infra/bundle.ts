@@ -1,6 +1,6 @@
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, type BuildResult, build as buildWith, type Plugin } from 'esbuild';
 import { type ApiRoute, deriveApiRoutes } from './api-routes.ts';
 import { type FunctionId, functionIds, functions } from './functions.ts';
 import { pagePlugin } from './page.ts';
@@ -33,6 +33,20 @@ const shared: BuildOptions = {
   legalComments: 'none',
   charset: 'utf8',
   logLevel: 'silent',
+};
+
+/**
+ * The bundler is a Go program that starts with the first call. It ends before collecting garbage would pay: without that it
+ * takes 4.9 s of processor time instead of 7.6, and 1.3 GB of memory instead of 1.1.
+ */
+const build = (options: BuildOptions): Promise<BuildResult> => {
+  const { GOGC } = process.env;
+  process.env.GOGC ??= 'off';
+  try {
+    return buildWith(options);
+  } finally {
+    if (GOGC === undefined) delete process.env.GOGC;
+  }
 };
 
 /**

@@ -23,6 +23,9 @@ chmodSync(temporary, 0o711);
 process.env.TMPDIR = temporary;
 // Many processes read the same packages.
 process.env.NODE_COMPILE_CACHE ??= join(temporary, 'compiled');
+// Terraform, the bundler, forges and others are Go programs that end before collecting garbage pays: a third of their time.
+process.env.GOGC ??= 'off';
+process.env.GOMEMLIMIT ??= '1GiB';
 process.on('exit', () => {
   try {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });

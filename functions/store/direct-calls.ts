@@ -12,6 +12,8 @@ export interface DirectRequest {
   path: string;
   headers: Record<string, string>;
   body?: string | Uint8Array;
+  /** What the body says, for who takes it without reading text; binary values are byte arrays. */
+  input?: object;
   /** Time limit of the call. */
   timeoutMs?: number;
 }
@@ -21,6 +23,8 @@ export interface DirectReply {
   /** Names in lower case. */
   headers: Record<string, string>;
   body: Buffer;
+  /** What the body says, nobody else's, where the request had an input; binary values are byte arrays. */
+  output?: object;
 }
 
 /** Rejects like a connection that ends without a response. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { directCall } from './direct-calls.ts';
+import { type DirectRequest, directCall } from './direct-calls.ts';
 
 /**
  * Direct calls to DynamoDB in its own format: what the AWS SDK would send and read, with the same retries.
@@ -37,10 +37,10 @@ const maxPauseMs = 20_000;
  * @throws what the connection does
  */
 export const callDirectly = async <O>(operation: Operation, input: object): Promise<O> => {
-  const body = JSON.stringify(input, inBase64);
+  const request = new JsonRequest(operation, input);
   for (let tries = 1; ; tries++) {
     try {
-      return await attempt<O>(operation, body);
+      return await attempt<O>(request);
     } catch (error) {
       const pauseMs = error instanceof ServiceError ? error.pauseMs : failedMs;
       if (pauseMs === undefined || tries >= operation.maxTries) throw error;
@@ -49,10 +49,29 @@ export const callDirectly = async <O>(operation: Operation, input: object): Prom
   }
 };
 
-const attempt = async <O>({ service, target }: Operation, body: string): Promise<O> => {
-  if (!directCall) throw new Error(`${service} is not in this process`);
-  const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
-  const reply = await directCall({ service, method: 'POST', path: '/', headers, body });
+/** Nobody makes the text of a request whose input is taken. */
+class JsonRequest implements DirectRequest {
+  readonly service: string;
+  readonly method = 'POST';
+  readonly path = '/';
+  readonly headers: Record<string, string>;
+  readonly input: object;
+
+  constructor({ service, target }: Operation, input: object) {
+    this.service = service;
+    this.headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
+    this.input = input;
+  }
+
+  get body(): string {
+    return JSON.stringify(this.input, inBase64);
+  }
+}
+
+const attempt = async <O>(request: JsonRequest): Promise<O> => {
+  if (!directCall) throw new Error(`${request.service} is not in this process`);
+  const reply = await directCall(request);
+  if (reply.output) return reply.output as O;
   const text = reply.body.toString();
   if (reply.status === 200) return JSON.parse(text, text.includes(binaryMark) ? inBytes : undefined) as O;
   const { __type = `Http${reply.status}`, ...said } = JSON.parse(text) as Refusal;
@@ -70,9 +89,10 @@ interface Refusal {
 /** Attribute values: `{"B": "<base64>"}`; a map may have an entry of that name, but no text in it. */
 const binaryMark = '"B":"';
 
-function inBase64(this: Record<string, unknown>, key: string, value: unknown): unknown {
+/** For `JSON.stringify`: binary values as base64. */
+export function inBase64(this: Record<string, unknown>, key: string, value: unknown): unknown {
   // A buffer has become something else by now.
-  const own = key === 'B' ? this[key] : undefined;
+  const own = this[key];
   return own instanceof Uint8Array ? Buffer.from(own.buffer, own.byteOffset, own.byteLength).toString('base64') : value;
 }
 

@@ -71,10 +71,6 @@ export class Calls {
   }
 
   async #json({ headers, body }: AwsRequest, caller: Caller): Promise<Reply> {
-    const { accesses, gate } = this.#options;
-    const [prefix = '', action = ''] = String(headers['x-amz-target'] ?? '').split('.');
-    const service = serviceOf(prefix);
-    if (!service) throw new AwsError('UnknownOperationException', `the local platform has no ${prefix || 'such'} API`);
     const text = body.toString();
     let input: Input;
     try {
@@ -82,14 +78,23 @@ export class Calls {
     } catch {
       throw new AwsError('SerializationException', 'The body is not JSON.');
     }
+    const output = await this.answerInput(headers, input, caller);
+    return reply(200, String(headers['content-type'] ?? 'application/x-amz-json-1.1'), JSON.stringify(output));
+  }
+
+  /** A request of the JSON protocol that was read already. */
+  async answerInput(headers: IncomingHttpHeaders, input: Input, caller: Caller): Promise<unknown> {
+    const { accesses, gate } = this.#options;
+    const [prefix = '', action = ''] = String(headers['x-amz-target'] ?? '').split('.');
+    const service = serviceOf(prefix);
+    if (!service) throw new AwsError('UnknownOperationException', `the local platform has no ${prefix || 'such'} API`);
     const access = accesses[service](action, input);
     const traceHeader = traceHeaderOf(headers);
-    const trace = gate.traced(traceHeader, text);
+    const trace = gate.traced(traceHeader, () => JSON.stringify(input));
     const subject = service === 'dynamodb' ? subjectOf(input) : undefined;
-    const output = await gate.perform({ service, action, caller, access, trace, traceHeader, subject }, () =>
+    return gate.perform<unknown>({ service, action, caller, access, trace, traceHeader, subject }, () =>
       this.#call(service, action, input, trace),
     );
-    return reply(200, String(headers['content-type'] ?? 'application/x-amz-json-1.1'), JSON.stringify(output));
   }
 
   async #call(service: 'dynamodb' | 'kms' | 'ecs' | 'states', action: string, input: Input, trace: string | undefined) {
@@ -109,7 +114,7 @@ export class Calls {
     const access = accesses.lambda(resource.arn);
     const text = body.toString();
     const traceHeader = traceHeaderOf(headers);
-    const trace = gate.traced(traceHeader, text);
+    const trace = gate.traced(traceHeader, () => text);
     const later = headers['x-amz-invocation-type'] === 'Event';
     const call = { service: 'lambda-api', action: 'Invoke', caller, access, trace, traceHeader };
     const output = await gate.perform(call, async () => {
@@ -135,7 +140,7 @@ export class Calls {
       throw new AwsError('AccessDeniedException', `${caller.name} may not send e-mails`, 403);
     }
     const traceHeader = traceHeaderOf(headers);
-    const trace = gate.traced(traceHeader, '');
+    const trace = gate.traced(traceHeader);
     const call = { service: 'ses', action: 'SendEmail', caller, access: [], trace, traceHeader };
     const output = await gate.perform(call, async () => ({
       output: await mail.send(JSON.parse(body.toString()) as object),

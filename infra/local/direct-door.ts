@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DirectCall, DirectReply, DirectRequest } from '../../functions/store/direct-calls.ts';
+import { inBase64 } from '../../functions/store/direct-json.ts';
 import { Cut, errorReply, type Reply } from './answers.ts';
 import type { Caller } from './callers.ts';
 import type { AwsRequest, Calls } from './calls.ts';
+import { decodeBinary } from './dynamodb/binary.ts';
 import { MemoryResponse, memoryRequest } from './memory-http.ts';
 import type { S3Calls } from './s3-calls.ts';
 
@@ -21,18 +23,21 @@ const outside = AsyncLocalStorage.snapshot();
  */
 export const directDoor =
   (ready: Promise<DoorOptions>, caller: Caller, traceHeader: () => string | undefined): DirectCall =>
-  async ({ service, method, path, headers, body = '', timeoutMs }) => {
+  async (request) => {
     const trace = traceHeader();
+    const { timeoutMs } = request;
     const options = await ready;
-    const request: AwsRequest = {
-      method,
-      url: path,
-      headers: { ...lowerCase(headers), ...(trace === undefined ? {} : { 'x-amzn-trace-id': trace }) },
-      body: typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
-    };
-    const answered = outside(answer, options, request, caller, service);
+    const headers = { ...lowerCase(request.headers), ...(trace === undefined ? {} : { 'x-amzn-trace-id': trace }) };
+    const answered = outside(answer, options, { request, headers, caller });
     return timeoutMs === undefined ? answered : within(timeoutMs, answered);
   };
+
+interface Incoming {
+  request: DirectRequest;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  caller: Caller;
+}
 
 const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   const late = Promise.withResolvers<never>();
@@ -44,15 +49,33 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   }
 };
 
-const answer = async ({ calls, s3, log }: DoorOptions, request: AwsRequest, caller: Caller, service: string) => {
+const answer = async ({ calls, s3, log }: DoorOptions, incoming: Incoming): Promise<DirectReply> => {
+  const { request, headers, caller } = incoming;
   try {
-    if (service === 's3') return await answerS3(s3, request, caller);
-    return inBytes(await calls.answer(request, caller, service));
+    if (request.input) return withOutput((await calls.answerInput(headers, { ...request.input }, caller)) as object);
+    if (request.service === 's3') return await answerS3(s3, inText(incoming), caller);
+    return inBytes(await calls.answer(inText(incoming), caller, request.service));
   } catch (error) {
     if (error instanceof Cut) throw connectionLost();
-    return inBytes(errorReply(request, error as Error, log));
+    return inBytes(errorReply({ method: request.method, url: request.path, headers }, error as Error, log));
   }
 };
+
+const withOutput = (output: object): DirectReply => ({
+  status: 200,
+  headers: {},
+  output: decodeBinary(output),
+  get body() {
+    return Buffer.from(JSON.stringify(output, inBase64));
+  },
+});
+
+const inText = ({ request: { method, path, body = '' }, headers }: Incoming): AwsRequest => ({
+  method,
+  url: path,
+  headers,
+  body: typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+});
 
 const inBytes = ({ body, ...rest }: Reply): DirectReply => ({ ...rest, body: Buffer.from(body) });
 

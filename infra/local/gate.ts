@@ -62,10 +62,10 @@ export class Gate {
     }
   }
 
-  /** The root of the trace, whose run may be in the text. */
-  traced(traceHeader: string | undefined, text: string): string | undefined {
+  /** The root of the trace. @param text makes the text that may name the trace's run */
+  traced(traceHeader: string | undefined, text?: () => string): string | undefined {
     const trace = rootOf(traceHeader);
-    if (trace) this.#options.usage.see(trace, text);
+    if (trace && text && !this.#options.usage.runOf(trace)) this.#options.usage.see(trace, text());
     return trace;
   }
 

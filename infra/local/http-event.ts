@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Home } from './home.ts';
 import type { Match } from './routes.ts';
+import type { HttpAnswer, InvokeResult } from './sandbox.ts';
 
 /**
  * The path as an HTTP API hands it on: decoded, and cut where decoding brings up a `?` (seen on AWS:
@@ -108,48 +109,41 @@ const clf = (at: Date): string => {
   return `${two(at.getUTCDate())}/${months[at.getUTCMonth()]}/${at.getUTCFullYear()}:${time} +0000`;
 };
 
-interface ProxyAnswer {
-  statusCode: number;
-  headers?: Record<string, string | number | boolean>;
-  cookies?: string[];
-  body?: string;
-  isBase64Encoded?: boolean;
-}
-
 /** Writes what a function answered; an answer without `statusCode` is itself the JSON body (format 2.0). */
-export const writeAnswer = (response: ServerResponse, payload: string, headersOnly: boolean): void => {
-  const answer = JSON.parse(payload) as ProxyAnswer | string | null;
+export const writeAnswer = (response: ServerResponse, result: InvokeResult, headersOnly: boolean): void => {
+  const answer = result.http ?? (JSON.parse(result.payload) as HttpAnswer | string | null);
   if (answer === null || typeof answer !== 'object' || !('statusCode' in answer)) {
-    const body = typeof answer === 'string' ? answer : payload;
-    end(response, 200, { 'content-type': 'application/json' }, Buffer.from(body), headersOnly);
+    const body = typeof answer === 'string' ? answer : result.payload;
+    end(response, 200, { 'content-type': 'application/json' }, body, headersOnly);
     return;
   }
   const headers: Record<string, string | string[]> = {};
   // Length and framing are the listener's business.
   for (const [name, value] of Object.entries(answer.headers ?? {}))
-    if (!/^(content-length|transfer-encoding|connection|keep-alive)$/i.test(name))
+    if (value !== undefined && !/^(content-length|transfer-encoding|connection|keep-alive)$/i.test(name))
       headers[name.toLowerCase()] = String(value);
   if (answer.cookies?.length) headers['set-cookie'] = answer.cookies;
-  const body = Buffer.from(answer.body ?? '', answer.isBase64Encoded ? 'base64' : 'utf8');
+  const text = answer.body ?? '';
+  const body = answer.isBase64Encoded ? Buffer.from(text, 'base64') : text;
   if (body.length) headers['content-type'] ??= 'text/plain; charset=utf-8';
   end(response, Number(answer.statusCode), headers, body, headersOnly);
 };
 
 /** API Gateway's own answers. */
 export const writeMessage = (response: ServerResponse, status: number, message: string): void =>
-  end(response, status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify({ message })), false);
+  end(response, status, { 'content-type': 'application/json' }, JSON.stringify({ message }), false);
 
 const end = (
   response: ServerResponse,
   status: number,
   headers: Record<string, string | string[]>,
-  body: Buffer,
+  body: Buffer | string,
   headersOnly: boolean,
 ): void => {
   const bodiless = status === 204 || status === 304;
   response.writeHead(status, {
     ...headers,
-    ...(bodiless ? {} : { 'content-length': body.length }),
+    ...(bodiless ? {} : { 'content-length': Buffer.byteLength(body) }),
     'apigw-requestid': randomUUID().slice(0, 16),
   });
   response.end(headersOnly || bodiless ? undefined : body);

@@ -123,8 +123,8 @@ export class HttpApi {
       this.#log(`${request.method} ${path}: ${result.failure.errorType}: ${result.failure.errorMessage}`);
       return writeMessage(response, 500, 'Internal Server Error');
     }
-    options.onAnswer?.(request.method ?? 'GET', request.url ?? '/', result.payload);
-    writeAnswer(response, result.payload, request.method === 'HEAD');
+    options.onAnswer?.(request.method ?? 'GET', request.url ?? '/', result);
+    writeAnswer(response, result, request.method === 'HEAD');
   }
 
   /** Stops taking requests; those under way may end until the returned promise settles or `closeAll` is called. */
@@ -152,9 +152,13 @@ const listenOn = (server: Server, port: number, host: string): Promise<number> =
     });
   });
 
+const nothing = Buffer.alloc(0);
+
 /** Undefined when it is too large; a connection that breaks rejects. */
 const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
-  if (Number(request.headers['content-length'] ?? 0) > maxBody) return undefined;
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (length === undefined && encoding === undefined) return nothing;
+  if (Number(length ?? 0) > maxBody) return undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

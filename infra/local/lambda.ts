@@ -166,7 +166,7 @@ export class Lambda {
     try {
       const work = sandbox.run(payload, invocation);
       result = await limited(Promise.race([work, this.#killed(span, work, invocation)]), timeoutMs, invocation);
-      if (!result.failure && Buffer.byteLength(result.payload) > maxPayload)
+      if (!result.failure && isTooLarge(result))
         result = failed({
           errorType: 'Function.ResponseSizeTooLarge',
           errorMessage: `Response payload size exceeded maximum allowed payload size (${maxPayload} bytes).`,
@@ -178,7 +178,7 @@ export class Lambda {
     if (result.failure) logs.write(resource.id, `${invocation.requestId} ERROR ${result.payload}\n`);
     const ms = Math.ceil(performance.now() - started);
     usage.record(root, 'lambda', resource.id, { ms, gbSeconds: (ms / 1000) * (memory / 1024) });
-    usage.rememberUrls(root, result.payload);
+    usage.rememberUrls(root, result.http?.body ?? result.payload);
     return result;
   }
 
@@ -198,6 +198,12 @@ export class Lambda {
     });
   }
 }
+
+const isTooLarge = (result: InvokeResult): boolean => {
+  // At most six characters for one, and some for the headers.
+  if (result.http?.body && result.http.body.length < maxPayload / 10) return false;
+  return Buffer.byteLength(result.payload) > maxPayload;
+};
 
 const limited = async (
   work: Promise<InvokeResult>,

@@ -143,7 +143,7 @@ const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
 
 /** A container has an environment of its own; of this machine's it gets what programs need to find their way. */
 const allowed =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|XDG_CACHE_HOME|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY|TF_PLUGIN_CACHE_DIR|TF_CLI_CONFIG_FILE|STEPFORM_(CACHE|TERRAFORM_USERS|TERRAFORM_RELEASES|TOFU_RELEASES|TOFU_INDEX))$/;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|XDG_CACHE_HOME|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY|TF_PLUGIN_CACHE_DIR|TF_CLI_CONFIG_FILE|GOGC|GOMEMLIMIT|STEPFORM_(CACHE|TERRAFORM_USERS|TERRAFORM_RELEASES|TOFU_RELEASES|TOFU_INDEX))$/;
 
 const runnerEnvironment = (dataDir: string, sharedProviderHosts = ''): HostOptions['runnerEnvironment'] => {
   const folder = resolve(dataDir);

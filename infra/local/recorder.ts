@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 
 /** What a client got from a function of the HTTP API. */
-export type OnAnswer = (method: string, url: string, payload: string) => void;
+export type OnAnswer = (method: string, url: string, result: { payload: string }) => void;
 
 interface Answer {
   statusCode: number;
@@ -14,7 +14,7 @@ interface Answer {
 export const recorder = (file: string | undefined): OnAnswer | undefined =>
   file === undefined
     ? undefined
-    : (method, url, payload) => {
+    : (method, url, { payload }) => {
         const { statusCode: status, headers, body, isBase64Encoded } = JSON.parse(payload) as Answer;
         if (isBase64Encoded || !url.startsWith('/api/v2/')) return;
         const contentType = headers?.['content-type'] ?? '';

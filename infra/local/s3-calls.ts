@@ -28,7 +28,7 @@ export class S3Calls {
     const target = readS3Request(request);
     const access = accesses.s3(target);
     const traceHeader = traceHeaderOf(request.headers);
-    const trace = gate.traced(traceHeader, request.url ?? '');
+    const trace = gate.traced(traceHeader, () => request.url ?? '');
     const run = signature === undefined ? undefined : usage.runOfUrl(signature);
     if (run) usage.recordForRun(run, 's3', target.action);
     const call = {

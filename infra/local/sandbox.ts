@@ -14,8 +14,43 @@ export interface FunctionFailure {
   trace?: string[];
 }
 
-/** `payload` is JSON text; of a failed function it is the failure. */
-export type InvokeResult = { payload: string; failure?: undefined } | { payload: string; failure: FunctionFailure };
+/** What a function behind the HTTP API answers. */
+export interface HttpAnswer {
+  statusCode: number;
+  headers?: Record<string, string | number | boolean | undefined>;
+  cookies?: string[];
+  body?: string;
+  isBase64Encoded?: boolean;
+}
+
+/** `payload` is JSON text; of a failed function it is the failure. An HTTP answer is also there as it was returned. */
+export type InvokeResult =
+  | { payload: string; http?: HttpAnswer; failure?: undefined }
+  | { payload: string; http?: undefined; failure: FunctionFailure };
+
+/** Makes the text of its answer for who asks: a page of a list would be put in quotes and taken out again. */
+class HttpResult {
+  readonly http: HttpAnswer;
+
+  constructor(answer: HttpAnswer) {
+    this.http = answer;
+  }
+
+  get payload(): string {
+    return JSON.stringify(this.http);
+  }
+}
+
+const isHttpAnswer = (value: unknown): value is HttpAnswer => {
+  const { statusCode, headers, cookies, body } = (value ?? {}) as Partial<HttpAnswer>;
+  const isPlain = (one: unknown) => ['string', 'number', 'boolean', 'undefined'].includes(typeof one);
+  return (
+    typeof statusCode === 'number' &&
+    typeof body === 'string' &&
+    !cookies &&
+    Object.values(headers ?? {}).every(isPlain)
+  );
+};
 
 export const failed = (failure: FunctionFailure): InvokeResult => ({ payload: JSON.stringify(failure), failure });
 
@@ -92,7 +127,7 @@ export class Sandbox {
     return current.run(invocation, async () => {
       try {
         const answer = await this.load()(JSON.parse(payload), contextOf(invocation));
-        return { payload: JSON.stringify(answer) ?? 'null' };
+        return isHttpAnswer(answer) ? new HttpResult(answer) : { payload: JSON.stringify(answer) ?? 'null' };
       } catch (error) {
         return failed(describe(error));
       }

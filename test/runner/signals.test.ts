@@ -226,6 +226,7 @@ describe('Terraform sees', () => {
     const runner = bench.start(claim, {
       AWS_SECRET_ACCESS_KEY: 'host-credential',
       HTTPS_PROXY: 'http://proxy.example',
+      GOMEMLIMIT: '600MiB',
       // What the owner of an agent's machine lets it see.
       CLOUD_PROFILE: 'office',
       STEPFORM_PASS_ON: 'CLOUD_PROFILE,NOT_SET',
@@ -266,6 +267,7 @@ describe('Terraform sees', () => {
         'TF_IN_AUTOMATION=1',
         'TF_INPUT=0',
         'CHECKPOINT_DISABLE=1',
+        'GOMEMLIMIT=600MiB',
         'TFC_WORKSPACE_NAME=network',
         'TFE_RUN_ID=run-1234567890abcdef',
         'HTTPS_PROXY=http://proxy.example',

@@ -2,10 +2,15 @@ import type { Job } from '../../protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import { tokenVariables } from './credentials.ts';
+import { garbageCollection } from './memory.ts';
 import { effective } from './variables.ts';
+
+/** How much memory Terraform and providers, which are Go programs, take for less processor time (pkg.go.dev/runtime). */
+const memory = ['GOGC', 'GOMEMLIMIT'];
 
 /** Variables of the runner's own environment that Terraform may see, besides those that an agent's operator names. */
 const passedOn = [
+  ...memory,
   'PATH',
   'LANG',
   'LC_ALL',
@@ -30,8 +35,9 @@ export const readerEnvironment = (
   { inherited }: Settings,
   { home, temporary }: Directories,
 ): Record<string, string> => ({
+  ...garbageCollection(process.availableMemory()),
   ...Object.fromEntries(
-    ['PATH', 'LANG', 'LC_ALL', 'TZ'].flatMap((name) => {
+    ['PATH', 'LANG', 'LC_ALL', 'TZ', ...memory].flatMap((name) => {
       const value = inherited[name];
       return value === undefined ? [] : [[name, value]];
     }),
@@ -59,7 +65,7 @@ export const terraformEnvironment = (
   settings: Settings,
   { home, temporary }: Directories,
 ): Record<string, string> => {
-  const environment: Record<string, string> = {};
+  const environment = garbageCollection(process.availableMemory());
   for (const name of [...passedOn, ...settings.passOn]) {
     const value = settings.inherited[name];
     if (value !== undefined) environment[name] = value;

@@ -37,7 +37,10 @@ const number = (value: unknown): string => {
   }
 };
 
+/** In base64, as an attribute keeps them; a function of this process hands over the bytes themselves. */
 const bytes = (value: unknown): string => {
+  if (value instanceof Uint8Array)
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
   const encoded = text(value);
   if (Buffer.from(encoded, 'base64').toString('base64') !== encoded)
     throw serialization('a Blob was expected in Base64');

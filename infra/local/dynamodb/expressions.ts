@@ -1,7 +1,7 @@
-import { type Attribute, attributeOf, type Item, invalid, readAttribute } from './attributes.ts';
+import { type Attribute, attributeOf, define, type Item, invalid, readAttribute } from './attributes.ts';
 import { type Condition, checkOperands, holds, parseCondition } from './conditions.ts';
 import { Parser } from './parser.ts';
-import type { Scope } from './scope.ts';
+import { resolved, type Scope } from './scope.ts';
 import { type Action, applyUpdate, checkActions, parseUpdate } from './updates.ts';
 
 /** The expressions of one request, read once for all requests with the same text. */
@@ -91,6 +91,18 @@ export class Expressions {
   /** Attributes that the update changes, or parts of which it changes. */
   get changedAttributes(): string[] {
     return this.#actions.map(({ path: [first = ''] }) => this.scope.names[first] ?? String(first));
+  }
+
+  /** A copy that shares nothing with the item that the update changes. */
+  copyForUpdate(item: Item): Item {
+    const copy = { ...item };
+    for (const { path } of this.#actions) {
+      if (path.length === 1) continue;
+      const name = String(resolved(path.slice(0, 1), this.scope)[0]);
+      const value = attributeOf(item, name);
+      if (value && attributeOf(copy, name) === value) define(copy, name, structuredClone(value));
+    }
+    return copy;
   }
 
   applyUpdate(item: Item): void {

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { type Attribute, attributeOf, type Item, invalid, itemSize } from './attributes.ts';
+import { noteBinary } from './binary.ts';
 
 /**
  * One table in SQLite. Keys are text, which SQLite orders as DynamoDB does, by their UTF-8 bytes; items are kept as they
@@ -53,6 +54,8 @@ export interface Range {
   limit?: number;
 }
 
+const rowOf = ({ item, size }: StoredRow): Row => ({ item: noteBinary(JSON.parse(item), item), size });
+
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const textOf = (item: Item, name: string | undefined): string | undefined =>
@@ -92,7 +95,7 @@ export class Table {
     const row = this.#statement(`SELECT item, size FROM ${this.#items} WHERE hash = ? AND range = ?`).get(
       ...this.#keyOf(key),
     ) as StoredRow | undefined;
-    return row && { item: JSON.parse(row.item) as Item, size: row.size };
+    return row && rowOf(row);
   }
 
   /** Puts the item, or nothing, in the place of one. @returns write units, those of indexes among them */
@@ -150,16 +153,17 @@ export class Table {
 
   *#rows(sql: string, parameters: SQLInputValue[]): Generator<Row> {
     for (const row of this.#statement(sql).iterate(...parameters)) {
-      const { item, size } = row as unknown as StoredRow;
-      yield { item: JSON.parse(item) as Item, size };
+      yield rowOf(row as unknown as StoredRow);
     }
   }
 
   #put(item: Item, size: number): void {
+    const text = JSON.stringify(item);
+    noteBinary(item, text);
     this.#statement(
       `INSERT INTO ${this.#items} (hash, range, item, size) VALUES (?, ?, ?, ?)
        ON CONFLICT (hash, range) DO UPDATE SET item = excluded.item, size = excluded.size`,
-    ).run(...this.#keyOf(item), JSON.stringify(item), size);
+    ).run(...this.#keyOf(item), text, size);
   }
 
   #keyOf(item: Item): [string, string] {

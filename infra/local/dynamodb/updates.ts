@@ -96,9 +96,7 @@ const wrongType = () => invalid('An operand in the update expression has an inco
 /** Changes the item, which must be nobody else's. @throws AwsError */
 export const applyUpdate = (actions: Action[], item: Item, scope: Scope): void => {
   // Every value is of the item as it was before.
-  const values = actions.map((one) =>
-    one.do === 'SET' ? structuredClone(evaluate(one.term, item, scope)) : undefined,
-  );
+  const values = actions.map((one) => (one.do === 'SET' ? ownValue(one.term, item, scope) : undefined));
   const removals: { list: Attribute[]; index: number }[] = [];
   for (const [i, one] of actions.entries()) {
     const place = placeOf(one.path, item, scope);
@@ -109,6 +107,12 @@ export const applyUpdate = (actions: Action[], item: Item, scope: Scope): void =
   // Indexes are those from before any was removed.
   removals.sort((a, b) => b.index - a.index);
   for (const { list, index } of removals) list.splice(index, 1);
+};
+
+/** What the update may change elsewhere is copied. */
+const ownValue = (one: Term, item: Item, scope: Scope): Attribute => {
+  const value = evaluate(one, item, scope);
+  return one.kind === 'value' ? value : structuredClone(value);
 };
 
 const evaluate = (one: Term, item: Item, scope: Scope): Attribute => {

@@ -51,7 +51,7 @@ export const updateItem = (input: Input, tableOf: TableOf): Outcome => {
       );
   const before = table.get(key);
   checkCondition(expressions, before);
-  const after = before ? structuredClone(before.item) : key;
+  const after = before ? expressions.copyForUpdate(before.item) : key;
   expressions.applyUpdate(after);
   checkIndexKeys(table, after);
   const units = table.replace(before, after);

@@ -89,6 +89,7 @@ export const startSession = async (files: Record<string, string>) => {
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, 'demo', name), content);
   const env = {
     PATH: process.env.PATH,
+    GOGC: process.env.GOGC,
     HOME: folder,
     CODER_CONFIG_DIR: join(folder, 'config'),
     CODER_URL: platform.environmentsUrl,

@@ -142,6 +142,7 @@ export class Terraform {
       PATH: process.env.PATH ?? '',
       HOME: home,
       CHECKPOINT_DISABLE: '1',
+      GOGC: process.env.GOGC ?? '',
       // With a configuration of one's own, terraform does not look for what `terraform login` has kept.
       ...(token ? { TF_CLI_CONFIG_FILE: configuration } : {}),
       ...(platform.caFile ? { SSL_CERT_FILE: platform.caFile } : {}),

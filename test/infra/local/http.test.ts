@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpApi } from '../../../infra/local/http.ts';
+import { writeAnswer } from '../../../infra/local/http-event.ts';
 import { arnOf, hostFunctions } from './support/functions.ts';
 
 const { lambda, usage } = hostFunctions({
@@ -132,6 +134,20 @@ describe('a response', () => {
     expect(response.headers.get('content-type')).toBe('text/x');
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
     expect(await response.text()).toBe('é');
+  });
+
+  it('leaves out headers that JSON would', () => {
+    let written: Record<string, unknown> = {};
+    const response = {
+      writeHead: (_: number, headers: Record<string, unknown>) => {
+        written = headers;
+      },
+      end: () => {},
+    } as unknown as ServerResponse;
+    const http = { statusCode: 200, headers: { a: undefined, b: 1, c: true }, body: '{}' };
+    writeAnswer(response, { http, payload: JSON.stringify(http) }, false);
+    expect(Object.keys(written).sort()).toEqual(['apigw-requestid', 'b', 'c', 'content-length', 'content-type']);
+    expect([written.b, written.c]).toEqual(['1', 'true']);
   });
 
   it('decodes base64', async () => {

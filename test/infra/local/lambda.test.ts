@@ -93,6 +93,27 @@ describe('a hosted function', () => {
     });
   });
 
+  it('counts the escapes of an HTTP answer toward its 6 MB', async () => {
+    const { lambda } = hostFunctions({
+      Http: {
+        handler:
+          'async ({n, text}) => ({ statusCode: 200, headers: { a: "b", none: undefined }, body: text.repeat(n) })',
+      },
+    });
+    const invoke = async (n: number, text: string) => lambda.invoke('Http', JSON.stringify({ n, text }));
+    const limit = 6 * 1024 * 1024;
+    expect((await invoke(limit / 2, 'x')).failure).toBeUndefined();
+    for (const [text, escaped] of [
+      ['x', 1],
+      ['"', 2],
+      ['\u0001', 6],
+    ] as const)
+      expect((await invoke(limit / escaped, text)).failure).toMatchObject({
+        errorType: 'Function.ResponseSizeTooLarge',
+      });
+    expect(JSON.parse((await invoke(1, 'x')).payload)).toEqual({ statusCode: 200, headers: { a: 'b' }, body: 'x' });
+  });
+
   it('keeps its trace id under concurrency', async () => {
     const { lambda } = hostFunctions({
       Traced: { handler: 'async () => { await new Promise(setImmediate); return process.env._X_AMZN_TRACE_ID }' },

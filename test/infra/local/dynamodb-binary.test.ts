@@ -1,0 +1,66 @@
+import { afterAll, expect, it } from 'vitest';
+import { inBase64 } from '../../../functions/store/direct-json.ts';
+import { decodeBinary } from '../../../infra/local/dynamodb/binary.ts';
+import { DynamoDb } from '../../../infra/local/dynamodb.ts';
+
+const database = await DynamoDb.open();
+afterAll(() => database.close());
+database.ensureTable({
+  ref: 'T',
+  properties: {
+    KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+  },
+});
+
+const bytes = new Uint8Array([120, 0, 121]);
+const values = (b: unknown) => ({
+  pk: { S: 'A' },
+  b: { B: b },
+  set: { BS: [b] },
+  list: { L: [{ M: { B: { B: b } } }] },
+  map: { M: { B: { S: '"B":"' } } },
+});
+const wire = values('eAB5');
+const Key = { pk: { S: 'A' } };
+
+const call = async (action: string, input: object) =>
+  (await database.handle(action, { TableName: 'T', ...input })).output;
+
+it('takes byte arrays and base64 alike, and answers base64', async () => {
+  for (const b of [bytes, Buffer.from(bytes), 'eAB5']) {
+    await call('PutItem', { Item: values(b) });
+    expect(await call('GetItem', { Key })).toEqual({ Item: wire });
+  }
+  expect(JSON.parse(JSON.stringify(values(Buffer.from(bytes)), inBase64))).toEqual(wire);
+});
+
+it.each([
+  ['GetItem', { Key }, { Item: values(bytes) }],
+  [
+    'BatchGetItem',
+    { TableName: undefined, RequestItems: { T: { Keys: [Key] } } },
+    { Responses: { T: [values(bytes)] } },
+  ],
+  [
+    'Query',
+    { KeyConditionExpression: 'pk = :a', ExpressionAttributeValues: { ':a': { S: 'A' } } },
+    { Items: [values(bytes)] },
+  ],
+  ['Scan', {}, { Items: [values(bytes)] }],
+  ['PutItem', { Item: { pk: { S: 'A' } }, ReturnValues: 'ALL_OLD' }, { Attributes: values(bytes) }],
+  [
+    'UpdateItem',
+    {
+      Key,
+      UpdateExpression: 'SET #c = :c',
+      ExpressionAttributeNames: { '#c': 'c' },
+      ExpressionAttributeValues: { ':c': { B: bytes } },
+      ReturnValues: 'ALL_NEW',
+    },
+    { Attributes: { ...values(bytes), c: { B: bytes } } },
+  ],
+])('gives byte arrays to who takes no text: %s', async (action, input, output) => {
+  await call('PutItem', { Item: values(bytes) });
+  expect(decodeBinary(await call(action, input))).toMatchObject(output);
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../functions/protocols/runner.ts';
+import type { Settings } from '../../../functions/runner/settings.ts';
+import { readerEnvironment, terraformEnvironment } from '../../../functions/runner/terraform/environment.ts';
+import { garbageCollection } from '../../../functions/runner/terraform/memory.ts';
+
+const gibibyte = 2 ** 30;
+
+describe('garbage collection of Terraform and its providers', () => {
+  it('is rarer where there is memory, up to a third of it for each process', () => {
+    expect(garbageCollection(12 * gibibyte)).toEqual({ GOGC: '400', GOMEMLIMIT: '4096MiB' });
+  });
+
+  it('is left as it is in a small container', () => {
+    expect(garbageCollection(2 * gibibyte)).toEqual({});
+    expect(garbageCollection(4 * gibibyte - 1)).toEqual({});
+  });
+
+  it('follows a variable of the workspace, and what the operator passes on', () => {
+    const job = {
+      runId: 'run-1',
+      workspace: { name: 'network' },
+      operation: {},
+      variables: [{ key: 'GOGC', value: '50', category: 'env', hcl: false, sensitive: false }],
+    } as unknown as Job;
+    const settings = { hosts: [], passOn: ['GOMEMLIMIT'], inherited: { GOMEMLIMIT: '1GiB', PATH: '/bin' } };
+    const folders = { home: '/home', temporary: '/tmp' };
+    const environment = terraformEnvironment(job, settings as unknown as Settings, folders);
+    expect(environment).toMatchObject({ GOGC: '50', GOMEMLIMIT: '1GiB' });
+    expect(readerEnvironment(job, settings as unknown as Settings, folders)).not.toHaveProperty('GOGC', '50');
+  });
+});
