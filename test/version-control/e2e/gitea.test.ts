@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { related } from '../../../functions/client/client.ts';
 import { startAgent, stopAgents } from '../../e2e/support/agents.ts';
@@ -5,6 +7,7 @@ import {
   client,
   newName,
   organization,
+  platform,
   type Resource,
   resources,
   untilConfirmable,
@@ -62,9 +65,17 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       message: 'Begin',
     });
     await client.act(first.id, 'discard');
-    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Add b');
+    const message = 'Add b [skip ci]';
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, message);
     const run = await untilConfirmable(await runOf(workspace, sha));
-    expect(run.attributes).toMatchObject({ message: 'Add b', 'auto-apply': false });
+    expect(run.attributes).toMatchObject({ message, 'auto-apply': false });
+    expect(await ingressOf(run)).toMatchObject({
+      'commit-message': message,
+      'commit-url': `${gitea.url}/${identifier}/commit/${sha}`,
+      'sender-username': gitea.owner.name,
+      branch: 'main',
+      identifier,
+    });
     await expect
       .poll(async () => (await gitea.statuses(identifier, sha))[0], { timeout: 30_000 })
       .toMatchObject({
@@ -72,11 +83,12 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
         description: 'Plan: 2 to add, 0 to change, 0 to destroy',
         target: expect.stringContaining(`/runs/${run.id}`),
       });
+    expect((await gitea.statuses(identifier, sha)).at(-1)).toMatchObject({ state: 'pending' });
     await client.act(run.id, 'apply');
     expect((await untilFinal(run)).attributes.status).toBe('applied');
   });
 
-  it('plans pull requests speculatively, cancels outdated plans, and never plans forks', async () => {
+  it('plans pull requests speculatively, and never plans forks', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
     const workspace = await follow(identifier);
     await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
@@ -204,6 +216,15 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     await runOf(b as Resource, sha);
     expect(await runsOf(a as Resource)).toHaveLength(1);
   });
+});
+
+it.skipIf(!binary || !platform.dataDir)('the token of a connection is in no log', () => {
+  const logs = join(platform.dataDir ?? '', 'logs');
+  const all = readdirSync(logs, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  const telling = all.filter(({ parentPath, name }) =>
+    readFileSync(join(parentPath, name)).includes(gitea.owner.token),
+  );
+  expect([all.length > 0, telling.map(({ name }) => name)]).toEqual([true, []]);
 });
 
 describe.skipIf(!binary)('version control that only an agent reaches', () => {
