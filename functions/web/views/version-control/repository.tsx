@@ -8,6 +8,7 @@ import { Notice } from '../../parts/basics.tsx';
 import { Form, Select, textOf } from '../../parts/form.tsx';
 import { SuggestedText } from '../../parts/suggested-text.tsx';
 import { all, call, change, errorText } from '../../session.ts';
+import { Triggers } from './triggers.tsx';
 
 /** Ways to connect: connections, and installations of the GitHub App. */
 const connectionsOf = async (organization: string): Promise<(readonly [id: string, name: string])[]> => {
@@ -74,6 +75,7 @@ export const Repository = ({
             </Notice>
           )}
           {permissions['can-queue-run'] && <Check workspace={workspace} />}
+          {permissions['can-update'] && <Triggers workspace={workspace} onChange={onChange} />}
           {permissions['can-update'] && (
             <Form submit="Disconnect" danger onSubmit={() => save(null)}>
               {null}
