@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { client, newName, organization, type Resource, resources, untilConfirmable } from '../../e2e/support/world.ts';
+import { client, newName, type Resource, resources, untilConfirmable } from '../../e2e/support/world.ts';
 import { wrongWith } from '../../web/browser/support/accessibility.ts';
 import { findBrowser } from '../../web/browser/support/find-browser.ts';
 import { closeBrowser, closePages, openBrowserOf, seesStatus, visit } from '../../web/browser/support/reader.ts';
@@ -12,9 +12,13 @@ import { Gitea } from '../gitea/gitea.ts';
 const binary = giteaBinary();
 const browser = binary ? await findBrowser(() => {}).catch(() => undefined) : undefined;
 
+/** Its own: the page lists the latest deliveries, and those of other tests would take their place. */
+const organization = newName('page');
+
 let gitea: Gitea;
 beforeAll(async () => {
   if (!browser) return;
+  await client.create('/organizations', 'organizations', { name: organization, email: 'owner@localhost' });
   gitea = await Gitea.start();
   await openBrowserOf(browser);
 });
