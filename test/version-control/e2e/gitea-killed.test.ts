@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiError, Client, isFinalRun, type Resource, related } from '../../../functions/client/client.ts';
 import { Chance } from '../../chaos/seeded-random.ts';
+import { operate } from '../../e2e/support/operator.ts';
 import { PlatformProcess } from '../../e2e/support/platform.ts';
 import { resources } from '../../e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
@@ -27,6 +29,7 @@ beforeAll(async () => {
   if (!binary) return;
   [gitea, platform] = await Promise.all([Gitea.start(), PlatformProcess.start()]);
   signIn();
+  operate(platform.local);
   const connection = await client.create(
     `/organizations/${platform.local.organization}/oauth-clients`,
     'oauth-clients',
@@ -67,6 +70,12 @@ const follow = async (name: string, identifier: string): Promise<Resource> => {
 
 const unfollow = ({ id }: Resource): Promise<unknown> =>
   client.call('PATCH', `/workspaces/${id}`, { data: { type: 'workspaces', attributes: { 'vcs-repo': null } } });
+
+/** Its minute passes faster here. */
+const sweep = async (): Promise<void> => {
+  const lambda = new LambdaClient({ endpoint: platform.local.awsEndpointUrl });
+  await lambda.send(new InvokeCommand({ FunctionName: 'SweepFunction' }));
+};
 
 const hooksOf = async (identifier: string): Promise<number> =>
   (await gitea.call('GET', `/repos/${identifier}/hooks`)).length;
@@ -132,6 +141,7 @@ it.skipIf(!binary)(
     const newest = pushed.at(-1) ?? '';
     const stateOf = async (sha: string) => (await gitea.statuses(identifier, sha))[0]?.state;
     const settled = async () => {
+      await sweep();
       const all = await runsOf(workspace);
       return {
         open: all.filter(({ run }) => !isFinalRun(run)).length,
