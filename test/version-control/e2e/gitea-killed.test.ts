@@ -117,7 +117,7 @@ it.skipIf(!binary)(
     );
     const [workspace] = await Promise.all([follow('killed', identifier), unfollow(left)]);
     await killDuring(async () => {
-      for (let n = 0; n < 3; n++) await push();
+      for (let n = 0; n < 2; n++) await push();
     });
     let head = '';
     const propose = async (from?: string) => {

@@ -43,6 +43,15 @@ const headOf = async (identifier: string): Promise<string> =>
   (await following.gitea.call('GET', `/repos/${identifier}/branches/main`)).commit.id;
 
 describe.skipIf(!binary)('a push', () => {
+  it('starts only runs that its files concern', async () => {
+    const [identifier, a] = await followed({ 'working-directory': 'a' });
+    const b = await following.follow(identifier, { ...waiting, 'working-directory': 'b' });
+    await expect.poll(async () => (await following.runsOf(b)).length, { timeout: 60_000 }).toBe(1);
+    const sha = await following.gitea.push(identifier, { 'b/main.tf': resources(['b', 'b2']) }, 'Only b');
+    await following.runOf(b, sha);
+    expect(await following.runsOf(a)).toHaveLength(1);
+  });
+
   it('of eight commits starts workspaces that only the oldest one concerns, although the payload omits it', async () => {
     const [identifier, workspace] = await followed({ 'working-directory': 'a' });
     const other = await following.follow(identifier, { ...waiting, 'working-directory': 'c' });

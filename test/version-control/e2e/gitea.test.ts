@@ -202,20 +202,6 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       'has-changes': false,
     });
   });
-
-  it('starts only runs that the changed files concern', async () => {
-    const files = { 'a/main.tf': resources(['a']), 'b/main.tf': resources(['b']) };
-    const identifier = await gitea.repository(newName('mono'), files);
-    const [a, b] = await Promise.all(
-      ['a', 'b'].map((directory) => follow(identifier, { 'working-directory': directory })),
-    );
-    for (const workspace of [a, b] as Resource[]) {
-      await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
-    }
-    const sha = await gitea.push(identifier, { 'b/main.tf': resources(['b', 'b2']) }, 'Only b');
-    await runOf(b as Resource, sha);
-    expect(await runsOf(a as Resource)).toHaveLength(1);
-  });
 });
 
 it.skipIf(!binary || !platform.dataDir)('the token of a connection is in no log', () => {
