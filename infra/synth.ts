@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Bundles } from './bundle.ts';
@@ -154,9 +154,11 @@ const hashSources = async (): Promise<string> => {
     .filter((file) => !file.startsWith(join(root, 'infra/local/')))
     .concat(['package-lock.json', 'npm-shrinkwrap.json', 'cdk.json'].map((name) => join(root, name)).filter(existsSync))
     .sort();
-  const contents = await Promise.all(files.map((file) => readFile(file)));
   // The image is built for this machine unless told otherwise.
-  return hash(process.version, process.arch, ...files.flatMap((file, i) => [file, contents[i] as Buffer]));
+  const sum = createHash('sha256').update(`${process.version}\0${process.arch}\0`);
+  // One after the other: 1,600 small files at once take four times as long.
+  for (const file of files) sum.update(file).update('\0').update(readFileSync(file)).update('\0');
+  return sum.digest('hex');
 };
 
 /** The command line's own keys differ from command to command and change nothing here. */

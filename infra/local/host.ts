@@ -186,7 +186,6 @@ export class Host {
     const closing = Promise.all([this.#http.close(), this.#environments.close()]);
     const parts = this.#parts as Parts | undefined;
     parts?.events.close();
-    parts?.lambda.close();
     parts?.mail.close();
     if (!leaveRunners) parts?.ecs.killAll();
     parts?.ecs.close();

@@ -62,7 +62,6 @@ export class Lambda {
   /** Invocations that were killed while their code, which nobody can stop, runs on here. */
   readonly #dead = new Set<string>();
   #active = 0;
-  #closed = false;
 
   constructor(options: LambdaOptions) {
     this.#options = options;
@@ -86,29 +85,9 @@ export class Lambda {
     }
   }
 
-  /**
-   * Compiles and evaluates every bundle, so that a first request finds its function warm. One at a time, with a breath
-   * between: requests that come in meanwhile are served. One that cannot be loaded says so when it is invoked.
-   */
-  async warm(): Promise<void> {
-    for (const { resource, sandbox } of this.#hosted.values()) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (this.#closed) return;
-      try {
-        sandbox.load();
-      } catch (error) {
-        this.#options.logs.write(resource.id, `cannot be loaded: ${(error as Error).stack}\n`);
-      }
-    }
-  }
-
   /** Invocations under way. */
   get active(): number {
     return this.#active;
-  }
-
-  close(): void {
-    this.#closed = true;
   }
 
   /** Ends the invocation whose code sends this trace header, as when its instance dies. */

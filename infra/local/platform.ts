@@ -92,7 +92,6 @@ export const startPlatform = async ({
     const cliConfigFile = writeCliConfig(host, local);
     host.folder.publish(local);
     const readyMs = Math.round(performance.now() - begun);
-    void host.lambda.warm();
     return { local, host, cliConfigFile, readyMs, timeline, close: (options) => host.close(options) };
   } catch (error) {
     await host.close();

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, openSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +41,9 @@ export class PlatformProcess {
   static async start(env: Record<string, string> = {}, checkout = root): Promise<PlatformProcess> {
     const platform = new PlatformProcess(await mkdtemp(join(tmpdir(), 'stepform-test-')), env);
     platform.checkout = checkout;
+    const { STEPFORM_TEST_TLS: certificate } = process.env;
+    // Making one takes as long as half of the start.
+    if (certificate) await cp(certificate, join(platform.dataDir, 'tls'), { recursive: true });
     await platform.start();
     return platform;
   }

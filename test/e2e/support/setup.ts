@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { type Local, PlatformProcess } from './platform.ts';
 
@@ -22,6 +22,7 @@ export default async (project: TestProject) => {
     return;
   }
   const platform = await PlatformProcess.start();
+  process.env.STEPFORM_TEST_TLS = join(platform.dataDir, 'tls');
   project.provide('platform', { ...platform.local, dataDir: platform.dataDir });
   return () => platform.remove();
 };

@@ -36,7 +36,8 @@ const open = async (path: string, options: BrowserContextOptions = {}): Promise<
 
 /** From now on time passes only where the test says so. */
 const stopTime = async (page: Page): Promise<void> => {
-  const settled = await page.evaluate(() => Date.now() + 2_000);
+  // Not in the past before it is read, however busy the machine.
+  const settled = await page.evaluate(() => Date.now() + 30_000);
   await page.clock.pauseAt(settled);
 };
 
