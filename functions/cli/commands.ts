@@ -8,6 +8,7 @@ import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
 import { platformCommands } from './commands/platform.ts';
 import { projectCommands } from './commands/projects.ts';
+import { repositoryCommands } from './commands/repositories.ts';
 import { runCommands } from './commands/runs.ts';
 import { start, watch } from './commands/start.ts';
 import { stateCommands } from './commands/state.ts';
@@ -31,6 +32,7 @@ export const commands: Command[] = [
   ...variableCommands,
   ...stateCommands,
   ...versionControlCommands,
+  ...repositoryCommands,
   importCommand,
   exportCommand,
   open,

@@ -7,6 +7,7 @@ import { type Key, padded } from './key.ts';
  * |---|---|---|
  * | `OC#<id>` | `OC` | OAuth client: a connection to version control |
  * | | `USE#<id>` | → workspace or policy set that is connected by it |
+ * | | `REST#<repository>` | → repository that nothing follows any more, until its webhook is deleted |
  * | | `ACCOUNT#<id at the forge>` | → user whose account it is |
  * | | `LINKED#<user id>` | → their account |
  * | `LINKCODE#<sha-256>` | `LINKCODE` | code that proves whose account it is |
@@ -43,6 +44,8 @@ export const versionControlKeys = {
   }),
   /** As versions before wrote it: a follower that changed its repository had none left. */
   formerOauthClientUse: (id: string, userId: string): Key => ({ pk: `OC#${id}`, sk: `USE#${userId}` }),
+  /** One that nothing follows any more, while its webhook is being deleted. */
+  oauthClientRest: (id: string, repository: string): Key => ({ pk: `OC#${id}`, sk: `REST#${repository}` }),
   linkedAccount: (clientId: string, accountId: string): Key => ({ pk: `OC#${clientId}`, sk: `ACCOUNT#${accountId}` }),
   linkOfUser: (clientId: string, userId: string): Key => ({ pk: `OC#${clientId}`, sk: `LINKED#${userId}` }),
   linkCode: (hash: string): Key => ({ pk: `LINKCODE#${hash}`, sk: 'LINKCODE' }),

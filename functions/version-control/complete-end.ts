@@ -5,19 +5,23 @@ import { endLinks } from './account-links.ts';
 import { getEndedClient, getEndedToken } from './connections.ts';
 import { disconnect } from './end.ts';
 import { getEndedInstallation, removeInstallation } from './github-app/installations.ts';
-import { type FollowedRepository, leave, listUses } from './repositories.ts';
+import { type FollowedRepository, leave, listRest, listUses } from './repositories.ts';
 import { settleRepository } from './webhooks.ts';
 
 /** Completes the deletion of a connection. */
 
-/** A connection may have another token by now, whose followers stay. A repository without a record has no webhook. */
-const usesOf = async (clientId: string, tokenId: string | undefined) => {
-  const uses = await listUses(clientId);
-  if (tokenId === undefined) return uses;
-  const ids = [...new Set(uses.map(({ repository }) => repository))];
+interface Part extends Key {
+  repository: string;
+}
+
+/** Those of repositories of the token: a connection may have another one by now, whose followers stay. */
+const partsOf = async <T extends Part>(parts: T[], tokenId: string | undefined): Promise<T[]> => {
+  if (tokenId === undefined) return parts;
+  const ids = [...new Set(parts.map(({ repository }) => repository))];
   const found = await batchGet<FollowedRepository & Key>(ids.map(keys.repository));
   const others = new Set(found.filter((one) => one.tokenId !== tokenId).map(({ id }) => id));
-  return uses.filter(({ repository }) => !others.has(repository));
+  // A repository without a record has no webhook.
+  return parts.filter(({ repository }) => !others.has(repository));
 };
 
 /**
@@ -25,15 +29,16 @@ const usesOf = async (clientId: string, tokenId: string | undefined) => {
  * @param tokenId only what is connected by this token
  */
 const endUses = async (clientId: string, tokenId?: string): Promise<boolean> => {
-  const uses = await usesOf(clientId, tokenId);
+  const uses = await partsOf(await listUses(clientId), tokenId);
   for (const { follower, repository } of uses) {
     await disconnect(follower, repository);
     await leave(repository, follower);
   }
+  const parts: Part[] = [...uses, ...(await partsOf(await listRest(clientId), tokenId))];
   let done = true;
-  for (const repository of new Set(uses.map((use) => use.repository))) {
-    if (!(await settleRepository(repository))) done = false;
-    else for (const { pk, sk } of uses.filter((use) => use.repository === repository)) await remove({ pk, sk });
+  for (const id of new Set(parts.map(({ repository }) => repository))) {
+    if (!(await settleRepository(id))) done = false;
+    else for (const { pk, sk, repository } of parts) if (repository === id) await remove({ pk, sk });
   }
   return done;
 };

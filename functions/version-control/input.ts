@@ -125,7 +125,7 @@ const checkToken = async (
       error instanceof ForgeError ? error.message : `${name} answered something unexpected at ${client.apiUrl}`;
     throw unprocessable(
       `${at}/oauth-token-string`,
-      `Oauth token string: ${refused ? `${name} does not accept it (${why})` : why}`,
+      `Oauth token string: ${refused ? why.replace('refused the token', 'does not accept it') : why}`,
     );
   }
 };

@@ -174,10 +174,19 @@ export const listFollowers = async (id: string): Promise<string[]> => {
 export const hasFollowers = async (id: string): Promise<boolean> =>
   (await query({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#', limit: 1 })).length > 0;
 
+/** Keeps the connection of a repository that nothing follows until its webhook is deleted: that takes the token. */
+export const keepConnection = async ({ clientId, id }: Pick<FollowedRepository, 'clientId' | 'id'>): Promise<void> => {
+  await update(keys.oauthClientRest(clientId, id), { set: { repository: id } });
+};
+
 /** Removes a follower. The sweep deletes the webhook of a repository without followers. */
 export const leave = async (repository: string, follower: string): Promise<void> => {
   await remove(keys.follower(repository, follower));
   if (await hasFollowers(repository)) return;
+  const record = await getRepository(repository);
+  if (!record) return;
+  // First: whoever ends the connection from now on finds it.
+  await keepConnection(record);
   await update(keys.repository(repository), {
     set: { unusedAt: now(), ...dueIn(repository, 0) },
     condition: 'attribute_exists(pk) AND attribute_not_exists(endedAt)',
@@ -207,6 +216,10 @@ export const listUses = async (clientId: string): Promise<Use[]> => {
   const rows = await queryAll<Use>({ pk: keys.oauthClient(clientId).pk, prefix: 'USE#' });
   return rows.map((row) => ({ ...row, follower: row.sk.split('#')[1] ?? '' }));
 };
+
+/** Repositories whose webhooks the connection still has to delete. */
+export const listRest = (clientId: string): Promise<(Key & { repository: string })[]> =>
+  queryAll({ pk: keys.oauthClient(clientId).pk, prefix: 'REST#' });
 
 /** A branch's move from one commit to another, in the order in which this platform received them. */
 export interface Move {

@@ -14,6 +14,7 @@ import {
   hasFollowers,
   hookPath,
   hookSecrets,
+  keepConnection,
   keepRepository,
   openHookSecret,
   unfollow,
@@ -122,6 +123,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   }
   const { uuid } = repository;
   if (!repository.unusedAt && !repository.endedAt) {
+    await keepConnection(repository);
     // The request that created it is under way or was interrupted: decide at the next look.
     await update(keys.repository(id), {
       set: { unusedAt: now(), ...dueIn(id, 600) },
@@ -140,5 +142,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   await remove(keys.hook(uuid));
   if (!(await deleteWebhook(repository))) return false;
   await remove(keys.repository(id), { condition: 'uuid = :uuid', values: { ':uuid': uuid } });
+  // After it: one that is followed again keeps a row that leads to nothing.
+  await remove(keys.oauthClientRest(repository.clientId, id));
   return true;
 };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { uniqueName } from '../support/api.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
 /** What is left of connections and their followers at the end, here and at the forge. */
@@ -51,6 +52,51 @@ describe('a webhook', () => {
     expect(await record(token, followed.identifier)).toBeUndefined();
     await followed.sweepAfter(day);
     expect(deletedHooks()).toHaveLength(4);
+  });
+
+  it.each([
+    ['connection', (client: Json) => `oauth-clients/${client.id}`],
+    ['token', (client: Json) => `oauth-tokens/${client.relationships['oauth-tokens'].data[0].id}`],
+  ])('that the forge did not delete yet is deleted later by the %s that is deleted meanwhile', async (_, pathOf) => {
+    const { workspace, client, token } = await followed.connect();
+    const path = `/repos/${followed.identifier}/hooks/5`;
+    followed.forge.on('DELETE', path, { status: 503, body: {} });
+    await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
+    await followed.sweepAfter(60);
+    await followed.api.call('DELETE', pathOf(client));
+    await followed.sweepAfter(60);
+    followed.forge.on('DELETE', path, { status: 204 });
+    const before = deletedHooks().length;
+    await followed.sweepAfter(700);
+    await followed.sweepAfter(700);
+    expect([deletedHooks().length > before, await record(token, followed.identifier)]).toEqual([true, undefined]);
+    const { get, queryAll } = await import('../../functions/store/table.ts');
+    const { keys } = await import('../../functions/store/keys.ts');
+    expect(await get(keys.oauthToken(token))).toBeUndefined();
+    const left = await queryAll<{ sk: string }>({ pk: `OC#${client.id}` });
+    expect(left.filter(({ sk }) => sk !== 'OC')).toEqual([]);
+  });
+
+  it('is deleted with its organization, also after its workspaces', async () => {
+    const name = uniqueName('ending');
+    await followed.api.post('organizations', { name, email: 'a@example.com' });
+    const made = await followed.api.post(`organizations/${name}/oauth-clients`, {
+      'service-provider': 'github',
+      'http-url': followed.forge.url,
+      'api-url': followed.forge.url,
+      'oauth-token-string': 'good',
+    });
+    const token = made.body.data.relationships['oauth-tokens'].data[0].id;
+    const repo = { identifier: followed.identifier, 'oauth-token-id': token };
+    await followed.api.post(`organizations/${name}/workspaces`, { name: 'follower', 'vcs-repo': repo });
+    await followed.settle();
+    expect((await followed.api.call('DELETE', `organizations/${name}`)).status).toBe(204);
+    // The connection's turn may come first.
+    const { completeClientEnd } = await import('../../functions/version-control/complete-end.ts');
+    await completeClientEnd(made.body.data.id);
+    for (const seconds of [60, 700]) await followed.sweepAfter(seconds);
+    expect(deletedHooks()).toEqual([`/repos/${followed.identifier}/hooks/5`]);
+    expect(await record(token, followed.identifier)).toBeUndefined();
   });
 
   it.each([

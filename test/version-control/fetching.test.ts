@@ -54,6 +54,14 @@ it.each([
   await rm(folder, { recursive: true });
 });
 
+it('looks for a commit that the forge does not have three times: its replicas may be late', async () => {
+  waited.until = async () => {};
+  const workspace = await connected({ status: 404, body: {} });
+  const words = expect.stringMatching(/^Commit \w{7} no longer exists in .* \(force-pushed away/);
+  expect(await newest(workspace)).toMatchObject({ status: 'errored', 'error-message': words });
+  expect(forge.asked('GET', new RegExp(`^/repos/${followed.identifier}/tarball/`))).toHaveLength(3);
+});
+
 it('waits as long as the forge requests, without calling it, and then continues', async () => {
   const workspace = await connected({ status: 429, headers: { 'retry-after': '120' }, body: {} });
   expect((await newest(workspace)).status).toBe('fetching');

@@ -2,6 +2,7 @@ import recorded from '@octokit/webhooks-examples' with { type: 'json' };
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Dialect } from '../../functions/version-control/service-providers.ts';
 import { hostileTexts, Random } from '../fuzz/random.ts';
+import { addLayer, tableOperation } from '../support/direct-layers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { signature } from './support/signature.ts';
 
@@ -47,6 +48,24 @@ describe('one push to many followers', () => {
       'GET compare',
     ]);
     expect(each).toBeLessThan(40);
+  });
+
+  it('runs in all others where one of them fails', async () => {
+    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const { hook, workspaces } = await followMany();
+    await followed.deliver(hook, 'push', push(0, 1));
+    const event = nextEvent();
+    const { keys } = await import('../../functions/store/keys.ts');
+    const removeLayer = addLayer((request, next) => {
+      const isOf = String(request.body).includes(keys.workspace(workspaces[1].id).pk);
+      if (isOf && tableOperation(request) === 'UpdateItem') throw new Error('of this workspace alone');
+      return next(request);
+    });
+    await handler(event);
+    removeLayer();
+    expect((await newest(workspaces)).map((commit) => commit === sha(1))).toEqual(workspaces.map((_, i) => i !== 1));
+    await handler(event);
+    expect(new Set(await newest(workspaces))).toEqual(new Set([sha(1)]));
   });
 
   it('is fetched once and runs once in each of them, wherever it is interrupted', async () => {

@@ -1,6 +1,7 @@
 import { type Resource, related } from '../../client/client.ts';
 import { ago } from '../../client/text/time.ts';
-import { type Call, type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
+import { type Call, type Command, ofOrganization } from '../arguments.ts';
+import { confirmByName } from '../confirm.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, plain, red } from '../paint.ts';
 import { program } from '../program.ts';
@@ -8,17 +9,18 @@ import type { Session } from '../session.ts';
 import { ofList, printList } from '../table.ts';
 import { print, printJson, readSecret } from '../terminal.ts';
 
-/** Connections to version control, their repositories, and results of webhooks. */
+/** Connections to version control, and results of webhooks. */
 
-type Client = Resource<'oauth-clients'>;
+export type Client = Resource<'oauth-clients'>;
 
-const connectionsOf = async ({ client }: Session, organization: string): Promise<Client[]> =>
+export const connectionsOf = async ({ client }: Session, organization: string): Promise<Client[]> =>
   (await client.some(`/organizations/${encodeURIComponent(organization)}/oauth-clients`, 1000)).data as Client[];
 
-const nameOf = ({ attributes }: Client): string => attributes.name ?? attributes['service-provider-display-name'];
+export const nameOf = ({ attributes }: Client): string =>
+  attributes.name ?? attributes['service-provider-display-name'];
 
 /** Finds a connection by id or name; without a name, the only one. @throws {CommandError} */
-const chosenOf = <T extends { id: string }>(
+export const chosenOf = <T extends { id: string }>(
   connections: T[],
   named: string | undefined,
   organization: string,
@@ -45,20 +47,13 @@ const connection = async (session: Session, named: string | undefined): Promise<
   return chosenOf(await connectionsOf(session, organization), named, organization, nameOf);
 };
 
-/** How to reach a repository: a connection, or an installation of the GitHub App. @throws {CommandError} */
-const reach = async (session: Session, named: string | undefined): Promise<Record<string, unknown>> => {
-  const organization = await session.organization();
-  const installations = (
-    await session.client.some(`/organizations/${encodeURIComponent(organization)}/github-app-installations`, 1000)
-  ).data as Resource[];
-  const all: Resource[] = [...((await connectionsOf(session, organization)) as Resource[]), ...installations];
-  const isInstallation = ({ type }: Resource): boolean => type === 'github-app-installations';
-  const by = chosenOf(all, named, organization, (connection) =>
-    isInstallation(connection) ? connection.attributes.name : nameOf(connection as Client),
-  );
-  return isInstallation(by)
-    ? { 'github-app-installation-id': by.id }
-    : { 'oauth-token-id': related(by, 'oauth-tokens') };
+/** Why it does not work now; empty when it does. */
+const problemOf = (connection: Client, included: Resource[]): string => {
+  const token = related(connection, 'oauth-tokens');
+  if (!token) return 'not authorized';
+  const { attributes } = included.find(({ id }) => id === token) ?? {};
+  const until = attributes?.['paused-until'];
+  return plain(attributes?.['error-message'] ?? (until ? `paused until ${until}` : ''));
 };
 
 const list: Command = {
@@ -67,7 +62,8 @@ const list: Command = {
   options: { ...ofOrganization, ...ofList },
   run: async (call, session) => {
     const organization = await session.organization();
-    const data = await connectionsOf(session, organization);
+    const path = `/organizations/${encodeURIComponent(organization)}/oauth-clients?include=oauth_tokens`;
+    const { data, included } = await session.client.some<'oauth-clients'>(path, 1000);
     return printList(call, {
       headings: ['name', 'id', 'forge', 'url', 'problem'],
       entries: data,
@@ -76,7 +72,7 @@ const list: Command = {
         connection.id,
         connection.attributes['service-provider-display-name'],
         dim(plain(connection.attributes['http-url'])),
-        related(connection, 'oauth-tokens') ? '' : red('not authorized'),
+        red(problemOf(connection, included)),
       ],
       json: { data },
       none: `No connections yet. Add one: ${program} vcs connect github`,
@@ -115,6 +111,13 @@ const urlsOf = (call: Call, provider: string): readonly [string, string] => {
   return [url, call.text('api-url') ?? (hostedUrls && !call.text('url') ? hostedUrls[1] : `${url}${path ?? ''}`)];
 };
 
+/** @throws {CommandError} for none: the API takes an empty one for absent */
+const readToken = async (question: string): Promise<string> => {
+  const token = (await readSecret(`${question} (not shown): `)).trim();
+  if (!token) throw wrongUsage('No access token given. Type it, or pipe it in.');
+  return token;
+};
+
 const connect: Command = {
   name: 'vcs connect',
   about: 'Connect a forge with an access token, which is typed without echo or piped in',
@@ -130,7 +133,7 @@ const connect: Command = {
     const provider = providerOf(call.required(0), call.text('url') !== undefined);
     const [httpUrl, apiUrl] = urlsOf(call, provider);
     const organization = await session.organization();
-    const token = await readSecret(`Access token for ${httpUrl} (not shown): `);
+    const token = await readToken(`Access token for ${httpUrl}`);
     const path = `/organizations/${encodeURIComponent(organization)}/oauth-clients`;
     const data = await session.client.create(path, 'oauth-clients', {
       name: call.text('name') ?? null,
@@ -140,64 +143,45 @@ const connect: Command = {
       'oauth-token-string': token,
     });
     if (call.flag('json')) return printJson({ data });
-    print(`Connected. Connect a workspace to a repository: ${program} vcs follow <owner/name> --workspace <name>`);
+    const { attributes } = await session.client.get(`/oauth-tokens/${related(data, 'oauth-tokens') ?? ''}`);
+    print(
+      `Connected as ${plain(attributes['service-provider-user'])}. Connect a workspace to a repository: ${program} vcs follow <owner/name> --workspace <name>`,
+    );
   },
 };
 
-const follow: Command = {
-  name: 'vcs follow',
-  about: 'Connect a workspace to a repository',
-  takes: '<owner/name>',
-  options: {
-    ...ofWorkspace,
-    connection: {
-      about: 'connection or GitHub App installation, by name or id (default: the only one)',
-      value: 'connection',
-    },
-    branch: { about: 'branch (default: the default branch)', value: 'name' },
-    tags: { about: 'start runs for new tags that match, instead of pushes', value: 'expression' },
-    submodules: { about: 'include the files of submodules' },
-  },
+const rotate: Command = {
+  name: 'vcs rotate',
+  about: 'Replace the access token of a connection; workspaces stay connected',
+  takes: '[connection]',
+  options: ofOrganization,
   run: async (call, session) => {
-    const [workspace, by] = [await session.workspace(), await reach(session, call.text('connection'))];
-    const identifier = call.required(0);
-    const repository = {
-      identifier,
-      branch: call.text('branch') ?? '',
-      'tags-regex': call.text('tags'),
-      ...(call.flag('submodules') ? { 'ingress-submodules': true } : {}),
-      ...by,
-    };
-    const { data } = await session.client.call('PATCH', `/workspaces/${workspace.id}`, {
-      data: { type: 'workspaces', attributes: { 'vcs-repo': repository } },
+    const { id, attributes } = await connection(session, call.word(0));
+    const token = await readToken(`New access token for ${plain(attributes['http-url'])}`);
+    const { data } = await session.client.call('PATCH', `/oauth-clients/${id}`, {
+      data: { type: 'oauth-clients', attributes: { 'oauth-token-string': token } },
     });
     if (call.flag('json')) return printJson({ data });
-    const name = plain(workspace.attributes.name);
-    // As the platform decides it (queue-all-runs).
-    const waits = !workspace.attributes['queue-all-runs'] && !workspace.attributes['workspace-kpis-runs-count'];
-    print(
-      `Workspace ${name} follows ${identifier}. ${
-        waits
-          ? `Pushes start runs once it has had one: ${program} runs start --latest --workspace ${name}`
-          : 'Everyone who can push to it can start runs.'
-      }`,
-    );
+    print('Token replaced.');
   },
 };
 
-const check: Command = {
-  name: 'vcs check',
-  about: 'Check for a newer commit, and recreate the webhook',
-  options: ofWorkspace,
+const disconnect: Command = {
+  name: 'vcs disconnect',
+  about: 'Delete a connection and its webhooks; its workspaces follow nothing any more',
+  takes: '<connection>',
+  options: { ...ofOrganization, yes: { about: 'do not ask', short: 'y' } },
   run: async (call, session) => {
-    const { id, attributes } = await session.workspace();
-    await session.client.call('POST', `/workspaces/${id}/actions/fetch-latest-from-vcs`, {});
-    if (call.flag('json')) return printJson({ data: { id, type: 'workspaces' } });
-    print(
-      `Looking for the newest commit of ${plain(attributes['vcs-repo-identifier'] ?? '')}. See: ${program} vcs events`,
-    );
+    const by = await connection(session, call.required(0));
+    const name = plain(nameOf(by));
+    if (!call.flag('yes')) await confirmByName(`Delete connection ${name}, and disconnect its workspaces?`, name);
+    await session.client.call('DELETE', `/oauth-clients/${by.id}`);
+    if (call.flag('json')) return printJson({ data: null });
+    print(`Connection ${name} deleted.`);
   },
 };
+
+const eventsOf = (organization: string): string => `/organizations/${encodeURIComponent(organization)}/vcs-events`;
 
 const events: Command = {
   name: 'vcs events',
@@ -206,22 +190,40 @@ const events: Command = {
   run: async (call, session) => {
     const organization = await session.organization();
     const levels = call.flag('errors') ? '?filter[levels]=error' : '';
-    const { data } = await session.client.some(
-      `/organizations/${encodeURIComponent(organization)}/vcs-events${levels}`,
-      20,
-    );
+    const { data } = await session.client.some(`${eventsOf(organization)}${levels}`, 20);
     return printList(call, {
-      headings: ['at', 'level', 'message'],
+      headings: ['at', 'id', 'level', 'message'],
       entries: data,
-      row: ({ attributes }) => [
+      row: ({ id, attributes }) => [
         dim(ago(attributes['created-at'], Date.now())),
+        dim(id),
         attributes.level === 'error' ? red('error') : '',
         plain(attributes.message),
       ],
-      values: ({ attributes }) => [attributes['created-at'], attributes.level, attributes.message],
+      values: ({ id, attributes }) => [attributes['created-at'], id, attributes.level, attributes.message],
       json: { data },
       none: 'No events in the last 10 days.',
     });
+  },
+};
+
+const redeliver: Command = {
+  name: 'vcs redeliver',
+  about: 'Handle a delivery again',
+  takes: '<event>',
+  options: ofOrganization,
+  more: `Event: an id that ${program} vcs events shows`,
+  run: async (call, session) => {
+    const [organization, event] = [await session.organization(), call.required(0)];
+    const { data } = await session.client.some(eventsOf(organization), 10_000);
+    const found = data.find(({ id }) => id === event);
+    if (!found) throw new CommandError(`No event ${plain(event)} in the last 10 days.`, exit.notFound);
+    const delivery = found.attributes['delivery-id'];
+    if (!delivery) throw new CommandError(`Event ${event} is not of a delivery.`, exit.notNow);
+    const path = `/organizations/${encodeURIComponent(organization)}/vcs-deliveries/${encodeURIComponent(delivery)}`;
+    await session.client.call('POST', `${path}/actions/redeliver`, {});
+    if (call.flag('json')) return printJson({ data: { id: event, type: 'vcs-events' } });
+    print(`Delivered again. See: ${program} vcs events`);
   },
 };
 
@@ -243,4 +245,4 @@ const link: Command = {
   },
 };
 
-export const versionControlCommands: Command[] = [list, connect, follow, check, events, link];
+export const versionControlCommands: Command[] = [list, connect, rotate, disconnect, events, redeliver, link];

@@ -1,10 +1,11 @@
 import { ApiError, type Resource } from '../../client/client.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
+import { confirmByName } from '../confirm.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { plain } from '../paint.ts';
 import { program } from '../program.ts';
 import { ofList, printList } from '../table.ts';
-import { ask, isAttended, print, printJson } from '../terminal.ts';
+import { print, printJson } from '../terminal.ts';
 import { findProject } from './projects.ts';
 
 const settings = [
@@ -116,7 +117,8 @@ const remove: Command = {
   run: async (call, session) => {
     const workspace = await session.workspace();
     const { name, 'resource-count': resources } = workspace.attributes;
-    if (!call.flag('yes')) await confirm(name);
+    if (!call.flag('yes'))
+      await confirmByName(`Delete workspace ${plain(name)} with its states, variables and runs?`, name);
     const action = call.flag('force') ? '' : '/actions/safe-delete';
     try {
       await session.client.call(
@@ -135,15 +137,6 @@ const remove: Command = {
     if (call.flag('json')) return printJson({ data: null });
     print(`Workspace ${plain(name)} deleted.`);
   },
-};
-
-/** @throws {CommandError} for another answer, and without a terminal to ask on */
-const confirm = async (name: string): Promise<void> => {
-  if (!isAttended()) throw wrongUsage('Deleting a workspace needs a confirmation. Give --yes.');
-  const answer = await ask(
-    `Delete workspace ${plain(name)} with its states, variables and runs? Type its name to delete it\n> `,
-  );
-  if (answer !== name) throw new CommandError('Not deleted: the name does not match.');
 };
 
 export const workspaceSettingCommands: Command[] = [set, remove];

@@ -53,7 +53,11 @@ it('connects a forge with a piped token, connects a workspace to a repository, a
   const refused = await stepform(to, 'wrong');
   expect([refused.code, refused.err]).toEqual([expect.any(Number), expect.stringContaining('does not accept it')]);
   expect(refused.code).not.toBe(0);
-  expect(await stepform(to, 'good\n')).toMatchObject({ code: 0, out: expect.stringContaining('Connected.') });
+  expect(await stepform(to, '\n')).toMatchObject({ code: 2, err: expect.stringContaining('No access token given') });
+  expect(await stepform(to, 'good\n')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Connected as octocat.'),
+  });
   expect((await stepform(['vcs', 'list'])).out).toContain(name);
   const follow = ['vcs', 'follow', 'acme/network', '--connection', name, '--workspace', workspace.attributes.name];
   expect(await stepform(follow)).toMatchObject({ code: 0, out: expect.stringContaining('runs start --latest') });
@@ -66,6 +70,27 @@ it('connects a forge with a piped token, connects a workspace to a repository, a
   expect((await stepform(['vcs', 'connect', 'cvs'], 'good')).err).toContain('Unknown provider cvs');
   const forgejo = ['vcs', 'connect', 'forgejo', '--url', forge.url, '--api-url', forge.url];
   expect(await stepform(forgejo, 'good')).toMatchObject({ code: 0 });
+});
+
+it('replaces the token of a connection, and handles a delivery again', async () => {
+  forge.tokens.delete('good');
+  const { data } = await client.call<Resource[]>('GET', `/organizations/${organization}/oauth-clients`);
+  const token = related(data.find(({ attributes }) => attributes.name === name) as Resource, 'oauth-tokens');
+  await expect(client.call('GET', `/oauth-tokens/${token}/authorized-repos`)).rejects.toThrow('refused the token');
+  expect((await stepform(['vcs', 'list'])).out).toContain('no longer accepts the token');
+  forge.tokens.add('another');
+  expect(await stepform(['vcs', 'rotate', name], 'another\n')).toMatchObject({ code: 0, out: 'Token replaced.\n' });
+  forge.tokens.add('good');
+  expect((await stepform(['vcs', 'list'])).out).not.toContain('no longer accepts');
+  const ours = async () =>
+    (await client.list(`/organizations/${organization}/vcs-events`)).filter(
+      ({ attributes }) => attributes['delivery-id'] && attributes.message.includes('acme/network'),
+    );
+  const before = await ours();
+  const again = await stepform(['vcs', 'redeliver', before[0]?.id ?? '']);
+  expect(again).toMatchObject({ code: 0, out: expect.stringContaining('Delivered again') });
+  await expect.poll(async () => (await ours()).length).toBe(before.length + 1);
+  expect(await stepform(['vcs', 'redeliver', 've-none'])).toMatchObject({ code: 4 });
 });
 
 it('shows the commit of a run', async () => {
@@ -84,4 +109,18 @@ it('shows the commit of a run', async () => {
   const json = JSON.parse((await stepform(['runs', 'show', run?.id ?? '', '--json'])).out);
   const commit = json.included.find(({ type }: Resource) => type === 'ingress-attributes');
   expect(commit.attributes['commit-sha']).toBe('a'.repeat(40));
+});
+
+it('disconnects a workspace, and deletes a connection', async () => {
+  const { data } = await client.call<Resource[]>('GET', `/organizations/${organization}/oauth-clients`);
+  const connection = data.find(({ attributes }) => attributes.name === name) as Resource;
+  const workspace = await client.createWorkspace(organization, newName(), {
+    'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': related(connection, 'oauth-tokens') ?? '' },
+  });
+  const unfollow = ['vcs', 'unfollow', '--workspace', String(workspace.attributes.name)];
+  expect((await stepform(unfollow)).out).toContain('no longer follows acme/network');
+  expect((await client.get(`/workspaces/${workspace.id}`)).attributes['vcs-repo']).toBeNull();
+  expect((await stepform(['vcs', 'disconnect', name])).err).toContain('Give --yes');
+  expect(await stepform(['vcs', 'disconnect', name, '--yes'])).toMatchObject({ code: 0 });
+  expect((await stepform(['vcs', 'list'])).out).not.toContain(name);
 });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { related } from '../../../functions/client/client.ts';
+import { sweep } from '../../e2e/support/environments.ts';
 import {
   client,
   newName,
@@ -13,6 +14,7 @@ import {
 } from '../../e2e/support/world.ts';
 import { policyFiles } from '../../support/policies.ts';
 import { giteaBinary } from '../gitea/binary.ts';
+import { bringForward } from '../gitea/bring-forward.ts';
 import { FollowingGitea } from '../gitea/following.ts';
 import type { Gitea } from '../gitea/gitea.ts';
 import { ForgeProxy } from '../gitea/proxy.ts';
@@ -162,5 +164,71 @@ describe.skipIf(!binary)('somebody who may only read', () => {
       .poll(messages, { timeout: 30_000 })
       .toContain(`#${pull.number} of ${identifier} comes from a fork, or was pushed without a branch`);
     expect([(await following.runsOf(workspace)).length, await gitea.statuses(identifier, evil)]).toEqual([1, []]);
+  });
+});
+
+describe.skipIf(!binary)('a webhook', () => {
+  /** A webhook each, and what ends it. */
+  const endings = async (): Promise<{ identifier: string; end(): Promise<unknown> }[]> => {
+    const identifiers = await Promise.all(
+      [1, 2, 3, 4].map(() => gitea.repository(newName('hooked'), { 'main.tf': '' })),
+    );
+    const [ofDisconnected = '', ofDeleted = '', ofConnection = '', ofOrganization = ''] = identifiers;
+    const home = newName('home');
+    await client.create('/organizations', 'organizations', { name: home, email: 'owner@localhost' });
+    const waiting = { 'queue-all-runs': false };
+    const by = await following.connect();
+    const disconnected = await following.follow(ofDisconnected, waiting);
+    const deleted = await following.follow(ofDeleted, waiting);
+    await following.follow(ofConnection, waiting, {}, { by });
+    await following.follow(ofOrganization, waiting, {}, { by: await following.connect(home), home });
+    const none = { data: { type: 'workspaces', attributes: { 'vcs-repo': null } } };
+    return [
+      { identifier: ofDisconnected, end: () => client.call('PATCH', `/workspaces/${disconnected.id}`, none) },
+      { identifier: ofDeleted, end: () => client.call('DELETE', `/workspaces/${deleted.id}`) },
+      { identifier: ofConnection, end: () => client.call('DELETE', `/oauth-clients/${by.id}`) },
+      { identifier: ofOrganization, end: () => client.call('DELETE', `/organizations/${home}`) },
+    ];
+  };
+  const hooks = (all: { identifier: string }[]): Promise<number[]> =>
+    Promise.all(
+      all.map(async ({ identifier }) => (await gitea.call('GET', `/repos/${identifier}/hooks`)).length as number),
+    );
+
+  it('is gone at the forge after its workspace, connection or organization is, or disconnected', async () => {
+    const all = await endings();
+    expect(await hooks(all)).toEqual([1, 1, 1, 1]);
+    for (const { end } of all) await end();
+    await expect
+      .poll(async () => {
+        await sweep();
+        return hooks(all);
+      })
+      .toEqual([0, 0, 0, 0]);
+  });
+
+  it('is gone later where the forge was down', async () => {
+    const all = await endings();
+    await gitea.down();
+    proxy.asked = [];
+    for (const { end } of all) await end();
+    const tried = () =>
+      all.filter(({ identifier }) =>
+        proxy.asked.some((one) => one.startsWith(`DELETE /api/v1/repos/${identifier}/hooks/`)),
+      );
+    await expect
+      .poll(async () => {
+        await sweep();
+        return tried().length;
+      })
+      .toBe(4);
+    await gitea.up();
+    expect(await hooks(all)).toEqual([1, 1, 1, 1]);
+    await expect
+      .poll(async () => {
+        await bringForward();
+        return hooks(all);
+      })
+      .toEqual([0, 0, 0, 0]);
   });
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { client, newName, type Resource, resources } from '../../e2e/support/world.ts';
+import { client, newName, organization, type Resource, resources } from '../../e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { FollowingGitea } from '../gitea/following.ts';
 
@@ -12,8 +12,14 @@ import { FollowingGitea } from '../gitea/following.ts';
 
 const binary = giteaBinary();
 let following: FollowingGitea;
+/** Runs wait for agents that never come: which ones there are is what is tested. */
+let waiting: object;
 beforeAll(async () => {
-  if (binary) following = await FollowingGitea.start();
+  if (!binary) return;
+  following = await FollowingGitea.start();
+  const name = newName('nobody');
+  const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', { name });
+  waiting = { 'execution-mode': 'agent', 'agent-pool-id': pool.id };
 });
 afterAll(() => following?.gitea.stop());
 
@@ -27,7 +33,7 @@ const files = { 'main.tf': resources(['a']), 'a/main.tf': resources(['a']), 'b/m
 /** A repository, and a workspace with its first run. */
 const followed = async (attributes: object = {}, vcs: object = {}): Promise<[string, Resource]> => {
   const identifier = await following.gitea.repository(newName('pushes'), files);
-  const workspace = await following.follow(identifier, attributes, vcs);
+  const workspace = await following.follow(identifier, { ...waiting, ...attributes }, vcs);
   await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
   return [identifier, workspace];
 };
@@ -37,9 +43,18 @@ const headOf = async (identifier: string): Promise<string> =>
   (await following.gitea.call('GET', `/repos/${identifier}/branches/main`)).commit.id;
 
 describe.skipIf(!binary)('a push', () => {
+  it('starts only runs that its files concern', async () => {
+    const [identifier, a] = await followed({ 'working-directory': 'a' });
+    const b = await following.follow(identifier, { ...waiting, 'working-directory': 'b' });
+    await expect.poll(async () => (await following.runsOf(b)).length, { timeout: 60_000 }).toBe(1);
+    const sha = await following.gitea.push(identifier, { 'b/main.tf': resources(['b', 'b2']) }, 'Only b');
+    await following.runOf(b, sha);
+    expect(await following.runsOf(a)).toHaveLength(1);
+  });
+
   it('of eight commits starts workspaces that only the oldest one concerns, although the payload omits it', async () => {
     const [identifier, workspace] = await followed({ 'working-directory': 'a' });
-    const other = await following.follow(identifier, { 'working-directory': 'c', 'queue-all-runs': true });
+    const other = await following.follow(identifier, { ...waiting, 'working-directory': 'c' });
     await expect.poll(async () => (await following.runsOf(other)).length, { timeout: 60_000 }).toBe(1);
     const sha = await following.inClone(identifier, async (git, folder) => {
       write(folder, 'a/main.tf', resources(['a', 'a2']));
@@ -57,8 +72,10 @@ describe.skipIf(!binary)('a push', () => {
     expect(await following.runsOf(other)).toHaveLength(1);
   });
 
-  it('that resets the branch to an older commit runs that commit', async () => {
+  it('that resets the branch to an older commit runs that commit, wherever its files are', async () => {
     const [identifier, workspace] = await followed();
+    const elsewhere = await following.follow(identifier, { ...waiting, 'working-directory': 'b' });
+    await expect.poll(async () => (await following.runsOf(elsewhere)).length, { timeout: 60_000 }).toBe(1);
     const first = await headOf(identifier);
     const second = await following.gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Second');
     await following.runOf(workspace, second);
@@ -68,6 +85,7 @@ describe.skipIf(!binary)('a push', () => {
     await expect
       .poll(async () => (await following.commitsOf(workspace)).slice(0, 2), { timeout: 60_000 })
       .toEqual([first, second]);
+    await expect.poll(() => following.commitsOf(elsewhere), { timeout: 60_000 }).toEqual([first, first]);
   });
 
   it('after one whose delivery was lost runs the newest commit, in workspaces that either one concerns', async () => {
@@ -133,7 +151,7 @@ describe.skipIf(!binary)('a push', () => {
       branch: 'side',
       from: 'main',
     });
-    const workspace = await following.follow(identifier, {}, { branch: 'side' });
+    const workspace = await following.follow(identifier, waiting, { branch: 'side' });
     await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
     const sha = await following.inClone(identifier, async (git, folder) => {
       await git('push', '--quiet', 'origin', ':refs/heads/side');
@@ -163,5 +181,67 @@ describe.skipIf(!binary)('a push', () => {
       'After the rotation',
     );
     await following.runOf(workspace, sha);
+  });
+});
+
+describe.skipIf(!binary)('a pull request', () => {
+  it('is planned for its newest commit and its base alone, until it is merged', async () => {
+    const { gitea } = following;
+    const [identifier, onMain] = await followed();
+    const at = `/repos/${identifier}`;
+    await gitea.call('POST', `${at}/branches`, { new_branch_name: 'release', old_branch_name: 'main' });
+    const onRelease = await following.follow(identifier, waiting, { branch: 'release' });
+    await expect.poll(async () => (await following.runsOf(onRelease)).length, { timeout: 60_000 }).toBe(1);
+    /** Commits of plans, the newest first, and whether they go on. */
+    const plansOf = async (workspace: Resource): Promise<[string, boolean][]> => {
+      const plans = (await following.runsOf(workspace)).filter(({ attributes }) => attributes['plan-only']);
+      const commits = plans.map(async (run) => (await following.ingressOf(run))['commit-sha']);
+      return (await Promise.all(commits)).map((sha, i) => [sha, plans[i]?.attributes.status !== 'canceled']);
+    };
+    const until = (workspace: Resource, plans: [string, boolean][]) =>
+      expect.poll(() => plansOf(workspace), { timeout: 60_000 }).toEqual(plans);
+    const change = (n: number) => ({ 'main.tf': resources(['a', `change${n}`]) });
+    const first = await gitea.push(identifier, change(1), 'First', { branch: 'feature', from: 'main' });
+    const number = await gitea.pull(identifier, 'feature', 'Please');
+    await until(onMain, [[first, true]]);
+    const second = await gitea.push(identifier, change(2), 'Second', { branch: 'feature' });
+    await until(onMain, [
+      [second, true],
+      [first, false],
+    ]);
+    const forced = await following.inClone(identifier, async (git) => {
+      await git('checkout', '--quiet', 'feature');
+      await git('reset', '--quiet', '--soft', 'HEAD~2');
+      await git('commit', '-m', 'Both in one');
+      await git('push', '--quiet', '--force', 'origin', 'feature');
+      return git('rev-parse', 'HEAD');
+    });
+    await until(onMain, [
+      [forced, true],
+      [second, false],
+      [first, false],
+    ]);
+    await gitea.call('PATCH', `${at}/pulls/${number}`, { base: 'release' });
+    await until(onRelease, [[forced, true]]);
+    await until(onMain, [
+      [forced, false],
+      [second, false],
+      [first, false],
+    ]);
+    await gitea.call('PATCH', `${at}/pulls/${number}`, { state: 'closed' });
+    const meanwhile = await gitea.push(identifier, change(3), 'While it is closed', { branch: 'feature' });
+    await gitea.call('PATCH', `${at}/pulls/${number}`, { state: 'open' });
+    await until(onRelease, [
+      [meanwhile, true],
+      [forced, false],
+    ]);
+    const stateOf = async (sha: string) => (await gitea.statuses(identifier, sha))[0]?.state;
+    await expect
+      .poll(() => Promise.all([first, second, forced, meanwhile].map(stateOf)), { timeout: 60_000 })
+      .toEqual(['error', 'error', 'error', 'pending']);
+    await gitea.call('POST', `${at}/pulls/${number}/merge`, { Do: 'merge' });
+    const merged = (await gitea.call('GET', `${at}/branches/release`)).commit.id;
+    expect((await following.runOf(onRelease, merged)).attributes['plan-only']).toBe(false);
+    expect((await following.runsOf(onMain)).length).toBe(4);
   });
 });

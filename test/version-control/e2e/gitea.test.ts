@@ -1,9 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { related } from '../../../functions/client/client.ts';
+import { startAgent, stopAgents } from '../../e2e/support/agents.ts';
 import {
   client,
   newName,
   organization,
+  platform,
   type Resource,
   resources,
   untilConfirmable,
@@ -32,7 +36,10 @@ beforeAll(async () => {
   gitea = following.gitea;
   oauthClient = following.oauthClient;
 });
-afterAll(() => gitea?.stop());
+afterAll(async () => {
+  stopAgents();
+  await gitea?.stop();
+});
 
 const follow = (identifier: string, attributes: object = {}, vcs: object = {}) =>
   following.follow(identifier, attributes, vcs);
@@ -58,9 +65,17 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       message: 'Begin',
     });
     await client.act(first.id, 'discard');
-    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Add b');
+    const message = 'Add b [skip ci]';
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, message);
     const run = await untilConfirmable(await runOf(workspace, sha));
-    expect(run.attributes).toMatchObject({ message: 'Add b', 'auto-apply': false });
+    expect(run.attributes).toMatchObject({ message, 'auto-apply': false });
+    expect(await ingressOf(run)).toMatchObject({
+      'commit-message': message,
+      'commit-url': `${gitea.url}/${identifier}/commit/${sha}`,
+      'sender-username': gitea.owner.name,
+      branch: 'main',
+      identifier,
+    });
     await expect
       .poll(async () => (await gitea.statuses(identifier, sha))[0], { timeout: 30_000 })
       .toMatchObject({
@@ -68,11 +83,12 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
         description: 'Plan: 2 to add, 0 to change, 0 to destroy',
         target: expect.stringContaining(`/runs/${run.id}`),
       });
+    expect((await gitea.statuses(identifier, sha)).at(-1)).toMatchObject({ state: 'pending' });
     await client.act(run.id, 'apply');
     expect((await untilFinal(run)).attributes.status).toBe('applied');
   });
 
-  it('plans pull requests speculatively, cancels outdated plans, and never plans forks', async () => {
+  it('plans pull requests speculatively, and never plans forks', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
     const workspace = await follow(identifier);
     await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
@@ -186,33 +202,47 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       'has-changes': false,
     });
   });
+});
 
-  it('starts only runs that the changed files concern', async () => {
-    const files = { 'a/main.tf': resources(['a']), 'b/main.tf': resources(['b']) };
-    const identifier = await gitea.repository(newName('mono'), files);
-    const [a, b] = await Promise.all(
-      ['a', 'b'].map((directory) => follow(identifier, { 'working-directory': directory })),
-    );
-    for (const workspace of [a, b] as Resource[]) {
-      await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
-    }
-    const sha = await gitea.push(identifier, { 'b/main.tf': resources(['b', 'b2']) }, 'Only b');
-    await runOf(b as Resource, sha);
-    expect(await runsOf(a as Resource)).toHaveLength(1);
-  });
+it.skipIf(!binary || !platform.dataDir)('the token of a connection is in no log', () => {
+  const logs = join(platform.dataDir ?? '', 'logs');
+  const all = readdirSync(logs, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  const telling = all.filter(({ parentPath, name }) =>
+    readFileSync(join(parentPath, name)).includes(gitea.owner.token),
+  );
+  expect([all.length > 0, telling.map(({ name }) => name)]).toEqual([true, []]);
+});
 
-  it('deletes its webhook when nothing follows the repository anymore', async () => {
-    const identifier = await gitea.repository(newName('infra'), { 'main.tf': '' });
-    const workspace = await follow(identifier, { 'queue-all-runs': false });
-    expect(await gitea.call('GET', `/repos/${identifier}/hooks`)).toHaveLength(1);
-    const updated = (
-      await client.call('PATCH', `/workspaces/${workspace.id}`, {
-        data: { type: 'workspaces', attributes: { 'vcs-repo': null } },
-      })
-    ).data;
-    expect(updated.attributes['vcs-repo']).toBeNull();
+describe.skipIf(!binary)('version control that only an agent reaches', () => {
+  it('plans and applies a push, and sets its status', async () => {
+    const name = newName('forward');
+    const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', { name });
+    const tokens = `/agent-pools/${pool.id}/authentication-tokens`;
+    const token = await client.create(tokens, 'authentication-tokens', { description: 'e2e' });
+    const { output } = startAgent(name, token.attributes.token, ['--forward-to', gitea.url]);
+    await expect.poll(() => output.text, { timeout: 60_000 }).toContain('forwards requests to');
+    const attributes = {
+      name,
+      'service-provider': 'gitea',
+      'http-url': gitea.url,
+      'api-url': `${gitea.url}/api/v1`,
+      'oauth-token-string': gitea.owner.token,
+    };
+    const by = await client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', attributes, {
+      'agent-pool': { data: { type: 'agent-pools', id: pool.id } },
+    });
+    const identifier = await gitea.repository(newName('private'), { 'main.tf': resources(['a']) });
+    const workspace = await following.follow(identifier, { 'auto-apply': true }, {}, { by });
+    await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 120_000 }).toBe(1);
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Through an agent');
+    const run = await following.runOf(workspace, sha);
+    expect((await untilFinal(run)).attributes.status).toBe('applied');
     await expect
-      .poll(async () => (await gitea.call('GET', `/repos/${identifier}/hooks`)).length, { timeout: 90_000 })
-      .toBe(0);
+      .poll(async () => (await gitea.statuses(identifier, sha)).map(({ state }) => state), { timeout: 120_000 })
+      .toContain('success');
+    for (const what of [`/archive/${sha}.tar.gz: 200`, `/statuses/${sha}: 201`, '/hooks: 201']) {
+      expect(output.text).toContain(what);
+    }
+    expect(output.text).not.toContain(gitea.owner.token);
   });
 });

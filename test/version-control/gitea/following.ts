@@ -12,12 +12,24 @@ import { Gitea, type GiteaUser } from './gitea.ts';
 
 const run = promisify(execFile);
 
+const connectTo = (url: string, token: string, home = organization): Promise<Resource> =>
+  client.create(`/organizations/${home}/oauth-clients`, 'oauth-clients', {
+    name: newName('tea'),
+    'service-provider': 'gitea',
+    'http-url': url,
+    'api-url': `${url}/api/v1`,
+    'oauth-token-string': token,
+  });
+
 export class FollowingGitea {
   readonly gitea: Gitea;
+  /** As the platform reaches it. */
+  readonly url: string;
   readonly oauthClient: Resource;
 
-  private constructor(gitea: Gitea, oauthClient: Resource) {
+  private constructor(gitea: Gitea, url: string, oauthClient: Resource) {
     this.gitea = gitea;
+    this.url = url;
     this.oauthClient = oauthClient;
   }
 
@@ -25,22 +37,24 @@ export class FollowingGitea {
   static async start(through = async (url: string): Promise<string> => url): Promise<FollowingGitea> {
     const gitea = await Gitea.start();
     const url = await through(gitea.url);
-    const attributes = {
-      name: newName('tea'),
-      'service-provider': 'gitea',
-      'http-url': url,
-      'api-url': `${url}/api/v1`,
-      'oauth-token-string': gitea.owner.token,
-    };
-    const made = await client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', attributes);
-    return new FollowingGitea(gitea, made);
+    return new FollowingGitea(gitea, url, await connectTo(url, gitea.owner.token));
   }
 
-  follow(identifier: string, attributes: object = {}, vcs: object = {}): Promise<Resource> {
-    return client.createWorkspace(organization, newName(), {
+  /** Another connection, of any organization. */
+  connect(home = organization): Promise<Resource> {
+    return connectTo(this.url, this.gitea.owner.token, home);
+  }
+
+  follow(
+    identifier: string,
+    attributes: object = {},
+    vcs: object = {},
+    { by = this.oauthClient, home = organization } = {},
+  ): Promise<Resource> {
+    return client.createWorkspace(home, newName(), {
       'queue-all-runs': true,
       ...attributes,
-      'vcs-repo': { identifier, 'oauth-token-id': related(this.oauthClient, 'oauth-tokens') ?? '', ...vcs },
+      'vcs-repo': { identifier, 'oauth-token-id': related(by, 'oauth-tokens') ?? '', ...vcs },
     });
   }
 

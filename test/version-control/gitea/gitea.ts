@@ -125,6 +125,28 @@ export class Gitea {
     return Gitea.#newUser(this.#binary, this.#folder, name);
   }
 
+  /** Another token of the owner, which can be revoked. */
+  async newToken(name: string): Promise<string> {
+    const scopes = ['write:repository', 'write:issue', 'read:user'];
+    return (await this.#tokens('POST', '', { name, scopes })).sha1;
+  }
+
+  async revokeToken(name: string): Promise<void> {
+    await this.#tokens('DELETE', `/${name}`);
+  }
+
+  /** Gitea takes no token for that. */
+  async #tokens(method: string, path: string, body?: object): Promise<Json> {
+    const credentials = Buffer.from(`${this.owner.name}:${giteaPassword}`).toString('base64');
+    const answer = await fetch(`${this.url}/api/v1/users/${this.owner.name}/tokens${path}`, {
+      method,
+      headers: { authorization: `Basic ${credentials}`, 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${method} token: ${answer.status} ${await answer.text()}`);
+    return answer.status === 204 ? undefined : answer.json();
+  }
+
   async call(method: string, path: string, body?: object, as: GiteaUser = this.owner): Promise<Json> {
     const answer = await fetch(`${this.url}/api/v1${path}`, {
       method,

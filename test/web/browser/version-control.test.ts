@@ -88,6 +88,37 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   expect(await wrongWith(page, 'overview of a workspace that follows a repository')).toEqual([]);
 });
 
+it('changes what starts runs of a workspace', async () => {
+  const { token } = await connected();
+  const workspace = await client.createWorkspace(organization, newName(), {
+    'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': token },
+  });
+  const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/settings`);
+  const save = async (by: string, field?: string, text = '') => {
+    await page.getByLabel('Runs are started by').selectOption({ label: by });
+    if (field) await page.getByLabel(field, { exact: true }).fill(text);
+    await page.getByRole('button', { name: 'Save triggers' }).click();
+  };
+  const settings = async () => {
+    const { attributes } = await client.get(`/workspaces/${workspace.id}`);
+    const { 'file-triggers-enabled': files, 'trigger-prefixes': prefixes, 'trigger-patterns': patterns } = attributes;
+    return [files, prefixes, patterns, attributes['vcs-repo']['tags-regex'], attributes['speculative-enabled']];
+  };
+  const until = (expected: unknown[]) => expect.poll(settings, { timeout: 10_000 }).toEqual(expected);
+  await save('pushes that change files that match patterns', 'Patterns', '/modules/**/*\n*.tf\n');
+  await until([true, [], ['/modules/**/*', '*.tf'], null, true]);
+  await save('pushes that change files in the working directory', 'Other folders', 'modules/network');
+  await until([true, ['modules/network'], [], null, true]);
+  await page.getByLabel('Plan pull requests').uncheck();
+  await save('new tags', 'Tag expression', '^v\\d+');
+  await until([false, [], [], '^v\\d+', false]);
+  expect(await wrongWith(page, 'triggers')).toEqual([]);
+  await page.reload();
+  expect(await page.getByLabel('Tag expression').inputValue()).toBe('^v\\d+');
+  await save('every push to the branch');
+  await until([false, [], [], null, false]);
+});
+
 it('shows every member connections, deliveries and a broken connection', async () => {
   const { token, name } = await connected();
   const workspace = await client.createWorkspace(organization, newName());

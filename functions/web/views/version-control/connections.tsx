@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { type Resource, related } from '../../../client/client.ts';
 import { useLive } from '../../live.ts';
 import { may } from '../../organization.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
+import { Loaded } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { Head } from '../../parts/head.tsx';
@@ -10,7 +10,9 @@ import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { all, call, create } from '../../session.ts';
 import { AccountLink } from './account-link.tsx';
 import { Authorize, Outcome } from './authorize.tsx';
+import { Deliveries } from './deliveries.tsx';
 import { GithubApp } from './github-app.tsx';
+import { ReplaceToken } from './replace-token.tsx';
 
 /** An organization's connections to version control, and the results of webhooks. */
 
@@ -75,15 +77,29 @@ export const Connections = ({ organization }: { organization: string }) => {
           ) : (
             <ul class="panel list" aria-label="Connections">
               {clients.map((client) => (
-                <Line key={client.id} client={client} token={tokenOf(client, included)} manages={manages} />
+                <Line
+                  key={client.id}
+                  client={client}
+                  token={tokenOf(client, included)}
+                  manages={manages}
+                  onChange={live.refresh}
+                />
               ))}
             </ul>
           )
         }
       </Loaded>
       <GithubApp organization={organization} manages={manages} />
-      {manages && <Events organization={organization} />}
-      {adding.value && <NewConnection organization={organization} onClose={() => (adding.value = false)} />}
+      {manages && <Deliveries organization={organization} />}
+      {adding.value && (
+        <NewConnection
+          organization={organization}
+          onClose={() => {
+            adding.value = false;
+            live.refresh();
+          }}
+        />
+      )}
     </OrganizationShell>
   );
 };
@@ -98,10 +114,21 @@ const problemOf = (token: Resource | undefined): string | undefined => {
   return error ?? (paused ? `paused until ${paused}` : undefined);
 };
 
-const Line = ({ client, token, manages }: { client: Client; token: Resource | undefined; manages: boolean }) => {
+const Line = ({
+  client,
+  token,
+  manages,
+  onChange,
+}: {
+  client: Client;
+  token: Resource | undefined;
+  manages: boolean;
+  onChange(): void;
+}) => {
   const removing = useSignal(false);
   const linking = useSignal(false);
   const authorizing = useSignal(false);
+  const replacing = useSignal(false);
   const { name, 'service-provider-display-name': provider, 'http-url': url } = client.attributes;
   const title = name ?? provider;
   const problem = problemOf(token);
@@ -124,6 +151,11 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
                 Authorize
               </button>
             )}
+            {manages && token && client.attributes.key === null && (
+              <button type="button" onClick={() => (replacing.value = true)}>
+                Replace token
+              </button>
+            )}
             {manages && (
               <button type="button" onClick={() => (removing.value = true)}>
                 Delete
@@ -134,11 +166,20 @@ const Line = ({ client, token, manages }: { client: Client; token: Resource | un
       </div>
       {linking.value && <AccountLink client={client} onClose={() => (linking.value = false)} />}
       {authorizing.value && <Authorize client={client} onClose={() => (authorizing.value = false)} />}
+      {replacing.value && (
+        <ReplaceToken
+          client={client}
+          onClose={() => {
+            replacing.value = false;
+            onChange();
+          }}
+        />
+      )}
       {removing.value && (
         <Confirm
           title={`Delete connection ${title}?`}
           yes="Delete connection"
-          onYes={() => call('DELETE', `/oauth-clients/${client.id}`).then(() => undefined)}
+          onYes={() => call('DELETE', `/oauth-clients/${client.id}`).then(onChange)}
           onClose={() => (removing.value = false)}
         >
           <p>Workspaces that use it are disconnected from their repositories, and its webhooks are deleted.</p>
@@ -205,46 +246,5 @@ const NewConnection = ({ organization, onClose }: { organization: string; onClos
         )}
       </Form>
     </Dialog>
-  );
-};
-
-const Events = ({ organization }: { organization: string }) => {
-  const path = `/organizations/${organization}/vcs-events?page[size]=20`;
-  const live = useLive(
-    `vcs-events/${organization}`,
-    async () => (await call<Resource[]>('GET', path)).data,
-    () => 5_000,
-  );
-  const again = (id: string) =>
-    call('POST', `/organizations/${organization}/vcs-deliveries/${encodeURIComponent(id)}/actions/redeliver`);
-  return (
-    <Loaded live={live} what="events">
-      {(events) =>
-        events.length > 0 && (
-          <section class="stack">
-            <h2>Latest deliveries</h2>
-            <ul class="panel list" aria-label="Latest deliveries">
-              {events.map(({ id, attributes }) => (
-                <li key={id}>
-                  <div class="item">
-                    <span class="break">{attributes.message}</span>
-                    <span class="meta">
-                      {attributes.level === 'error' && <span class="status bad">error</span>}{' '}
-                      <Ago at={attributes['created-at']} />
-                      {attributes['suggested-action'] && ` · ${attributes['suggested-action']}`}
-                    </span>
-                    {attributes['delivery-id'] && (
-                      <button type="button" class="end" onClick={() => void again(attributes['delivery-id'])}>
-                        Deliver again
-                      </button>
-                    )}
-                  </div>
-                </li>
-              ))}
-            </ul>
-          </section>
-        )
-      }
-    </Loaded>
   );
 };

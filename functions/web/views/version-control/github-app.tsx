@@ -37,10 +37,18 @@ export const GithubApp = ({ organization, manages }: { organization: string; man
       {linked.length + own.length > 0 && (
         <ul class="panel list" aria-label="Installations of the GitHub App">
           {linked.map((installation) => (
-            <Linked key={installation.id} installation={installation} manages={manages} path={path} />
+            <Linked
+              key={installation.id}
+              installation={installation}
+              manages={manages}
+              path={path}
+              onChange={live.refresh}
+            />
           ))}
           {manages &&
-            own.map((installation) => <Unlinked key={installation.id} installation={installation} path={path} />)}
+            own.map((installation) => (
+              <Unlinked key={installation.id} installation={installation} path={path} onChange={live.refresh} />
+            ))}
         </ul>
       )}
       <div class="panel pad stack">
@@ -56,7 +64,13 @@ export const GithubApp = ({ organization, manages }: { organization: string; man
   );
 };
 
-const Unlinked = ({ installation, path }: { installation: Resource; path: string }) => (
+interface LineProps {
+  installation: Resource;
+  path: string;
+  onChange(): void;
+}
+
+const Unlinked = ({ installation, path, onChange }: LineProps) => (
   <li>
     <div class="item">
       <span class="title">{installation.attributes.name}</span>
@@ -64,7 +78,7 @@ const Unlinked = ({ installation, path }: { installation: Resource; path: string
       <div class="end">
         <Form
           submit={`Link ${installation.attributes.name}`}
-          onSubmit={() => call('POST', `${path}/${installation.id}/link-account`).then(() => undefined)}
+          onSubmit={() => call('POST', `${path}/${installation.id}/link-account`).then(onChange)}
         >
           {null}
         </Form>
@@ -73,7 +87,7 @@ const Unlinked = ({ installation, path }: { installation: Resource; path: string
   </li>
 );
 
-const Linked = ({ installation, manages, path }: { installation: Resource; manages: boolean; path: string }) => {
+const Linked = ({ installation, manages, path, onChange }: LineProps & { manages: boolean }) => {
   const removing = useSignal(false);
   const { name, 'error-message': error } = installation.attributes;
   return (
@@ -91,7 +105,7 @@ const Linked = ({ installation, manages, path }: { installation: Resource; manag
         <Confirm
           title={`Unlink the installation for ${name}?`}
           yes="Unlink"
-          onYes={() => call('DELETE', `${path}/${installation.id}`).then(() => undefined)}
+          onYes={() => call('DELETE', `${path}/${installation.id}`).then(onChange)}
           onClose={() => (removing.value = false)}
         >
           <p>Workspaces that follow its repositories are disconnected from them.</p>

@@ -1,12 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Resource, related } from '../../../client/client.ts';
+import { isOutOfReach } from '../../../client/vcs-repo.ts';
 import { useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Notice } from '../../parts/basics.tsx';
 import { Form, Select, textOf } from '../../parts/form.tsx';
 import { SuggestedText } from '../../parts/suggested-text.tsx';
 import { all, call, change, errorText } from '../../session.ts';
+import { Triggers } from './triggers.tsx';
 
 /** Ways to connect: connections, and installations of the GitHub App. */
 const connectionsOf = async (organization: string): Promise<(readonly [id: string, name: string])[]> => {
@@ -45,7 +47,8 @@ export const Repository = ({
     () => 60_000,
   );
   const usable = live.value ?? [];
-  if (!repo && usable.length === 0) return null;
+  if (!repo && !live.value) return null;
+  if (!repo && usable.length === 0) return <Unconnected may={permissions['can-update']} organization={organization} />;
   const save = async (value: object | null) => {
     await change(`/workspaces/${workspace.id}`, 'workspaces', { 'vcs-repo': value });
     onChange();
@@ -66,7 +69,13 @@ export const Repository = ({
             </p>
           )}
           <Seen workspace={workspace} organization={organization} identifier={repo.identifier} />
+          {isOutOfReach(repo) && (
+            <Notice kind="warn">
+              The provider cannot deliver webhooks to this machine: pushes start no runs. Check for new commits instead.
+            </Notice>
+          )}
           {permissions['can-queue-run'] && <Check workspace={workspace} />}
+          {permissions['can-update'] && <Triggers workspace={workspace} onChange={onChange} />}
           {permissions['can-update'] && (
             <Form submit="Disconnect" danger onSubmit={() => save(null)}>
               {null}
@@ -93,6 +102,18 @@ export const Repository = ({
     </section>
   );
 };
+
+/** Before there is a connection that a repository could be chosen by. */
+const Unconnected = ({ may, organization }: { may: boolean; organization: string }) =>
+  may && (
+    <section class="panel pad stack">
+      <h2>Version control</h2>
+      <p class="soft">
+        To start runs from pushes, <a href={hrefOf({ view: 'version-control', organization })}>connect a provider</a>{' '}
+        first. Its repositories are offered here then.
+      </p>
+    </section>
+  );
 
 const Check = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const words = useSignal('');
@@ -127,7 +148,8 @@ const Seen = ({
   const live = useLive(
     `seen/${workspace.id}`,
     () => call<Resource<'configuration-versions'>[]>('GET', path),
-    () => 10_000,
+    // Right after connecting, the first commit is a moment away.
+    ({ data }) => (data[0] && data[0].attributes.status !== 'fetching' ? 10_000 : 1_000),
   );
   const version = live.value?.data[0]?.attributes;
   const ingress = live.value?.included?.find(({ type }) => type === 'ingress-attributes')?.attributes;

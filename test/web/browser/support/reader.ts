@@ -13,8 +13,11 @@ const complaints: string[] = [];
 const open: Page[] = [];
 
 /** Before the first test of a file (file.ts). */
-export const openBrowser = async (): Promise<void> => {
-  browser = await startBrowser(inject('browser') as Found);
+export const openBrowser = (): Promise<void> => openBrowserOf(inject('browser') as Found);
+
+/** For tests of another project, which find a browser themselves. */
+export const openBrowserOf = async (found: Found): Promise<void> => {
+  browser = await startBrowser(found);
 };
 export const closeBrowser = async (): Promise<void> => browser?.close();
 

@@ -1,0 +1,98 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { change } from '../../session.ts';
+
+/** What of a repository starts runs of a workspace. */
+
+type Workspace = Resource<'workspaces'>;
+type Mode = 'always' | 'files' | 'patterns' | 'tags';
+
+const modes: (readonly [Mode, string])[] = [
+  ['always', 'every push to the branch'],
+  ['files', 'pushes that change files in the working directory'],
+  ['patterns', 'pushes that change files that match patterns'],
+  ['tags', 'new tags'],
+];
+
+const modeOf = ({ attributes }: Workspace): Mode => {
+  if (attributes['vcs-repo']?.['tags-regex']) return 'tags';
+  if (!attributes['file-triggers-enabled']) return 'always';
+  return attributes['trigger-patterns'].length > 0 ? 'patterns' : 'files';
+};
+
+const linesOf = (data: FormData, name: string): string[] =>
+  (textOf(data, name) ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+const settingsOf = (mode: Mode, data: FormData) => ({
+  'file-triggers-enabled': mode === 'files' || mode === 'patterns',
+  'trigger-prefixes': mode === 'files' ? linesOf(data, 'trigger-prefixes') : [],
+  'trigger-patterns': mode === 'patterns' ? linesOf(data, 'trigger-patterns') : [],
+  'speculative-enabled': data.has('speculative-enabled'),
+  'vcs-repo': {
+    'tags-regex': mode === 'tags' ? textOf(data, 'tags-regex') : null,
+    'ingress-submodules': data.has('ingress-submodules'),
+  },
+});
+
+export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChange(): void }) => {
+  const { attributes } = workspace;
+  const mode = useSignal<Mode>(modeOf(workspace));
+  const submit = async (data: FormData) => {
+    await change(`/workspaces/${workspace.id}`, 'workspaces', settingsOf(mode.value, data));
+    onChange();
+  };
+  return (
+    <Form submit="Save triggers" onSubmit={submit}>
+      <Select
+        label="Runs are started by"
+        name="mode"
+        options={modes}
+        value={mode.value}
+        onChange={(value) => (mode.value = value as Mode)}
+      />
+      {mode.value === 'files' && (
+        <Text
+          label="Other folders"
+          name="trigger-prefixes"
+          lines={2}
+          value={attributes['trigger-prefixes'].join('\n')}
+          hint="One a line, from the repository's root, for example modules/network. Without a working directory and other folders, every push counts."
+        />
+      )}
+      {mode.value === 'patterns' && (
+        <Text
+          label="Patterns"
+          name="trigger-patterns"
+          lines={3}
+          required
+          value={attributes['trigger-patterns'].join('\n')}
+          hint="One a line, from the repository's root, for example /modules/**/*. The working directory does not count by itself."
+        />
+      )}
+      {mode.value === 'tags' && (
+        <Text
+          label="Tag expression"
+          name="tags-regex"
+          required
+          value={attributes['vcs-repo']?.['tags-regex'] ?? ''}
+          hint="A regular expression that matches anywhere in the tag, for example ^v\d+. Pushes to the branch start no runs."
+        />
+      )}
+      <Choice
+        name="speculative-enabled"
+        label="Plan pull requests"
+        checked={attributes['speculative-enabled']}
+        hint="A plan runs the code of everyone who can push a branch, with the workspace's variables."
+      />
+      <Choice
+        name="ingress-submodules"
+        label="Include submodules"
+        checked={attributes['vcs-repo']?.['ingress-submodules'] ?? false}
+      />
+    </Form>
+  );
+};
