@@ -11,8 +11,9 @@ const identifier = 'acme/chaos';
 const followerCount = 2;
 /** Each one is a run of Terraform in every follower. */
 const maxPushes = 12;
-const sha = (n: number): string => n.toString(16).padStart(40, 'c');
-const numberOf = (commit: string): number => Number.parseInt(commit.replace(/^c+/, '') || '0', 16);
+/** Decimal digits, which the letters before them cannot be. */
+const sha = (n: number): string => String(n).padStart(40, 'c');
+const numberOf = (commit: string): number => Number(commit.replace(/^c+/, ''));
 
 interface Settings {
   client(): Client;
