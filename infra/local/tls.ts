@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivately } from './secrets.ts';
@@ -47,7 +47,9 @@ const make = async (
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const validity = { notBeforeDate: new Date(Date.now() - day), notAfterDate: new Date(Date.now() + 820 * day) };
   const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', ...validity } as const;
-  const ca = await generate([{ name: 'commonName', value: 'stepform local authority' }], {
+  // Of its own name: who trusts another folder's authority would be told that this one's signatures are wrong.
+  const authority = `stepform local authority ${randomBytes(4).toString('hex')}`;
+  const ca = await generate([{ name: 'commonName', value: authority }], {
     ...common,
     extensions: [
       { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },

@@ -5,6 +5,7 @@ import type { SharedProvider } from '../../functions/protocols/runner.ts';
 import type { SharedPackage } from '../../functions/shared-providers/records.ts';
 import { type ProviderRegistry, startProviderRegistry } from '../support/provider-registry.ts';
 import { startRunnerApi } from '../support/runner-api.ts';
+import { undoAfterFile } from '../support/undo.ts';
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 let registry: ProviderRegistry;
@@ -21,7 +22,9 @@ const addressOf = (type: string) => `${registry.host}/acme/${type}`;
 beforeAll(async () => {
   runner = await startRunnerApi();
   registry = await startProviderRegistry();
-  setDefaultCACertificates([...getCACertificates(), readFileSync(registry.caFile, 'utf8')]);
+  const before = getCACertificates();
+  undoAfterFile(() => setDefaultCACertificates(before));
+  setDefaultCACertificates([...before, readFileSync(registry.caFile, 'utf8')]);
   const { keys } = await import('../../functions/store/keys.ts');
   const { get, update } = await import('../../functions/store/table.ts');
   const keyOf = (type: string) => keys.sharedProvider(addressOf(type), version, platform);
