@@ -39,7 +39,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Tests wait for platforms and pages for more than a third of their time: so many keep two cores busy.
-    maxWorkers: 5,
+    maxWorkers: 4,
     reporters: ['default', new SecondTries(), new SkippedPage()],
     projects: [
       {
