@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { type Resource, related } from '../../../client/client.ts';
 import { isOutOfReach } from '../../../client/vcs-repo.ts';
 import { useLive } from '../../live.ts';
@@ -145,11 +145,12 @@ const Seen = ({
   identifier: string;
 }) => {
   const path = `/workspaces/${workspace.id}/configuration-versions?page[size]=1&include=ingress_attributes`;
+  const looks = useRef(0);
   const live = useLive(
     `seen/${workspace.id}`,
     () => call<Resource<'configuration-versions'>[]>('GET', path),
-    // Right after connecting, the first commit is a moment away.
-    ({ data }) => (data[0] && data[0].attributes.status !== 'fetching' ? 10_000 : 1_000),
+    // Right after connecting, the first commit is a moment away; later it may never come.
+    ({ data }) => ((data[0] && data[0].attributes.status !== 'fetching') || ++looks.current > 15 ? 10_000 : 1_000),
   );
   const version = live.value?.data[0]?.attributes;
   const ingress = live.value?.included?.find(({ type }) => type === 'ingress-attributes')?.attributes;
