@@ -14,7 +14,7 @@ import {
 } from '../../e2e/support/world.ts';
 import { policyFiles } from '../../support/policies.ts';
 import { giteaBinary } from '../gitea/binary.ts';
-import { bringForward } from '../gitea/bring-forward.ts';
+import { bringForward, expireArchive } from '../gitea/bring-forward.ts';
 import { FollowingGitea } from '../gitea/following.ts';
 import type { Gitea } from '../gitea/gitea.ts';
 import { ForgeProxy } from '../gitea/proxy.ts';
@@ -91,6 +91,18 @@ describe.skipIf(!binary)('a workspace without queue-all-runs', () => {
     const run = await untilFinal(await start(workspace));
     expect([(await following.ingressOf(run))['commit-sha'], run.attributes.status]).toEqual([sha, 'applied']);
     await untilCurrent(workspace, sha);
+  });
+
+  it('has a commit fetched again whose archive has expired', async () => {
+    const identifier = await gitea.repository(newName('expired'), { 'main.tf': resources(['a']) });
+    const workspace = await following.follow(identifier, { 'queue-all-runs': false, 'auto-apply': true });
+    const sha = await headOf(identifier);
+    await untilCurrent(workspace, sha);
+    const version = related(await client.get(`/workspaces/${workspace.id}`), 'current-configuration-version');
+    await expireArchive(String(version));
+    const run = await untilFinal(await start(workspace));
+    expect([(await following.ingressOf(run))['commit-sha'], run.attributes.status]).toEqual([sha, 'applied']);
+    expect(related(run, 'configuration-version')).toBe(version);
   });
 });
 

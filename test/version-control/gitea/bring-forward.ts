@@ -1,3 +1,5 @@
+import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import type { ConfigurationVersion } from '../../../functions/configurations/records.ts';
 import { sweep } from '../../e2e/support/environments.ts';
 import { operate } from '../../e2e/support/operator.ts';
 import { platform } from '../../e2e/support/world.ts';
@@ -14,4 +16,21 @@ export const bringForward = async (): Promise<void> => {
     }
   }
   await sweep();
+};
+
+/** Makes a configuration version as old as one whose archive the bucket has deleted: only an operator can. */
+export const expireArchive = async (versionId: string): Promise<void> => {
+  operate(platform);
+  const { objectSize } = await import('../../../functions/store/bucket.ts');
+  const { keys } = await import('../../../functions/store/keys.ts');
+  const { get, update } = await import('../../../functions/store/table.ts');
+  const key = keys.configurationVersion(versionId);
+  const version = await get<ConfigurationVersion>(key);
+  if (!version?.archive) throw new Error(`${versionId} has no archive`);
+  const s3 = new S3Client({ endpoint: platform.awsEndpointUrl, forcePathStyle: true });
+  await s3.send(new DeleteObjectCommand({ Bucket: platform.bucketName, Key: version.archive.key }));
+  if ((await objectSize(version.archive.key)) !== undefined) throw new Error('The archive is still there.');
+  const longAgo = new Date(Date.now() - 3 * 86_400_000).toISOString();
+  await update(key, { set: { createdAt: longAgo } });
+  await update(keys.commitArchive(String(version.commitArchive)), { set: { since: longAgo } });
 };
