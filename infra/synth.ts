@@ -155,10 +155,8 @@ const hashSources = async (): Promise<string> => {
     .concat(['package-lock.json', 'npm-shrinkwrap.json', 'cdk.json'].map((name) => join(root, name)).filter(existsSync))
     .sort();
   // The image is built for this machine unless told otherwise.
-  const sum = createHash('sha256').update(`${process.version}\0${process.arch}\0`);
-  // One after the other: 1,600 small files at once take four times as long.
-  for (const file of files) sum.update(file).update('\0').update(readFileSync(file)).update('\0');
-  return sum.digest('hex');
+  // Read one after the other: 1,600 small files at once take four times as long.
+  return hash(process.version, process.arch, ...files.flatMap((file) => [file, readFileSync(file)]));
 };
 
 /** The command line's own keys differ from command to command and change nothing here. */

@@ -25,6 +25,13 @@ const reach = async (session: Session, named: string | undefined): Promise<Recor
     : { 'oauth-token-id': related(by, 'oauth-tokens') };
 };
 
+/** Connects a workspace to a repository, or to none. @returns the workspace */
+const connectTo = async ({ client }: Session, { id }: Resource, repository: object | null): Promise<Resource> => {
+  const attributes = { 'vcs-repo': repository };
+  const { data } = await client.call('PATCH', `/workspaces/${id}`, { data: { type: 'workspaces', attributes } });
+  return data;
+};
+
 const follow: Command = {
   name: 'vcs follow',
   about: 'Connect a workspace to a repository',
@@ -49,9 +56,7 @@ const follow: Command = {
       ...(call.flag('submodules') ? { 'ingress-submodules': true } : {}),
       ...by,
     };
-    const { data } = await session.client.call('PATCH', `/workspaces/${workspace.id}`, {
-      data: { type: 'workspaces', attributes: { 'vcs-repo': repository } },
-    });
+    const data = await connectTo(session, workspace, repository);
     if (call.flag('json')) return printJson({ data });
     const name = plain(workspace.attributes.name);
     // As the platform decides it (queue-all-runs).
@@ -76,15 +81,15 @@ const unfollow: Command = {
   about: 'Disconnect a workspace from its repository',
   options: ofWorkspace,
   run: async (call, session) => {
-    const { id, attributes } = await session.workspace();
-    const { data } = await session.client.call('PATCH', `/workspaces/${id}`, {
-      data: { type: 'workspaces', attributes: { 'vcs-repo': null } },
-    });
+    const workspace = await session.workspace();
+    const data = await connectTo(session, workspace, null);
     if (call.flag('json')) return printJson({ data });
-    const identifier = attributes['vcs-repo-identifier'];
-    const name = plain(attributes.name);
+    const identifier = workspace.attributes['vcs-repo-identifier'];
+    const name = plain(workspace.attributes.name);
     print(
-      identifier ? `Workspace ${name} no longer follows ${plain(identifier)}.` : `Workspace ${name} follows nothing.`,
+      identifier
+        ? `Workspace ${name} no longer follows ${plain(identifier)}.`
+        : `Workspace ${name} does not follow a repository.`,
     );
   },
 };

@@ -168,7 +168,7 @@ const rotate: Command = {
 
 const disconnect: Command = {
   name: 'vcs disconnect',
-  about: 'Delete a connection and its webhooks; its workspaces follow nothing any more',
+  about: 'Delete a connection and its webhooks, and disconnect its workspaces',
   takes: '<connection>',
   options: { ...ofOrganization, yes: { about: 'do not ask', short: 'y' } },
   run: async (call, session) => {

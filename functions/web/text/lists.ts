@@ -1,4 +1,11 @@
-/** How lists are searched and sorted. */
+/** How lists are written, searched and sorted. */
+
+/** One entry a line, because entries may contain commas; none for an empty text. */
+export const linesOf = (text: string | undefined): string[] =>
+  (text ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 /** Words of a search, in lower case; none for an empty text. */
 export const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/).filter(Boolean);

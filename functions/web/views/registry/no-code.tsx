@@ -5,6 +5,7 @@ import { may } from '../../organization.ts';
 import { Loaded, Notice } from '../../parts/basics.tsx';
 import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { call, change, create, related } from '../../session.ts';
+import { linesOf } from '../../text/lists.ts';
 import {
   type Details,
   detailsOf,
@@ -74,13 +75,6 @@ const isLimitable = ({ name, type, sensitive }: Input, noCode: NoCode | undefine
   noCode?.options.some(({ attributes }) => attributes['variable-name'] === name) === true;
 
 const prefix = 'options ';
-
-/** One per line, because values may contain commas. */
-const linesOf = (text: string | undefined): string[] =>
-  (text ?? '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
 
 const Settings = ({ noCode, details, module, address, onChange }: Props & ViewData) => {
   const saved = useSignal(false);

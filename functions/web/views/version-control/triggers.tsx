@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
 import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
 import { change } from '../../session.ts';
+import { linesOf } from '../../text/lists.ts';
 
 /** What of a repository starts runs of a workspace. */
 
@@ -21,16 +22,10 @@ const modeOf = ({ attributes }: Workspace): Mode => {
   return attributes['trigger-patterns'].length > 0 ? 'patterns' : 'files';
 };
 
-const linesOf = (data: FormData, name: string): string[] =>
-  (textOf(data, name) ?? '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
-
 const settingsOf = (mode: Mode, data: FormData) => ({
   'file-triggers-enabled': mode === 'files' || mode === 'patterns',
-  'trigger-prefixes': mode === 'files' ? linesOf(data, 'trigger-prefixes') : [],
-  'trigger-patterns': mode === 'patterns' ? linesOf(data, 'trigger-patterns') : [],
+  'trigger-prefixes': mode === 'files' ? linesOf(textOf(data, 'trigger-prefixes')) : [],
+  'trigger-patterns': mode === 'patterns' ? linesOf(textOf(data, 'trigger-patterns')) : [],
   'speculative-enabled': data.has('speculative-enabled'),
   'vcs-repo': {
     'tags-regex': mode === 'tags' ? textOf(data, 'tags-regex') : null,
@@ -60,7 +55,7 @@ export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChan
           name="trigger-prefixes"
           lines={2}
           value={attributes['trigger-prefixes'].join('\n')}
-          hint="One a line, from the repository's root, for example modules/network. Without a working directory and other folders, every push counts."
+          hint="One per line, from the repository's root, for example modules/network. Without a working directory and other folders, every push counts."
         />
       )}
       {mode.value === 'patterns' && (
@@ -70,7 +65,7 @@ export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChan
           lines={3}
           required
           value={attributes['trigger-patterns'].join('\n')}
-          hint="One a line, from the repository's root, for example /modules/**/*. The working directory does not count by itself."
+          hint="One per line, from the repository's root, for example /modules/**/*. The working directory does not count by itself."
         />
       )}
       {mode.value === 'tags' && (
