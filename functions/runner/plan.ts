@@ -118,7 +118,7 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   if (failed) throw failed.reason;
   phase.afterwards.add('provider-schemas', () => writePlanSchemas(files, schemas));
   return timings.measure('upload', async () => {
-    const upload = fileBody(files.planJson).then((body) => artifacts.put('plan-json', body));
+    const upload = fileBody(files.planJson).then((body) => artifacts.enclose('plan-json', body));
     upload.catch(() => {});
     const json = await readJson<PlanJson>(files.planJson);
     await Promise.all([upload, storeRedacted(phase, json, schemas)]);
@@ -151,5 +151,5 @@ const storeRedacted = async (phase: Phase, json: PlanJson, schemas: ProviderSche
   const { redactPlan } = await import('./redact.ts');
   const shown = needsSchemas(phase) ? await schemas.of(json) : noSchemas;
   const redacted = redactPlan(json, shown, (value) => phase.maskedJson(value));
-  await phase.artifacts.put('plan-json-redacted', Buffer.from(JSON.stringify(redacted)));
+  await phase.artifacts.enclose('plan-json-redacted', Buffer.from(JSON.stringify(redacted)));
 };
