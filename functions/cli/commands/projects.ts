@@ -1,5 +1,6 @@
 import type { Resource } from '../../client/client.ts';
 import { type Call, type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
+import { confirmByName } from '../confirm.ts';
 import { CommandError, exit } from '../exit.ts';
 import { nearest } from '../nearest-word.ts';
 import { bold, dim, plain } from '../paint.ts';
@@ -12,7 +13,10 @@ type Kind = 'projects' | 'varsets';
 
 const maxListed = 10_000;
 
-const words = { projects: ['project', 'projects'], varsets: ['variable set', 'variable-sets'] } as const;
+const words = {
+  projects: ['project', 'projects', ''],
+  varsets: ['variable set', 'variable-sets', ' with its variables'],
+} as const;
 
 const listOf = async (session: Session, kind: Kind): Promise<Resource[]> =>
   (await session.client.some(`/organizations/${encodeURIComponent(await session.organization())}/${kind}`, maxListed))
@@ -41,7 +45,7 @@ export const findProject = (session: Session, name: string): Promise<Resource> =
 export const findVariableSet = (session: Session, name: string): Promise<Resource> => find(session, 'varsets', name);
 
 const commandsOf = (kind: Kind): Command[] => {
-  const [what, group] = words[kind];
+  const [what, group, contents] = words[kind];
   const list: Command = {
     name: `${group} list`,
     about: `List the ${what}s of an organization`,
@@ -79,12 +83,14 @@ const commandsOf = (kind: Kind): Command[] => {
     name: `${group} delete`,
     about: `Delete a ${what}`,
     takes: '<name>',
-    options: ofOrganization,
+    options: { ...ofOrganization, yes: { about: 'do not ask', short: 'y' } },
     run: async (call, session) => {
       const { id, attributes } = await find(session, kind, call.required(0));
+      const { name } = attributes;
+      if (!call.flag('yes')) await confirmByName(`Delete ${what} ${plain(name)}${contents}?`, name);
       await session.client.call('DELETE', `/${kind}/${id}`);
       if (call.flag('json')) return printJson({ data: null });
-      print(`Deleted ${what} ${plain(attributes.name)}.`);
+      print(`Deleted ${what} ${plain(name)}.`);
     },
   };
   return [list, create, remove];
