@@ -2,7 +2,7 @@ import { ApiError, ForeignServerError, UnreachableError } from '../client/client
 import { CommandError, type ExitCode, exit } from './exit.ts';
 import { reasonOf } from './network-timeout.ts';
 import { program } from './program.ts';
-import type { Session } from './session.ts';
+import type { Credentials } from './session.ts';
 
 /** Errors as messages and exit codes. */
 
@@ -28,16 +28,14 @@ const connectionFailure = (error: TypeError): string => {
 const foreign = ({ url }: ForeignServerError): string =>
   `${url} responds, but not with HCP Terraform’s API. Check the address: --host, TFE_ADDRESS or the cloud block`;
 
-type Credentials = Session['credentials'];
-
 /** The environment's token goes before a stored one: with it, signing in would not help. */
-const tokenAdvice = (credentials: Credentials): string => {
+const tokenAdvice = (credentials: Credentials | undefined): string => {
   const login = `${program} login${credentials ? ` ${credentials.host}` : ''}`;
   if (credentials?.from !== 'TFE_TOKEN') return `Your token has expired or was revoked. Sign in again: ${login}`;
   return `TFE_TOKEN is no valid token of ${credentials.host}. Set another one, or unset it and sign in: ${login}`;
 };
 
-const errorsOf = ({ status, errors, message }: ApiError, credentials: Credentials): Failure['errors'] => {
+const errorsOf = ({ status, errors, message }: ApiError, credentials: Credentials | undefined): Failure['errors'] => {
   if (status !== 401) return errors.length ? errors : [{ title: message }];
   return [{ title: tokenAdvice(credentials) }];
 };

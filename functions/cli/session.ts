@@ -24,6 +24,12 @@ interface Call {
   text(name: string): string | undefined;
 }
 
+/** Host and source of a token. */
+export interface Credentials {
+  host: string;
+  from: string;
+}
+
 /** Server, organization and workspace of a command, resolved on first use: commands need not give what they do not use. */
 export class Session {
   readonly #call: Call;
@@ -31,18 +37,23 @@ export class Session {
   /** Folder of the Terraform files. */
   readonly folder: string;
   readonly local: LocalPlatform | undefined;
-  /** What the requests were signed with, for messages; undefined before the first request. */
-  credentials: { host: string; from: string } | undefined;
+  readonly #used: { credentials?: Credentials };
 
-  constructor(call: Call, folder = '.') {
+  constructor(call: Call, folder = '.', used = {}) {
     this.#call = call;
+    this.#used = used;
     this.folder = folder;
     this.local = findLocalPlatform();
   }
 
   /** For another folder. */
   in(folder: string): Session {
-    return new Session(this.#call, folder);
+    return new Session(this.#call, folder, this.#used);
+  }
+
+  /** Of the last client, for messages. */
+  get credentials(): Credentials | undefined {
+    return this.#used.credentials;
   }
 
   get #block(): CloudBlock {
@@ -65,7 +76,7 @@ export class Session {
       trustOwnAuthority();
       const { address } = this;
       const { token, from } = findToken(address, this.local);
-      this.credentials = { host: address.host, from };
+      this.#used.credentials = { host: address.host, from };
       this.#client = new Client(address.url, token, userAgent());
     }
     return this.#client;

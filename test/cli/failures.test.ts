@@ -92,3 +92,12 @@ it('does not delete a variable set without a confirmation', async () => {
   expect((await failureOfCommand('variable-sets', 'delete', 'aws', '-o', 'acme', '--yes')).text).toBe('it succeeded');
   expect(requests).toContain('DELETE /api/v2/varsets/varset-1');
 });
+
+it('refuses to confirm a run that has ended', async () => {
+  const run = { id: 'run-1', type: 'runs', attributes: { status: 'canceled', actions: {}, permissions: {} } };
+  const requests = answering(() => json({ data: run }));
+  const failure = await failureOfCommand('runs', 'confirm', 'run-1');
+  expect(failure.code).toBe(exit.notNow);
+  expect(failure.text).toContain('No actions are available now');
+  expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
+});
