@@ -68,13 +68,21 @@ it('on a phone all buttons of a variable list are on screen', async () => {
   }
 });
 
-it('on a phone the decision bar leaves room for the plan, and links are large enough to tap', async () => {
+it('on a phone the decision bar leaves room for the plan and is not printed, and links are large enough to tap', async () => {
   const workspace = await newWorkspace();
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a', 'b', 'c', 'd']) }));
   const page = await visit(runPath(workspace.attributes.name, run.id), { viewport: { width: 390, height: 844 } });
   await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
   const bar = await page.locator('.act.at-hand').boundingBox();
   expect(bar?.height).toBeLessThan(844 / 5);
+  const address = page.getByText('terraform_data.a', { exact: true }).filter({ visible: true });
+  await address.first().waitFor();
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.locator('.act.at-hand, .top, main button, main textarea').filter({ visible: true }).count()).toBe(
+    0,
+  );
+  expect(await address.count()).toBeGreaterThan(0);
+  await page.emulateMedia({ media: 'screen' });
   await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/runs`);
   const entry = page.getByRole('main').getByRole('listitem').getByRole('link').first();
   await entry.waitFor();
