@@ -16,6 +16,15 @@ const pagePath = /^\/environments(\/(builds|templates))?(?=\/api\/)/;
 /** On the web page's origin only the header is accepted: no other site can make a browser send it. */
 const isOfPage = ({ requestContext }: APIGatewayProxyEventV2): boolean => pagePath.test(requestContext.http.path);
 
+/** A cookie that no client of ours encoded is as good as an unknown token. */
+const decoded = (cookie: string): string => {
+  try {
+    return decodeURIComponent(cookie);
+  } catch {
+    return cookie;
+  }
+};
+
 /** Places of a token, in the order of Coder's own server; those in the query are removed, so that no log contains them. */
 const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   if (isOfPage(event)) return event;
@@ -23,7 +32,7 @@ const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   const cookie = event.cookies?.find((pair) => pair.startsWith(`${tokenName}=`))?.slice(tokenName.length + 1);
   const { authorization } = event.headers;
   const token =
-    (cookie && decodeURIComponent(cookie)) ||
+    (cookie && decoded(cookie)) ||
     query.get(tokenName) ||
     event.headers['coder-session-token'] ||
     authorization?.replace(/^Bearer +/i, '') ||

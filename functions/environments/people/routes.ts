@@ -49,14 +49,20 @@ const organization = async (call: Call, named = call.request.params.organization
 };
 
 const people = async ({ principal, request }: Call) => {
-  const search = searchIn(request, ['', 'status', 'role', 'name', 'email']);
-  const words = search.get('') ?? search.get('name') ?? '';
+  const search = searchIn(request, ['', 'status', 'name', 'email']);
+  const words = search.get('') ?? '';
   const { limit, offset } = pageIn(request);
-  const users = (await listPeople(principal)).filter(({ username, email }) =>
-    `${username} ${email}`.toLowerCase().includes(words),
+  const users = (await listPeople(principal)).filter(
+    ({ username, email }) =>
+      `${username} ${email}`.toLowerCase().includes(words) &&
+      username.toLowerCase().includes(search.get('name') ?? '') &&
+      email.toLowerCase().includes(search.get('email') ?? '') &&
+      // Nobody is suspended or dormant.
+      (search.get('status') ?? 'active') === 'active',
   );
   const page = users.slice(offset, offset + limit);
-  return ok({ users: await Promise.all(page.map(userDocument)), count: users.length });
+  const documents = await Promise.all(page.map((user) => userDocument(user, principal.userId)));
+  return ok({ users: documents, count: users.length });
 };
 
 const tokenDeed = (action: string) => ({
@@ -123,10 +129,12 @@ const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
 export const peopleRoutes: Route[] = [
   route('POST', '/authcheck', postAuthorizationCheck),
   route('POST', '/users/logout', logout),
-  route('GET', '/users', people),
+  route('GET', '/users', people, { query: ['q', 'limit', 'offset'] }),
   route('GET', '/organizations', organizations),
   route('GET', '/organizations/{organization}', (call) => organization(call)),
-  route('GET', '/users/{user}', async (call) => ok(await userDocument(await visiblePerson(call)))),
+  route('GET', '/users/{user}', async (call) =>
+    ok(await userDocument(await visiblePerson(call), call.principal.userId)),
+  ),
   route('GET', '/users/{user}/organizations', async (call) => {
     await self(call);
     return organizations(call);
