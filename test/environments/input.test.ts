@@ -38,6 +38,11 @@ describe('unknown input', () => {
     }
   });
 
+  it('lists tokens of all users for nobody', async () => {
+    expect((await world.call('GET', '/users/me/keys/tokens?include_all=false')).status).toBe(200);
+    expect((await world.call('GET', '/users/me/keys/tokens?include_all=true')).status).toBe(400);
+  });
+
   it('in the cookie of a session is 401', async () => {
     for (const cookie of ['%', '%ff', 'a b']) {
       expect(

@@ -2,8 +2,8 @@ import { secretOf } from '../../api/bearer.ts';
 import { withAuditInAllOrganizations } from '../../audit/trail.ts';
 import { removeSession } from '../../people/accounts/tokens.ts';
 import { json, noContent, ok } from '../host/answers.ts';
-import { pageIn, searchIn } from '../host/body.ts';
-import { CoderError, notFound } from '../host/errors.ts';
+import { flagIn, pageIn, searchIn } from '../host/body.ts';
+import { CoderError, invalid, notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { postAuthorizationCheck } from './authorization-check.ts';
 import { findOwn, forget, issueKey, listOwn, readNewToken, tokenDocument } from './tokens.ts';
@@ -109,6 +109,7 @@ const readKey = async (call: Call) => {
 
 const listKeys = async (call: Call) => {
   const user = await self(call);
+  if (flagIn(call.request, 'include_all')) throw invalid('include_all', 'Tokens are shown to their own user only.');
   return ok((await listOwn(user.id)).map((token) => tokenDocument(token, user.username)));
 };
 
@@ -146,7 +147,7 @@ export const peopleRoutes: Route[] = [
   route('GET', '/users/{user}/keys/tokens/tokenconfig', async () =>
     ok({ max_token_lifetime: maxLifetimeMs * 1_000_000 }),
   ),
-  route('GET', '/users/{user}/keys/tokens', listKeys),
+  route('GET', '/users/{user}/keys/tokens', listKeys, { query: ['include_all'] }),
   route('POST', '/users/{user}/keys/tokens', newToken),
   route('GET', '/users/{user}/keys/tokens/{key}', readKey),
   route('GET', '/users/{user}/keys/{key}', readKey),
