@@ -3,6 +3,7 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { admit } from '../../api/admission.ts';
 import type { Answer } from '../../api/answer.ts';
 import { readRequest } from '../../api/request.ts';
+import { isTooLarge } from '../../api/response-size.ts';
 import { authority } from '../../public-api/authority.ts';
 import { logError } from '../../store/log.ts';
 import { json } from './answers.ts';
@@ -52,6 +53,8 @@ const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   return { ...event, rawPath: path, requestContext: { ...event.requestContext, http: { ...http, path } } };
 };
 
+const tooLarge = new CoderError(400, 'The response is larger than 6 MB, the maximum.', 'Request less with limit or q.');
+
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   const coderError = coderErrorOf(error);
   if (!coderError) {
@@ -81,6 +84,7 @@ export const serve = (routes: Route[]) => {
       if (refusal) throw new CoderError(429, "You've been rate limited. Wait a second, then retry.");
       // The router returns a response, or a promise of one.
       const answer = (await router(event, context, { signal: new AbortController().signal })) as Answer;
+      if (event.requestContext.http.method === 'GET' && isTooLarge(answer)) throw tooLarge;
       return { ...answer, headers: { ...answer.headers, ...headers } };
     } catch (error) {
       return errorAnswer(error, apiEvent);
