@@ -9,16 +9,16 @@ import type { Browser as Found } from './find-browser.ts';
 
 export { client, organization, platform };
 
-let browser: Browser;
+let browser: Browser | undefined;
 const complaints: string[] = [];
 const open: Page[] = [];
 
-/** Before the first test of a file (file.ts). */
+/** Before the first test of a file (file.ts): those that share a process share a browser, which ends with it. */
 export const openBrowser = (): Promise<void> => openBrowserOf(inject('browser') as Found);
 
 /** For tests of another project, which find a browser themselves. */
 export const openBrowserOf = async (found: Found): Promise<void> => {
-  browser = await startBrowser(found);
+  if (!browser?.isConnected()) browser = await startBrowser(found);
 };
 export const closeBrowser = async (): Promise<void> => browser?.close();
 
@@ -32,6 +32,7 @@ export const closePages = async (): Promise<void> => {
 const provoked = /^Failed to load resource: the server responded with a status of (400|401|403|404|409|412|422)/;
 
 export const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
+  if (!browser) throw new Error('no browser was opened');
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
     locale: 'en-GB',
