@@ -48,6 +48,28 @@ export const startNext = async (workspaceId: string): Promise<void> => {
   }
 };
 
+/**
+ * {@link startNext} for callers that have released no lock: writes nothing while a run is under way, which starts the next one
+ * when it ends. 2 reads then, and 1 write if it thought that nobody waits.
+ */
+export const startIfFree = async (workspaceId: string): Promise<void> => {
+  if (!(await isUnderWay(workspaceId))) await startNext(workspaceId);
+};
+
+/**
+ * False also for a current run that has ended, or whose execution may wait to be resumed: its caller may have stopped before
+ * it did that.
+ */
+const isUnderWay = async (workspaceId: string): Promise<boolean> => {
+  const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
+  if (!lock) return false;
+  if (lock.kind !== 'run') return true;
+  if (lock.alone && !(await tellHolder(workspaceId, lock.runId))) return false;
+  const holder = await getRun(lock.runId);
+  if (!holder?.current || isFinal(holder.status)) return false;
+  return holder.wait?.state !== 'Pending' && holder.wait?.state !== 'Confirmed';
+};
+
 const lockFor = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(workspaceId), {
     set: { lock: { kind: 'run', runId, at: new Date().toISOString() } },
@@ -78,7 +100,7 @@ export const takeTurn = async ({ id, workspaceId }: Run): Promise<boolean> => {
 
 /**
  * Locks a free workspace without other queued runs: when this run ends, the queue need not be read. A later run
- * removes the mark before it waits ({@link startNext}), in the same item that decides the end.
+ * removes the mark before it waits ({@link startIfFree}), in the same item that decides the end.
  */
 const lockAlone = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(workspaceId), {
@@ -192,23 +214,12 @@ export const leaveQueue = async (run: Run): Promise<void> => {
   await Promise.all([remove(queueEntry(run)), remove(keys.openRun(run.organization, run.createdAt, run.id))]);
   const before = await giveBack(run.workspaceId, run.id, run);
   if (isAlone(before)) return;
-  if (before || (await mayStart(run.workspaceId))) await startNext(run.workspaceId);
+  if (before) await startNext(run.workspaceId);
+  else await startIfFree(run.workspaceId);
 };
 
 const isAlone = (workspace: Workspace | undefined): boolean =>
   workspace?.lock?.kind === 'run' && !!workspace.lock.alone;
-
-/**
- * Whether the next run may have to be started although no lock was released: the workspace is unlocked, or the caller
- * that locked it stopped before it marked the run current or resumed its execution, and is retried now.
- */
-const mayStart = async (workspaceId: string): Promise<boolean> => {
-  const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
-  if (!lock) return true;
-  if (lock.kind !== 'run') return false;
-  const holder = await getRun(lock.runId);
-  return !holder?.current || holder.wait?.state === 'Pending' || holder.wait?.state === 'Confirmed';
-};
 
 /** Marks a workspace before its lock is released, so that the sweep starts the queue if the caller stops before that. */
 export const startDue = (workspaceId: string) => dueIn(workspaceId, 60);

@@ -3,7 +3,7 @@ import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { environment } from '../environment.ts';
-import { type DirectCall, directCall } from './direct-calls.ts';
+import { type DirectCalls, directCalls } from './direct-calls.ts';
 
 /**
  * Signed calls without an SDK client: S3 and KMS need a handful of operations, and their clients would weigh more in
@@ -90,14 +90,14 @@ const attemptSigned = async (service: string, url: string, call: Call, sending: 
 };
 
 const attemptDirectly = async (
-  direct: DirectCall,
+  calls: DirectCalls,
   service: string,
   url: string,
   { method, headers = {}, body }: Call,
   { maxBytes = Infinity, timeoutMs = defaultTimeoutMs }: SendOptions,
 ): Promise<AwsResponse> => {
   const { pathname, search } = new URL(url);
-  const reply = await direct({ service, method, path: pathname + search, headers, body, timeoutMs });
+  const reply = await calls.request({ service, method, path: pathname + search, headers, body, timeoutMs });
   const isTooLarge = method !== 'HEAD' && reply.body.length > maxBytes;
   return isTooLarge ? { ...reply, body: Buffer.alloc(0) } : reply;
 };
@@ -122,8 +122,8 @@ export const send = async (
   for (let tries = 1; ; tries++) {
     const last = tries >= maxTries;
     try {
-      const reply = await (directCall
-        ? attemptDirectly(directCall, service, url, call, sending)
+      const reply = await (directCalls
+        ? attemptDirectly(directCalls, service, url, call, sending)
         : attemptSigned(service, url, call, { ...sending, region }));
       if (last || !isPassing(reply)) return reply;
     } catch (error) {

@@ -12,8 +12,6 @@ export interface DirectRequest {
   path: string;
   headers: Record<string, string>;
   body?: string | Uint8Array;
-  /** What the body says, for who takes it without reading text; binary values are byte arrays. */
-  input?: object;
   /** Time limit of the call. */
   timeoutMs?: number;
 }
@@ -23,15 +21,27 @@ export interface DirectReply {
   /** Names in lower case. */
   headers: Record<string, string>;
   body: Buffer;
-  /** What the body says, nobody else's, where the request had an input; binary values are byte arrays. */
-  output?: object;
 }
 
-/** Rejects like a connection that ends without a response. */
-export type DirectCall = (request: DirectRequest) => Promise<DirectReply>;
+/** `name` is the error's code. */
+export interface TableRefusal extends Error {
+  /** HTTP status. */
+  status: number;
+}
+
+/** All reject like a connection that ends without a response. */
+export interface DirectCalls {
+  request(request: DirectRequest): Promise<DirectReply>;
+  /**
+   * DynamoDB by values: no text is written or read. The output is nobody else's; binary values are byte arrays.
+   * @param operation as IAM has it, e.g. `GetItem`
+   * @throws {TableRefusal}
+   */
+  table(operation: string, input: object): Promise<object>;
+}
 
 /** Undefined where requests are signed and sent. */
-export const directCall = (process as unknown as Record<symbol, DirectCall | undefined>)[
+export const directCalls = (process as unknown as Record<symbol, DirectCalls | undefined>)[
   Symbol.for('stepform.direct-calls')
 ];
 
@@ -48,14 +58,14 @@ const noEndpoint = { url: new URL('http://in-memory.invalid') };
 
 /** Settings that make a client of the AWS SDK use direct calls; none where there are none. */
 export const directly = (service: string): object => {
-  const call = directCall;
-  if (!call) return {};
+  const calls = directCalls;
+  if (!calls) return {};
   return {
     endpointProvider: () => noEndpoint,
     signer: { sign: async (request: SdkRequest) => request },
     requestHandler: {
       handle: async ({ method, path, headers, body }: SdkRequest) => {
-        const { status, ...reply } = await call({ service, method, path, headers, body });
+        const { status, ...reply } = await calls.request({ service, method, path, headers, body });
         return { response: { statusCode: status, ...reply } };
       },
     },

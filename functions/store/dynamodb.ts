@@ -6,9 +6,8 @@ import {
   type ServiceOutputTypes,
 } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { environment } from '../environment.ts';
-import { directCall } from './direct-calls.ts';
-import { callDirectly } from './direct-json.ts';
+import { type DirectCalls, directCalls } from './direct-calls.ts';
+import { callTable } from './direct-table.ts';
 
 /** DynamoDB as table.ts asks it: without the document client, which puts the middleware of a command together for each call. */
 
@@ -17,7 +16,7 @@ const nothing = () => {};
 const logger = { trace: nothing, debug: nothing, warn: console.warn, error: nothing } as DynamoDBClientConfig['logger'];
 
 /** With `cacheMiddleware` the middleware of a command is put together once instead of for each call, a quarter of what it costs. */
-const client = directCall ? undefined : new DynamoDBClient({ logger, cacheMiddleware: true });
+const client = directCalls ? undefined : new DynamoDBClient({ logger, cacheMiddleware: true });
 
 /** A command's class, e.g. `GetItemCommand`. */
 type CommandOf<I extends ServiceInputTypes, O extends ServiceOutputTypes> = new (
@@ -33,11 +32,8 @@ export const dynamodb = <I extends ServiceInputTypes, O extends ServiceOutputTyp
   name: string,
   Command: CommandOf<I, O>,
   input: I,
-): Promise<Omit<O, '$metadata'>> => {
-  if (client) return client.send(new Command(input));
-  const target = `DynamoDB_20120810.${name}`;
-  return callDirectly({ service: 'dynamodb', target, maxTries: environment.maxAttempts }, input);
-};
+): Promise<Omit<O, '$metadata'>> =>
+  client ? client.send(new Command(input)) : (callTable(directCalls as DirectCalls, name, input) as Promise<O>);
 
 export type Attributes = Record<string, AttributeValue>;
 

@@ -65,16 +65,25 @@ export const answerError = (
   sendReply(response, errorReply({ method, url, headers }, error, log));
 };
 
-/** An error in the form of the service that was called. One that is a defect of ours is logged. */
+/** How a client sees an error. One that is a defect of ours is logged. */
+export const refusalOf = (
+  error: Error,
+  request: string,
+  log: (line: string) => void,
+): { status: number; code: string } => {
+  if (error instanceof AwsError) return { status: error.statusCode, code: error.name };
+  if (isAwsCode(error)) return { status: 400, code: error.name };
+  log(`${request}: ${error.stack}`);
+  return { status: 500, code: 'InternalFailure' };
+};
+
+/** An error in the form of the service that was called. */
 export const errorReply = (
   { method, url, headers }: { method: string; url: string; headers: IncomingHttpHeaders },
   error: Error,
   log: (line: string) => void,
 ): Reply => {
-  const known = error instanceof AwsError || isAwsCode(error);
-  if (!known) log(`${method} ${url}: ${error.stack}`);
-  const status = error instanceof AwsError ? error.statusCode : known ? 400 : 500;
-  const code = known ? error.name : 'InternalFailure';
+  const { status, code } = refusalOf(error, `${method} ${url}`, log);
   if (headers['x-amz-target'] || /^\/(2015-03-31\/|v2\/email\/|_)/.test(url)) {
     const body = JSON.stringify({ __type: code, message: error.message, Message: error.message });
     const answer = reply(status, 'application/x-amz-json-1.1', body);

@@ -40,6 +40,14 @@ export interface AwsRequest {
   body: Buffer;
 }
 
+export interface JsonOperation {
+  service: 'dynamodb' | 'kms' | 'ecs' | 'states';
+  /** As IAM has it, e.g. `GetItem`. */
+  action: string;
+  input: Input;
+  traceHeader: string | undefined;
+}
+
 export interface CallsOptions {
   accesses: Accesses;
   gate: Gate;
@@ -78,26 +86,25 @@ export class Calls {
     } catch {
       throw new AwsError('SerializationException', 'The body is not JSON.');
     }
-    const output = await this.answerInput(headers, input, caller);
-    return reply(200, String(headers['content-type'] ?? 'application/x-amz-json-1.1'), JSON.stringify(output));
-  }
-
-  /** A request of the JSON protocol that was read already. */
-  async answerInput(headers: IncomingHttpHeaders, input: Input, caller: Caller): Promise<unknown> {
-    const { accesses, gate } = this.#options;
     const [prefix = '', action = ''] = String(headers['x-amz-target'] ?? '').split('.');
     const service = serviceOf(prefix);
     if (!service) throw new AwsError('UnknownOperationException', `the local platform has no ${prefix || 'such'} API`);
+    const output = await this.operate({ service, action, input, traceHeader: traceHeaderOf(headers) }, caller);
+    return reply(200, String(headers['content-type'] ?? 'application/x-amz-json-1.1'), JSON.stringify(output));
+  }
+
+  /** A request of the JSON protocol that was read already. @returns the output */
+  async operate({ service, action, input, traceHeader }: JsonOperation, caller: Caller): Promise<object> {
+    const { accesses, gate } = this.#options;
     const access = accesses[service](action, input);
-    const traceHeader = traceHeaderOf(headers);
     const trace = gate.traced(traceHeader, () => JSON.stringify(input));
     const subject = service === 'dynamodb' ? subjectOf(input) : undefined;
-    return gate.perform<unknown>({ service, action, caller, access, trace, traceHeader, subject }, () =>
+    return gate.perform<object>({ service, action, caller, access, trace, traceHeader, subject }, () =>
       this.#call(service, action, input, trace),
     );
   }
 
-  async #call(service: 'dynamodb' | 'kms' | 'ecs' | 'states', action: string, input: Input, trace: string | undefined) {
+  async #call(service: JsonOperation['service'], action: string, input: Input, trace: string | undefined) {
     const { services, usage } = this.#options;
     if (service === 'dynamodb') return services.dynamodb.handle(action, input);
     const output =
@@ -171,7 +178,7 @@ export class Calls {
 export const traceHeaderOf = (headers: IncomingHttpHeaders): string | undefined =>
   headers['x-amzn-trace-id'] as string | undefined;
 
-const serviceOf = (prefix: string): 'dynamodb' | 'kms' | 'ecs' | 'states' | undefined => {
+const serviceOf = (prefix: string): JsonOperation['service'] | undefined => {
   if (prefix.startsWith('DynamoDB_')) return 'dynamodb';
   if (prefix === 'AWSStepFunctions') return 'states';
   if (prefix === 'TrentService') return 'kms';

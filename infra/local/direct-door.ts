@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { DirectCall, DirectReply, DirectRequest } from '../../functions/store/direct-calls.ts';
-import { inBase64 } from '../../functions/store/direct-json.ts';
-import { Cut, errorReply, type Reply } from './answers.ts';
+import type { DirectCalls, DirectReply, DirectRequest, TableRefusal } from '../../functions/store/direct-calls.ts';
+import { Cut, errorReply, type Reply, refusalOf } from './answers.ts';
 import type { Caller } from './callers.ts';
-import type { AwsRequest, Calls } from './calls.ts';
+import type { AwsRequest, Calls, JsonOperation } from './calls.ts';
 import { decodeBinary } from './dynamodb/binary.ts';
 import { MemoryResponse, memoryRequest } from './memory-http.ts';
 import type { S3Calls } from './s3-calls.ts';
@@ -21,16 +20,25 @@ const outside = AsyncLocalStorage.snapshot();
  * The endpoint's door for functions of this process: the same calls as over HTTP, with the same permissions, faults and
  * counts. Who calls is known, so nothing is signed (decisions/0088).
  */
-export const directDoor =
-  (ready: Promise<DoorOptions>, caller: Caller, traceHeader: () => string | undefined): DirectCall =>
-  async (request) => {
+export const directDoor = (
+  ready: Promise<DoorOptions>,
+  caller: Caller,
+  traceHeader: () => string | undefined,
+): DirectCalls => ({
+  async request(request) {
     const trace = traceHeader();
     const { timeoutMs } = request;
     const options = await ready;
     const headers = { ...lowerCase(request.headers), ...(trace === undefined ? {} : { 'x-amzn-trace-id': trace }) };
     const answered = outside(answer, options, { request, headers, caller });
     return timeoutMs === undefined ? answered : within(timeoutMs, answered);
-  };
+  },
+  async table(action, input) {
+    const trace = traceHeader();
+    const operation = { service: 'dynamodb' as const, action, input: { ...input }, traceHeader: trace };
+    return outside(operate, await ready, operation, caller);
+  },
+});
 
 interface Incoming {
   request: DirectRequest;
@@ -49,10 +57,19 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   }
 };
 
+const operate = async ({ calls, log }: DoorOptions, operation: JsonOperation, caller: Caller): Promise<object> => {
+  try {
+    return decodeBinary(await calls.operate(operation, caller));
+  } catch (error) {
+    if (error instanceof Cut) throw connectionLost();
+    const { status, code: name } = refusalOf(error as Error, operation.action, log);
+    throw Object.assign(new Error((error as Error).message), { name, status }) satisfies TableRefusal;
+  }
+};
+
 const answer = async ({ calls, s3, log }: DoorOptions, incoming: Incoming): Promise<DirectReply> => {
   const { request, headers, caller } = incoming;
   try {
-    if (request.input) return withOutput((await calls.answerInput(headers, { ...request.input }, caller)) as object);
     if (request.service === 's3') return await answerS3(s3, inText(incoming), caller);
     return inBytes(await calls.answer(inText(incoming), caller, request.service));
   } catch (error) {
@@ -60,15 +77,6 @@ const answer = async ({ calls, s3, log }: DoorOptions, incoming: Incoming): Prom
     return inBytes(errorReply({ method: request.method, url: request.path, headers }, error as Error, log));
   }
 };
-
-const withOutput = (output: object): DirectReply => ({
-  status: 200,
-  headers: {},
-  output: decodeBinary(output),
-  get body() {
-    return Buffer.from(JSON.stringify(output, inBase64));
-  },
-});
 
 const inText = ({ request: { method, path, body = '' }, headers }: Incoming): AwsRequest => ({
   method,

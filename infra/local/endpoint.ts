@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DirectCall } from '../../functions/store/direct-calls.ts';
+import type { DirectCalls } from '../../functions/store/direct-calls.ts';
 import type { Accesses } from './access.ts';
 import { answerError, read, reply, sendReply } from './answers.ts';
 import type { Caller, Callers } from './callers.ts';
@@ -75,7 +75,7 @@ export class Endpoint {
   }
 
   /** The way of a function of this process. @param traceHeader of the invocation under way */
-  directCall(caller: Caller, traceHeader: () => string | undefined): DirectCall {
+  directCalls(caller: Caller, traceHeader: () => string | undefined): DirectCalls {
     return directDoor(this.#serving.promise, caller, traceHeader);
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { DirectCall } from '../../functions/store/direct-calls.ts';
+import type { DirectCalls } from '../../functions/store/direct-calls.ts';
 import { AwsError } from './errors.ts';
 import type { Logs } from './logs.ts';
 import { currentTrace, failed, type Invocation, type InvokeResult, Sandbox } from './sandbox.ts';
@@ -32,7 +32,7 @@ export interface LambdaOptions {
   compiled?: string;
   credentialsOf(id: string): Credentials;
   /** How a function calls AWS without a connection; over HTTP only where there is none. */
-  directCallOf?(id: string, traceHeader: () => string | undefined): DirectCall;
+  directCallsOf?(id: string, traceHeader: () => string | undefined): DirectCalls;
   /** `AWS_ENDPOINT_URL` and the like, for every function. */
   environment: Record<string, string>;
   region: string;
@@ -79,7 +79,7 @@ export class Lambda {
           ...resource.properties.Environment?.Variables,
         },
         output: (text) => options.logs.write(resource.id, text),
-        directCall: options.directCallOf?.(resource.id, currentTrace),
+        directCalls: options.directCallsOf?.(resource.id, currentTrace),
       });
       this.#hosted.set(resource.id, { resource, sandbox, memory, timeoutMs: Timeout * 1000 });
     }

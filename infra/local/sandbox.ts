@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
-import type { DirectCall } from '../../functions/store/direct-calls.ts';
+import type { DirectCalls } from '../../functions/store/direct-calls.ts';
 import { evaluate } from './evaluate.ts';
 
 /** An error that a function ended with, as Lambda reports it to whoever invoked it. */
@@ -74,7 +74,7 @@ export interface SandboxOptions {
   handler: string;
   environment: Record<string, string>;
   output(text: string): void;
-  directCall?: DirectCall;
+  directCalls?: DirectCalls;
 }
 
 type Handler = (event: unknown, context: object) => unknown;
@@ -176,7 +176,7 @@ const tracedHttp = (endpoint: string | undefined): typeof http => {
   return { ...http, request: request as typeof http.request };
 };
 
-const surroundings = ({ environment, output, directCall }: SandboxOptions) => {
+const surroundings = ({ environment, output, directCalls }: SandboxOptions) => {
   const stream = () =>
     new Writable({
       decodeStrings: false,
@@ -204,7 +204,7 @@ const surroundings = ({ environment, output, directCall }: SandboxOptions) => {
     addListener: nothing,
     off: nothing,
     removeListener: nothing,
-    [Symbol.for('stepform.direct-calls')]: directCall,
+    [Symbol.for('stepform.direct-calls')]: directCalls,
   };
   const bound = new Map<PropertyKey, unknown>();
   const own: NodeJS.Process = new Proxy(process, {

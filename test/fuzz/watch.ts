@@ -1,10 +1,16 @@
+import type { AttributeValue, GetItemCommandOutput } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import type { DirectCall } from '../../functions/store/direct-calls.ts';
-import { addLayer, tableOperation } from '../support/direct-layers.ts';
+import { addLayer, type TableCall } from '../support/direct-layers.ts';
 
 /**
  * Watches what changes in the table, so that after a refused request it can be said whether anything is left of it.
  */
+
+interface Writing {
+  TableName: string;
+  Key?: Record<string, AttributeValue>;
+  Item?: Record<string, AttributeValue>;
+}
 
 interface Key {
   pk: string;
@@ -34,26 +40,24 @@ export interface Watch {
 
 export const watchTable = (): Watch => {
   let before = new Map<string, { key: Key; text: Promise<string> }>();
-  let call: DirectCall | undefined;
+  let call: TableCall | undefined;
   let table = '';
   const read = async (key: Key): Promise<string> => {
     if (!call) throw new Error('no call was seen yet');
-    const body = JSON.stringify({ TableName: table, Key: marshall(key), ConsistentRead: true });
-    const headers = { 'x-amz-target': 'DynamoDB_20120810.GetItem' };
-    const reply = await call({ service: 'dynamodb', method: 'POST', path: '/', headers, body });
-    const { Item } = JSON.parse(reply.body.toString());
+    const input = { TableName: table, Key: marshall(key), ConsistentRead: true };
+    const { Item } = (await call('GetItem', input)) as GetItemCommandOutput;
     return textOf(Item && unmarshall(Item));
   };
-  const removeLayer = addLayer(async (request, next) => {
-    if (!/^(Put|Update|Delete)Item$/.test(tableOperation(request) ?? '')) return next(request);
-    const input = JSON.parse(String(request.body));
+  const removeLayer = addLayer(async (operation, input, next) => {
+    if (!/^(Put|Update|Delete)Item$/.test(operation)) return next(operation, input);
     call = next;
-    table = input.TableName;
-    const { pk, sk } = unmarshall(input.Key ?? { pk: input.Item.pk, sk: input.Item.sk });
+    const { TableName, Key, Item = {} } = input as Writing;
+    table = TableName;
+    const { pk, sk } = unmarshall(Key ?? { pk: Item.pk as AttributeValue, sk: Item.sk as AttributeValue });
     const name = `${pk} ${sk}`;
     if (!ofEveryRequest.test(pk) && !before.has(name)) before.set(name, { key: { pk, sk }, text: read({ pk, sk }) });
     await before.get(name)?.text;
-    return next(request);
+    return next(operation, input);
   });
   return {
     begin: () => {

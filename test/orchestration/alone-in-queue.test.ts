@@ -14,6 +14,7 @@ const load = async () => ({
   ...(await import('../../functions/runs/records.ts')),
   ...(await import('../../functions/orchestration/new-run.ts')),
   ...(await import('../../functions/orchestration/queue.ts')),
+  ...(await import('../../functions/orchestration/turns.ts')),
   ...(await import('../../functions/orchestration/finish.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
@@ -36,14 +37,30 @@ const openWorkspace = async (): Promise<string> => {
 const newRun = (workspaceId: string): Promise<Run> =>
   store.createRun(workspaceId, newRunOptions({ id: `run-${String(++count).padStart(16, '0')}` }));
 
-const enterPending = ({ id }: Run): Promise<void> => store.pending({ runId: id, token: `${id}/1` });
+class NotItsTurn extends Error {}
+
+/** As the machine does: into the queue's first place, or to wait for it. */
+const enter = async ({ id }: Run): Promise<'PlanQueued' | 'Pending'> => {
+  const attempt = { token: `${id}/1` };
+  const look = async (run: Run) => {
+    if (store.awaitsTurn(run)) throw new NotItsTurn();
+  };
+  try {
+    await store.enterInTurn(id, 'PlanQueued', attempt, { look });
+    return 'PlanQueued';
+  } catch (error) {
+    if (!(error instanceof NotItsTurn)) throw error;
+    await store.pending({ runId: id, ...attempt });
+    return 'Pending';
+  }
+};
 
 const lockOf = async (workspaceId: string) => (await store.get<Workspace>(store.keys.workspace(workspaceId)))?.lock;
 
 it('reads the queue once when it starts, and not when it ends', async () => {
   const workspaceId = await openWorkspace();
   const run = await newRun(workspaceId);
-  await enterPending(run);
+  await enter(run);
   expect(await lockOf(workspaceId)).toMatchObject({ kind: 'run', runId: run.id, alone: true });
   const before = aws.calls;
   await store.leaveQueue(run);
@@ -54,9 +71,9 @@ it('reads the queue once when it starts, and not when it ends', async () => {
 it('is not marked alone while another run is queued', async () => {
   const workspaceId = await openWorkspace();
   const [first, second] = [await newRun(workspaceId), await newRun(workspaceId)];
-  await enterPending(first);
+  await enter(first);
   expect(await lockOf(workspaceId)).not.toHaveProperty('alone');
-  await enterPending(second);
+  await enter(second);
   await store.finishRun(first.id, 'Canceled');
   expect(await lockOf(workspaceId)).toMatchObject({ runId: second.id });
 });
@@ -64,10 +81,10 @@ it('is not marked alone while another run is queued', async () => {
 it('notices a run that was moved to the front of the queue', async () => {
   const workspaceId = await openWorkspace();
   const first = await newRun(workspaceId);
-  await enterPending(first);
+  await enter(first);
   const second = await newRun(workspaceId);
   expect(await store.moveToFront(second)).toBe(true);
-  await enterPending((await store.getRun(second.id)) as Run);
+  await enter((await store.getRun(second.id)) as Run);
   expect(await lockOf(workspaceId)).not.toHaveProperty('alone');
   await store.finishRun(first.id, 'Canceled');
   expect(await lockOf(workspaceId)).toMatchObject({ runId: second.id });
@@ -82,12 +99,13 @@ it('starts a run that is queued while it ends, in every explored order of their 
       async (choices, isThere) => {
         const workspaceId = await openWorkspace();
         const first = await newRun(workspaceId);
-        await enterPending(first);
+        await enter(first);
+        let waited: string | undefined;
         let second = isThere === 'created' ? undefined : await newRun(workspaceId);
         if (second && isThere === 'moved') await store.moveToFront(second);
         const come = async () => {
           second ??= await newRun(workspaceId);
-          await enterPending(second);
+          waited = await enter(second);
         };
         const before = aws.calls;
         await interleave(aws, choices, () => [store.finishRun(first.id, 'Canceled'), come()]);
@@ -95,6 +113,7 @@ it('starts a run that is queued while it ends, in every explored order of their 
         // Nothing else comes that would start it.
         expect((await store.getRun(second?.id ?? ''))?.current).toBe(true);
         expect(await lockOf(workspaceId)).toMatchObject({ runId: second?.id });
+        if (waited === 'PlanQueued') return;
         const told = aws.sent.filter(({ input }) => input.taskToken === `${second?.id}/1`);
         expect(told.map(({ action }) => action)).toContain('SendTaskSuccess');
       },

@@ -5,7 +5,8 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AwsV4Signer } from 'aws4fetch';
-import type { DirectCall } from '../../functions/store/direct-calls.ts';
+import type { DirectCalls } from '../../functions/store/direct-calls.ts';
+import { decodeBinary } from '../../infra/local/dynamodb/binary.ts';
 import { DynamoDb } from '../../infra/local/dynamodb.ts';
 import { AwsError } from '../../infra/local/errors.ts';
 import { throughLayers } from './direct-layers.ts';
@@ -120,6 +121,8 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
   return {};
 };
 
+type Input = Record<string, unknown>;
+
 interface Answer {
   status: number;
   body: object;
@@ -147,7 +150,7 @@ const states = (aws: Aws, action: string, input: Record<string, string>): Answer
   return status ? json({ status }) : json({ __type: 'ExecutionDoesNotExist' }, 400);
 };
 
-const inMemory = new Set(['dynamodb', 'states', 'ecs', 'lambda']);
+const inMemory = new Set(['states', 'ecs', 'lambda']);
 
 const functionIn = (path: string): string | undefined => {
   const [, name] = /\/functions\/([\w-]+)\/invocations$/.exec(path) ?? [];
@@ -162,7 +165,7 @@ const connectionLost = (): Error =>
   Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
 /** S3 and KMS: in memory too where this process has them, else with the signature that the function would have made. */
-const elsewhere: DirectCall = async (request) => {
+const elsewhere: DirectCalls['request'] = async (request) => {
   const { service, method, path, headers, body, timeoutMs = 20_000 } = request;
   const { AWS_ENDPOINT_URL = '', AWS_REGION: region, AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env;
   const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? AWS_ENDPOINT_URL;
@@ -225,15 +228,15 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     },
   };
   const former = new FormerItems(database);
-  const perform = async (target: string, body: Buffer): Promise<Answer> => {
+  const perform = async (target: string, input: Input): Promise<Answer> => {
     const [service = '', action = ''] = target.split('.');
-    const input = JSON.parse(body.toString());
     if (service === 'Lambda') {
       aws.invoked.push({ name: action, event: input });
       return json({}, 202);
     }
-    if (service.startsWith('AWSStepFunctions')) return states(aws, action, input);
-    if (service.startsWith('AmazonEC2ContainerService')) return ecs(containers(aws, action, input));
+    if (service.startsWith('AWSStepFunctions')) return states(aws, action, input as Record<string, string>);
+    if (service.startsWith('AmazonEC2ContainerService'))
+      return ecs(containers(aws, action, input as unknown as EcsInput));
     try {
       const { output } = await former.around(aws.stale ?? false, action, input);
       if (action !== 'UpdateItem') aws.itemsRead += itemsIn(output);
@@ -255,23 +258,22 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
   const answerUnless = async (
     fails: Failing | undefined,
     target: string,
-    body: Buffer,
+    input: Input,
   ): Promise<Answer | undefined> => {
-    if (fails === 'late') late.push(() => perform(target, body));
+    if (fails === 'late') late.push(() => perform(target, input));
     if (fails === 'before' || fails === 'late') return undefined;
-    const answer = await perform(target, body);
+    const answer = await perform(target, input);
     return fails === 'after' ? undefined : answer;
   };
   // Modules of the store that are loaded from now on call without HTTP, at a third of its cost.
-  const answerDirectly: DirectCall = async (request) => {
+  const request: DirectCalls['request'] = async (request) => {
     if (!inMemory.has(request.service)) return elsewhere(request);
     const { path, headers, body = '' } = request;
     const fails = await begin();
     const target = request.service === 'lambda' ? functionIn(path) : targetIn(headers);
     if (!target) return { status: 404, headers: {}, body: Buffer.alloc(0) };
-    const bytes =
-      typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    const answer = await answerUnless(fails, target, bytes);
+    const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+    const answer = await answerUnless(fails, target, JSON.parse(text));
     if (!answer) throw connectionLost();
     return {
       status: answer.status,
@@ -279,8 +281,18 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
       body: Buffer.from(JSON.stringify(answer.body)),
     };
   };
-  const direct: DirectCall = (request) => throughLayers(request, answerDirectly);
-  const setDirectCalls = (call?: DirectCall) => Object.assign(process, { [Symbol.for('stepform.direct-calls')]: call });
+  const table: DirectCalls['table'] = async (operation, input) => {
+    const fails = await begin();
+    const answer = await answerUnless(fails, `DynamoDB_20120810.${operation}`, { ...input });
+    if (!answer) throw connectionLost();
+    const { status, body } = answer;
+    if (status === 200) return decodeBinary(body);
+    const { __type: name, message } = body as { __type: string; message: string };
+    throw Object.assign(new Error(message), { name, status });
+  };
+  const direct: DirectCalls = { request, table: (operation, input) => throughLayers(operation, input, table) };
+  const setDirectCalls = (calls?: DirectCalls) =>
+    Object.assign(process, { [Symbol.for('stepform.direct-calls')]: calls });
   setDirectCalls(signed ? undefined : direct);
   undoAfterFile(() => setDirectCalls());
   const server = createServer((incoming, outgoing) => {
@@ -298,7 +310,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
         if (fails) incoming.socket.destroy();
         return;
       }
-      const answer = await answerUnless(fails, target, body);
+      const answer = await answerUnless(fails, target, JSON.parse(body.toString()));
       if (!answer) return incoming.socket.destroy();
       outgoing
         .writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' })

@@ -1,8 +1,10 @@
-import type { DirectCall, DirectReply, DirectRequest } from '../../functions/store/direct-calls.ts';
+import type { DirectCalls } from '../../functions/store/direct-calls.ts';
 import { undoAfterFile } from './undo.ts';
 
-/** What tests put between the product and its services in memory: to count, record or refuse calls. */
-type Layer = (request: DirectRequest, next: DirectCall) => Promise<DirectReply>;
+export type TableCall = DirectCalls['table'];
+
+/** What tests put between the product and its table in memory: to count, record or refuse calls. */
+type Layer = (operation: string, input: object, next: TableCall) => Promise<object>;
 
 const layers: Layer[] = [];
 
@@ -17,10 +19,13 @@ export const addLayer = (layer: Layer): (() => void) => {
   return remove;
 };
 
-/** Sends a request through all layers. */
-export const throughLayers = (request: DirectRequest, last: DirectCall): Promise<DirectReply> =>
-  layers.reduce<DirectCall>((next, layer) => (passed) => layer(passed, next), last)(request);
+/** Makes a call through all layers. */
+export const throughLayers = (operation: string, input: object, last: TableCall): Promise<object> =>
+  layers.reduce<TableCall>((next, layer) => (name, passed) => layer(name, passed, next), last)(operation, input);
 
-/** Name of a call to DynamoDB, e.g. `GetItem`; undefined for other services. */
-export const tableOperation = ({ service, headers }: DirectRequest): string | undefined =>
-  service === 'dynamodb' ? headers['x-amz-target']?.split('.').at(-1) : undefined;
+/** For what looks for words in an input; binary values as base64. */
+export const inputText = (input: object): string =>
+  JSON.stringify(input, function (this: Record<string, unknown>, key: string, value: unknown) {
+    const own = this[key];
+    return own instanceof Uint8Array ? Buffer.from(own).toString('base64') : value;
+  });

@@ -1,5 +1,4 @@
-import type { DirectReply } from '../../functions/store/direct-calls.ts';
-import { addLayer, tableOperation } from './direct-layers.ts';
+import { addLayer } from './direct-layers.ts';
 import { undoAfterFile } from './undo.ts';
 
 /** One for all: recording where each was thrown takes longer than answering a read. */
@@ -13,7 +12,6 @@ export interface Frozen {
 
 /** The audit trail records refusals, and changes nothing else. */
 const ofAudit = /^\{"TableName":"[^"]*","Item":\{"pk":\{"S":"AUDIT#/;
-const noted: DirectReply = { status: 200, headers: {}, body: Buffer.from('{}') };
 
 /**
  * Freezes what is in the table, for tests that ask the API ten thousand times: a read is answered as the first of its
@@ -22,18 +20,17 @@ const noted: DirectReply = { status: 200, headers: {}, body: Buffer.from('{}') }
 export const freeze = (): Frozen => {
   const { error } = console;
   const { stackTraceLimit } = Error;
-  const replies = new Map<string, Promise<DirectReply>>();
-  const removeLayer = addLayer((request, next) => {
-    const operation = tableOperation(request);
-    if (operation === undefined) return next(request);
-    const body = String(request.body);
-    if (operation === 'PutItem' && ofAudit.test(body)) return Promise.resolve(noted);
-    if (!/^(Get|BatchGet|Query)/.test(operation)) return Promise.reject(frozenError);
+  const outputs = new Map<string, Promise<object>>();
+  const removeLayer = addLayer(async (operation, input, next) => {
+    const text = JSON.stringify(input);
+    if (operation === 'PutItem' && ofAudit.test(text)) return {};
+    if (!/^(Get|BatchGet|Query)/.test(operation)) throw frozenError;
     frozen.reads++;
-    const key = `${operation} ${body}`;
-    const reply = replies.get(key) ?? next(request);
-    replies.set(key, reply);
-    return reply;
+    const key = `${operation} ${text}`;
+    const output = outputs.get(key) ?? next(operation, input);
+    outputs.set(key, output);
+    // What reads items makes its own values of them.
+    return output;
   });
   const frozen: Frozen = {
     reads: 0,

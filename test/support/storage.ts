@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DirectCall } from '../../functions/store/direct-calls.ts';
+import type { DirectCalls } from '../../functions/store/direct-calls.ts';
 import { AwsError } from '../../infra/local/errors.ts';
 import { Kms } from '../../infra/local/kms.ts';
 import { MemoryResponse, memoryRequest } from '../../infra/local/memory-http.ts';
@@ -32,10 +32,10 @@ const read = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(parts);
 };
 
-let atEndpoint: { url: string; call: DirectCall } | undefined;
+let atEndpoint: { url: string; call: DirectCalls['request'] } | undefined;
 
 /** Calls what answers at the endpoint without HTTP; undefined when that is no storage of this process. */
-export const storageCall = (endpoint: string): DirectCall | undefined =>
+export const storageCall = (endpoint: string): DirectCalls['request'] | undefined =>
   atEndpoint?.url === endpoint ? atEndpoint.call : undefined;
 
 /** Sets the endpoints and names of bucket and key in the environment. */
@@ -86,7 +86,7 @@ export const startStorage = async (): Promise<Storage> => {
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(answer);
   };
 
-  const answer: DirectCall = async ({ service, method, path, headers, body = '' }) => {
+  const answer: DirectCalls['request'] = async ({ service, method, path, headers, body = '' }) => {
     const bytes =
       typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     if (refusals > 0) {
@@ -113,7 +113,7 @@ export const startStorage = async (): Promise<Storage> => {
   /** Nobody may wait for one whose function has failed meanwhile. */
   const open = new Set<Promise<unknown>>();
   /** The same for a function that signs nothing. */
-  const direct: DirectCall = (request) => {
+  const direct: DirectCalls['request'] = (request) => {
     const answered = answer(request);
     open.add(answered);
     answered.finally(() => open.delete(answered)).catch(() => {});

@@ -2,7 +2,7 @@ import recorded from '@octokit/webhooks-examples' with { type: 'json' };
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Dialect } from '../../functions/version-control/service-providers.ts';
 import { hostileTexts, Random } from '../fuzz/random.ts';
-import { addLayer, tableOperation } from '../support/direct-layers.ts';
+import { addLayer, inputText } from '../support/direct-layers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { signature } from './support/signature.ts';
 
@@ -56,10 +56,10 @@ describe('one push to many followers', () => {
     await followed.deliver(hook, 'push', push(0, 1));
     const event = nextEvent();
     const { keys } = await import('../../functions/store/keys.ts');
-    const removeLayer = addLayer((request, next) => {
-      const isOf = String(request.body).includes(keys.workspace(workspaces[1].id).pk);
-      if (isOf && tableOperation(request) === 'UpdateItem') throw new Error('of this workspace alone');
-      return next(request);
+    const removeLayer = addLayer(async (operation, input, next) => {
+      const isOf = inputText(input).includes(keys.workspace(workspaces[1].id).pk);
+      if (isOf && operation === 'UpdateItem') throw new Error('of this workspace alone');
+      return next(operation, input);
     });
     await handler(event);
     removeLayer();

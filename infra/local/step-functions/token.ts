@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -16,7 +16,8 @@ export interface TaskName {
  * be kept to know them again after a restart, and none lies in the journals.
  */
 export class Tokens {
-  readonly #key: Buffer;
+  /** Not its bytes, which each signature would make a key of again, at five times its cost. */
+  readonly #key: KeyObject;
 
   constructor(dataDir: string) {
     const file = join(dataDir, 'token-key');
@@ -24,7 +25,7 @@ export class Tokens {
       writeFileSync(`${file}.new`, randomBytes(32), { mode: 0o600 });
       renameSync(`${file}.new`, file);
     }
-    this.#key = readFileSync(file);
+    this.#key = createSecretKey(readFileSync(file));
   }
 
   issue({ executionArn, startedAt, task }: TaskName): string {

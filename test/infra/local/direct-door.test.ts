@@ -1,63 +1,54 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { describe, expect, it } from 'vitest';
-import { Cut, type Reply, reply } from '../../../infra/local/answers.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { Cut, reply } from '../../../infra/local/answers.ts';
 import type { Calls } from '../../../infra/local/calls.ts';
 import { directDoor } from '../../../infra/local/direct-door.ts';
 import { AwsError } from '../../../infra/local/errors.ts';
 import type { S3Calls } from '../../../infra/local/s3-calls.ts';
 
-const open = (answer: () => Promise<Reply>, answerInput?: (...given: unknown[]) => Promise<object>) => {
-  const calls = { answer, answerInput } as unknown as Calls;
-  const ready = Promise.resolve({ calls, s3: {} as S3Calls, log: () => {} });
-  return directDoor(ready, { name: 'F', check: () => {}, may: () => true }, () => undefined);
+const open = (calls: Partial<Pick<Calls, 'answer' | 'operate'>>) => {
+  const ready = Promise.resolve({ calls: calls as Calls, s3: {} as S3Calls, log: () => {} });
+  return directDoor(ready, { name: 'F', check: () => {}, may: () => true }, () => 'Root=1');
 };
 const request = { service: 'dynamodb', method: 'POST', path: '/', headers: {} };
 
 it('does not pass the context of a function to work that its call starts', async () => {
   const context = new AsyncLocalStorage<string>();
-  const call = open(async () => reply(200, 'text/plain', String(context.getStore())));
+  const door = open({
+    answer: async () => reply(200, 'text/plain', String(context.getStore())),
+    operate: async () => ({ store: context.getStore() }),
+  });
   await context.run('of the caller', async () => {
-    const { body } = await call(request);
-    expect(String(body)).toBe('undefined');
+    expect(String((await door.request(request)).body)).toBe('undefined');
+    expect(await door.table('GetItem', {})).toEqual({ store: undefined });
     expect(context.getStore()).toBe('of the caller');
   });
 });
 
 it('times out slow calls', async () => {
-  const call = open(() => new Promise(() => {}));
-  await expect(call({ ...request, timeoutMs: 10 })).rejects.toThrow('no answer within 10 ms');
+  const door = open({ answer: () => new Promise(() => {}) });
+  await expect(door.request({ ...request, timeoutMs: 10 })).rejects.toThrow('no answer within 10 ms');
 });
 
-describe('with an input', () => {
-  const none = () => Promise.reject(new Error('the text was read'));
-  const withInput = { ...request, headers: { 'X-Amz-Target': 'DynamoDB_20120810.GetItem' }, input: { TableName: 'T' } };
-
-  it('hands it over as it is, and the output back, without text', async () => {
-    const given: unknown[] = [];
-    const call = open(none, async (...parameters) => {
-      given.push(...parameters);
-      return { Item: { pk: { S: 'A' } } };
-    });
-    const reply = await call({
-      ...withInput,
-      get body(): string {
-        throw new Error('the text was made');
-      },
-    });
-    expect(reply.output).toEqual({ Item: { pk: { S: 'A' } } });
-    expect(JSON.parse(String(reply.body))).toEqual(reply.output);
-    expect(given.slice(0, 2)).toEqual([{ 'x-amz-target': 'DynamoDB_20120810.GetItem' }, { TableName: 'T' }]);
+describe('an operation of the table', () => {
+  it('is handed over as it is, and its output back', async () => {
+    const operate = vi.fn(async () => ({ Item: { pk: { S: 'A' } } }));
+    const input = { TableName: 'T' };
+    expect(await open({ operate }).table('GetItem', input)).toEqual({ Item: { pk: { S: 'A' } } });
+    const operation = { service: 'dynamodb', action: 'GetItem', input, traceHeader: 'Root=1' };
+    expect(operate).toHaveBeenCalledWith(operation, expect.objectContaining({ name: 'F' }));
   });
 
-  it('answers an error in the form of the service', async () => {
-    const call = open(none, () => Promise.reject(new AwsError('ValidationException', 'not so')));
-    const { status, body, output } = await call(withInput);
-    expect([status, output]).toEqual([400, undefined]);
-    expect(JSON.parse(String(body))).toMatchObject({ __type: 'ValidationException', message: 'not so' });
+  it('rejects with the code and the status of a refusal', async () => {
+    const refused = open({ operate: () => Promise.reject(new AwsError('ValidationException', 'not so')) });
+    const refusal = { name: 'ValidationException', message: 'not so', status: 400 };
+    await expect(refused.table('GetItem', {})).rejects.toMatchObject(refusal);
+    const defect = open({ operate: () => Promise.reject(new TypeError('ours')) });
+    await expect(defect.table('GetItem', {})).rejects.toMatchObject({ name: 'InternalFailure', status: 500 });
   });
 
   it('loses the connection where the answer is cut off', async () => {
-    const call = open(none, () => Promise.reject(new Cut()));
-    await expect(call(withInput)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    const door = open({ operate: () => Promise.reject(new Cut()) });
+    await expect(door.table('GetItem', {})).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 });

@@ -1,5 +1,5 @@
 import type { Aws } from '../../support/aws.ts';
-import { addLayer, tableOperation } from '../../support/direct-layers.ts';
+import { addLayer, inputText } from '../../support/direct-layers.ts';
 
 interface Overheard {
   /** All that was written to the table, handed to functions and to the machine, and logged, since then. */
@@ -17,9 +17,9 @@ export const overhear = (aws: Aws): Overheard => {
       heard.push(words.map(String).join(' '));
       original(...words);
     };
-  const removeLayer = addLayer((request, next) => {
-    if (tableOperation(request) !== undefined) heard.push(String(request.body));
-    return next(request);
+  const removeLayer = addLayer((operation, input, next) => {
+    heard.push(inputText(input));
+    return next(operation, input);
   });
   Object.assign(console, { error: note(error), warn: note(warn), log: note(log) });
   const shifted = aws.invoked.shift.bind(aws.invoked);
