@@ -3,6 +3,7 @@ import { SettingsError } from '../settings.ts';
 import { reasonOf, StartError } from './errors.ts';
 import { type FaultRule, readFaults } from './faults.ts';
 import { type FunctionSettings, readFunctionSettings } from './function-settings.ts';
+import { misspelledVariables } from './misspelled-variables.ts';
 import type { Platform } from './platform.ts';
 
 /**
@@ -135,6 +136,7 @@ try {
     faults: faults(),
     tell: console.log,
   };
+  for (const line of misspelledVariables(process.env)) console.error(line);
   console.log('Starting stepform …');
   // Loading it takes seconds on a slow machine, too.
   const { startPlatform } = await import('./platform.ts');
