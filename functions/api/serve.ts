@@ -10,6 +10,7 @@ import type { Authority } from './authority.ts';
 import { ApiError, badRequest, conflict, notFound } from './errors.ts';
 import { featureNotProvided } from './not-provided.ts';
 import { readRequest } from './request.ts';
+import { checkSize } from './response-size.ts';
 import type { Route } from './route.ts';
 
 const internal = new ApiError(500, [
@@ -44,7 +45,7 @@ const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
 const dispatch =
   ({ answer, maxBytes }: Route, authority: Authority) =>
   async (event: APIGatewayProxyEventV2): Promise<Answer> =>
-    answer(readRequest(event, maxBytes), authority);
+    checkSize(event.requestContext.http.method, await answer(readRequest(event, maxBytes), authority));
 
 interface Serving {
   /** Which requests count against the caller's rate limit: a forge sends webhooks of many users from few addresses. */

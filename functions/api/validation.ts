@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { ApiError, type ErrorObject, unprocessable } from './errors.ts';
 import { notTaken, type OtherFields } from './known-attributes.ts';
 import type { ApiRequest } from './request.ts';
+import { unknownMembers } from './unknown-members.ts';
 
 /** Reads request bodies. Invalid and unknown fields (known-attributes.ts) are refused with a pointer to the field. */
 
@@ -13,6 +14,7 @@ const article = (kind: string): string => kinds[kind] ?? `a ${kind}`;
 v.setGlobalMessage((issue) => {
   if (issue.kind !== 'schema') return issue.message;
   if (issue.received === 'undefined') return 'is missing';
+  if (issue.expected === 'never') return 'is not known here';
   const choices = issue.expected?.replace(/^\(|\)$/g, '').split(' | ') ?? [];
   return choices.length > 1 ? `must be one of ${choices.join(', ')}` : `must be ${article(choices[0] ?? 'value')}`;
 });
@@ -48,6 +50,9 @@ const withoutLinks = (body: unknown): unknown => {
   return { ...body, data: { ...body.data, relationships } };
 };
 
+/** Those are for {@link notTaken}, which says more. */
+const ofOneLevel = /^\/data\/(attributes|relationships)\/[^/]+$/;
+
 /**
  * The body's `data`. Its `type` is ignored: some clients send an empty one.
  * @throws {ApiError} 400 for what is not JSON, 422 for what does not fit
@@ -67,15 +72,27 @@ export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = 
   const body = request.json() ?? {};
   const result = v.safeParse(schema, withoutLinks(body));
   const readFields = { attributes: Object.keys(attributes), relationships: Object.keys(relationships ?? {}) };
-  const rest = notTaken(request, (body as { data?: unknown }).data, readFields, otherFields);
+  const rest = [
+    ...unknownMembers(schema, body).filter(({ source }) => !ofOneLevel.test(source.pointer)),
+    ...notTaken(request, (body as { data?: unknown }).data, readFields, otherFields),
+  ];
   if (result.success && rest.length === 0) return result.output.data;
   throw new ApiError(422, [...(result.issues ?? []).map(objectOf), ...rest].slice(0, 20));
+};
+
+/** A whole body that is no resource: a list of them, or fields of an action. @throws {ApiError} 400, or 422 */
+export const readWhole = <S extends v.GenericSchema>(request: ApiRequest, schema: S): v.InferOutput<S> => {
+  const body = request.json() ?? {};
+  const output = check(schema, body);
+  const problems = unknownMembers(schema, body);
+  if (problems.length > 0) throw new ApiError(422, problems.slice(0, 20));
+  return output;
 };
 
 /** `{"comment": "…"}`, the body of run actions; may be missing. */
 export const readComment = (request: ApiRequest): string | undefined => {
   const schema = v.object({ comment: v.nullish(text(10_000)) });
-  return check(schema, request.json() ?? {}).comment ?? undefined;
+  return readWhole(request, schema).comment ?? undefined;
 };
 
 export const text = (max: number) =>

@@ -3,6 +3,7 @@ import { listAgents } from '../agents/agents.ts';
 import { agentPoolDocument } from '../agents/document.ts';
 import { many, one, type Relationship, type Resource } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
+import { readWithin } from '../api/response-size.ts';
 import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
 import { readReadme } from '../configurations/readme.ts';
@@ -122,7 +123,13 @@ const loadRelated = async ({ workspaces, has, may }: Selection, ofReadableRuns: 
       ids('current_state_version', ({ state }) => state?.id),
       getStateVersions,
     ),
-    each('outputs', outputsOf),
+    has('outputs')
+      ? readWithin(
+          workspaces,
+          async (workspace) => (may('outputs', workspace.id) ? outputsOf(workspace) : []),
+          ({ name }) => `the outputs of workspace ${name}`,
+        )
+      : [],
     each('readme', readmeOf),
     each('vars', ({ id }) => listVariables(id)),
   ]);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
-import { check, identifier, readData, text } from '../api/validation.ts';
+import { identifier, readData, readWhole, text } from '../api/validation.ts';
 import { readRange } from './addresses.ts';
 import type { CidrRange, IpAllowlist } from './records.ts';
 
@@ -98,4 +98,4 @@ export const readRangeChange = (request: ApiRequest): Partial<RangeValues> => {
 };
 
 /** @throws {ApiError} 400 or 422 */
-export const readPools = (request: ApiRequest): string[] => check(v.object({ data: pools }), request.json() ?? {}).data;
+export const readPools = (request: ApiRequest): string[] => readWhole(request, v.object({ data: pools })).data;

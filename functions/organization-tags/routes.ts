@@ -4,7 +4,7 @@ import { conflict, forbidden, notFound, unprocessable } from '../api/errors.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { check, identifier } from '../api/validation.ts';
+import { identifier, readWhole } from '../api/validation.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { distinct } from '../projects/tags.ts';
 import { tagDocument } from '../workspaces/document.ts';
@@ -68,7 +68,7 @@ const changeTags = async (
 /** Takes tags from every workspace that has them. */
 const removeTags = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   const name = subject.organization;
-  const tagIds = check(listed('tags'), request.json() ?? {}).data.map(({ id }) => id);
+  const tagIds = readWhole(request, listed('tags')).data.map(({ id }) => id);
   const byId = new Map([...(await tagKeysOf(name))].map((key) => [tagDocument(name, key).id, key]));
   for (const [i, id] of tagIds.entries()) {
     if (!byId.has(id)) throw unprocessable(`/data/${i}/id`, `id: tag ${id} not found in ${name}`);
@@ -86,7 +86,7 @@ const removeTags = async ({ request, subject, principal }: Context<InOrganizatio
 };
 
 const readWorkspaces = (request: ApiRequest): string[] => [
-  ...new Set(check(listed('workspaces'), request.json() ?? {}).data.map(({ id }) => id)),
+  ...new Set(readWhole(request, listed('workspaces')).data.map(({ id }) => id)),
 ];
 
 /** A tag's id tells nothing by itself: the workspaces that are to have it say which organization it is in. */

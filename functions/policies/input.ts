@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
 import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
-import { check, identifier, readData, setting, text } from '../api/validation.ts';
+import { identifier, readData, readWhole, setting, text } from '../api/validation.ts';
 import { type EnforcementLevel, enforcementLevels, type PolicyKind, policyKinds } from '../run/policies.ts';
 import { givenValue } from '../variables/input.ts';
 import type { VariableValues } from '../variables/records.ts';
@@ -27,12 +27,12 @@ export const policyName = v.pipe(
 
 export const kind = v.optional(v.picklist(policyKinds), 'sentinel');
 
-/** `enforce` is the older form: the mode of its first entry counts. */
+/** `enforce` is the older form: the mode of its first entry counts, and the path is the platform's own. */
 const settings = {
   description: setting(text(1000)),
   query: setting(text(maxQuery)),
   'enforcement-level': setting(v.string()),
-  enforce: v.nullish(v.array(v.object({ mode: v.nullish(v.string()) }))),
+  enforce: v.nullish(v.array(v.object({ mode: v.nullish(v.string()), path: v.nullish(v.string()) }))),
 };
 
 type LevelInput = { 'enforcement-level'?: string | null; enforce?: { mode?: string | null }[] | null };
@@ -131,7 +131,7 @@ export const toMany = <T extends string>(type: T, max: number) =>
 
 /** The policies in a body that adds them to a set, or takes them out. @throws {ApiError} 400 or 422 */
 export const readPolicies = (request: ApiRequest): string[] => {
-  const { data } = check(toMany('policies', maxRelated.policyIds), request.json() ?? {});
+  const { data } = readWhole(request, toMany('policies', maxRelated.policyIds));
   return [...new Set(data.map(({ id }) => id))];
 };
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
 import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
-import { check, readData, setting, settingsFrom, text } from '../api/validation.ts';
+import { readData, readWhole, setting, settingsFrom, text } from '../api/validation.ts';
 import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { checkPolicies, kind, policyName, readPolicies, toMany } from './input.ts';
@@ -187,7 +187,7 @@ export const readRelated = async (request: ApiRequest, set: PolicySet, relation:
   const read =
     relation === 'policies'
       ? readPolicies(request)
-      : check(toMany(typeOf(relation), maxRelated[related[relation]]), request.json() ?? {}).data.map(({ id }) => id);
+      : readWhole(request, toMany(typeOf(relation), maxRelated[related[relation]])).data.map(({ id }) => id);
   const ids = [...new Set(read)];
   if (adds && relation === 'policies' && set.vcsRepo) throw withoutPolicies();
   if (adds && relation !== 'policies' && ids.length > 0 && set.tagSelectors?.length) {

@@ -3,7 +3,7 @@ import { type Answer, noContent } from '../api/answer.ts';
 import { conflict, notFound, unprocessable } from '../api/errors.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
-import { check } from '../api/validation.ts';
+import { readWhole } from '../api/validation.ts';
 import { policySet } from './finder.ts';
 import type { TagSelector } from './select-by-tags.ts';
 import { changeTagSelectors, getPolicySet, type PolicySet } from './set-records.ts';
@@ -18,7 +18,7 @@ import {
 /** Policy sets that apply to workspaces by their tags (HCP API: policy sets, tag selectors). */
 
 const read = (request: ApiRequest): TagSelector[] =>
-  check(v.object({ data: v.optional(tagSelectorList, []) }), request.json() ?? {}).data;
+  readWhole(request, v.object({ data: v.optional(tagSelectorList, []) })).data;
 
 const tries = 5;
 

@@ -3,7 +3,7 @@ import { type Answer, noContent, type Resource } from '../api/answer.ts';
 import { notFound } from '../api/errors.ts';
 import { wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
-import { check } from '../api/validation.ts';
+import { readWhole } from '../api/validation.ts';
 import { project } from './finder.ts';
 import { getProject, type Project, updateProject } from './records.ts';
 import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from './tags.ts';
@@ -11,7 +11,7 @@ import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } fr
 /** Tags of a project, which its workspaces have too. */
 
 const tagsIn = ({ request }: Context<Project>): Tag[] =>
-  check(v.object({ data: tagBindingList }), request.json() ?? {}).data.map(bindingOf);
+  readWhole(request, v.object({ data: tagBindingList })).data.map(bindingOf);
 
 /** Keeps concurrent changes of tags: after a conflict the tags are read again. */
 const write = async (

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
 import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
-import { check, identifier, readData, setting, text } from '../api/validation.ts';
+import { identifier, readData, readWhole, setting, text } from '../api/validation.ts';
 import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { type ProviderConfiguration, providerConfigurationOf } from './configuration.ts';
@@ -136,7 +136,7 @@ export const readProviderSetChange = async (request: ApiRequest, set: ProviderSe
 
 /** @throws {ApiError} 400 or 422 */
 export const readTargets = async (request: ApiRequest, set: ProviderSet, kind: Kind, adds: boolean) => {
-  const ids = [...new Set(check(toMany(kind), request.json() ?? {}).data.map(({ id }) => id))];
+  const ids = [...new Set(readWhole(request, toMany(kind)).data.map(({ id }) => id))];
   if (adds && set.global) {
     throw unprocessable('/data', `${kind}: a global provider set applies to every workspace already`);
   }
@@ -149,5 +149,5 @@ export const readSetIds = (request: ApiRequest): string[] => {
   const list = v.object({
     data: v.pipe(v.array(identifier('provider-sets')), v.maxLength(100, 'may have at most 100')),
   });
-  return [...new Set(check(list, request.json() ?? {}).data.map(({ id }) => id))];
+  return [...new Set(readWhole(request, list).data.map(({ id }) => id))];
 };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ApiRequest } from '../api/request.ts';
-import { check, readData, text } from '../api/validation.ts';
+import { readData, readWhole, text } from '../api/validation.ts';
 
 /** Input of SSH keys and their assignment (HCP API: SSH keys). */
 
@@ -37,7 +37,7 @@ const assignment = v.object({
 
 /** The id; null for none. @throws {ApiError} 400 or 422 */
 export const readAssignment = (request: ApiRequest): string | null => {
-  const { data } = check(assignment, request.json() ?? {});
+  const { data } = readWhole(request, assignment);
   if (data === null) return null;
   return ('attributes' in data ? data.attributes.id : data.id) || null;
 };

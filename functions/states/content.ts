@@ -156,8 +156,34 @@ const nestsTooDeep = (value: unknown): boolean => {
   return false;
 };
 
+const isRecord = (value: unknown): boolean => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isListOfRecords = (value: unknown): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.every(isRecord));
+
+/** Whoever writes states is free to write anything: what the rest reads is looked at here. @throws {InvalidStateError} */
+const checkShape = ({ outputs, resources }: RawState): void => {
+  if (outputs !== undefined && outputs !== null && !(isRecord(outputs) && Object.values(outputs).every(isRecord))) {
+    throw new InvalidStateError('The outputs of the state are not an object of objects.');
+  }
+  if (!isListOfRecords(resources)) throw new InvalidStateError('The resources of the state are not a list of objects.');
+  for (const { module = '', instances } of resources ?? []) {
+    if (typeof module !== 'string' || !isListOfRecords(instances)) {
+      throw new InvalidStateError('A resource of the state has a module that is no text, or no list of instances.');
+    }
+  }
+};
+
 /** @throws {InvalidStateError} */
 export const parseState = (bytes: Uint8Array): StateContent => {
+  try {
+    return contentOf(readRaw(bytes));
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidStateError('The state is nested too deep.');
+    throw error;
+  }
+};
+
+const readRaw = (bytes: Uint8Array): RawState & { serial: number; lineage: string } => {
   let raw: RawState;
   try {
     raw = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as RawState;
@@ -170,6 +196,11 @@ export const parseState = (bytes: Uint8Array): StateContent => {
   if (!Number.isSafeInteger(raw.serial) || (raw.serial as number) < 0 || typeof raw.lineage !== 'string') {
     throw new InvalidStateError('The state has no serial or lineage.');
   }
+  checkShape(raw);
+  return raw as RawState & { serial: number; lineage: string };
+};
+
+const contentOf = (raw: ReturnType<typeof readRaw>): StateContent => {
   for (const [name, { value, type }] of Object.entries(raw.outputs ?? {})) {
     if (nestsTooDeep(value) || nestsTooDeep(type)) {
       throw new InvalidStateError(
@@ -200,7 +231,7 @@ export const parseState = (bytes: Uint8Array): StateContent => {
     }),
   );
   return {
-    serial: raw.serial as number,
+    serial: raw.serial,
     lineage: raw.lineage,
     terraformVersion: typeof raw.terraform_version === 'string' ? raw.terraform_version : null,
     managed,

@@ -1,5 +1,6 @@
 import type { Resource } from '../api/answer.ts';
 import { includable } from '../api/include.ts';
+import { readWithin } from '../api/response-size.ts';
 import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument } from '../configurations/document.ts';
 import { getConfigurationVersions } from '../configurations/records.ts';
@@ -39,7 +40,9 @@ export const relatedTo = ({ request, granted, principal }: Context<Subject>) => 
       : [];
     const wantsConfigurations = may.configurations && includes.has('run.configuration_version');
     const [outputs, users, configurations] = await Promise.all([
-      includes.has('outputs') && granted.has('state:read-outputs') ? Promise.all(versions.map(outputsOf)) : [],
+      includes.has('outputs') && granted.has('state:read-outputs')
+        ? readWithin(versions, outputsOf, ({ id }) => `the outputs of state version ${id}`)
+        : [],
       getUsers(distinct(creators)),
       getConfigurationVersions(distinct(wantsConfigurations ? runs.map((run) => run.configurationVersionId) : [])),
     ]);

@@ -5,6 +5,7 @@ import { storeContent } from './finalize.ts';
 import { readState } from './integrity.ts';
 import { copyJson } from './json.ts';
 import { createStateVersion, type NewStateVersion } from './records.ts';
+import { withSerial } from './serial.ts';
 import type { StateVersion } from './state-version.ts';
 
 /**
@@ -20,8 +21,7 @@ export const duplicateState = async (
   const content = await readState(source);
   if (!content) return { conflict: `The content of state version ${source.id} has expired or was deleted.` };
   const serial = (workspace.state?.serial ?? source.serial) + 1;
-  const state = { ...(JSON.parse(content.toString('utf8')) as object), serial };
-  const bytes = Buffer.from(`${JSON.stringify(state, null, 2)}\n`);
+  const bytes = withSerial(content, serial);
   const result = await addState(bytes, { workspace, userId, serial, lineage: source.lineage, rollbackOf: source.id });
   if ('conflict' in result || result.existed) return result;
   return { stateVersion: await copyJson(source, result.stateVersion) };

@@ -4,7 +4,7 @@ import { unprocessable } from '../api/errors.ts';
 import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
 import { flag } from '../api/query-parameters.ts';
 import { type Context, type Route, route } from '../api/route.ts';
-import { check, identifier } from '../api/validation.ts';
+import { identifier, readWhole } from '../api/validation.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { findWorkspaces, type WorkspaceFilter } from '../workspaces/lists.ts';
@@ -21,7 +21,7 @@ const body = v.object({
 });
 
 const idsIn = ({ request }: Context<Workspace>): string[] => [
-  ...new Set(check(body, request.json() ?? {}).data.map(({ id }) => id)),
+  ...new Set(readWhole(request, body).data.map(({ id }) => id)),
 ];
 
 /** Those that the caller sees in the workspace's organization. @throws {ApiError} 422 */

@@ -5,7 +5,7 @@ import { versionGuard, withEtag } from '../api/guard.ts';
 import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import type { Permission } from '../api/permissions/permissions.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { check } from '../api/validation.ts';
+import { readWhole } from '../api/validation.ts';
 import { isModule } from '../store/keys.ts';
 import { now } from '../store/time.ts';
 import { buildVariable, checkUnmanaged } from '../workspaces/managed.ts';
@@ -122,7 +122,7 @@ const batch = v.object({
 
 /** Checks all before it changes the first. */
 export const updateSome = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
-  const { data } = check(batch, request.json() ?? {});
+  const { data } = readWhole(request, batch);
   const changes = await Promise.all(
     data.map(async ({ id, attributes }, i) => {
       const variable = await getVariable(subject.id, id);

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
 import { noStacks, type OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
-import { check, identifier, readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
+import { identifier, readData, readWhole, setting, settingsFrom, text, toOne } from '../api/validation.ts';
 import { inProjectOf } from '../projects/finder.ts';
 import { getProject, getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
@@ -151,7 +151,7 @@ export const readVariableSetChange = async (request: ApiRequest, set: VariableSe
 
 /** The ids in a body that applies the set, or withdraws it. @throws {ApiError} 400 or 422 */
 export const readTargets = async (request: ApiRequest, set: VariableSet, kind: Kind, applies: boolean) => {
-  const ids = distinct(check(toMany(kind), request.json() ?? {}).data);
+  const ids = distinct(readWhole(request, toMany(kind)).data);
   if (applies) await checkTargets(set, kind, ids, '/data');
   return ids;
 };

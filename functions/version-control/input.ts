@@ -120,13 +120,9 @@ const checkToken = async (
   try {
     return await forges[client.dialect as Dialect].whoAmI(call);
   } catch (error) {
-    const refused = error instanceof ForgeError && error.failure === 'refused';
     const why =
       error instanceof ForgeError ? error.message : `${name} answered something unexpected at ${client.apiUrl}`;
-    throw unprocessable(
-      `${at}/oauth-token-string`,
-      `Oauth token string: ${refused ? why.replace('refused the token', 'does not accept it') : why}`,
-    );
+    throw unprocessable(`${at}/oauth-token-string`, `Oauth token string: ${why}`);
   }
 };
 

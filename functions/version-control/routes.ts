@@ -6,7 +6,7 @@ import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { check } from '../api/validation.ts';
+import { readWhole } from '../api/validation.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { getPolicySets } from '../policies/set-records.ts';
@@ -133,7 +133,7 @@ const remove = async ({ subject }: Context<OauthClient>): Promise<Answer> => {
 };
 
 const projectsOf = async ({ request, subject }: Context<OauthClient>): Promise<Set<string>> => {
-  const { data } = check(v.object({ data: projectList }), request.json() ?? {});
+  const { data } = readWhole(request, v.object({ data: projectList }));
   if (data.length === 0) throw unprocessable('/data', 'data: name at least one project');
   return checkProjects(data, subject.organization);
 };

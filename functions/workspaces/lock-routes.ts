@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Answer, ok } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
 import { type Context, type Route, route } from '../api/route.ts';
-import { check, text } from '../api/validation.ts';
+import { readWhole, text } from '../api/validation.ts';
 import { getUser } from '../people/accounts/users.ts';
 import { lockReason, workspaceDocument } from './document.ts';
 import { workspace } from './finder.ts';
@@ -28,7 +28,7 @@ const lock = async (
   { request, subject, granted, principal }: Context<Workspace>,
   locking: Locking,
 ): Promise<Answer> => {
-  const body = check(lockBody, request.json() ?? {});
+  const body = readWhole(request, lockBody);
   const reason = body.reason ?? body.data?.attributes?.reason ?? '';
   const locked = await locking.lock(subject.id, principal.userId, reason);
   if (!locked) throw conflict(`Workspace ${subject.name} is already locked. Wait until it is unlocked.`, 'conflict');

@@ -3,7 +3,7 @@ import { withPool } from '../agent-pools/input.ts';
 import { type Answer, noContent } from '../api/answer.ts';
 import { conflict, forbidden, unprocessable } from '../api/errors.ts';
 import { type Context, type Route, route } from '../api/route.ts';
-import { check, identifier } from '../api/validation.ts';
+import { identifier, readWhole } from '../api/validation.ts';
 import { executionIn } from '../projects/execution-modes.ts';
 import { project } from '../projects/finder.ts';
 import type { Project } from '../projects/records.ts';
@@ -31,7 +31,7 @@ const autoDestroyIn = (
 
 /** Moves all of them or, when one is not there or must stay, none. */
 const move = async ({ request, subject, principal }: Context<Project>): Promise<Answer> => {
-  const ids = [...new Set(check(moved, request.json() ?? {}).data.map(({ id }) => id))];
+  const ids = [...new Set(readWhole(request, moved).data.map(({ id }) => id))];
   const byId = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
   const granted = await principal.onWorkspaces(subject.organization, [...byId.values()]);
   const workspaces = ids.map((id, i): Workspace => {

@@ -3,7 +3,7 @@ import { type Answer, noContent } from '../api/answer.ts';
 import { conflict, unprocessable } from '../api/errors.ts';
 import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
-import { check } from '../api/validation.ts';
+import { readWhole } from '../api/validation.ts';
 import { getProject } from '../projects/records.ts';
 import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from '../projects/tags.ts';
 import { effectiveTagDocuments, tagDocument } from './document.ts';
@@ -22,7 +22,7 @@ const write = async ({ subject, principal }: Context<Workspace>, tags: Tag[]): P
 };
 
 const bindings = ({ request }: Context<Workspace>): Tag[] =>
-  check(v.object({ data: tagBindingList }), request.json() ?? {}).data.map(bindingOf);
+  readWhole(request, v.object({ data: tagBindingList })).data.map(bindingOf);
 
 const listBindings = async ({ request, subject }: Context<Workspace>): Promise<Answer> =>
   wholeList(request, tagBindingDocuments(subject));
@@ -61,7 +61,7 @@ const listTags = async ({ request, subject }: Context<Workspace>): Promise<Answe
  */
 const namesIn = async (context: Context<Workspace>): Promise<string[]> => {
   const { request, subject } = context;
-  const { data } = check(v.object({ data: tagList }), request.json() ?? {});
+  const { data } = readWhole(request, v.object({ data: tagList }));
   const idOf = (key: string) => tagDocument(subject.organization, key).id;
   const byId = new Map(subject.tags.map(({ key }) => [idOf(key), key]));
   const missing = data.some(({ id, attributes }) => !attributes && !byId.has(id ?? ''));
@@ -83,7 +83,7 @@ const addTags = async (context: Context<Workspace>): Promise<Answer> => {
 
 const removeTags = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject } = context;
-  const { data } = check(v.object({ data: tagList }), request.json() ?? {});
+  const { data } = readWhole(request, v.object({ data: tagList }));
   const ids = new Map(subject.tags.map(({ key }) => [tagDocument(subject.organization, key).id, key]));
   // What it does not have is taken away already.
   const names = new Set(data.map(({ id = '', attributes }) => attributes?.name ?? ids.get(id)));

@@ -51,7 +51,15 @@ it.each([
   ['a number', '17', '/'],
   ['a list', '[]', '/data'],
   ['a document without data', '{}', '/data'],
-  ['data that is a list', '{"data":[]}', '/data/attributes/name'],
+  ['data that is a list', '{"data":[]}', '/data'],
+  ['attributes that are a list', '{"data":{"attributes":[{"name":"x"}]}}', '/data/attributes'],
+  ['a misplaced attribute', '{"data":{"attributes":{"name":"x"},"auto-apply":true}}', '/data/auto-apply'],
+  ['a member beside data', '{"data":{"attributes":{"name":"x"}},"auto-apply":true}', '/auto-apply'],
+  [
+    'an unknown field of an entry',
+    '{"data":{"attributes":{"name":"x"},"relationships":{"tag-bindings":{"data":[{"attributes":{"key":"a","valu":"b"}}]}}}}',
+    '/data/relationships/tag-bindings/data/0/attributes/valu',
+  ],
   ['attributes that are text', '{"data":{"attributes":"x"}}', '/data/attributes'],
   ['no name', '{"data":{"attributes":{}}}', '/data/attributes/name'],
 ])('rejects %s with 422 and a pointer', async (_, body, pointer) => {

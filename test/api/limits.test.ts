@@ -56,7 +56,7 @@ describe('a request body', () => {
 
   it('is limited to 32 levels of nesting', async () => {
     const name = uniqueName('deep');
-    const body = (depth: number) => `{"data":{"attributes":{"name":"${name}"}},"x":${nested(depth + 2)}}`;
+    const body = (depth: number) => `{"data":{"attributes":{"name":"${name}"}},"meta":${nested(depth + 2)}}`;
     expect((await api.call('POST', path, { body: body(29) })).status).toBe(201);
     await refused(400, /the maximum is 32 levels/, { body: body(30) });
     await refused(400, /the maximum is 32 levels/, { body: nested(200_000) });

@@ -26,6 +26,10 @@ it('waits for an allowed day, and detects when there is none', () => {
 
 it.each([
   '',
+  '*/1.5 9 * * *',
+  '*/5/7 9 * * *',
+  '1-3-5 9 * * *',
+  '0x1 9 * * *',
   '0 9 1 * *',
   '0 9 * 2 *',
   '60 9 * * *',

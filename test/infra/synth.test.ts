@@ -62,6 +62,12 @@ describe('synthesis', () => {
   }, 60_000);
 });
 
+/** Commands of this process's children. */
+const commandsBelow = async (): Promise<string[]> => {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'ppid=,args=']);
+  return stdout.split('\n').filter((line) => Number.parseInt(line, 10) === process.pid);
+};
+
 describe('bundles', () => {
   const maxBytes = 300 * 1024;
 
@@ -78,12 +84,13 @@ describe('bundles', () => {
     expect(loaded.handler).toBeTypeOf('function');
   });
 
-  it('are reproducible', async () => {
+  it('are reproducible, and leave no bundler behind', async () => {
     const { bundles } = await synthesize();
     const again = await bundle(root, join(scratch, 'bundles'));
     for (const id of functionIds) {
       const [a, b] = await Promise.all([bundles, again].map((bundled) => readFile(bundled.functions[id].file)));
       expect(a?.equals(b as Buffer), id).toBe(true);
     }
+    await expect.poll(async () => (await commandsBelow()).filter((line) => line.includes('esbuild'))).toEqual([]);
   }, 60_000);
 });

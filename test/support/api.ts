@@ -24,6 +24,8 @@ export interface Sent {
   body?: unknown;
   headers?: Record<string, string>;
   base64?: boolean;
+  /** `name=value`, as API Gateway separates them. */
+  cookies?: string[];
   /** Where the connection comes from. */
   address?: string;
 }
@@ -49,7 +51,7 @@ export const gzipHead = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 3]);
 
 export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewayProxyEventV2 => {
   const [path = '/', query = ''] = url.split('?');
-  const { token, body, headers = {}, base64 = false, address = '192.0.2.1' } = sent;
+  const { token, body, headers = {}, base64 = false, address = '192.0.2.1', cookies = [] } = sent;
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const rawPath = decodeURIComponent(path);
   return {
@@ -64,6 +66,7 @@ export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewa
       ...(token ? { authorization: `Bearer ${token}` } : {}),
       ...headers,
     },
+    cookies,
     requestContext: {
       domainName: 'api.example.test',
       requestId: 'request',

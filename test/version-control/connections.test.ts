@@ -87,13 +87,13 @@ it('keeps the id of a replaced token', async () => {
   expect(repositories.body.data.map(({ id }: { id: string }) => id)).toEqual(['acme/infra']);
   expect(detailOf(await api.patch(`oauth-clients/${made.id}`, { 'oauth-token-string': 'bad' }))).toEqual([
     422,
-    expect.stringContaining('GitHub does not accept it'),
+    expect.stringContaining('GitHub refused the token'),
   ]);
 });
 
 describe('rejects', () => {
   const refused: [string, object, string][] = [
-    ['a token that the forge does not accept', { 'oauth-token-string': 'wrong' }, 'GitHub does not accept it'],
+    ['a token that the forge does not accept', { 'oauth-token-string': 'wrong' }, 'GitHub refused the token'],
     ['an unknown provider', { 'service-provider': 'cvs' }, 'must be one of "github", "github_enterprise"'],
     ['a URL with a user', { 'api-url': 'https://a:b@github.example' }, 'without user'],
     ['http to where the operator allows nothing', { 'http-url': 'http://192.0.2.7' }, 'must be an https URL'],

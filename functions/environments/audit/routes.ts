@@ -143,4 +143,4 @@ const list = async (call: Call) => {
   return ok({ audit_logs: rows.slice(offset, offset + limit), count: rows.length });
 };
 
-export const auditRoutes: Route[] = [route('GET', '/audit', list)];
+export const auditRoutes: Route[] = [route('GET', '/audit', list, { query: ['q', 'limit', 'offset'] })];

@@ -42,5 +42,5 @@ const cancel = async (call: Call) => {
 
 export const startBuildRoutes: Route[] = [
   route('POST', '/workspaces/{workspace}/builds', postBuild, { maxBytes: maxBuildBytes }),
-  route('PATCH', '/workspacebuilds/{build}/cancel', cancel),
+  route('PATCH', '/workspacebuilds/{build}/cancel', cancel, { query: ['expect_status'] }),
 ];

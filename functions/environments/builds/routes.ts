@@ -1,9 +1,9 @@
 import { ok } from '../host/answers.ts';
 import { pageIn } from '../host/body.ts';
-import { CoderError, notFound } from '../host/errors.ts';
+import { CoderError, invalid, notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { logOfBuild } from '../logs/build-log.ts';
-import { answerLog } from '../logs/routes.ts';
+import { answerLog, logParameters } from '../logs/routes.ts';
 import { buildById, byName, livingById } from '../workspaces/finder.ts';
 import { buildDocument, buildResources } from './document.ts';
 import { type Build, findBuild, listBuilds } from './records.ts';
@@ -17,6 +17,8 @@ const read = async (call: Call) => {
   return ok(buildDocument(build, run, environment));
 };
 
+const wrongParameters = 'Query parameters have invalid values.';
+
 const list = async (call: Call) => {
   const { environment } = await livingById(call);
   const { limit, offset } = pageIn(call.request);
@@ -26,10 +28,11 @@ const list = async (call: Call) => {
       { field: 'since', detail: 'Query param "since" must be a valid date format (RFC3339)' },
     ]);
   }
-  const all = await listBuilds(environment.id, Math.min(limit + offset, 1000));
   const after = call.request.query.get('after_id');
-  const from = after ? all.findIndex(({ id }) => id === after) + 1 : 0;
-  const builds = all.slice(from).filter(({ createdAt }) => !since || createdAt > since);
+  const all = await listBuilds(environment.id, after || since ? 1000 : Math.min(limit + offset, 1000));
+  const last = after ? all.findIndex(({ id }) => id === after) : -1;
+  if (after && last < 0) throw invalid('after_id', 'is not a build of this workspace', wrongParameters);
+  const builds = all.slice(last + 1).filter(({ createdAt }) => !since || Date.parse(createdAt) > Date.parse(since));
   const settled = await Promise.all(builds.slice(offset, offset + limit).map(settleBuild));
   return ok(settled.map(({ build, run }) => buildDocument(build, run, environment)));
 };
@@ -49,11 +52,16 @@ const byNumber = async (call: Call) => {
 const settledById = async (call: Call): Promise<Build> => (await settleBuild((await buildById(call)).build)).build;
 
 export const buildRoutes: Route[] = [
-  route('GET', '/workspaces/{workspace}/builds', list),
+  route('GET', '/workspaces/{workspace}/builds', list, {
+    query: ['since', 'after_id', 'limit', 'offset', 'include_deleted'],
+  }),
   route('GET', '/users/{user}/workspace/{name}/builds/{number}', byNumber),
   route('GET', '/workspacebuilds/{build}', read),
-  route('GET', '/workspacebuilds/{build}/logs', async (call) =>
-    answerLog(call, { kind: 'build', jobId: (await buildById(call)).build.id }, logOfBuild),
+  route(
+    'GET',
+    '/workspacebuilds/{build}/logs',
+    async (call) => answerLog(call, { kind: 'build', jobId: (await buildById(call)).build.id }, logOfBuild),
+    { query: logParameters },
   ),
   route('GET', '/workspacebuilds/{build}/parameters', async (call) => ok((await buildById(call)).build.parameters)),
   route('GET', '/workspacebuilds/{build}/resources', async (call) => {

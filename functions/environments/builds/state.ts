@@ -3,6 +3,7 @@ import { InvalidStateError, parseState } from '../../states/content.ts';
 import { readState } from '../../states/integrity.ts';
 import { getStateVersion } from '../../states/records.ts';
 import { addState } from '../../states/rollback.ts';
+import { withSerial } from '../../states/serial.ts';
 import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import type { Build } from './records.ts';
@@ -34,10 +35,9 @@ export const putState = async (workspaceId: string, userId: string, content: Buf
   const workspace = await lockWorkspace(workspaceId, userId, 'A state is pushed');
   if (!workspace) throw await lockedBy(workspaceId);
   try {
-    const raw = JSON.parse(content.toString('utf8')) as { serial: number };
-    const serial = Math.max(raw.serial, (workspace.state?.serial ?? 0) + 1);
-    const bytes = Buffer.from(`${JSON.stringify({ ...raw, serial }, null, 2)}\n`);
-    const { lineage } = parseState(bytes);
+    const { lineage, serial: own } = parseState(content);
+    const serial = Math.max(own, (workspace.state?.serial ?? 0) + 1);
+    const bytes = withSerial(content, serial);
     const result = await addState(bytes, { workspace, userId, serial, lineage });
     if ('conflict' in result) throw new CoderError(409, result.conflict);
     return result.stateVersion.id;

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { ApiRequest } from '../../api/request.ts';
+import { isZeroValue, unknownMembers } from '../../api/unknown-members.ts';
 import { CoderError, type Validation } from './errors.ts';
 
 /** Bodies and queries of Coder's API. */
@@ -11,8 +12,13 @@ export const readBody = <S extends v.GenericSchema>(request: ApiRequest, schema:
   const body = request.json();
   if (body === undefined) throw new CoderError(400, 'Request body must be valid JSON.', 'EOF');
   const { success, output, issues } = v.safeParse(schema, body);
-  if (success) return output;
-  const validations: Validation[] = issues.map((issue) => ({ field: field(issue), detail: issue.message }));
+  const unknown = unknownMembers(schema, body, isZeroValue).map(({ detail, source }) => ({
+    field: source.pointer.slice(1).replaceAll('/', '.'),
+    detail: detail ?? '',
+  }));
+  if (success && unknown.length === 0) return output;
+  const wrong: Validation[] = (issues ?? []).map((issue) => ({ field: field(issue), detail: issue.message }));
+  const validations = [...wrong, ...unknown].slice(0, 20);
   throw new CoderError(400, 'Validation failed.', undefined, validations);
 };
 

@@ -4,6 +4,7 @@ import type { Principal } from '../../api/permissions/principal.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import type { Method } from '../../api/route.ts';
 import { authority } from '../../public-api/authority.ts';
+import { CoderError } from './errors.ts';
 
 /** A request and its caller. */
 export interface Call {
@@ -29,12 +30,24 @@ export const open = (
   answer: (request: ApiRequest) => Answer | Promise<Answer>,
 ): Route => ({ method, path: `${base}${path}`, access: 'anyone', answer: async (request) => answer(request) });
 
+/** One that is ignored would be taken for one that was applied. @throws {CoderError} 400 */
+const checkParameters = ({ query }: ApiRequest, supported: readonly string[]): void => {
+  const unknown = [...new Set(query.keys())].filter((name) => !supported.includes(name) && query.get(name) !== '');
+  if (unknown.length === 0) return;
+  const choice = supported.length > 0 ? `; supported: ${supported.join(', ')}` : '';
+  const validations = unknown.slice(0, 20).map((name) => {
+    const field = name.slice(0, 100);
+    return { field, detail: `"${field}" is not a valid query param${choice}` };
+  });
+  throw new CoderError(400, 'Query parameters have invalid values.', undefined, validations);
+};
+
 /** The handler checks permissions itself: rights depend on the resource in the path. */
 export const route = (
   method: Method,
   path: `/${string}`,
   handle: (call: Call) => Promise<Answer>,
-  { maxBytes }: { maxBytes?: number } = {},
+  { maxBytes, query = [] }: { maxBytes?: number; query?: readonly string[] } = {},
 ): Route => ({
   method,
   path: `${base}${path}`,
@@ -42,6 +55,7 @@ export const route = (
   ...(maxBytes === undefined ? {} : { maxBytes }),
   answer: async (request) => {
     const principal = await authority.authenticate(request);
+    checkParameters(request, query);
     const answering = handle({ request, principal });
     await answering.catch(() => {});
     // Instead of 404.

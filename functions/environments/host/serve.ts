@@ -3,6 +3,7 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { admit } from '../../api/admission.ts';
 import type { Answer } from '../../api/answer.ts';
 import { readRequest } from '../../api/request.ts';
+import { isTooLarge } from '../../api/response-size.ts';
 import { authority } from '../../public-api/authority.ts';
 import { logError } from '../../store/log.ts';
 import { json } from './answers.ts';
@@ -16,6 +17,15 @@ const pagePath = /^\/environments(\/(builds|templates))?(?=\/api\/)/;
 /** On the web page's origin only the header is accepted: no other site can make a browser send it. */
 const isOfPage = ({ requestContext }: APIGatewayProxyEventV2): boolean => pagePath.test(requestContext.http.path);
 
+/** A cookie that no client of ours encoded is as good as an unknown token. */
+const decoded = (cookie: string): string => {
+  try {
+    return decodeURIComponent(cookie);
+  } catch {
+    return cookie;
+  }
+};
+
 /** Places of a token, in the order of Coder's own server; those in the query are removed, so that no log contains them. */
 const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   if (isOfPage(event)) return event;
@@ -23,7 +33,7 @@ const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   const cookie = event.cookies?.find((pair) => pair.startsWith(`${tokenName}=`))?.slice(tokenName.length + 1);
   const { authorization } = event.headers;
   const token =
-    (cookie && decodeURIComponent(cookie)) ||
+    (cookie && decoded(cookie)) ||
     query.get(tokenName) ||
     event.headers['coder-session-token'] ||
     authorization?.replace(/^Bearer +/i, '') ||
@@ -42,6 +52,8 @@ const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   const path = http.path.replace(pagePath, '').replace(/(?<=.)\/+$/, '');
   return { ...event, rawPath: path, requestContext: { ...event.requestContext, http: { ...http, path } } };
 };
+
+const tooLarge = new CoderError(400, 'The response is larger than 6 MB, the maximum.', 'Request less with limit or q.');
 
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   const coderError = coderErrorOf(error);
@@ -72,6 +84,7 @@ export const serve = (routes: Route[]) => {
       if (refusal) throw new CoderError(429, "You've been rate limited. Wait a second, then retry.");
       // The router returns a response, or a promise of one.
       const answer = (await router(event, context, { signal: new AbortController().signal })) as Answer;
+      if (event.requestContext.http.method === 'GET' && isTooLarge(answer)) throw tooLarge;
       return { ...answer, headers: { ...answer.headers, ...headers } };
     } catch (error) {
       return errorAnswer(error, apiEvent);

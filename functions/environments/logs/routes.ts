@@ -34,6 +34,8 @@ const read = async (readLog: ReadJobLog, id: string, after: number, before: numb
   return fitting(all.filter((entry) => entry.id > after && entry.id < before));
 };
 
+export const logParameters = ['before', 'after', 'follow'] as const;
+
 /**
  * A log as a list; for a client that follows it, the URL of the WebSocket API with a ticket for this log.
  * @param call of a user who may read it

@@ -2,8 +2,8 @@ import { secretOf } from '../../api/bearer.ts';
 import { withAuditInAllOrganizations } from '../../audit/trail.ts';
 import { removeSession } from '../../people/accounts/tokens.ts';
 import { json, noContent, ok } from '../host/answers.ts';
-import { pageIn, searchIn } from '../host/body.ts';
-import { CoderError, notFound } from '../host/errors.ts';
+import { flagIn, pageIn, searchIn } from '../host/body.ts';
+import { CoderError, invalid, notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { postAuthorizationCheck } from './authorization-check.ts';
 import { findOwn, forget, issueKey, listOwn, readNewToken, tokenDocument } from './tokens.ts';
@@ -49,14 +49,20 @@ const organization = async (call: Call, named = call.request.params.organization
 };
 
 const people = async ({ principal, request }: Call) => {
-  const search = searchIn(request, ['', 'status', 'role', 'name', 'email']);
-  const words = search.get('') ?? search.get('name') ?? '';
+  const search = searchIn(request, ['', 'status', 'name', 'email']);
+  const words = search.get('') ?? '';
   const { limit, offset } = pageIn(request);
-  const users = (await listPeople(principal)).filter(({ username, email }) =>
-    `${username} ${email}`.toLowerCase().includes(words),
+  const users = (await listPeople(principal)).filter(
+    ({ username, email }) =>
+      `${username} ${email}`.toLowerCase().includes(words) &&
+      username.toLowerCase().includes(search.get('name') ?? '') &&
+      email.toLowerCase().includes(search.get('email') ?? '') &&
+      // Nobody is suspended or dormant.
+      (search.get('status') ?? 'active') === 'active',
   );
   const page = users.slice(offset, offset + limit);
-  return ok({ users: await Promise.all(page.map(userDocument)), count: users.length });
+  const documents = await Promise.all(page.map((user) => userDocument(user, principal.userId)));
+  return ok({ users: documents, count: users.length });
 };
 
 const tokenDeed = (action: string) => ({
@@ -103,6 +109,7 @@ const readKey = async (call: Call) => {
 
 const listKeys = async (call: Call) => {
   const user = await self(call);
+  if (flagIn(call.request, 'include_all')) throw invalid('include_all', 'Tokens are shown to their own user only.');
   return ok((await listOwn(user.id)).map((token) => tokenDocument(token, user.username)));
 };
 
@@ -123,10 +130,12 @@ const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
 export const peopleRoutes: Route[] = [
   route('POST', '/authcheck', postAuthorizationCheck),
   route('POST', '/users/logout', logout),
-  route('GET', '/users', people),
+  route('GET', '/users', people, { query: ['q', 'limit', 'offset'] }),
   route('GET', '/organizations', organizations),
   route('GET', '/organizations/{organization}', (call) => organization(call)),
-  route('GET', '/users/{user}', async (call) => ok(await userDocument(await visiblePerson(call)))),
+  route('GET', '/users/{user}', async (call) =>
+    ok(await userDocument(await visiblePerson(call), call.principal.userId)),
+  ),
   route('GET', '/users/{user}/organizations', async (call) => {
     await self(call);
     return organizations(call);
@@ -138,7 +147,7 @@ export const peopleRoutes: Route[] = [
   route('GET', '/users/{user}/keys/tokens/tokenconfig', async () =>
     ok({ max_token_lifetime: maxLifetimeMs * 1_000_000 }),
   ),
-  route('GET', '/users/{user}/keys/tokens', listKeys),
+  route('GET', '/users/{user}/keys/tokens', listKeys, { query: ['include_all'] }),
   route('POST', '/users/{user}/keys/tokens', newToken),
   route('GET', '/users/{user}/keys/tokens/{key}', readKey),
   route('GET', '/users/{user}/keys/{key}', readKey),

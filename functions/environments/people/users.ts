@@ -69,8 +69,10 @@ const shareOrganization = async (a: string, b: string): Promise<boolean> => {
 
 const owner = { name: 'owner', display_name: 'Owner', organization_id: '' };
 
-export const userDocument = async (user: User) => {
-  const memberships = await membershipsOf(user.id);
+/** Shows of other people what they are in the caller's organizations, and nothing of others. 1 read. */
+export const userDocument = async (user: User, callerId: string) => {
+  const shared = new Set((await membershipsOf(callerId)).map(({ organization }) => organization));
+  const memberships = (await membershipsOf(user.id)).filter(({ organization }) => shared.has(organization));
   const isOwner = memberships.some((membership) => roleOf(membership) === 'owner');
   return {
     id: uuidOf(user.id),

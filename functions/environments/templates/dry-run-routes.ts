@@ -13,7 +13,7 @@ import { audited, type Call, type Route, route } from '../host/route.ts';
 import { newUuid, uuidIn } from '../host/uuid.ts';
 import { jobDocument, jobStatus, matchedProvisioners } from '../jobs.ts';
 import { logOfDryRun } from '../logs/dry-run-log.ts';
-import { answerLog } from '../logs/routes.ts';
+import { answerLog, logParameters } from '../logs/routes.ts';
 import { recordArchive, startRun } from '../runs.ts';
 import { createDryRun, type DryRun, dryRunById, settleDryRun } from './dry-runs.ts';
 import { importWorkspace, runsOf, settleVersion } from './import.ts';
@@ -128,13 +128,18 @@ export const dryRunRoutes: Route[] = [
   route('POST', base, create),
   route('GET', `${base}/{job}`, read),
   route('GET', `${base}/{job}/resources`, resources),
-  route('GET', `${base}/{job}/logs`, async (call) => {
-    const { dryRun } = await find(call);
-    return answerLog(call, { kind: 'dry-run', jobId: `${dryRun.versionId} ${dryRun.jobId}` }, logOfDryRun);
-  }),
+  route(
+    'GET',
+    `${base}/{job}/logs`,
+    async (call) => {
+      const { dryRun } = await find(call);
+      return answerLog(call, { kind: 'dry-run', jobId: `${dryRun.versionId} ${dryRun.jobId}` }, logOfDryRun);
+    },
+    { query: logParameters },
+  ),
   route('GET', `${base}/{job}/matched-provisioners`, async (call) => {
     await find(call);
     return ok(matchedProvisioners());
   }),
-  route('PATCH', `${base}/{job}/cancel`, cancel),
+  route('PATCH', `${base}/{job}/cancel`, cancel, { query: ['expect_status'] }),
 ];

@@ -57,5 +57,5 @@ const download = async (call: Call) => {
 
 export const fileRoutes: Route[] = [
   route('POST', '/files', upload, { maxBytes }),
-  route('GET', '/files/{file}', download),
+  route('GET', '/files/{file}', download, { query: ['format'] }),
 ];

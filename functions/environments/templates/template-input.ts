@@ -45,6 +45,7 @@ export const templateChange = v.object({
   disable_everyone_group_access: flag,
   update_workspace_last_used_at: flag,
   update_workspace_dormant_at: flag,
+  use_terraform_workspace_cache: v.nullish(v.literal(false, 'is not supported: leave it out')),
 });
 
 type Common = Pick<v.InferOutput<typeof newTemplate>, keyof typeof common>;

@@ -218,8 +218,10 @@ const remove = async (call: Call) => {
 
 export const templateRoutes: Route[] = [
   route('POST', '/organizations/{organization}/templates', create),
-  route('GET', '/templates', async (call) => list(call, await organizationsOf(call.principal))),
-  route('GET', '/organizations/{organization}/templates', async (call) => list(call, [await organizationIn(call)])),
+  route('GET', '/templates', async (call) => list(call, await organizationsOf(call.principal)), { query: ['q'] }),
+  route('GET', '/organizations/{organization}/templates', async (call) => list(call, [await organizationIn(call)]), {
+    query: ['q'],
+  }),
   route('GET', '/organizations/{organization}/templates/{name}', async (call) =>
     ok(templateDocument((await templateByName(call)).template)),
   ),

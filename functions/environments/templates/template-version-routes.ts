@@ -115,7 +115,7 @@ const invalidate = async (call: Call) => {
 export const templateVersionRoutes: Route[] = [
   route('POST', '/templates/{template}/prebuilds/invalidate', invalidate),
   route('POST', '/organizations/{organization}/templateversions', postVersion),
-  route('GET', '/templates/{template}/versions', list),
+  route('GET', '/templates/{template}/versions', list, { query: ['include_archived', 'limit', 'offset'] }),
   route('PATCH', '/templates/{template}/versions', promote),
   route('POST', '/templates/{template}/versions/archive', archiveUnused),
   route('GET', '/templates/{template}/versions/{version}', byName),

@@ -7,7 +7,7 @@ import { CoderError, forbidden, notFound } from '../host/errors.ts';
 import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
 import { uuidIn } from '../host/uuid.ts';
 import { jobStatus } from '../jobs.ts';
-import { answerLog } from '../logs/routes.ts';
+import { answerLog, logParameters } from '../logs/routes.ts';
 import { logOfVersion } from '../logs/version-log.ts';
 import { runsOf, settleVersion } from './import.ts';
 import { getAnyTemplate } from './records.ts';
@@ -130,9 +130,12 @@ const archive = (archived: boolean) => async (call: Call) => {
 export const versionRoutes: Route[] = [
   route('GET', '/templateversions/{version}', read),
   route('PATCH', '/templateversions/{version}', rename),
-  route('PATCH', '/templateversions/{version}/cancel', cancel),
-  route('GET', '/templateversions/{version}/logs', async (call) =>
-    answerLog(call, { kind: 'version', jobId: (await versionById(call)).version.id }, logOfVersion),
+  route('PATCH', '/templateversions/{version}/cancel', cancel, { query: ['expect_status'] }),
+  route(
+    'GET',
+    '/templateversions/{version}/logs',
+    async (call) => answerLog(call, { kind: 'version', jobId: (await versionById(call)).version.id }, logOfVersion),
+    { query: logParameters },
   ),
   route('GET', '/templateversions/{version}/resources', resources),
   route('GET', '/templateversions/{version}/rich-parameters', parameters),

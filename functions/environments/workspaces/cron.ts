@@ -20,9 +20,8 @@ const numberOf = (text: string, names: string[]): number => {
 const valuesOf = (field: string, [least, most]: [number, number], names: string[] = []): number[] | undefined => {
   const values = new Set<number>();
   for (const part of field.split(',')) {
-    const [range = '', every] = part.split('/');
+    const [, range = '', from = '', to, every] = /^(\*|(\w+)(?:-(\w+))?)(?:\/(\d{1,2}))?$/.exec(part) ?? [];
     const step = every === undefined ? 1 : Number(every);
-    const [from = '', to] = range.split('-');
     const first = range === '*' ? least : numberOf(from, names);
     const last = range === '*' ? most : to === undefined ? (every === undefined ? first : most) : numberOf(to, names);
     if (!(step >= 1) || !(first >= least) || !(last <= most) || !(first <= last)) return undefined;

@@ -1,8 +1,8 @@
 import { type Rights, rightsIn } from '../access.ts';
 import { workspaceStatus } from '../builds/document.ts';
 import { ok } from '../host/answers.ts';
-import { pageIn, searchIn } from '../host/body.ts';
-import { notFound } from '../host/errors.ts';
+import { flagIn, pageIn, searchIn } from '../host/body.ts';
+import { invalid, notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { prebuildsUser } from '../host/uuid.ts';
 import { findPerson, organizationsOf } from '../people/users.ts';
@@ -115,19 +115,35 @@ const list = async (call: Call) => {
   return ok({ workspaces, count: matching.length });
 };
 
+const readByName = async (call: Call) => {
+  // Several deleted ones may have had the name.
+  if (flagIn(call.request, 'include_deleted')) {
+    throw invalid('include_deleted', 'is not supported by name: use the id', 'Query parameters have invalid values.');
+  }
+  const { environment } = await byName(call);
+  if (!environment.latestBuildId) throw notFound();
+  return ok(await describe(call, environment));
+};
+
 export const environmentRoutes: Route[] = [
-  route('GET', '/workspaces', list),
-  route('GET', '/users/{user}/workspace/{name}', async (call) => {
-    const { environment } = await byName(call);
-    if (!environment.latestBuildId) throw notFound();
-    return ok(await describe(call, environment));
-  }),
-  route('GET', '/workspaces/{workspace}', async (call) =>
-    ok(await describe(call, (await livingById(call)).environment)),
+  route('GET', '/workspaces', list, { query: ['q', 'limit', 'offset'] }),
+  route('GET', '/users/{user}/workspace/{name}', readByName, { query: ['include_deleted'] }),
+  route(
+    'GET',
+    '/workspaces/{workspace}',
+    async (call) => ok(await describe(call, (await livingById(call)).environment)),
+    {
+      query: ['include_deleted'],
+    },
   ),
-  route('GET', '/workspaces/{workspace}/resolve-autostart', async (call) => {
-    await livingById(call);
-    return ok({ parameter_mismatch: false });
-  }),
+  route(
+    'GET',
+    '/workspaces/{workspace}/resolve-autostart',
+    async (call) => {
+      await livingById(call);
+      return ok({ parameter_mismatch: false });
+    },
+    { query: ['include_deleted'] },
+  ),
   ...environmentSettingRoutes,
 ];

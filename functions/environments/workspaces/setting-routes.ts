@@ -105,6 +105,8 @@ const ttl = async (call: Call) => {
 /** A minute less than the documented minimum: requests take a while. */
 const leastExtensionMs = 29 * 60_000;
 
+const lastDeadline = Date.UTC(9999, 11, 31);
+
 const extend = async (call: Call) => {
   const environment = await changeable(call, 'extend');
   checkOwned(environment, 'Deadline extension is');
@@ -120,10 +122,12 @@ const extend = async (call: Call) => {
   if (deadline < Date.now() + leastExtensionMs) {
     throw new CoderError(400, 'Cannot extend workspace: new deadline must be at least 30 minutes in the future');
   }
-  const newDeadline = new Date(deadline).toISOString();
-  if (build.maxDeadline && newDeadline > build.maxDeadline) {
+  // Years of more than four digits sort before all others, as text.
+  if (build.maxDeadline && deadline > Date.parse(build.maxDeadline)) {
     throw new CoderError(400, 'Cannot extend workspace beyond max deadline.', `It is ${build.maxDeadline}.`);
   }
+  if (deadline > lastDeadline) throw invalid('deadline', 'must be before the year 10000');
+  const newDeadline = new Date(deadline).toISOString();
   if (newDeadline === build.deadline) return notModified();
   return audited(call, environment.organization, auditedActionOf('extend', environment), async () => {
     await setBuild(build.id, { deadline: newDeadline });

@@ -3,7 +3,7 @@ import { type Answer, noContent, type Resource } from '../../api/answer.ts';
 import { conflict, unprocessable } from '../../api/errors.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import { type Context, type Route, route } from '../../api/route.ts';
-import { check, identifier } from '../../api/validation.ts';
+import { identifier, readWhole } from '../../api/validation.ts';
 import { membershipDocument, membershipStatus } from '../accounts/membership-document.ts';
 import {
   getMembership,
@@ -29,7 +29,7 @@ const body = (type: 'users' | 'organization-memberships') =>
   });
 
 const idsIn = ({ request }: Context<Team>, type: 'users' | 'organization-memberships'): string[] =>
-  check(body(type), request.json() ?? {}).data.map(({ id }) => id);
+  readWhole(request, body(type)).data.map(({ id }) => id);
 
 /** The organization's members; usernames are loaded only when the request uses one. */
 export const usersIn = (memberships: Membership[]): Promise<User[]> =>

@@ -3,7 +3,7 @@ import { type Answer, noContent, ok } from '../../api/answer.ts';
 import { badRequest, forbidden, notFound, unprocessable } from '../../api/errors.ts';
 import { wholeList } from '../../api/pagination.ts';
 import { type Context, type Route, route } from '../../api/route.ts';
-import { check } from '../../api/validation.ts';
+import { readWhole } from '../../api/validation.ts';
 import { accountOfTeam, ensureTeamAccount } from '../accounts/accounts.ts';
 import { tokenDocument } from '../accounts/token-document.ts';
 import { readToken } from '../accounts/token-input.ts';
@@ -144,7 +144,7 @@ const named = v.object({
 /** All that it names, or none when one of them is not there for the caller. */
 const deleteInOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { organization } = context.subject;
-  const ids = new Set(check(named, context.request.json() ?? {}).data.map(({ id }) => id));
+  const ids = new Set(readWhole(context.request, named).data.map(({ id }) => id));
   const all = (await listTeamTokens(organization)).filter(({ id }) => ids.has(id));
   const owned = await manageable(context, all);
   const missing = [...ids].find((id) => !owned.some((token) => token.id === id));

@@ -51,7 +51,7 @@ it('connects a forge with a piped token, connects a workspace to a repository, a
   expect(await stepform(['login'], `${platform.token}\n`)).toMatchObject({ code: 0 });
   const to = ['vcs', 'connect', 'github_enterprise', '--url', forge.url, '--api-url', forge.url, '--name', name];
   const refused = await stepform(to, 'wrong');
-  expect([refused.code, refused.err]).toEqual([expect.any(Number), expect.stringContaining('does not accept it')]);
+  expect([refused.code, refused.err]).toEqual([expect.any(Number), expect.stringContaining('refused the token')]);
   expect(refused.code).not.toBe(0);
   expect(await stepform(to, '\n')).toMatchObject({ code: 2, err: expect.stringContaining('No access token given') });
   expect(await stepform(to, 'good\n')).toMatchObject({

@@ -48,7 +48,7 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   await dialog.getByLabel('API URL').fill(forge.url);
   await dialog.getByLabel('Access token').fill('wrong');
   await dialog.getByRole('button', { name: 'Connect' }).click();
-  await dialog.getByText('does not accept it').waitFor();
+  await dialog.getByText('refused the token').waitFor();
   await dialog.getByLabel('Access token').fill('good');
   await dialog.getByRole('button', { name: 'Connect' }).click();
   await dialog.waitFor({ state: 'detached' });

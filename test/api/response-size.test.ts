@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { json } from '../../functions/api/answer.ts';
+import { checkSize, isTooLarge, readWithin } from '../../functions/api/response-size.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { stateFile } from '../support/state.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+it('measures responses as Lambda does: as text in JSON', () => {
+  expect(isTooLarge(json(200, 'a'.repeat(6_200_000)))).toBe(false);
+  expect(isTooLarge(json(200, 'a'.repeat(6_300_000)))).toBe(true);
+  expect(isTooLarge(json(200, '"'.repeat(1_600_000)))).toBe(true);
+  expect(isTooLarge(json(200, 'é'.repeat(3_200_000)))).toBe(true);
+  // What was changed is answered for, however that arrives.
+  expect(checkSize('POST', json(200, 'a'.repeat(6_300_000))).statusCode).toBe(200);
+});
+
+it('stops reading what would not be in one response, and names the first that is too much', async () => {
+  const read: number[] = [];
+  const of = (sizes: number[]) =>
+    readWithin(
+      sizes,
+      async (size) => {
+        read.push(size);
+        return ['a'.repeat(size)];
+      },
+      (size) => `number ${size}`,
+    );
+  expect((await of([1, 2, 3])).map(([text]) => text?.length)).toEqual([1, 2, 3]);
+  read.length = 0;
+  const sizes = [1, 4_000_000, 3_000_000, 2, ...Array.from({ length: 20 }, () => 7)];
+  await expect(of(sizes)).rejects.toMatchObject({
+    status: 400,
+    errors: [{ detail: expect.stringContaining('number 3000000') }],
+  });
+  expect(read).toEqual(sizes.slice(0, 4));
+});
+
+it('refuses with 400 what is too large, and says what to do', async () => {
+  const { id } = await api.workspace();
+  await api.call('POST', `workspaces/${id}/actions/lock`);
+  const { text, ...state } = stateFile({ outputs: { large: { value: '\\'.repeat(1_600_000), type: 'string' } } });
+  const uploaded = await api.post(`workspaces/${id}/state-versions`, {
+    ...state,
+    state: Buffer.from(text).toString('base64'),
+  });
+  expect(uploaded.status).toBe(201);
+  const { status, body } = await api.get(`workspaces/${id}/current-state-version-outputs`);
+  expect([status, body.errors[0].detail]).toEqual([400, expect.stringContaining('6 MB')]);
+  expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(200);
+});

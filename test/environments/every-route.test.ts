@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Route } from '../../functions/environments/host/route.ts';
+import { hostileTexts } from '../fuzz/random.ts';
+import { actingAs } from '../support/api.ts';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** Every route of the environments' API: asked by those who are not to see anything, and with anything that JSON and paths can have. */
+
+let world: Environments;
+let routes: Route[];
+/** By the name of a path's parameter. */
+let ids: Record<string, string>;
+let outsiders: Record<string, string>;
+/** Tokens that are not for this API. */
+let others: Record<string, string>;
+
+const modules = () =>
+  Promise.all([
+    import('../../functions/environments/routes.ts').then(({ routes: all }) => all),
+    import('../../functions/environments/workspaces/create.ts').then((module) => module.createEnvironmentRoutes),
+    import('../../functions/environments/builds/build-routes.ts').then((module) => module.startBuildRoutes),
+    import('../../functions/environments/builds/state-routes.ts').then((module) => module.buildStateRoutes),
+    import('../../functions/environments/templates/file-routes.ts').then((module) => module.fileRoutes),
+    import('../../functions/environments/templates/template-routes.ts').then((module) => module.templateRoutes),
+    import('../../functions/environments/templates/version-routes.ts').then((module) => module.versionRoutes),
+    import('../../functions/environments/templates/dry-run-routes.ts').then((module) => module.dryRunRoutes),
+    import('../../functions/environments/templates/template-version-routes.ts').then(
+      (module) => module.templateVersionRoutes,
+    ),
+    import('../../functions/environments/quotas/routes.ts').then((module) => module.quotaRoutes),
+    import('../../functions/environments/prebuilds/routes.ts').then((module) => module.prebuildRoutes),
+    import('../../functions/environments/audit/routes.ts').then((module) => module.auditRoutes),
+    import('../../functions/environments/metrics/routes.ts').then((module) => module.metricRoutes),
+  ]);
+
+const tokensOfOthers = async (): Promise<Record<string, string>> => {
+  const { stateTokenOf } = await import('../../functions/runs/state-tokens.ts');
+  const { issueToken } = await import('../../functions/people/accounts/tokens.ts');
+  const { api } = world;
+  const pool = (await api.post('organizations/acme/agent-pools', { name: 'a-pool' })).body.data.id;
+  const agent = await issueToken({
+    kind: 'agent',
+    userId: pool,
+    description: '',
+    expiredAt: null,
+    organization: 'acme',
+  });
+  return {
+    none: '',
+    garbage: 'sfu_x',
+    state: stateTokenOf('run-1', 'plan', 'x'),
+    agent: agent.secret,
+  };
+};
+
+beforeAll(async () => {
+  world = await startEnvironments();
+  routes = (await modules()).flat();
+  const template = await world.addTemplate({ name: 'the-template' });
+  const { api, members } = world;
+  const removed = await members.withLevel('acme', 'write');
+  const id = await world.running(template, { name: 'the-environment' }, { token: removed.token });
+  const { username } = (await world.call('GET', '/users/me', { token: removed.token })).body;
+  const build = await world.latest(id);
+  const groups = (await world.call('GET', '/organizations/acme/groups')).body;
+  ids = {
+    workspace: id,
+    template: template.id,
+    version: template.activeVersionId,
+    build: build.id,
+    user: username,
+    organization: 'acme',
+    group: groups[0].id,
+    name: 'the-environment',
+    number: '1',
+    file: build.fileId,
+    job: template.activeVersionId,
+    key: 'at-1',
+  };
+  const { removeMember } = await import('../../functions/people/accounts/memberships.ts');
+  await removeMember({ organization: 'acme', userId: removed.id });
+  const stranger = await members.somebody('stranger');
+  await actingAs(api, stranger.token).post('organizations', { name: 'elsewhere', email: 'a@b.test' });
+  const audit = await api.post('organizations/acme/authentication-token?token=audit-trails', {});
+  outsiders = {
+    'the owner of another organization': stranger.token,
+    'the environment’s owner, after leaving': removed.token,
+    'the audit trail’s reader': audit.body.data.attributes.token,
+    'a member of no team': (await members.member('acme')).token,
+  };
+  others = await tokensOfOthers();
+});
+afterAll(() => world.api.close());
+
+const pathOf = ({ path }: Route, values = ids): string =>
+  path.replace(/^\/api\/v2/, '').replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? 'x'));
+
+const guarded = () => routes.filter(({ access }) => access === 'user');
+
+it('answers 401 to tokens that are not for it', async () => {
+  expect(guarded().length).toBeGreaterThan(60);
+  const wrong: string[] = [];
+  for (const [kind, token] of Object.entries(others)) {
+    for (const route of guarded()) {
+      const { status } = await world.call(route.method, pathOf(route), { token });
+      if (status !== 401) wrong.push(`${kind}: ${route.method} ${route.path} ${status}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+it('tells outsiders nothing of environments and templates, and changes nothing for them', async () => {
+  const before = JSON.stringify([
+    await world.environmentOf(ids.workspace ?? ''),
+    await world.latest(ids.workspace ?? ''),
+  ]);
+  const secrets = ['workspace', 'version', 'build', 'template', 'name'].map((name) => ids[name] ?? '');
+  const wrong: string[] = [];
+  for (const [kind, token] of Object.entries(outsiders)) {
+    for (const route of guarded()) {
+      const { status, body } = await world.call(route.method, pathOf(route), { token, body: {} });
+      const what = `${kind}: ${route.method} ${route.path} ${status}`;
+      const named = /\{(workspace|template|version|build|file|group)\}/.test(route.path);
+      if (named && (status < 400 || status >= 500)) wrong.push(what);
+      const text = JSON.stringify(body ?? '');
+      if (status < 300 && secrets.some((secret) => text.includes(secret))) wrong.push(`${what} ${text.slice(0, 200)}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  const after = [await world.environmentOf(ids.workspace ?? ''), await world.latest(ids.workspace ?? '')];
+  expect(JSON.stringify(after)).toBe(before);
+});
+
+const bodies = ['null', '[]', '"x"', '1', '{', '{"name":{}}', '{"__proto__":{"a":1}}', `${'['.repeat(5000)}`, '\0'];
+
+it('has no internal error, whatever it is sent', async () => {
+  const wrong: string[] = [];
+  const texts = hostileTexts.filter((text) => text.isWellFormed() && text !== '').slice(0, 40);
+  for (const [turn, route] of routes.entries()) {
+    const tries = [
+      ...bodies.map((body) => ({ path: pathOf(route), body })),
+      ...texts.flatMap((text, i) => {
+        if ((i + turn) % 5) return [];
+        const values = Object.fromEntries(Object.keys(ids).map((name) => [name, text]));
+        const query = ['q', 'limit', 'after', 'since', 'expect_status', 'format'].map(
+          (name) => `${name}=${encodeURIComponent(text)}`,
+        );
+        const value = JSON.stringify({
+          name: text,
+          template_id: text,
+          transition: text,
+          deadline: text,
+          schedule: text,
+        });
+        return [
+          { path: pathOf(route, values), body: value },
+          { path: `${pathOf(route)}?${query[(i + turn) % query.length]}`, body: value },
+        ];
+      }),
+    ];
+    for (const { path, body } of tries) {
+      const answer = await world.call(route.method, path, route.method === 'GET' ? {} : { body });
+      if (answer.status >= 500) wrong.push(`${route.method} ${path} ${body.slice(0, 100)} ${answer.status}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
