@@ -184,6 +184,9 @@ export class Gitea {
   async repository(name: string, files: Record<string, string>): Promise<string> {
     await this.call('POST', '/user/repos', { name, auto_init: true, default_branch: 'main', private: true });
     const identifier = `${this.owner.name}/${name}`;
+    // Refuses pushes to `refs/pull/…` and nothing else, and is one of three times that each push starts all of Gitea.
+    const hook = `data/gitea-repositories/${identifier}.git/hooks/update.d/gitea`;
+    await rm(join(this.#folder, hook));
     await this.push(identifier, files, 'Begin');
     return identifier;
   }
