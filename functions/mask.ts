@@ -7,6 +7,8 @@
  * tear holes into every log), and what a configuration makes of a value (a part of it, another encoding).
  */
 
+import { isExactNumber } from './exact-json.ts';
+
 /** Of a variable or a parameter; `hcl`: it is an expression. */
 interface Value {
   value: string;
@@ -155,7 +157,7 @@ export class Mask {
   json<T>(value: T): T {
     if (typeof value === 'string') return this.text(value) as T;
     if (Array.isArray(value)) return value.map((item) => this.json(item)) as T;
-    if (typeof value !== 'object' || value === null) return value;
+    if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.json(item)])) as T;
   }
 

@@ -120,9 +120,13 @@ async function* eventsIn(pk: string, from: string, direction: Direction): AsyncG
   if (last) yield last;
 }
 
+/** Those of one millisecond have an order too: pages of either direction have each event once. */
+const orderOf = ({ at, id }: AuditEvent): string => `${at}#${id}`;
+
 /** Several in the order of time, from several in the order of time. */
 async function* merged(sources: AsyncGenerator<AuditEvent>[], direction: Direction): AsyncGenerator<AuditEvent> {
-  const isBefore = (a: AuditEvent, b: AuditEvent) => (direction === 'forward' ? a.at < b.at : a.at > b.at);
+  const isBefore = (a: AuditEvent, b: AuditEvent) =>
+    direction === 'forward' ? orderOf(a) < orderOf(b) : orderOf(a) > orderOf(b);
   const heads = await Promise.all(sources.map((source) => source.next()));
   for (;;) {
     let first = -1;

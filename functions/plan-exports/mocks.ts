@@ -1,3 +1,4 @@
+import { isExactNumber } from '../exact-json.ts';
 import type { Run } from '../run/run.ts';
 
 /**
@@ -52,6 +53,7 @@ export const literal = (value: unknown, indent = ''): string => {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object') return String(value);
+  if (isExactNumber(value)) return JSON.stringify(value);
   const deeper = `${indent}\t`;
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]';

@@ -4,6 +4,7 @@ import { notFound, unprocessable } from '../api/errors.ts';
 import { inWorkspace } from '../api/finders.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readData, requiredIn, toOne } from '../api/validation.ts';
+import { parseExactly } from '../exact-json.ts';
 import type { Run } from '../run/run.ts';
 import { readPlanJson } from '../runs/plan-json.ts';
 import { getRun } from '../runs/records.ts';
@@ -78,7 +79,7 @@ const create = async ({ request, subject }: Context<Run>): Promise<Answer> => {
   if (typeof json === 'number' || json.length > maxPlanBytes) {
     throw notReady(subject, `its JSON output has more than ${maxPlanBytes / 1024 / 1024} MiB`);
   }
-  const planExport = await createPlanExport(subject, JSON.parse(json.toString('utf8')) as PlanJson);
+  const planExport = await createPlanExport(subject, parseExactly(json.toString('utf8')) as PlanJson);
   if (planExport) return created(document(planExport));
   throw notReady(subject, 'it has an export that can be downloaded. Use that, or delete it first');
 };

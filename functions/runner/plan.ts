@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseExactly } from '../exact-json.ts';
 import { messageOf } from '../transport/errors.ts';
 import type { FileBody } from '../transport/http.ts';
 import { PhaseError, TerraformError } from './errors.ts';
@@ -134,7 +135,7 @@ const writePlanSchemas = async (files: Phase['files'], schemas: ProviderSchemas)
   return files.planSchemas;
 };
 
-const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFile(file, 'utf8')) as T;
+const readJson = async <T>(file: string): Promise<T> => parseExactly(await readFile(file, 'utf8')) as T;
 
 const storePlan = async (phase: Phase, prepared: Prepared): Promise<void> => {
   const { files, artifacts } = phase;

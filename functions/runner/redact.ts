@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isExactNumber } from '../exact-json.ts';
 import { marksAny, Secrets, valueAt } from '../marks.ts';
 import { dependenciesOf } from './dependencies.ts';
 import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
@@ -14,11 +15,13 @@ type Json = Record<string, unknown>;
 type Side = 'before' | 'after';
 
 const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
+
+const isCollection = (value: unknown): boolean => Array.isArray(value) || isObject(value);
 
 /** Placeholder for a value; `changed` marks the one on the `after` side of a difference. */
 const placeholder = (value: unknown, changed: boolean): unknown => {
-  switch (typeof value) {
+  switch (isExactNumber(value) ? 'number' : typeof value) {
     case 'string':
       return changed ? '(sensitive value, changed)' : '(sensitive value)';
     case 'number':
@@ -35,13 +38,7 @@ const hidden = (value: unknown, counterpart: unknown, side: Side): unknown => {
   if (value === null || value === undefined) return value;
   const differs = !isDeepStrictEqual(value, counterpart);
   // An empty collection equals itself: a difference shows only if one side is missing.
-  if (
-    typeof value === 'object' &&
-    differs &&
-    side === 'before' &&
-    typeof counterpart === 'object' &&
-    counterpart !== null
-  ) {
+  if (isCollection(value) && differs && side === 'before' && isCollection(counterpart)) {
     return null;
   }
   return placeholder(value, differs && side === 'after');

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { mayHaveLongNumbers, parseExactly } from '../exact-json.ts';
+import { placeOf } from './members.ts';
 
 /** What is in a state file (Terraform: state format version 4), as far as the API tells of it. */
 
@@ -183,10 +185,19 @@ export const parseState = (bytes: Uint8Array): StateContent => {
   }
 };
 
+/** Of the numbers in a state only those of outputs are handed out; the rest stays as it is written. */
+const exactOutputs = (bytes: Uint8Array): RawState['outputs'] => {
+  const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const place = placeOf(content, 'outputs');
+  return place && (parseExactly(content.toString('utf8', place.from, place.to)) as RawState['outputs']);
+};
+
 const readRaw = (bytes: Uint8Array): RawState & { serial: number; lineage: string } => {
   let raw: RawState;
   try {
-    raw = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as RawState;
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    raw = JSON.parse(text) as RawState;
+    if (raw?.outputs && mayHaveLongNumbers(text)) raw.outputs = exactOutputs(bytes);
   } catch {
     throw new InvalidStateError('The state is not valid JSON.');
   }

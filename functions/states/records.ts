@@ -1,3 +1,4 @@
+import { parseExactly } from '../exact-json.ts';
 import { isSameState, stateConflict } from '../run/state-identity.ts';
 import { getObject, presignUpload } from '../store/bucket.ts';
 import { derivedId, newId } from '../store/id.ts';
@@ -160,5 +161,5 @@ export const readSummary = async (version: StateVersion): Promise<StateSummary |
   const object = await getObject(objects.outputs(workspaceId, id, outputsSha256));
   if (!object) return undefined;
   checkContent(`What state version ${id} consists of`, object, outputsSha256);
-  return JSON.parse(object.toString('utf8')) as StateSummary;
+  return parseExactly(object.toString('utf8')) as StateSummary;
 };

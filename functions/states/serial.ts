@@ -1,49 +1,9 @@
+import { placeOf } from './members.ts';
+
 /**
  * A state under another serial, and byte for byte the same otherwise: JavaScript would round numbers of providers that are
  * larger than its own, such as ids of 64 bits.
  */
-
-const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
-const opening = [0x7b, 0x5b];
-const closing = [0x7d, 0x5d];
-
-const endOfString = (json: Buffer, from: number): number => {
-  let at = json.indexOf(quote, from + 1);
-  for (; at >= 0; at = json.indexOf(quote, at + 1)) {
-    let backslashes = 0;
-    while (json[at - 1 - backslashes] === backslash) backslashes++;
-    if (backslashes % 2 === 0) return at;
-  }
-  return json.length;
-};
-
-/** Where the value of the last member of that name is, which counts for every parser: from its colon to what ends it. */
-const placeOf = (json: Buffer, name: string): { from: number; to: number } | undefined => {
-  let found: { from: number; to: number } | undefined;
-  let depth = 0;
-  let from = -1;
-  let isNameNext = false;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at] as number;
-    if (byte === quote) {
-      const end = endOfString(json, at);
-      const isMember = isNameNext && JSON.parse(json.toString('utf8', at, end + 1)) === name;
-      isNameNext = false;
-      at = end;
-      if (isMember) from = json.indexOf(colon, end) + 1;
-      continue;
-    }
-    const isEnd = closing.includes(byte);
-    if (depth === 1 && (isEnd || byte === comma)) {
-      if (from >= 0) found = { from, to: at };
-      from = -1;
-    }
-    if (opening.includes(byte)) depth++;
-    if (isEnd) depth--;
-    if (depth === 1 && (byte === comma || opening.includes(byte))) isNameNext = true;
-  }
-  return found;
-};
 
 /** @param content a valid state */
 export const withSerial = (content: Buffer, serial: number): Buffer<ArrayBuffer> => {

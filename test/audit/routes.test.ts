@@ -32,6 +32,9 @@ interface Event {
   resource: { id: string; type: string; action: string; meta: Record<string, unknown> };
 }
 
+/** Events of one millisecond have no order. */
+const nextMillisecond = () => new Promise((resolve) => setTimeout(resolve, 2));
+
 const path = 'organization/audit-trail';
 /** Days without events are reads for nothing. */
 const started = new Date(Date.now() - 1000).toISOString();
@@ -159,6 +162,7 @@ describe('rejected names', () => {
     const { id } = await api.workspace();
     const { events, said: lines } = await during(async () => {
       expect((await api.call('DELETE', 'organizations/acme', { token: reader })).status).toBe(403);
+      await nextMillisecond();
       expect((await api.call('DELETE', `workspaces/${id}`, { token: stranger })).status).toBe(404);
       expect((await api.get(`workspaces/${id}`, { token: stranger })).status).toBe(404);
     });

@@ -90,7 +90,7 @@ it('a workspace is changed, moved and deleted; one with resources only by force'
   expect(kept).toMatchObject({ code: exit.notNow, err: expect.stringContaining('still manages') });
   expect((await stepform('workspaces', 'delete', '-w', name, '--yes', '--force')).code).toBe(exit.done);
   expect((await stepform('workspaces', 'settings', '-w', name)).code).toBe(exit.notFound);
-  expect((await stepform('projects', 'delete', project)).code).toBe(exit.done);
+  expect((await stepform('projects', 'delete', project, '--yes')).code).toBe(exit.done);
 });
 
 it('a variable set is created, filled, attached, detached and deleted', async () => {
@@ -112,8 +112,8 @@ it('a variable set is created, filled, attached, detached and deleted', async ()
   expect((await stepform('variables', 'list', '--set', set, '-w', name)).code).toBe(exit.usage);
   expect((await stepform('variables', 'delete', 'region', '--set', set)).code).toBe(exit.done);
   expect((await stepform('variables', 'delete', 'region', '--set', set)).err).toContain(`variables list --set ${set}`);
-  expect((await stepform('variable-sets', 'delete', set)).code).toBe(exit.done);
-  expect((await stepform('variable-sets', 'delete', set)).code).toBe(exit.notFound);
+  expect((await stepform('variable-sets', 'delete', set, '--yes')).code).toBe(exit.done);
+  expect((await stepform('variable-sets', 'delete', set, '--yes')).code).toBe(exit.notFound);
 });
 
 it('watches several runs, each line with its run, and ends with what failed', async () => {

@@ -3,10 +3,16 @@ import type { Resource } from '../../../client/client.ts';
 import { Facts } from '../../parts/basics.tsx';
 import { Commit } from '../../parts/commit.tsx';
 import { related } from '../../session.ts';
-import type { RunParts } from './run.tsx';
+
+interface RunSettingsProps {
+  run: Resource<'runs'>;
+  plan: Resource<'plans'> | undefined;
+  /** The configuration's commit. */
+  ingress: Resource<'ingress-attributes'> | undefined;
+}
 
 /** What a run was started with. */
-export const RunSettings = ({ run, plan, ingress }: Pick<RunParts, 'run' | 'plan' | 'ingress'>) => {
+export const RunSettings = ({ run, plan, ingress }: RunSettingsProps) => {
   const { attributes } = run;
   return (
     <section class="panel pad">

@@ -26,7 +26,7 @@ import { Timeline } from './timeline.tsx';
 
 addStyle(runStyle);
 
-export interface RunParts {
+interface RunParts {
   run: Resource<'runs'>;
   plan: Resource<'plans'> | undefined;
   apply: Resource<'applies'> | undefined;
