@@ -34,14 +34,18 @@ const build = resolve(import.meta.dirname, '../.build');
 
 const provided = await providePython('cfn-lint', [`cfn-lint==${version}`]);
 if ('missing' in provided) console.error(`SKIPPED: the template is not linted: ${provided.missing}`);
-for (const [n, context] of 'program' in provided ? settings.entries() : []) {
-  const { program } = provided as { program: string };
-  const { template } = await synthesize({ outdir: join(build, `lint-${n}`), context });
-  const file = join(build, `lint-${n}.json`);
-  await writeFile(file, JSON.stringify(template));
-  const options = ['--ignore-checks', ...Object.keys(ignored), '--regions', ...regions, '--template', file];
-  const { status, stdout, stderr } = spawnSync(program, options, { encoding: 'utf8' });
-  const names = Object.keys(context).join(', ') || 'default settings';
+if ('program' in provided) {
+  const files: string[] = [];
+  for (const [n, context] of settings.entries()) {
+    const { template } = await synthesize({ outdir: join(build, `lint-${n}`), context });
+    const file = join(build, `lint-${n}.json`);
+    await writeFile(file, JSON.stringify(template));
+    files.push(file);
+  }
+  // Both at once: half of what it reads before it begins.
+  const options = ['--ignore-checks', ...Object.keys(ignored), '--regions', ...regions, '--template', ...files];
+  const { status, stdout, stderr } = spawnSync(provided.program, options, { encoding: 'utf8' });
+  const names = settings.map((one) => Object.keys(one).join(', ') || 'default settings').join('; ');
   console.log(`cfn-lint ${version}, ${regions.join(', ')}: ${names}: ${status === 0 ? 'clean' : 'NOT CLEAN'}`);
   if (status !== 0) {
     console.error(stdout || stderr);

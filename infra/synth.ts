@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
 import type { Bundles } from './bundle.ts';
 import { locked } from './file-lock.ts';
 
 /**
  * Makes bundles and CloudFormation template, for the CDK command line, the local platform and the tests alike. Needs
- * neither network, nor an account, nor Docker. What is unchanged is not made again, and its makers are not even loaded.
+ * neither network, nor an account, nor Docker. What is unchanged is not made again, and its makers are not even loaded: also
+ * in another folder with the same sources, as the installed package is.
  */
 
 export interface SynthesizeOptions {
@@ -46,7 +47,28 @@ const build = join(root, '.build');
  * @throws {SettingsError} for a wrong setting
  * @throws {BuildFailure} of esbuild when a source does not parse or resolve
  */
-export const synthesize = async ({
+export const synthesize = (options: SynthesizeOptions = {}): Promise<Synthesis> =>
+  locked(join(build, 'lock'), () => make(options));
+
+/**
+ * Gives a copy of the sources what is made from them with the settings of its cdk.json, so that a platform starts there
+ * without making anything.
+ *
+ * @param copy folder that is as it will be used: whoever changes a source there makes all anew
+ */
+export const giveBuild = (copy: string): Promise<void> =>
+  locked(join(build, 'lock'), async () => {
+    const { bundles, assembly } = await make();
+    const template = join(assembly, 'Stepform.template.json');
+    for (const path of [join(build, 'functions'), join(build, 'runner'), template])
+      await cp(path, join(copy, relative(root, path)), { recursive: true });
+    const sources = await hashSources(copy);
+    await writeStamp(copy, 'bundles', { input: sources, value: bundles });
+    const input = stackInput(sources, await defaultContext(), false);
+    await writeStamp(copy, stackName(assembly), { input, value: { file: template } });
+  });
+
+const make = async ({
   outdir,
   context,
   validate = false,
@@ -55,31 +77,28 @@ export const synthesize = async ({
   const started = performance.now();
   const assembly = outdir ? resolve(outdir) : join(build, 'assembly');
   const settings = context ?? (await defaultContext());
-  return locked(join(build, 'lock'), async () => {
-    const sources = await hashSources();
-    const bundles = await cachedBuild('bundles', sources, async () => {
-      tell('Building the functions, the page and the runner (only once, until their sources change) …');
-      const { bundle } = await import('./bundle.ts');
-      // The bundler is a process of its own; meanwhile this one loads what makes the stack.
-      const [bundles] = await Promise.all([bundle(root, build), import('./stack.ts')]);
-      return bundles;
-    });
-    const input = hash(sources, JSON.stringify(settingsIn(settings)), String(validate));
-    const stack = await cachedBuild(`stack-${hash(assembly).slice(0, 8)}`, input, () => {
-      tell('Synthesizing the CloudFormation template …');
-      return makeAssembly(assembly, settings, bundles.value, validate);
-    });
-    const cached = bundles.cached && stack.cached;
-    const took = Math.round(performance.now() - started);
-    if (!cached) tell(`Built in ${(took / 1000).toFixed(1)} s.`);
-    return {
-      template: JSON.parse(await readFile(stack.value.file, 'utf8')) as Template,
-      assembly,
-      bundles: bundles.value,
-      cached,
-      took,
-    };
+  const sources = await hashSources(root);
+  const bundles = await cachedBuild('bundles', sources, async () => {
+    tell('Building the functions, the page and the runner (only once, until their sources change) …');
+    const { bundle } = await import('./bundle.ts');
+    // The bundler is a process of its own; meanwhile this one loads what makes the stack.
+    const [bundles] = await Promise.all([bundle(root, build), import('./stack.ts')]);
+    return bundles;
   });
+  const stack = await cachedBuild(stackName(assembly), stackInput(sources, settings, validate), () => {
+    tell('Synthesizing the CloudFormation template …');
+    return makeAssembly(assembly, settings, bundles.value, validate);
+  });
+  const cached = bundles.cached && stack.cached;
+  const took = Math.round(performance.now() - started);
+  if (!cached) tell(`Built in ${(took / 1000).toFixed(1)} s.`);
+  return {
+    template: JSON.parse(await readFile(stack.value.file, 'utf8')) as Template,
+    assembly,
+    bundles: bundles.value,
+    cached,
+    took,
+  };
 };
 
 const makeAssembly = async (
@@ -112,6 +131,11 @@ const removeAssets = async (assembly: string): Promise<void> => {
   await Promise.all(assets.map((name) => rm(join(assembly, name), { recursive: true })));
 };
 
+interface Stamp<T> {
+  input: string;
+  value: T;
+}
+
 /** What was made from the same input before, else what `make` makes now. The stamp is written last. */
 const cachedBuild = async <T>(
   name: string,
@@ -119,15 +143,23 @@ const cachedBuild = async <T>(
   make: () => Promise<T>,
 ): Promise<{ value: T; cached: boolean }> => {
   const stamp = join(build, `${name}.json`);
-  const before = existsSync(stamp)
-    ? (JSON.parse(await readFile(stamp, 'utf8')) as { input: string; value: T })
-    : undefined;
+  const before = existsSync(stamp) ? (JSON.parse(await readFile(stamp, 'utf8'), absolute) as Stamp<T>) : undefined;
   if (before?.input === input && filesOf(before.value).every(existsSync)) return { value: before.value, cached: true };
   await rm(stamp, { force: true });
   const value = await make();
-  await writeFile(stamp, JSON.stringify({ input, value }));
+  await writeStamp(root, name, { input, value });
   return { value, cached: false };
 };
+
+const writeStamp = <T>(folder: string, name: string, stamp: Stamp<T>): Promise<void> =>
+  writeFile(join(folder, '.build', `${name}.json`), JSON.stringify(stamp, fromRoot));
+
+/** In stamps stands what is inside this folder from there on, because the folder may be copied. */
+const here = '<root>/';
+const fromRoot = (_: string, value: unknown): unknown =>
+  typeof value === 'string' && value.startsWith(`${root}/`) ? here + value.slice(root.length + 1) : value;
+const absolute = (_: string, value: unknown): unknown =>
+  typeof value === 'string' && value.startsWith(here) ? join(root, value.slice(here.length)) : value;
 
 /** Every absolute path in a record; the record is invalid if one of them is gone. */
 const filesOf = (value: unknown): string[] => {
@@ -142,22 +174,30 @@ const hash = (...parts: (string | Buffer)[]): string => {
 };
 
 /** Content of everything that bundles and template are made from; `infra/local` is not part of them. */
-const hashSources = async (): Promise<string> => {
+const hashSources = async (folder: string): Promise<string> => {
   const folders = await Promise.all(
-    ['infra', 'functions'].map(async (folder) => {
-      const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+    ['infra', 'functions'].map(async (name) => {
+      const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
       return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     }),
   );
   const files = folders
     .flat()
-    .filter((file) => !file.startsWith(join(root, 'infra/local/')))
-    .concat(['package-lock.json', 'npm-shrinkwrap.json', 'cdk.json'].map((name) => join(root, name)).filter(existsSync))
+    .filter((file) => !file.startsWith(join(folder, 'infra/local/')))
+    .concat(
+      ['package-lock.json', 'npm-shrinkwrap.json', 'cdk.json'].map((name) => join(folder, name)).filter(existsSync),
+    )
     .sort();
-  // The image is built for this machine unless told otherwise.
   // Read one after the other: 1,600 small files at once take four times as long.
-  return hash(process.version, process.arch, ...files.flatMap((file) => [file, readFileSync(file)]));
+  return hash(...files.flatMap((file) => [relative(folder, file), readFileSync(file)]));
 };
+
+/** The image is built for this machine unless told otherwise. */
+const stackInput = (sources: string, settings: Record<string, unknown>, validate: boolean): string =>
+  hash(sources, process.arch, JSON.stringify(settingsIn(settings)), String(validate));
+
+/** Of its stamp: each assembly has its own. */
+const stackName = (assembly: string): string => `stack-${hash(relative(root, assembly)).slice(0, 8)}`;
 
 /** The command line's own keys differ from command to command and change nothing here. */
 const settingsIn = (context: Record<string, unknown>): [string, unknown][] =>

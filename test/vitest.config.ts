@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './support/longest-first.ts';
 import { SecondTries } from './support/second-tries.ts';
 import { SkippedPage } from './support/skipped-page.ts';
 
@@ -40,6 +41,7 @@ export default defineConfig({
     pool: 'forks',
     // Tests wait for platforms and pages for more than a third of their time: so many keep two cores busy.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', new SecondTries(), new SkippedPage()],
     projects: [
       {

@@ -30,7 +30,7 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
     refusedBy: reads.refusedBy,
     ...lists,
     on: onScope(reads, lists, self),
-    visible: visibleOf(standing, lists),
+    ...visibleOf(reads, lists),
     ...reachFrom(standing),
   };
 };
@@ -162,14 +162,27 @@ const onVariableSet = async (
   return new Set([...everywhere, ...owner, ...(readsVariables ? (['varset:read'] as const) : [])]);
 };
 
-const visibleOf =
-  (standing: Grants['standing'], { onWorkspaces }: Lists): Grants['visible'] =>
-  async (organization, items) => {
+const visibleOf = (
+  { standing, workspacesOf }: Reads,
+  { onWorkspaces }: Lists,
+): Pick<Grants, 'visible' | 'visibleInLiving'> => {
+  const visible: Grants['visible'] = async (organization, items) => {
     if (onOrganization(await standing(organization)).has('workspace:read')) return items;
     const ids = items.map(({ workspaceId }) => workspaceId);
     const granted = await onWorkspaces(organization, ids);
     return items.filter(({ workspaceId }) => granted(workspaceId).has('workspace:read'));
   };
+  return {
+    visible,
+    visibleInLiving: async (organization, items) => {
+      const workspace = await workspacesOf(items.map(({ workspaceId }) => workspaceId));
+      return visible(
+        organization,
+        items.filter(({ workspaceId }) => workspace(workspaceId)),
+      );
+    },
+  };
+};
 
 /** Where teams were given something at all. */
 const reachFrom = (standing: Grants['standing']): Pick<Grants, 'reach' | 'reachesNothing'> => {

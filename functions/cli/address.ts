@@ -25,8 +25,8 @@ interface Places {
 
 const urlOf = (text: string, from: string): URL => {
   try {
-    const url = new URL(/^https?:\/\//.test(text) ? text : `https://${text}`);
-    if (url.username === '' && url.search === '' && url.hash === '') return url;
+    const url = new URL(text.includes('://') ? text : `https://${text}`);
+    if (/^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '') return url;
   } catch {
     // Reported below.
   }

@@ -23,15 +23,25 @@ export interface Command {
   options?: Record<string, Option>;
   /** More text for the help. */
   more?: string;
+  /** It sends no requests and prints no document: `--host` and `--json` are refused instead of ignored. */
+  isProgram?: true;
   /** @returns the exit code, by default 0 */
   run(call: Call, session: Session): Promise<ExitCode | undefined>;
 }
 
-export const general: Record<string, Option> = {
+const help: Option = { about: 'show this help', short: 'h' };
+const general: Record<string, Option> = {
   json: { about: `print JSON (see ${program} help json)` },
   host: { about: 'server to use, e.g. stepform.example.com', value: 'host' },
-  help: { about: 'show this help', short: 'h' },
+  help,
 };
+
+/** All options of the command. */
+export const optionsOf = ({ options, isProgram }: Command): Record<string, Option> => ({
+  ...options,
+  ...(isProgram ? { help } : general),
+});
+
 export const ofOrganization: Record<string, Option> = {
   organization: {
     about: 'organization (default: the cloud block or TF_CLOUD_ORGANIZATION)',
@@ -90,8 +100,6 @@ const dashed = (args: string[]): string[] => {
   const end = args.indexOf('--');
   return end < 0 ? args.map(twoDashes) : [...args.slice(0, end).map(twoDashes), ...args.slice(end)];
 };
-
-const optionsOf = (command: Command): Record<string, Option> => ({ ...command.options, ...general });
 
 const seeHelp = ({ name }: Command): string => `See: ${program} ${name} --help`;
 

@@ -1,4 +1,4 @@
-import { type Command, general, type Option } from './arguments.ts';
+import { type Command, type Option, optionsOf } from './arguments.ts';
 
 /**
  * Shell completion scripts. They contain all commands and options, so that completing needs no process and no request.
@@ -30,13 +30,12 @@ const treeOf = (commands: Command[]): Word[] => {
   const groups = Map.groupBy(commands, ({ name }) => name.split(' ')[0] ?? '');
   const words = [...groups].map(([word, members]): Word => {
     const [only] = members;
-    const optionsOf = ({ options }: Command) => Object.entries({ ...options, ...general });
-    if (only?.name === word) return { word, about: only.about, next: [], options: optionsOf(only) };
+    if (only?.name === word) return { word, about: only.about, next: [], options: Object.entries(optionsOf(only)) };
     const next = members.map((command) => ({
       word: command.name.slice(word.length + 1),
       about: command.about,
       next: [],
-      options: optionsOf(command),
+      options: Object.entries(optionsOf(command)),
     }));
     return { word, about: `${next.map((subcommand) => subcommand.word).join(', ')}`, next, options: [] };
   });

@@ -21,7 +21,10 @@ export const exitMeanings: [ExitCode, string][] = [
   [exit.usage, 'usage error: an unknown option, a missing argument, no workspace given'],
   [exit.notAllowed, 'not signed in, or permission denied'],
   [exit.notFound, 'not found: the workspace, run or state does not exist, or you don’t have access'],
-  [exit.notNow, 'conflict: the resource has changed, the workspace is locked, or the run has finished'],
+  [
+    exit.notNow,
+    'refused: a value is not valid, the resource has changed, the workspace is locked, or the run has finished',
+  ],
   [exit.errored, 'the watched run errored'],
   [exit.policyFailed, 'the watched run failed a policy'],
   [exit.discarded, 'the watched run was discarded'],

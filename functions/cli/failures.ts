@@ -1,7 +1,8 @@
-import { ApiError, UnreachableError } from '../client/client.ts';
+import { ApiError, ForeignServerError, UnreachableError } from '../client/client.ts';
 import { CommandError, type ExitCode, exit } from './exit.ts';
 import { reasonOf } from './network-timeout.ts';
 import { program } from './program.ts';
+import type { Credentials } from './session.ts';
 
 /** Errors as messages and exit codes. */
 
@@ -24,15 +25,26 @@ const connectionFailure = (error: TypeError): string => {
   return `Can’t reach ${error instanceof UnreachableError ? error.url : 'the server'} (${reason}). Check that it is running, or give another --host`;
 };
 
-const errorsOf = ({ status, errors, message }: ApiError): Failure['errors'] => {
+const foreign = ({ url }: ForeignServerError): string =>
+  `${url} responds, but not with HCP Terraform’s API. Check the address: --host, TFE_ADDRESS or the cloud block`;
+
+/** The environment's token goes before a stored one: with it, signing in would not help. */
+const tokenAdvice = (credentials: Credentials | undefined): string => {
+  const login = `${program} login${credentials ? ` ${credentials.host}` : ''}`;
+  if (credentials?.from !== 'TFE_TOKEN') return `Your token has expired or was revoked. Sign in again: ${login}`;
+  return `TFE_TOKEN is no valid token of ${credentials.host}. Set another one, or unset it and sign in: ${login}`;
+};
+
+const errorsOf = ({ status, errors, message }: ApiError, credentials: Credentials | undefined): Failure['errors'] => {
   if (status !== 401) return errors.length ? errors : [{ title: message }];
-  return [{ title: `Your token has expired or was revoked. Sign in again: ${program} login` }];
+  return [{ title: tokenAdvice(credentials) }];
 };
 
 /** The message to print, and the exit code. */
-export const failureOf = (error: unknown): Failure => {
+export const failureOf = (error: unknown, credentials?: Credentials): Failure => {
   if (error instanceof CommandError) return { code: error.exitCode, errors: [{ title: error.message }] };
-  if (error instanceof ApiError) return { code: codeOf(error.status), errors: errorsOf(error) };
+  if (error instanceof ForeignServerError) return { code: exit.failed, errors: [{ title: foreign(error) }] };
+  if (error instanceof ApiError) return { code: codeOf(error.status), errors: errorsOf(error, credentials) };
   if (error instanceof TypeError && error.cause)
     return { code: exit.failed, errors: [{ title: connectionFailure(error) }] };
   const { code, path, stack } = error as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-import { type Command, general, type Option } from './arguments.ts';
+import { type Command, type Option, optionsOf } from './arguments.ts';
 import { exitMeanings } from './exit.ts';
 import { bold, dim } from './paint.ts';
 import { program } from './program.ts';
@@ -18,7 +18,7 @@ export const commandHelp = (command: Command): string =>
     `${bold(usage(command))}${' [options]'}`,
     command.about,
     '',
-    ...columns(Object.entries({ ...command.options, ...general }).map(optionRow)),
+    ...columns(Object.entries(optionsOf(command)).map(optionRow)),
     ...(command.more ? ['', command.more] : []),
   ].join('\n');
 

@@ -19,6 +19,15 @@ const helpOn = (words: string[]): string => {
   return words[0] ? groupHelp(words[0], groupOf(words[0])) : generalHelp(commands);
 };
 
+/** Of the command that runs. */
+let session: Session | undefined;
+
+/** With --json or --output json, errors are JSON too. */
+const wantsJson = (args: string[]): boolean =>
+  args.some(
+    (word, at) => /^--?(json|output=json)$/.test(word) || (/^--?output$/.test(word) && args[at + 1] === 'json'),
+  );
+
 const run = async (args: string[]): Promise<ExitCode> => {
   const [first = '--help'] = args;
   if (first === 'help' || first === '--help' || first === '-h') {
@@ -45,7 +54,8 @@ const run = async (args: string[]): Promise<ExitCode> => {
     print(commandHelp(match.command));
     return exit.done;
   }
-  return (await match.command.run(call, new Session(call))) ?? exit.done;
+  session = new Session(call);
+  return (await match.command.run(call, session)) ?? exit.done;
 };
 
 // A closed pipe is not an error: `stepform runs list | head`.
@@ -55,8 +65,8 @@ const args = process.argv.slice(2);
 try {
   process.exitCode = await run(args);
 } catch (error) {
-  const { code, errors } = failureOf(error);
+  const { code, errors } = failureOf(error, session?.credentials);
   process.exitCode = code;
-  if (args.includes('--json')) printJson({ errors, 'exit-code': code });
+  if (wantsJson(args)) printJson({ errors, 'exit-code': code });
   else for (const { title, detail } of errors) if (title) say(`${red('✗')} ${plain(detail ?? title)}`);
 }

@@ -24,6 +24,12 @@ interface Call {
   text(name: string): string | undefined;
 }
 
+/** Host and source of a token. */
+export interface Credentials {
+  host: string;
+  from: string;
+}
+
 /** Server, organization and workspace of a command, resolved on first use: commands need not give what they do not use. */
 export class Session {
   readonly #call: Call;
@@ -31,16 +37,23 @@ export class Session {
   /** Folder of the Terraform files. */
   readonly folder: string;
   readonly local: LocalPlatform | undefined;
+  readonly #used: { credentials?: Credentials };
 
-  constructor(call: Call, folder = '.') {
+  constructor(call: Call, folder = '.', used = {}) {
     this.#call = call;
+    this.#used = used;
     this.folder = folder;
     this.local = findLocalPlatform();
   }
 
   /** For another folder. */
   in(folder: string): Session {
-    return new Session(this.#call, folder);
+    return new Session(this.#call, folder, this.#used);
+  }
+
+  /** Of the last client, for messages. */
+  get credentials(): Credentials | undefined {
+    return this.#used.credentials;
   }
 
   get #block(): CloudBlock {
@@ -62,7 +75,9 @@ export class Session {
     if (!this.#client) {
       trustOwnAuthority();
       const { address } = this;
-      this.#client = new Client(address.url, findToken(address, this.local).token, userAgent());
+      const { token, from } = findToken(address, this.local);
+      this.#used.credentials = { host: address.host, from };
+      this.#client = new Client(address.url, token, userAgent());
     }
     return this.#client;
   }
@@ -106,26 +121,20 @@ export class Session {
       );
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
-      const similar = await this.#similar(organization, name);
-      throw new CommandError(
-        `Workspace ${organization}/${name} not found, or you don’t have access.${similar && ` Did you mean ${similar}?`} List workspaces: ${program} workspaces list. Create it: ${program} workspaces create ${name}`,
-        exit.notFound,
-      );
+      throw new CommandError(await this.#missing(organization, name), exit.notFound);
     }
   }
 
-  /** A workspace with a similar name; empty when there is none or the list is unavailable. */
-  async #similar(organization: string, name: string): Promise<string> {
+  /** What is missing of the two, and what to do. */
+  async #missing(organization: string, name: string): Promise<string> {
     try {
       const { data } = await this.client.some(`/organizations/${encodeURIComponent(organization)}/workspaces`, 1000);
-      return (
-        nearest(
-          name,
-          data.map(({ attributes }) => attributes.name),
-        ) ?? ''
-      );
+      const names = data.map(({ attributes }) => attributes.name);
+      const similar = nearest(name, names);
+      const inIt = this.#call.text('organization') === undefined ? '' : ` --organization ${organization}`;
+      return `Workspace ${organization}/${name} not found, or you don’t have access.${similar ? ` Did you mean ${similar}?` : ''} List workspaces: ${program} workspaces list${inIt}. Create it: ${program} workspaces create ${name}${inIt}`;
     } catch {
-      return '';
+      return `Organization ${organization} not found, or you don’t have access. List organizations: ${program} organizations list`;
     }
   }
 

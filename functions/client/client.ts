@@ -67,6 +67,27 @@ export class UnreachableError extends TypeError {
   }
 }
 
+/** Something else than this API responded, such as a web page: the address is another server's. */
+export class ForeignServerError extends Error {
+  override name = 'ForeignServerError';
+  readonly url: string;
+  constructor(url: string) {
+    super(`${url} does not serve HCP Terraform's API`);
+    this.url = url;
+  }
+}
+
+/** @throws {ForeignServerError} when it is not a document of this API */
+const documentIn = <D>(text: string, url: string): Document<D> => {
+  try {
+    const document: unknown = JSON.parse(text);
+    if (typeof document === 'object' && document !== null && !Array.isArray(document)) return document as Document<D>;
+  } catch {
+    // Thrown below.
+  }
+  throw new ForeignServerError(url);
+};
+
 const mediaType = 'application/vnd.api+json';
 const maxTries = 10;
 
@@ -120,7 +141,7 @@ export class Client {
     const response = await withRetries(() => this.#fetch(path, init));
     const text = await response.text();
     if (!response.ok) throw new ApiError(method, path, response.status, text);
-    const answer = (text ? JSON.parse(text) : { data: undefined }) as Document<D>;
+    const answer = text ? documentIn<D>(text, this.url) : ({ data: undefined } as Document<D>);
     const etag = response.headers.get('etag');
     if (etag && answer.data) Object.assign(answer.data as object, { etag });
     return answer;
@@ -187,8 +208,11 @@ export class Client {
     organization: string,
     name: string,
     attributes: Record<string, unknown> = {},
+    projectId?: string,
   ): Promise<Resource<'workspaces'>> {
-    return this.create(`/organizations/${organization}/workspaces`, 'workspaces', { name, ...attributes });
+    const project = projectId && { project: { data: { type: 'projects', id: projectId } } };
+    const path = `/organizations/${organization}/workspaces`;
+    return this.create(path, 'workspaces', { name, ...attributes }, project || undefined);
   }
 
   setVariable(workspaceId: string, attributes: Record<string, unknown>): Promise<Resource<'vars'>> {

@@ -19,7 +19,7 @@ import type { BackedCredential, Signed } from './credential.ts';
  * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state comes along |
  * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
  * | `POST /errored-state` | – → {@link ErroredStateAnswer}: where a state goes that cannot become the workspace's |
- * | `POST /report` | {@link PhaseReport} → {@link ReportAnswer} |
+ * | `POST /report` | {@link ReportRequest} → {@link ReportAnswer} |
  * | `POST /next` | – → {@link NextAnswer}; only while held after a plan |
  *
  * All but `ready` and `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
@@ -92,6 +92,8 @@ export interface Job {
   checksums: { configuration?: string; state?: string; plan?: string };
   /** Presigned PUTs of what nearly every phase uploads, for one that takes no longer than they last: else asked for anew. */
   uploadUrls?: UploadsAnswer['urls'];
+  /** So many bytes of artifacts may come with the report instead; absent: none. */
+  enclosedBytes?: number;
   /** Presigned PUT for a state that cannot become the workspace's; null for a plan. */
   erroredStateUrl: string | null;
   /** Encrypts a state that could not be stored; null for a plan. */
@@ -150,6 +152,11 @@ export interface Heartbeat {
   /** Presigned PUT in place of the job's, in answer to a heartbeat that asks for it. */
   erroredStateUrl?: string;
 }
+
+/** With what is small enough to be stored on the way: artifacts in base64, {@link maxEnclosedBytes} together. */
+export type ReportRequest = PhaseReport & { enclosed?: Partial<Record<Artifact, string>> };
+
+export const maxEnclosedBytes = 256 * 1024;
 
 export interface UploadsRequest {
   artifacts: Artifact[];

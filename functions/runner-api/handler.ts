@@ -41,6 +41,7 @@ import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, type Caller, ProtocolError, readsEventually, recordHeartbeat } from './caller.ts';
+import { storeEnclosed } from './enclosed.ts';
 import { buildJob } from './job.ts';
 import { leadToProgram, requestedProgram } from './program.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
@@ -173,9 +174,10 @@ const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer>
 };
 
 const report = async ({ run, phase, token }: Caller, event: Event): Promise<ReportAnswer> => {
-  const report = parse(bodies.report, event);
+  const { enclosed, ...report } = parse(bodies.report, event);
   const unsaid = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
   if (unsaid) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unsaid} is missing`);
+  await storeEnclosed({ run, phase, token }, { enclosed, checksums: report.checksums });
   const holdSeconds = run.agentPool ? 0 : environment.holdSeconds;
   const handed = phase === 'plan' && holdSeconds > 0 ? await handOver(run, report, token) : undefined;
   if (handed) {

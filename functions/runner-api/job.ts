@@ -1,7 +1,7 @@
 import { type Archive, archiveOf, getConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
 import { recordPlanBasis } from '../orchestration/saved-plans.ts';
-import type { Job } from '../protocols/runner.ts';
+import { type Job, maxEnclosedBytes } from '../protocols/runner.ts';
 import { frozenProviderSets } from '../provider-sets/effective.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { openInputs } from '../runs/inputs.ts';
@@ -115,6 +115,7 @@ export const buildJob = async (
     ...(run.source === 'terraform+cloud' || run.assessment ? {} : { withoutSchemas: true as const }),
     stateToken: stateTokenOf(run.id, phase, token),
     ...access,
+    enclosedBytes: maxEnclosedBytes,
     variables,
     ...providerSets,
     environment: environmentOf(run),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { maxEnclosedBytes } from '../protocols/runner.ts';
 import { maxLeft, testVerdicts } from '../run/module-test-record.ts';
 import { type Artifact, artifacts } from '../run/run.ts';
 
@@ -7,6 +8,8 @@ import { type Artifact, artifacts } from '../run/run.ts';
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const number = v.pipe(v.number(), v.integer(), v.minValue(0));
 const count = v.optional(number);
+const enclosed = v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxEnclosedBytes / 3) * 4));
+type Enclosed = Record<Artifact, typeof enclosed>;
 type Checksums = Record<Artifact, typeof sha256>;
 const readable = (text: string): string => text.slice(0, 2000);
 export const stateIdentity = v.object({
@@ -33,6 +36,9 @@ export const report = v.object({
   stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
   unsavedState: v.optional(stateIdentity),
   resourcesAfter: count,
+  enclosed: v.optional(
+    v.partial(v.object(Object.fromEntries(artifacts.map((artifact) => [artifact, enclosed])) as Enclosed)),
+  ),
   tests: v.optional(
     v.object({
       status: v.picklist(testVerdicts),

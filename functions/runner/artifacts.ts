@@ -1,4 +1,5 @@
-import type { Artifact } from '../protocols/runner.ts';
+import { readFile } from 'node:fs/promises';
+import type { Artifact, Job } from '../protocols/runner.ts';
 import { isExpired, messageOf } from '../transport/errors.ts';
 import type { FileBody } from '../transport/http.ts';
 import type { Client } from './client.ts';
@@ -17,12 +18,17 @@ export class Artifacts {
   readonly #givenAt = performance.now();
   #urls: Promise<Partial<Record<Artifact, string>>> | undefined;
   readonly stored: Artifact[] = [];
-  /** Hex SHA-256 of what is stored, for the report. */
+  /** Hex SHA-256 of what is stored or enclosed, for the report. */
   readonly checksums: Partial<Record<Artifact, string>> = {};
 
-  /** @param given URLs that came with the job */
-  constructor(client: Client, control: Control, jobUrls: Partial<Record<Artifact, string>> = {}) {
-    this.#given = jobUrls;
+  /** In base64, to be sent with the report. */
+  readonly enclosed: Partial<Record<Artifact, string>> = {};
+  /** Bytes that may still be enclosed. */
+  #room: number;
+
+  constructor(client: Client, control: Control, { uploadUrls = {}, enclosedBytes = 0 }: Job) {
+    this.#given = uploadUrls;
+    this.#room = enclosedBytes;
     this.#client = client;
     this.#control = control;
   }
@@ -32,6 +38,17 @@ export class Artifacts {
     if (artifacts.every((artifact) => this.#fromJob(artifact))) return;
     this.#urls = this.#ask(artifacts);
     this.#urls.catch(() => {});
+  }
+
+  /** Like {@link put}, but a small one is stored with the report, and lost if there is none. */
+  async enclose(artifact: Artifact, body: Uint8Array | FileBody): Promise<void> {
+    const size = body instanceof Uint8Array ? body.length : body.size;
+    if (size > this.#room) return this.put(artifact, body);
+    this.#room -= size;
+    const content = body instanceof Uint8Array ? Buffer.from(body) : (await readFile(body.file)).subarray(0, size);
+    this.checksums[artifact] = await sha256Of(content);
+    this.enclosed[artifact] = content.toString('base64');
+    this.stored.push(artifact);
   }
 
   /** @throws {PhaseError} when it cannot be stored */

@@ -4,12 +4,12 @@ import type {
   Heartbeat,
   Job,
   NextAnswer,
-  PhaseReport,
   ProvidersAnswer,
   ProvidersRequest,
   ReadyAnswer,
   ReadyRequest,
   ReportAnswer,
+  ReportRequest,
   StateChangesRequest,
   StateVersionAnswer,
   StateVersionRequest,
@@ -132,7 +132,7 @@ export class Client {
     return this.#post('errored-state', undefined, undefined, patience);
   }
 
-  report(report: PhaseReport, patience: RetryBound): Promise<ReportAnswer> {
+  report(report: ReportRequest, patience: RetryBound): Promise<ReportAnswer> {
     return this.#json('report', report, patience);
   }
 

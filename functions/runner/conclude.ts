@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job, PhaseReport, ReportAnswer } from '../protocols/runner.ts';
+import type { Job, PhaseReport, ReportAnswer, ReportRequest } from '../protocols/runner.ts';
 import { messageOf } from '../transport/errors.ts';
 import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
@@ -101,19 +101,20 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   const reportAt = job.phase === 'apply' && outcome === 'errored' ? startedAt + shortestFailedApplyMs - Date.now() : 0;
   // The file is complete before it is stored.
   log.end();
-  const stored = storeLog(phase);
+  const stored = storeLog(phase, outcome);
   // The phase's end follows at once, and with it the stored log: do not send the rest as well.
   const closed = reportAt > 0 ? log.close() : stored.then((whole) => log.close({ send: !whole }));
   await Promise.all([closed, stored, phase.forgetIdentity(), sleep(Math.max(0, reportAt))]);
   // Not in parallel with the report: a heartbeat that arrives after it finds the token dead.
   await heart.end();
-  const report: PhaseReport = {
+  const report: ReportRequest = {
     outcome,
     ...(outcome === 'finished' ? {} : { message: phase.masked(message).slice(0, maxMessage) }),
     ...facts,
     ...(phase.stateProblem ? { stateProblem: phase.masked(phase.stateProblem).slice(0, maxMessage) } : {}),
     artifacts: phase.artifacts.stored,
     checksums: phase.artifacts.checksums,
+    enclosed: phase.artifacts.enclosed,
     timings: phase.timings.all(),
   };
   const { next, job: apply, laterUrls } = await client.report(report, control.patience());
@@ -124,9 +125,11 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
 };
 
 /** @returns false when readers only have the log's pieces */
-const storeLog = async ({ artifacts, log }: Phase): Promise<boolean> => {
+const storeLog = async ({ artifacts, log }: Phase, outcome: PhaseReport['outcome']): Promise<boolean> => {
+  const file = { file: log.path, size: log.size };
   try {
-    await artifacts.put('log', { file: log.path, size: log.size });
+    // Should the report be refused, as after a forced cancel, the log must tell what happened.
+    await (outcome === 'finished' ? artifacts.enclose('log', file) : artifacts.put('log', file));
     return true;
   } catch (error) {
     console.error(messageOf(error));

@@ -64,7 +64,7 @@ export class Phase {
       console.error(`the control plane has ended this ${job.phase}: ${reason}`);
       control.end();
     });
-    this.artifacts = new Artifacts(this.client, control, job.uploadUrls);
+    this.artifacts = new Artifacts(this.client, control, job);
     this.refuge = new StateBackupUrl(job.erroredStateUrl);
     keepCredentials(files.home, job, settings);
     give(files.home, this.user.owner);

@@ -8,6 +8,7 @@ import { writePlanArchive } from './plan-archive.ts';
 import { changesAnything, countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';
 import { initialize, prepare } from './prepare.ts';
 import type { Prepared } from './prepared.ts';
+import { ProviderSchemas } from './provider-schemas.ts';
 import { useProviderSets } from './provider-sets.ts';
 import type { SchemasJson } from './schemas.ts';
 import { writeVariables } from './terraform/variables.ts';
@@ -16,8 +17,6 @@ import { record, recordedDirectory } from './workspace/record.ts';
 import { give, takeFile } from './workspace/tree.ts';
 
 const noSchemas: SchemasJson = { format_version: '1.0' };
-
-const schemaCommand = ['providers', 'schema', '-json'];
 
 /** Exit codes of `terraform plan -detailed-exitcode`. */
 const noChanges = 0;
@@ -113,31 +112,26 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
   const planUpload = storePlan(phase, prepared);
   const planJson = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.kept.plan], files.planJson, 'show');
-  const schemas = needsSchemas(phase)
-    ? phase.terraformTo(prepared, schemaCommand, files.schemas, 'schemas')
-    : undefined;
-  const results = await Promise.allSettled([planUpload, planJson, schemas]);
+  const schemas = new ProviderSchemas(phase, prepared);
+  const results = await Promise.allSettled([planUpload, planJson, needsSchemas(phase) ? schemas.begin() : undefined]);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
-  phase.afterwards.add('provider-schemas', async () => {
-    if (!schemas) await phase.terraformAfterwards(prepared, schemaCommand, files.schemas);
-    return writePlanSchemas(files);
-  });
+  phase.afterwards.add('provider-schemas', () => writePlanSchemas(files, schemas));
   return timings.measure('upload', async () => {
-    const upload = fileBody(files.planJson).then((body) => artifacts.put('plan-json', body));
+    const upload = fileBody(files.planJson).then((body) => artifacts.enclose('plan-json', body));
     upload.catch(() => {});
     const json = await readJson<PlanJson>(files.planJson);
-    await Promise.all([upload, storeRedacted(phase, json)]);
+    await Promise.all([upload, storeRedacted(phase, json, schemas)]);
     return json;
   });
 };
 
 /** All schemas of a large provider have 20 MB: keep those that the plan uses. */
-const writePlanSchemas = async ({ planJson, schemas, planSchemas: file }: Phase['files']): Promise<string> => {
+const writePlanSchemas = async (files: Phase['files'], schemas: ProviderSchemas): Promise<string> => {
   const { planSchemas } = await import('./schemas.ts');
-  const [plan, all] = await Promise.all([readJson<PlanJson>(planJson), readJson<SchemasJson>(schemas)]);
-  await writeFile(file, JSON.stringify(planSchemas(plan, all)));
-  return file;
+  const plan = await readJson<PlanJson>(files.planJson);
+  await writeFile(files.planSchemas, JSON.stringify(planSchemas(plan, await schemas.afterwards(plan))));
+  return files.planSchemas;
 };
 
 const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFile(file, 'utf8')) as T;
@@ -153,10 +147,9 @@ const storePlan = async (phase: Phase, prepared: Prepared): Promise<void> => {
   await artifacts.put('plan', await writePlanArchive({ plan, lockFile, version: binary.version }));
 };
 
-const storeRedacted = async (phase: Phase, json: PlanJson): Promise<void> => {
-  const { files, artifacts } = phase;
+const storeRedacted = async (phase: Phase, json: PlanJson, schemas: ProviderSchemas): Promise<void> => {
   const { redactPlan } = await import('./redact.ts');
-  const schemas = needsSchemas(phase) ? await readJson<SchemasJson>(files.schemas) : noSchemas;
-  const redacted = redactPlan(json, schemas, (value) => phase.maskedJson(value));
-  await artifacts.put('plan-json-redacted', Buffer.from(JSON.stringify(redacted)));
+  const shown = needsSchemas(phase) ? await schemas.of(json) : noSchemas;
+  const redacted = redactPlan(json, shown, (value) => phase.maskedJson(value));
+  await phase.artifacts.enclose('plan-json-redacted', Buffer.from(JSON.stringify(redacted)));
 };

@@ -60,14 +60,16 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
     (binary) => phase.head(binary),
     () => phase.head(),
   );
-  const results = await Promise.allSettled([
+  const requested = [
     timings.measure('download', () => fetchConfiguration(phase, patience)),
     job.stateUrl
       ? download('The state', job.stateUrl, patience, toFile(files.state, 'The state', job.checksums.state))
       : undefined,
     plan,
     binary,
-  ]);
+  ];
+  files.expectBackend();
+  const results = await Promise.allSettled(requested);
   // Only once all have settled: nothing is being written any more when one of them fails the phase.
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
@@ -88,7 +90,7 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
     ...localNotes.map((name) => rm(join(directory, name), { force: true, recursive: true })),
     made?.lockFile ? writeFile(join(directory, '.terraform.lock.hcl'), made.lockFile) : undefined,
   ]);
-  const backend = files.serveBackend(backendText(fromDirectory({ directory }, files.states)));
+  const backend = await files.serveBackend(backendText(fromDirectory({ directory }, files.states)));
   linkBackend(backend.path, directory, module);
   for (const path of [files.configuration, dirname(files.state), files.out]) give(path, user.owner);
   const path = reachable(binary.path, files.machine, user, true);

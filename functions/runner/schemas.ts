@@ -47,11 +47,19 @@ const typesOf = ({ resources = [], child_modules = [] }: PlanValues): Typed[] =>
   ...child_modules.flatMap(typesOf),
 ];
 
-/** In the format of the whole: every type in the plan, before or after it, and the configuration of its provider. */
-export const planSchemas = (plan: PlanJson, schemas: SchemasJson): SchemasJson => {
+/** Every type in the plan, before or after it. */
+const allTypes = (plan: PlanJson): Typed[] => {
   const modules = [plan.planned_values?.root_module, plan.prior_state?.values?.root_module];
-  const used = [...changedTypes(plan), ...modules.flatMap((module) => (module ? typesOf(module) : []))];
-  const providers = Object.entries(usedSchemas(used, schemas)).map(([name, schema]) => {
+  return [...changedTypes(plan), ...modules.flatMap((module) => (module ? typesOf(module) : []))];
+};
+
+/** Whether the schemas of all providers in the plan are there. */
+export const covers = ({ provider_schemas = {} }: SchemasJson, plan: PlanJson): boolean =>
+  allTypes(plan).every(({ provider_name }) => provider_name in provider_schemas);
+
+/** In the format of the whole: every type in the plan, and the configuration of its provider. */
+export const planSchemas = (plan: PlanJson, schemas: SchemasJson): SchemasJson => {
+  const providers = Object.entries(usedSchemas(allTypes(plan), schemas)).map(([name, schema]) => {
     const { provider } = schemas.provider_schemas?.[name] ?? {};
     return [name, provider === undefined ? schema : { provider, ...schema }] as const;
   });

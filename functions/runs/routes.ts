@@ -63,7 +63,7 @@ const listOfWorkspace =
 const visibleTo =
   ({ principal, subject }: Context<InOrganization>) =>
   (pointers: RunPointer[]) =>
-    principal.visible(subject.organization, pointers);
+    principal.visibleInLiving(subject.organization, pointers);
 
 const grantedFor = ({ principal, subject }: Context<InOrganization>, runs: Run[]) =>
   principal.onWorkspaces(

@@ -165,6 +165,17 @@ export const putObject = async (
 const preconditionFailed = 412;
 
 /**
+ * Unless there is an object already.
+ * @param sha256 hex; storage refuses other content
+ * @throws {BucketError}
+ */
+export const putOnce = async (key: string, content: Uint8Array<ArrayBuffer>, sha256: string): Promise<void> => {
+  const headers = { ...onceHeaders, ...sha256Header(sha256) };
+  const answer = await request(key, { method: 'PUT', headers, body: content });
+  if (!isOk(answer) && answer.status !== preconditionFailed) throw failed('writing', key, answer);
+};
+
+/**
  * Within the bucket; replaces what is there. Storage computes the SHA-256 of what it copied.
  * @param etag of the content to copy; missing: whatever is there
  * @returns the SHA-256 in hex; undefined when the content is another by now

@@ -71,7 +71,7 @@ const runsOfCommit =
     const none = await principal.reachesNothing(subject.organization);
     const records = none ? [] : await recordsOf(subject.organization, commit);
     const rows = (await Promise.all(records.map(({ id }) => rowsOf(id)))).flat();
-    const visible = await principal.visible(subject.organization, runsAmong(rows));
+    const visible = await principal.visibleInLiving(subject.organization, runsAmong(rows));
     const runs = (await getRuns(visible.map(({ runId }) => runId))).sort(inOrder);
     const policies = granted.has('policy:read') ? await outcomesOfPolicies(versionsAmong(rows)) : [];
     const some = pageSlice(runs, page);

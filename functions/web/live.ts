@@ -19,8 +19,8 @@ const tasks = new Set<Task>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let busy = false;
 
-/** True while the platform does not respond. */
-export const unreachable = signal(false);
+/** Why what is shown may be out of date; empty while all is well. */
+export const trouble = signal<'' | 'unreachable' | 'failing'>('');
 
 const hiddenMs = 30_000;
 /** After this long without user activity, polling slows down to a third. */
@@ -57,11 +57,11 @@ const perform = async (task: Task): Promise<void> => {
   try {
     const delayMs = await task.run();
     task.fails = 0;
-    unreachable.value = false;
+    trouble.value = '';
     if (delayMs !== undefined) task.dueAt = Math.min(task.dueAt, Date.now() + pace(delayMs));
   } catch (error) {
     const refused = error instanceof ApiError && error.status < 500 && error.status !== 429;
-    if (!refused) unreachable.value = true;
+    if (!refused) trouble.value = error instanceof ApiError ? 'failing' : 'unreachable';
     // Do not retry 4xx: it would fail again.
     if (!refused) task.dueAt = Date.now() + pace(backOff(task.fails++));
   }

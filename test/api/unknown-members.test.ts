@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
-import { unknownMembers } from '../../functions/api/unknown-members.ts';
+import { isZeroValue, unknownMembers } from '../../functions/api/unknown-members.ts';
 
 const entry = v.object({ type: v.literal('tags'), attributes: v.object({ key: v.string() }) });
 const schema = v.object({
@@ -30,4 +30,12 @@ it('finds lists in place of objects', () => {
 it('accepts what JSON:API has everywhere, and null', () => {
   expect(pointers({ data: [{ ...valid, id: 'x', links: {}, relationships: {} }], meta: {}, included: [] })).toEqual([]);
   expect(pointers({ data: [valid], reason: null, settings: null })).toEqual([]);
+});
+
+it('accepts zero values of Go where they are asked for, and nothing else', () => {
+  const nobodySet = { a: '', b: 0, c: false, d: null, e: [], f: {}, g: '0001-01-01T00:00:00Z' };
+  const body = { data: [valid], ...nobodySet, id: '00000000-0000-0000-0000-000000000000' };
+  expect(unknownMembers(schema, body, isZeroValue)).toEqual([]);
+  const set = unknownMembers(schema, { data: [valid], a: 'x', b: 1, c: true, e: [0], f: { a: 1 } }, isZeroValue);
+  expect(set.map(({ source }) => source.pointer)).toEqual(['/a', '/b', '/c', '/e', '/f']);
 });

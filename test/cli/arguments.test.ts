@@ -47,6 +47,11 @@ it.each([
   expect(usageOf(args)).toContain(message);
 });
 
+it('refuses options that a program of its own would ignore', () => {
+  const start = findCommand(['start', '--json']);
+  expect(() => start && parse(start.command, start.rest)).toThrow('stepform start has no option --json');
+});
+
 it('shows the usage when a required argument is missing', () => {
   expect(parse(command, ['--help']).flag('help')).toBe(true);
 });
@@ -68,9 +73,9 @@ it('finds commands of one and two words, and groups', () => {
   expect(findCommand(['state', '--help'])).toBeUndefined();
 });
 
-it('every command has --help and --json, and each option has one meaning', () => {
+it('every command that sends requests has --json, and each option has one meaning', () => {
   for (const one of commands) {
-    expect(commandHelp(one)).toContain('--json');
+    expect(commandHelp(one).includes('--json')).toBe(!one.isProgram);
     const shorts = Object.values(one.options ?? {}).flatMap(({ short }) => short ?? []);
     expect(new Set(shorts).size).toBe(shorts.length);
     expect(shorts).not.toContain('h');

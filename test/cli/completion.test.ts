@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { optionsOf } from '../../functions/cli/arguments.ts';
 import { commands } from '../../functions/cli/commands.ts';
 import { completionScript, shells } from '../../functions/cli/completion.ts';
 
@@ -29,12 +30,13 @@ it.runIf(has('bash'))('bash completes commands, subcommands and options', () => 
 });
 
 it.runIf(has('bash'))('bash completes every command with every option', () => {
-  for (const { name, options = {} } of commands) {
+  for (const command of commands) {
+    const { name } = command;
     expect(offered(...name.split(' ').slice(0, -1), name.split(' ').at(-1) as string)).toContain(
       name.split(' ').at(-1),
     );
     const all = offered(...name.split(' '), '--');
-    expect(all).toEqual(expect.arrayContaining([...Object.keys(options).map((option) => `--${option}`), '--json']));
+    expect(all).toEqual(expect.arrayContaining(Object.keys(optionsOf(command)).map((option) => `--${option}`)));
   }
 });
 
@@ -60,9 +62,10 @@ it.runIf(has('fish'))('fish completes commands, subcommands, options and their v
   expect(offeredByFish('stepform runs start --wat')).toEqual(['--watch']);
   expect(offeredByFish('stepform completion z')).toEqual(['zsh']);
   expect(offeredByFish('stepform runs list --output ').sort()).toEqual(['csv', 'json', 'table']);
-  for (const { name, options = {} } of commands) {
+  for (const command of commands) {
+    const { name } = command;
     const all = offeredByFish(`stepform ${name} --`);
-    expect(all).toEqual(expect.arrayContaining([...Object.keys(options).map((option) => `--${option}`), '--json']));
+    expect(all).toEqual(expect.arrayContaining(Object.keys(optionsOf(command)).map((option) => `--${option}`)));
   }
 });
 

@@ -66,9 +66,12 @@ it('reaches the platform on this machine without its certificate, by each of its
   expect(findAddress({ ...places, block: 'localhost:8443', local }).url).toBe('http://localhost:8080');
 });
 
-it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', ''])('rejects "%s" as a host', (option) => {
-  expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('not a valid host');
-});
+it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', 'ftp://a.example', ''])(
+  'rejects "%s" as a host',
+  (option) => {
+    expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('not a valid host');
+  },
+);
 
 it('uses the token of the host, and never sends TFE_TOKEN to a host from a file', () => {
   const byOption = findAddress({ ...places, option: 'my-host.example' });

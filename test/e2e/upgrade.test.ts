@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
 import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
 import { machineCache } from '../../infra/local/machine-cache.ts';
-import { makePackage } from '../../infra/package.ts';
-import { installPackage } from '../support/install-package.ts';
+import { installPackage, packedOnce } from '../support/install-package.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { newName, resources } from './support/world.ts';
 
@@ -63,7 +62,7 @@ const installFormer = (commit: string) => {
     checkOut(commit, former);
     const packed = execFileSync(process.execPath, ['infra/package.ts'], { cwd: former, encoding: 'utf8' });
     tarballs.former = packed.trim();
-    tarballs.current = await makePackage(root);
+    tarballs.current = await packedOnce();
     await installPackage(tarballs.former, folder);
     // Where the package keeps its own copy; downloaded programs stay where they are.
     const env = { XDG_CACHE_HOME: root, STEPFORM_CACHE: process.env.STEPFORM_CACHE || machineCache };

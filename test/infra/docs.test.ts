@@ -1,24 +1,69 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { permissions } from '../../functions/api/permissions/permissions.ts';
-import { generatedParts, withGenerated } from '../../infra/docs/generate.ts';
-import { notServed, unnamed } from '../../infra/docs/not-served-operations.ts';
-import { permissionTables } from '../../infra/docs/permission-tables.ts';
+import { parse } from '../../functions/cli/arguments.ts';
+import { findCommand } from '../../functions/cli/commands.ts';
 
-it.each(generatedParts)('keeps the generated part "$name" of $file up to date (npm run docs)', (part) => {
-  const document = readFileSync(new URL(`../../${part.file}`, import.meta.url), 'utf8');
-  expect(withGenerated(part, document)).toBe(document);
+/** The documents for users name only what exists: files, headings, scripts, and commands with their options. */
+
+const root = join(import.meta.dirname, '../..');
+const inFolder = (folder: string): string[] =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`);
+const documents = ['README.md', 'CONTRIBUTING.md', 'infra/CHANGELOG.md', ...inFolder('infra/docs')];
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const withoutBlocks = (text: string): string => text.replace(/```[\s\S]*?```/g, '');
+const blocksOf = (text: string): string[] =>
+  [...text.matchAll(/```\w*\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+
+/** As GitHub makes them. */
+const anchorsOf = (path: string): Set<string> => {
+  const headings = [...withoutBlocks(readFileSync(path, 'utf8')).matchAll(/^#+ (.*)$/gm)];
+  return new Set(
+    headings.map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+};
+
+it.each([...documents, ...inFolder('infra/decisions')])('links of %s lead to files and headings', (path) => {
+  const links = [...withoutBlocks(textOf(path)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  const broken = links.filter((link) => {
+    if (/^(https?|mailto):/.test(link)) return false;
+    const [file, anchor] = link.split('#');
+    const target = resolve(root, dirname(path), file || path.slice(path.lastIndexOf('/') + 1));
+    return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).has(anchor));
+  });
+  expect(broken).toEqual([]);
 });
 
-it('lists no served operation as not served, and none twice', async () => {
-  const { routes } = await import('../../functions/public-api/all-routes.ts');
-  const served = new Set(routes.map(({ method, path }) => unnamed(`${method} ${path.replace('/api/v2', '')}`)));
-  const listed = notServed.flatMap(({ operations }) => operations);
-  expect(listed.filter((operation) => served.has(operation))).toEqual([]);
-  expect(new Set(listed).size).toBe(listed.length);
+it.each(documents)('npm scripts in %s exist', (path) => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const named = [...textOf(path).matchAll(/npm run (?:-\w+ )?([a-z][a-z0-9:-]*)/g)].map(([, name = '']) => name);
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-it('lists every permission in the tables', () => {
-  const text = permissionTables();
-  expect(permissions.filter((permission) => !text.includes(`\`${permission}\``))).toEqual([]);
+/** The commands of the examples: from the start of a line, or after a prompt, `&&` or `|`. */
+const commandsIn = (text: string): string[] =>
+  blocksOf(text).flatMap((block) =>
+    block
+      .split('\n')
+      .flatMap((line) => line.replace(/\s# .*| {2,}#.*/, '').split(/\s(?:&&|\|)\s/))
+      .flatMap((line) => /^\s*(?:\$ )?(?:npx )?stepform (.+)$/.exec(line)?.[1] ?? []),
+  );
+
+const wordsOf = (command: string): string[] =>
+  [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? '');
+
+it.each(documents)('commands in %s have the named options', (path) => {
+  for (const command of commandsIn(textOf(path))) {
+    const match = findCommand(wordsOf(command));
+    expect(match, command).toBeDefined();
+    if (match) expect(() => parse(match.command, match.rest), command).not.toThrow();
+  }
 });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makePackage, shrinkwrapOf } from '../../infra/package.ts';
-import { installPackage } from '../support/install-package.ts';
+import { shrinkwrapOf } from '../../infra/package.ts';
+import { installPackage, packedOnce } from '../support/install-package.ts';
 
 /** What somebody has who has no checkout: the tarball, in an empty folder. `STEPFORM_PACKAGE=npm` installs it with npm. */
 
@@ -22,15 +22,17 @@ const env = {
 const stepform = (...args: string[]) => run(join(folder, 'node_modules/.bin/stepform'), args, { cwd: folder, env });
 
 beforeAll(async () => {
-  await installPackage(await makePackage(root), folder);
+  await installPackage(await packedOnce(), folder);
 });
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 
 describe('the package in an empty folder', () => {
   it('shows a first apply and a failed run with "stepform demo"', async () => {
-    const { stdout } = await stepform('demo');
+    const { stdout, stderr } = await stepform('demo');
     expect(stdout).toContain('Applied');
     expect(stdout).toMatch(/errored/i);
+    // The package brings what a checkout builds.
+    expect(stdout + stderr).not.toMatch(/Building|Synthesizing/);
   });
 
   it('knows its version, and all commands', async () => {

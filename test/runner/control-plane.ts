@@ -10,6 +10,7 @@ import type {
   NextAnswer,
   PhaseReport,
   ReportAnswer,
+  ReportRequest,
   StateChangesRequest,
   StateVersionRequest,
   UploadsRequest,
@@ -232,7 +233,7 @@ export class ControlPlane {
       case 'errored-state':
         return [200, { uploadUrl: this.presigned(`${record.job.runId}/errored-state`) }];
       case 'report':
-        record.report = JSON.parse(body.toString()) as PhaseReport;
+        record.report = this.#stored(record.job, JSON.parse(body.toString()) as ReportRequest);
         record.reports++;
         if (record.report?.artifacts?.includes('log')) this.#readStored(record);
         return [200, this.#reported(record.job, record.report)];
@@ -241,6 +242,12 @@ export class ControlPlane {
       default:
         return [404, `no call ${call}`];
     }
+  }
+
+  #stored({ runId, phase }: Job, { enclosed = {}, ...report }: ReportRequest): PhaseReport {
+    for (const [name, base64] of Object.entries(enclosed))
+      this.objects.set(`${runId}/${phase}/${name}`, Buffer.from(base64, 'base64'));
+    return report;
   }
 
   #readStored(record: PhaseRecord): void {

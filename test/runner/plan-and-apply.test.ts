@@ -66,6 +66,44 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(plane.calls.filter((call) => /uploads|next/.test(call))).toEqual([]);
   });
 
+  it('encloses what is small in its reports, in place of uploads, and uploads what has no room there', async () => {
+    const { plane } = bench;
+    const configuration = await archive({ 'main.tf': small });
+    const puts = () =>
+      plane.calls.splice(0).flatMap((call) => /^PUT .*\/(plan|apply)\/(.*)$/.exec(call)?.slice(1).join(' ') ?? []);
+    plane.hold = true;
+    const { claim, record: plan } = plane.offer({
+      ...jobFor(plane, configuration, { variables, holdSeconds: 20 }),
+      enclosedBytes: 100_000,
+    });
+    const apply = plane.handOver({
+      ...jobFor(plane, configuration, { variables }),
+      phase: 'apply',
+      enclosedBytes: 100_000,
+    });
+    plane.applyAtOnce = apply.job;
+    expect(await bench.start(claim).ended).toBe(0);
+    expect(puts()).toEqual(['plan plan', 'plan provider-schemas']);
+    expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
+    expect(JSON.parse(bench.artifact('plan', 'plan-json')?.toString() ?? '')).toMatchObject({ format_version: '1.2' });
+    expect(textOf(plan)).toContain('Plan: 2 to add');
+    expect(apply.report).toMatchObject({ outcome: 'finished', artifacts: ['log'] });
+    expect(textOf(apply)).toContain('Apply complete!');
+
+    plane.hold = false;
+    plane.applyAtOnce = undefined;
+    const tight = { ...jobFor(plane, configuration, { variables }), enclosedBytes: 100 };
+    expect((await bench.run(tight)).report?.artifacts).toHaveLength(4);
+    expect(puts().toSorted()).toEqual(
+      ['log', 'plan', 'plan-json', 'plan-json-redacted', 'provider-schemas'].map((one) => `plan ${one}`),
+    );
+    // Its report may be refused, and the log must tell why there is none.
+    const failing = await archive({ 'main.tf': 'resource' });
+    const failed = { ...jobFor(plane, failing), enclosedBytes: 100_000 };
+    expect((await bench.run(failed)).report).toMatchObject({ outcome: 'errored', artifacts: ['log'] });
+    expect(puts()).toEqual(['plan log']);
+  });
+
   it('requests another URL when that of its job has expired', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });

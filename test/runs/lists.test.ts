@@ -71,6 +71,17 @@ describe('run lists', () => {
     const ofTwo = await api.get(`organizations/acme/runs?filter[workspace_names]=${name}`);
     expect(ids(ofTwo.body.data)).toEqual([runIds[1]]);
   });
+
+  it('leave out runs of deleted workspaces, for owners too', async () => {
+    const { id } = await help.ready();
+    const applied = await help.create(id);
+    await help.bring(applied.id, { status: 'applied' });
+    const listed = async () => ids((await api.get('organizations/acme/runs?page[size]=100')).body.data);
+    expect(await listed()).toContain(applied.id);
+    expect((await api.call('DELETE', `workspaces/${id}`)).status).toBe(204);
+    expect(await listed()).not.toContain(applied.id);
+    expect((await api.get(`runs/${applied.id}`)).status).toBe(404);
+  });
 });
 
 describe('items read by a list', () => {

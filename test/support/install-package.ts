@@ -1,9 +1,33 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { locked } from '../../infra/file-lock.ts';
+import { makePackage } from '../../infra/package.ts';
 
 const run = promisify(execFile);
+
+/**
+ * The package of this checkout, made once for a run of tests.
+ * @returns path of its tarball
+ */
+export const packedOnce = (): Promise<string> => {
+  const folder = join(tmpdir(), 'packed');
+  return locked(`${folder}.lock`, async () => {
+    const made = existsSync(folder) ? readdirSync(folder).find((name) => name.endsWith('.tgz')) : undefined;
+    return made ? join(folder, made) : makePackage(folder);
+  });
+};
 
 /** From the registry, as somebody else installs it: a minute, and 330 MB. */
 const byNpm = (tarball: string, folder: string) => {
@@ -28,6 +52,7 @@ const byLinks = async (tarball: string, folder: string) => {
   }
   mkdirSync(join(modules, '.bin'));
   symlinkSync('../stepform/functions/cli/stepform.mjs', join(modules, '.bin/stepform'));
+  chmodSync(join(target, 'functions/cli/stepform.mjs'), 0o755);
 };
 
 /** `npm install <tarball>` in a folder, in place of the version that is there. With npm itself where `STEPFORM_PACKAGE=npm`. */

@@ -54,6 +54,8 @@ export interface Grants {
   onProjects(organization: string, projects: readonly (ScopedProject | string)[]): Promise<(id: string) => Granted>;
   /** Those of workspaces that the caller sees. */
   visible<T extends { workspaceId: string }>(organization: string, items: T[]): Promise<T[]>;
+  /** As {@link visible}, without those of deleted workspaces, which owners see too: reads each workspace. */
+  visibleInLiving<T extends { workspaceId: string }>(organization: string, items: T[]): Promise<T[]>;
   /**
    * Where the caller may have something, if that permission is not everywhere's: what is elsewhere need not be read. What
    * is there is only for the caller if its item says so.

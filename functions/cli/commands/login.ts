@@ -90,7 +90,7 @@ const createToken: Command = {
   about: 'Create an API token; printed once',
   options: {
     description: { about: 'description of the token', value: 'text' },
-    days: { about: 'days until it expires (default: never)', value: 'n' },
+    days: { about: 'days until it expires (default: two years)', value: 'n' },
   },
   run: async (call, session) => {
     const { client } = session;

@@ -32,6 +32,7 @@ const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCode> =>
 
 const demo: Command = {
   name: 'demo',
+  isProgram: true,
   about: 'Show a first apply and a failed run on an empty platform on this machine',
   options: { full: { about: 'also show run tasks, policies and a cost estimate' } },
   more: 'It uses its own data folder and removes it at the end.',
@@ -40,6 +41,7 @@ const demo: Command = {
 
 const start: Command = {
   name: 'start',
+  isProgram: true,
   about: 'Run the platform on this machine',
   more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT and HTTPS_PORT. Ctrl-C stops it; unfinished runs continue at
 the next start.`,
@@ -62,6 +64,7 @@ const namesImage = (settings: string[]): boolean => {
 
 const deploy: Command = {
   name: 'deploy',
+  isProgram: true,
   about: 'Deploy the platform to your AWS account, or update it',
   options: {
     context: {

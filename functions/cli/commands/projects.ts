@@ -1,5 +1,6 @@
 import type { Resource } from '../../client/client.ts';
 import { type Call, type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
+import { confirmByName } from '../confirm.ts';
 import { CommandError, exit } from '../exit.ts';
 import { nearest } from '../nearest-word.ts';
 import { bold, dim, plain } from '../paint.ts';
@@ -8,15 +9,22 @@ import type { Session } from '../session.ts';
 import { ofList, printList } from '../table.ts';
 import { print, printJson } from '../terminal.ts';
 
-type Kind = 'projects' | 'varsets';
+type Kind = 'projects' | 'varsets' | 'agent-pools';
 
 const maxListed = 10_000;
 
-const words = { projects: ['project', 'projects'], varsets: ['variable set', 'variable-sets'] } as const;
+const words = {
+  projects: ['project', 'projects', ''],
+  varsets: ['variable set', 'variable-sets', ' with its variables'],
+  'agent-pools': ['agent pool', 'agent-pools', ''],
+} as const;
 
 const listOf = async (session: Session, kind: Kind): Promise<Resource[]> =>
   (await session.client.some(`/organizations/${encodeURIComponent(await session.organization())}/${kind}`, maxListed))
     .data;
+
+const lists = (kind: Kind, group: string): string =>
+  kind === 'agent-pools' ? 'The web page lists them, under Agents.' : `List them: ${program} ${group} list`;
 
 const find = async (session: Session, kind: Kind, name: string): Promise<Resource> => {
   const resources = await listOf(session, kind);
@@ -29,7 +37,7 @@ const find = async (session: Session, kind: Kind, name: string): Promise<Resourc
   const [what, group] = words[kind];
   const hint = similar ? ` Did you mean ${similar}?` : '';
   throw new CommandError(
-    `${what[0]?.toUpperCase()}${what.slice(1)} ${name} not found, or you don’t have access.${hint} List them: ${program} ${group} list`,
+    `${what[0]?.toUpperCase()}${what.slice(1)} ${name} not found, or you don’t have access.${hint} ${lists(kind, group)}`,
     exit.notFound,
   );
 };
@@ -40,8 +48,11 @@ export const findProject = (session: Session, name: string): Promise<Resource> =
 /** By name or id. @throws {CommandError} when it does not exist */
 export const findVariableSet = (session: Session, name: string): Promise<Resource> => find(session, 'varsets', name);
 
+/** By name or id. @throws {CommandError} when it does not exist */
+export const findAgentPool = (session: Session, name: string): Promise<Resource> => find(session, 'agent-pools', name);
+
 const commandsOf = (kind: Kind): Command[] => {
-  const [what, group] = words[kind];
+  const [what, group, contents] = words[kind];
   const list: Command = {
     name: `${group} list`,
     about: `List the ${what}s of an organization`,
@@ -79,12 +90,14 @@ const commandsOf = (kind: Kind): Command[] => {
     name: `${group} delete`,
     about: `Delete a ${what}`,
     takes: '<name>',
-    options: ofOrganization,
+    options: { ...ofOrganization, yes: { about: 'do not ask', short: 'y' } },
     run: async (call, session) => {
       const { id, attributes } = await find(session, kind, call.required(0));
+      const { name } = attributes;
+      if (!call.flag('yes')) await confirmByName(`Delete ${what} ${plain(name)}${contents}?`, name);
       await session.client.call('DELETE', `/${kind}/${id}`);
       if (call.flag('json')) return printJson({ data: null });
-      print(`Deleted ${what} ${plain(attributes.name)}.`);
+      print(`Deleted ${what} ${plain(name)}.`);
     },
   };
   return [list, create, remove];

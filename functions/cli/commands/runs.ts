@@ -3,8 +3,10 @@ import { factsOf, kindOf, since, sourceOf } from '../../client/run-facts.ts';
 import { ago, duration } from '../../client/text/time.ts';
 import { displayStatus } from '../../run/display.ts';
 import { stagesOf } from '../../run/stages.ts';
+import { runStatuses } from '../../run/status.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
 import { wrongUsage } from '../exit.ts';
+import { nearest } from '../nearest-word.ts';
 import { adviceOn } from '../outcome.ts';
 import { bold, dim, plain } from '../paint.ts';
 import { program } from '../program.ts';
@@ -27,27 +29,43 @@ export const sayIncomplete = ({ data, more }: { data: unknown[]; more: boolean }
   if (more) say(dim(`There are more ${what}. List them with --limit ${Math.min(data.length * 5, 10_000)}`));
 };
 
+/** @throws {CommandError} */
+const statusFilter = (text: string | undefined): string | undefined => {
+  const unknown = text?.split(',').find((word) => !runStatuses.some((status) => status === word.trim()));
+  if (unknown === undefined) return text;
+  const similar = nearest(unknown.trim(), runStatuses);
+  const advice = similar ? `Did you mean ${similar}?` : `Give some of ${runStatuses.join(', ')}`;
+  throw wrongUsage(`--status ${unknown}: not a status of runs. ${advice}`);
+};
+
 export const statusOf = (run: Resource<'runs'>): string => {
   const { name, tone } = displayStatus(factsOf(run));
   return paintTone(tone, name);
 };
 
-const row = (run: Resource<'runs'>, workspaces: Resource<'workspaces'>[]): string[] => {
-  const workspace = workspaces.find(({ id }) => id === related(run, 'workspace'));
+/** Undefined in lists of one workspace. */
+type Workspaces = Resource<'workspaces'>[] | undefined;
+
+/** The cell of the run's workspace in lists of an organization, where columns must not move without one. */
+const workspaceCells = (run: Resource<'runs'>, workspaces: Workspaces): string[] => {
+  const workspace = workspaces?.find(({ id }) => id === related(run, 'workspace'));
+  return workspaces ? [workspace?.attributes.name ?? ''] : [];
+};
+
+const row = (run: Resource<'runs'>, workspaces: Workspaces): string[] => {
   const kind = kindOf(run);
   return [
     run.id,
     statusOf(run),
     dim(ago(since(run), Date.now())),
-    ...(workspace ? [bold(workspace.attributes.name)] : []),
+    ...workspaceCells(run, workspaces).map(bold),
     `${plain(run.attributes.message).split('\n')[0]}${kind ? ` ${dim(`(${kind})`)}` : ''}`,
   ];
 };
 
-const values = (run: Resource<'runs'>, workspaces: Resource<'workspaces'>[]): string[] => {
-  const workspace = workspaces.find(({ id }) => id === related(run, 'workspace'));
+const values = (run: Resource<'runs'>, workspaces: Workspaces): string[] => {
   const { status, message } = run.attributes;
-  return [run.id, status, since(run), ...(workspace ? [workspace.attributes.name] : []), message];
+  return [run.id, status, since(run), ...workspaceCells(run, workspaces), message];
 };
 
 const list: Command = {
@@ -66,14 +84,14 @@ const list: Command = {
     const owner = wholeOrganization
       ? `/organizations/${encodeURIComponent(await session.organization())}`
       : `/workspaces/${(await session.workspace()).id}`;
-    const status = call.text('status');
+    const status = statusFilter(call.text('status'));
     const filter = `filter[operation]=${everyOperation}${status ? `&filter[status]=${encodeURIComponent(status)}` : ''}`;
     const runs = await session.client.some(
       `${owner}/runs?${filter}${wholeOrganization ? '&include=workspace' : ''}`,
       limit,
     );
     const { data, included, more } = runs;
-    const workspaces = included.filter(({ type }) => type === 'workspaces');
+    const workspaces = wholeOrganization ? included.filter(({ type }) => type === 'workspaces') : undefined;
     printList(call, {
       headings: ['id', 'status', 'since', ...(wholeOrganization ? ['workspace'] : []), 'message'],
       entries: data,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import type { Client, Resource } from '../../client/client.ts';
 import { bytes } from '../../client/text/time.ts';
@@ -104,6 +105,7 @@ checkout without changes, the run records the commit. With --watch, the exit cod
     const folder = call.word(0) ?? '.';
     const latest = call.flag('latest');
     if (latest && call.word(0)) throw wrongUsage('--latest cannot be combined with a folder. Remove one of them.');
+    if (!latest && !existsSync(folder)) throw wrongUsage(`Folder not found: ${resolve(folder)}`);
     if (!latest && !hasConfiguration(folder)) {
       throw wrongUsage(
         `No Terraform files (*.tf, *.tf.json) in ${resolve(folder)}. Give the folder: ${program} runs start <folder>; or use the latest configuration of the workspace: --latest`,

@@ -91,7 +91,9 @@ const apiPaths: Record<string, string> = {
   gitea: '/api/v1',
 };
 
-/** As people call them. */
+/** As people call them, which the help lists too. */
+const providers = ['github', 'github_enterprise', 'gitlab', 'gitlab_enterprise_edition', 'gitea', 'forgejo'];
+
 const providerOf = (given: string, hasUrl: boolean): string => {
   if (given === 'forgejo') return 'gitea';
   if (given === 'gitlab') return hasUrl ? 'gitlab_community_edition' : 'gitlab_hosted';
@@ -102,9 +104,7 @@ const urlsOf = (call: Call, provider: string): readonly [string, string] => {
   const hostedUrls = hosted[provider];
   const path = apiPaths[provider];
   if (!hostedUrls && path === undefined) {
-    throw wrongUsage(
-      `Unknown provider ${provider}. Use one of: ${[...Object.keys(hosted), ...Object.keys(apiPaths)].join(', ')}`,
-    );
+    throw wrongUsage(`Unknown provider ${provider}. Use one of: ${providers.join(', ')}`);
   }
   const url = call.text('url')?.replace(/\/+$/, '') ?? hostedUrls?.[0];
   if (!url) throw wrongUsage(`Missing --url: the URL of your ${provider} server, e.g. https://git.example.com`);
@@ -128,7 +128,7 @@ const connect: Command = {
     'api-url': { about: 'URL of its API (default: by provider)', value: 'url' },
     name: { about: 'name of the connection', value: 'name' },
   },
-  more: 'Providers: github, github_enterprise, gitlab, gitlab_enterprise_edition, gitea, forgejo',
+  more: `Providers: ${providers.join(', ')}`,
   run: async (call, session) => {
     const provider = providerOf(call.required(0), call.text('url') !== undefined);
     const [httpUrl, apiUrl] = urlsOf(call, provider);

@@ -1,4 +1,4 @@
-import { ApiError, type Resource } from '../../client/client.ts';
+import { ApiError, type Resource, related } from '../../client/client.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { confirmByName } from '../confirm.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
@@ -6,7 +6,7 @@ import { plain } from '../paint.ts';
 import { program } from '../program.ts';
 import { ofList, printList } from '../table.ts';
 import { print, printJson } from '../terminal.ts';
-import { findProject } from './projects.ts';
+import { findAgentPool, findProject } from './projects.ts';
 
 const settings = [
   'name',
@@ -90,15 +90,21 @@ const set: Command = {
       value: 'on|off',
       choices: switchWords,
     },
+    'agent-pool': { about: 'agents that run Terraform, with execution mode agent', value: 'name' },
     project: { about: 'move it to this project', value: 'name' },
   },
   run: async (call, session) => {
     const workspace = await session.workspace();
     const attributes = changesIn(call);
+    const pool = call.text('agent-pool');
+    if (pool !== undefined) attributes['agent-pool-id'] = (await findAgentPool(session, pool)).id;
     const project = call.text('project');
     if (Object.keys(attributes).length === 0 && project === undefined) return show(call, workspace);
     const target = project === undefined ? undefined : await findProject(session, project);
     const relationships = target && { project: { data: { type: 'projects', id: target.id } } };
+    if (attributes['execution-mode'] === 'agent' && pool === undefined && !related(workspace, 'agent-pool')) {
+      throw wrongUsage('--execution-mode agent needs agents: give --agent-pool <name>');
+    }
     const { data } = await session.client.call<Resource<'workspaces'>>('PATCH', `/workspaces/${workspace.id}`, {
       data: { type: 'workspaces', attributes, relationships },
     });

@@ -7,6 +7,7 @@ import { program } from '../program.ts';
 import { ofList, printList } from '../table.ts';
 import { print, printJson } from '../terminal.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
+import { findProject } from './projects.ts';
 import { limitOf, sayIncomplete, statusOf } from './runs.ts';
 
 const organizations: Command = {
@@ -87,15 +88,19 @@ const create: Command = {
     'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
     'working-directory': { about: 'folder in the configuration where Terraform runs', value: 'path' },
     description: { about: 'description of the workspace', value: 'text' },
+    project: { about: 'project, by name or id (default: the default project)', value: 'name' },
   },
   run: async (call, session) => {
     const organization = await session.organization();
-    const workspace = await session.client.createWorkspace(organization, call.required(0), {
+    const named = call.text('project');
+    const project = named === undefined ? undefined : await findProject(session, named);
+    const settings = {
       'auto-apply': call.flag('auto-apply') || undefined,
       'terraform-version': call.text('terraform-version'),
       'working-directory': call.text('working-directory'),
       description: call.text('description'),
-    });
+    };
+    const workspace = await session.client.createWorkspace(organization, call.required(0), settings, project?.id);
     if (call.flag('json')) return printJson({ data: workspace });
     const { name } = workspace.attributes;
     print(`Workspace ${organization}/${name} created. Start a run: ${program} runs start <folder> --workspace ${name}`);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ApiRequest } from '../../api/request.ts';
-import { unknownMembers } from '../../api/unknown-members.ts';
+import { isZeroValue, unknownMembers } from '../../api/unknown-members.ts';
 import { CoderError, type Validation } from './errors.ts';
 
 /** Bodies and queries of Coder's API. */
@@ -12,7 +12,7 @@ export const readBody = <S extends v.GenericSchema>(request: ApiRequest, schema:
   const body = request.json();
   if (body === undefined) throw new CoderError(400, 'Request body must be valid JSON.', 'EOF');
   const { success, output, issues } = v.safeParse(schema, body);
-  const unknown = unknownMembers(schema, body).map(({ detail, source }) => ({
+  const unknown = unknownMembers(schema, body, isZeroValue).map(({ detail, source }) => ({
     field: source.pointer.slice(1).replaceAll('/', '.'),
     detail: detail ?? '',
   }));

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owner } from './owner.ts';
 
@@ -28,30 +28,61 @@ const lastStarted = (): string => readFileSync('/proc/loadavg', 'latin1').trim()
 
 const isAlive = (status: string): boolean => !/^State:\s+[ZX]/m.test(status);
 
-/** Ids of all users that have a process. */
-export const busyUsers = (): Set<number> => {
-  const found = new Set<number>();
+const statusOf = (pid: string): string => readFileSync(`/proc/${pid}/status`, 'latin1');
+
+/** Real, effective and saved user, and that of its files. */
+const usersIn = (status: string): number[] => (/^Uid:(.*)$/m.exec(status)?.[1]?.trim().split('\t') ?? []).map(Number);
+
+interface Seen {
+  /** The kernel makes an entry in /proc anew for each process, so it tells those apart that had the same id. */
+  entry: string;
+  users: number[];
+}
+
+/** By process id. Of root's alone each is read once: other users' can become a run's by a program that has its user's id set. */
+let seen = new Map<string, Seen>();
+
+/** @throws {Error} when it is gone */
+const look = (pid: string): Seen => {
+  // Before its status: if the id changes hands in between, the next look finds another entry.
+  const { ino, ctimeMs } = statSync(`/proc/${pid}`);
+  const entry = `${ino} ${ctimeMs}`;
+  const known = seen.get(pid);
+  if (known?.entry === entry && known.users.every((user) => user === 0)) return known;
+  return { entry, users: usersIn(statusOf(pid)) };
+};
+
+const lookAtAll = (): Map<string, Seen> => {
+  const found = new Map<string, Seen>();
   for (const pid of processes()) {
     try {
-      const ids =
-        /^Uid:(.*)$/m
-          .exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
-          ?.trim()
-          .split('\t') ?? [];
-      for (const id of ids) found.add(Number(id));
+      found.set(pid, look(pid));
     } catch {
-      // Gone meanwhile.
+      // Gone meanwhile, or another user's.
     }
   }
+  seen = found;
   return found;
 };
 
-const isOwn = (pid: string, { owner, mark }: Whose): boolean => {
+/** Ids of all users that have a process. */
+export const busyUsers = (): Set<number> => new Set([...lookAtAll().values()].flatMap(({ users }) => users));
+
+/** Ids of a user's processes that have not ended. */
+const ownedBy = ({ uid }: Owner): string[] =>
+  [...lookAtAll()].flatMap(([pid, { users }]) => (users.includes(uid) && isRunning(pid) ? [pid] : []));
+
+const isRunning = (pid: string): boolean => {
   try {
-    if (!owner) return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`STEPFORM_JOB=${mark}`);
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    const ids = /^Uid:(.*)$/m.exec(status)?.[1]?.trim().split('\t');
-    return !!ids?.includes(String(owner.uid)) && isAlive(status);
+    return isAlive(statusOf(pid));
+  } catch {
+    return false;
+  }
+};
+
+const isMarked = (pid: string, mark: string | undefined): boolean => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`STEPFORM_JOB=${mark}`);
   } catch {
     // Gone meanwhile, or another user's.
     return false;
@@ -83,19 +114,18 @@ const kill = (pid: string): void => {
   }
 };
 
+const leftoversOf = ({ owner, mark }: Whose): string[] =>
+  owner ? ownedBy(owner) : processes().filter((pid) => pid !== String(process.pid) && isMarked(pid, mark));
+
 /** @returns whether no process is left, as far as this system can tell */
 export const endProcesses = async (whose: Whose): Promise<boolean> => {
   if (process.platform !== 'linux') return true;
   const end = Date.now() + patienceMs;
-  let cleared = new Set([String(process.pid)]);
   let looks = 0;
   let kills = 0;
   for (let pause = firstPauseMs; Date.now() < end; pause *= pauseGrowth) {
     const before = lastStarted();
-    // Skip processes that the last scan found to be of other users.
-    const pids = processes();
-    const leftovers = pids.filter((pid) => !cleared.has(pid) && isOwn(pid, whose));
-    cleared = new Set([String(process.pid), ...pids.filter((pid) => !leftovers.includes(pid))]);
+    const leftovers = leftoversOf(whose);
     if (leftovers.length === 0) {
       looks += 1;
       if (looks >= sureLooks || lastStarted() === before) return true;

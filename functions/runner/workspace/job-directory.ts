@@ -45,6 +45,7 @@ export class JobDirectory {
   readonly #writable: string[];
   /** Serves the backend configuration; undefined before the configuration is unpacked. */
   backend: OverridePipe | undefined;
+  #pipe: Promise<OverridePipe> | undefined;
   #renewals = 0;
 
   /** @param workspace name of the workspace, which is also the name of the state's directory */
@@ -111,9 +112,17 @@ export class JobDirectory {
     }
   }
 
+  /** Makes what {@link serveBackend} needs, which takes a moment. */
+  expectBackend(): void {
+    this.#pipe ??= OverridePipe.make(this.machine);
+  }
+
   /** Started once, for the plan and the apply of one runner. */
-  serveBackend(text: string): OverridePipe {
-    this.backend ??= new OverridePipe(this.machine, text);
+  async serveBackend(text: string): Promise<OverridePipe> {
+    if (this.backend) return this.backend;
+    this.expectBackend();
+    this.backend = (await this.#pipe) as OverridePipe;
+    this.backend.serve(text);
     return this.backend;
   }
 

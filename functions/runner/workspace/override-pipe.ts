@@ -1,11 +1,15 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { close, closeSync, constants, open, openSync, renameSync, rmSync, write, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { messageOf } from '../../transport/errors.ts';
 import { makeFolder } from './tree.ts';
 
 /** Pipes that are made by one start of `mkfifo`: more than the readers of most runs. */
-const spares = Array.from({ length: 8 }, (_, n) => n + 1);
+const madeAtOnce = 8;
+
+/** open(2), Linux: names a file without opening it. */
+const pathOnly = process.platform === 'linux' ? 0o10000000 : undefined;
 
 /**
  * Serves a text as a named pipe. Terraform reads a pipe like a file, but `fileset` and other searches for regular files
@@ -14,65 +18,95 @@ const spares = Array.from({ length: 8 }, (_, n) => n + 1);
  * Every reader gets its own pipe, which is replaced by the next one before it is written to. Otherwise unread text or
  * a second reader would garble the content.
  */
-const server = `
-exec 4<&0; (read -r _ <&4; kill -KILL 0) >/dev/null 2>&1 &
-trap '' PIPE
-while [ -p "$1.1" ] || mkfifo -m 644 ${spares.map((n) => `"$1.${n}"`).join(' ')}; do
-  for n in ${spares.join(' ')}; do
-    exec 3>"$1"
-    mv -f "$1.$n" "$1" || exit 1
-    printf '%s' "$2" >&3
-    exec 3>&-
-  done
-done`;
-
 export class OverridePipe {
   /** Path of the pipe, in a folder that Terraform's user cannot write: the runner opens it repeatedly. */
   readonly path: string;
-  readonly text: string;
-  #process: ChildProcess | undefined;
+  #text = '';
+  #made = 0;
+  #next: string[] = [];
+  /** Names the pipe that a thread of Node's waits at. */
+  #waiting: number | undefined;
+  #problem: string | undefined;
+  #closed = false;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
 
   /** @param folder owned by the runner, accessible to Terraform's user */
-  constructor(folder: string, text: string) {
+  static async make(folder: string): Promise<OverridePipe> {
     makeFolder(folder, 0o755);
-    this.path = join(folder, 'backend.tf');
-    this.text = text;
-    const env = { PATH: process.env.PATH };
+    const pipe = new OverridePipe(join(folder, 'backend.tf'));
+    await pipe.#make([pipe.path]).catch((error: unknown) => {
+      pipe.#problem = messageOf(error);
+    });
+    return pipe;
+  }
+
+  /** From now on until {@link close}. */
+  serve(text: string): void {
+    this.#text = text;
+    if (this.#problem === undefined) this.#await();
+    else this.#fallBack(this.#problem);
+  }
+
+  async #make(paths: string[] = []): Promise<void> {
+    const next = Array.from({ length: madeAtOnce }, (_, n) => `${this.path}.${this.#made + n}`);
+    this.#made += madeAtOnce;
+    await promisify(execFile)('mkfifo', ['-m', '644', ...paths, ...next], { env: { PATH: process.env.PATH } });
+    this.#next.push(...next);
+  }
+
+  #await(): void {
+    if (this.#closed) return;
     try {
-      // Synchronous: Terraform may be started next.
-      const paths = [this.path, ...spares.map((n) => `${this.path}.${n}`)];
-      execFileSync('mkfifo', ['-m', '644', ...paths], { env, stdio: 'ignore' });
+      if (pathOnly) this.#waiting = openSync(this.path, pathOnly);
     } catch (error) {
       this.#fallBack(messageOf(error));
       return;
     }
-    // In its own process group, which ends with the runner.
-    const child = spawn('/bin/sh', ['-c', server, 'sh', this.path, text], {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      env,
+    // Returns when there is a reader.
+    open(this.path, constants.O_WRONLY, (error, file) => {
+      if (this.#waiting !== undefined) closeSync(this.#waiting);
+      this.#waiting = undefined;
+      if (error) this.#fallBack(messageOf(error));
+      else this.#answer(file).catch((error: unknown) => this.#fallBack(messageOf(error)));
     });
-    child.on('error', (error) => this.#fallBack(messageOf(error)));
-    child.on('exit', (code) => code !== null && this.#fallBack(`it ended with ${code}`));
-    child.stdin?.on('error', () => {});
-    child.unref();
-    (child.stdin as { unref?(): void } | null)?.unref?.();
-    this.#process = child;
+  }
+
+  async #answer(reader: number): Promise<void> {
+    try {
+      if (this.#next.length === 0) await this.#make();
+      renameSync(this.#next.shift() as string, this.path);
+    } catch (error) {
+      close(reader);
+      throw error;
+    }
+    // Not by a call that would hold the runner up if somebody had filled the pipe. A reader that has left is none.
+    write(reader, this.#text, () => close(reader));
+    this.#await();
   }
 
   /** Replaces the pipe by a file: a reader would wait forever. */
   #fallBack(reason: string): void {
+    if (this.#closed) return;
     console.error(`the pipe with the backend's configuration is a file: ${reason}`);
     rmSync(this.path, { force: true });
-    writeFileSync(this.path, this.text, { mode: 0o644 });
+    writeFileSync(this.path, this.#text, { mode: 0o644 });
   }
 
   close(): void {
-    const pid = this.#process?.pid;
+    this.#closed = true;
+    // As a reader, because the program cannot end while one of its threads waits for one.
+    const path = this.#waiting === undefined ? this.path : `/proc/self/fd/${this.#waiting}`;
     try {
-      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+      openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     } catch {
-      // Already ended.
+      // Nobody waits.
     }
   }
 }

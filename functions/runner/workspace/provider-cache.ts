@@ -18,6 +18,7 @@ import {
 import { join, sep } from 'node:path';
 import { addressForm, versionForm } from '../../protocols/provider-package.ts';
 import type { Owner } from '../terraform/owner.ts';
+import { prune } from './prune.ts';
 import { makeFolder, readOwn } from './tree.ts';
 
 /**
@@ -99,15 +100,7 @@ const protect = (folder: string): void => {
   }
 };
 
-/** Providers unused for this long are removed. */
-const keptMs = 30 * 24 * 3600_000;
 const defaultMaxBytes = 10 * 2 ** 30;
-
-const sizeOf = (folder: string): number =>
-  readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
-    (sum, { name, parentPath }) => sum + (lstatSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  );
 
 export class ProviderCache {
   readonly #folder: string;
@@ -167,7 +160,7 @@ export class ProviderCache {
       // Links to other places were not made by Terraform.
       if (roots.some((root) => real.startsWith(root))) await this.#add(real, provider);
     }
-    this.#prune();
+    prune(this.#folder, this.#maxBytes);
   }
 
   async #add(installed: string, { checksums }: LockedProvider): Promise<void> {
@@ -186,19 +179,6 @@ export class ProviderCache {
       if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     } finally {
       rmSync(incoming, { recursive: true, force: true });
-    }
-  }
-
-  /** Removes providers that are unused for long, and the least recently used ones beyond the limit. */
-  #prune(): void {
-    const entries = readdirSync(this.#folder)
-      .map((name) => join(this.#folder, name))
-      .map((path) => ({ path, usedMs: lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
-      .sort((a, b) => b.usedMs - a.usedMs);
-    let bytes = 0;
-    for (const { path, usedMs } of entries) {
-      bytes += sizeOf(path);
-      if (usedMs < Date.now() - keptMs || bytes > this.#maxBytes) rmSync(path, { recursive: true, force: true });
     }
   }
 

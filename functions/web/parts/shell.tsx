@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Place } from '../../client/page-addresses.ts';
 import type { Tone } from '../../run/display.ts';
-import { unreachable } from '../live.ts';
+import { trouble } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { account, signedIn, signOut } from '../session.ts';
 import { showTone } from '../tab-icon.ts';
@@ -81,9 +81,10 @@ export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
           )}
         </div>
       </header>
-      {unreachable.value && (
+      {trouble.value && (
         <p class="offline" role="status">
-          Can’t reach the server. This page may be out of date. Retrying …
+          {trouble.value === 'failing' ? 'The server responds with errors.' : 'Can’t reach the server.'} This page may
+          be out of date. Retrying …
         </p>
       )}
       <main id="content" tabIndex={-1}>

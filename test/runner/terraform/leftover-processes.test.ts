@@ -1,5 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { endProcesses } from '../../../functions/runner/terraform/leftover-processes.ts';
 import { takeUsers, type User } from '../../../functions/runner/terraform/users.ts';
@@ -15,6 +16,9 @@ const alive = ({ owner }: User): number =>
       return false;
     }
   }).length;
+
+/** Linux: the process id after which the next one is looked for (CONFIG_CHECKPOINT_RESTORE). */
+const lastPid = '/proc/sys/kernel/ns_last_pid';
 
 asRoot('users of Terraform', () => {
   it('are different for each runner, and none of their processes survives: no daemon, no chain of forks', async () => {
@@ -34,6 +38,30 @@ asRoot('users of Terraform', () => {
     expect(alive(plan)).toBeGreaterThan(0);
     expect(await endProcesses(plan)).toBe(true);
     expect(alive(plan)).toBe(0);
+  });
+
+  it.runIf(existsSync(lastPid))('are told from another process that had the same id', async () => {
+    const { plan } = await takeUsers('');
+    const sleep = (owner = {}) => spawn('sleep', ['1000'], { ...owner, detached: true, stdio: 'ignore' });
+    let reused: ChildProcess | undefined;
+    // Other programs start processes meanwhile.
+    for (let n = 0; n < 100 && !reused; n++) {
+      const ours = sleep();
+      expect(await endProcesses(plan)).toBe(true);
+      expect(ours.exitCode ?? ours.signalCode).toBeNull();
+      const gone = once(ours, 'exit');
+      ours.kill('SIGKILL');
+      await gone;
+      writeFileSync(lastPid, String(Number(ours.pid) - 1));
+      const next = sleep(plan.owner);
+      if (next.pid === ours.pid) reused = next;
+      else next.kill('SIGKILL');
+    }
+    expect(alive(plan)).toBe(1);
+    expect(await endProcesses(plan)).toBe(true);
+    const left = alive(plan);
+    reused?.kill('SIGKILL');
+    expect(left).toBe(0);
   });
 
   it('can be turned off', async () => {

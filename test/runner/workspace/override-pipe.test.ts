@@ -11,9 +11,14 @@ import { OverridePipe } from '../../../functions/runner/workspace/override-pipe.
 const text = `terraform {\n  backend "local" { path = "../'state'" }\n}\n`;
 let folder: string;
 let pipe: OverridePipe;
-beforeAll(() => {
+const serving = async (of: string): Promise<OverridePipe> => {
+  const made = await OverridePipe.make(of);
+  made.serve(text);
+  return made;
+};
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pipe-'));
-  pipe = new OverridePipe(join(folder, 'machine'), text);
+  pipe = await serving(join(folder, 'machine'));
 });
 afterAll(() => {
   pipe.close();
@@ -43,9 +48,38 @@ describe('the override pipe', () => {
     for (let n = 0; n < 8; n++) expect(await read()).toBe(`${text}--\n`.repeat(3));
   });
 
-  it('is a file where pipes are not supported', () => {
+  it('serves readers at the same time', async () => {
+    for (let n = 0; n < 5; n++) {
+      const readers = await Promise.all([read(), read(), read()]);
+      for (const got of readers) expect(got.replaceAll(text, '').replaceAll('--\n', '')).toBe('');
+    }
+  });
+
+  it('lets its program end, also when the pipe is gone', async () => {
+    const module = new URL('../../../functions/runner/workspace/override-pipe.ts', import.meta.url).href;
+    const program = `
+      const { OverridePipe } = await import('${module}');
+      const { rmSync } = await import('node:fs');
+      const pipe = await OverridePipe.make(process.argv[1]);
+      pipe.serve('text');
+      setTimeout(() => {
+        if (process.argv[2]) rmSync(pipe.path);
+        pipe.close();
+        process.exit(7);
+      }, 100);`;
+    const args = ['--input-type=module', '-e', program];
+    for (const gone of ['', ...(process.platform === 'linux' ? ['gone'] : [])]) {
+      const ended = promisify(execFile)(process.execPath, [...args, join(folder, `ending${gone}`), gone], {
+        timeout: 20_000,
+        killSignal: 'SIGKILL',
+      });
+      await expect(ended).rejects.toMatchObject({ code: 7 });
+    }
+  });
+
+  it('is a file where pipes are not supported', async () => {
     writeFileSync(join(folder, 'backend.tf'), 'something else');
-    const other = new OverridePipe(folder, text);
+    const other = await serving(folder);
     expect(statSync(other.path).isFile()).toBe(true);
     other.close();
   });

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,38 @@ const run = promisify(execFile);
 
 let forge: ForgeServer;
 let folder: string;
+/** One process of it for all commands, as its developers debug it: else each command starts it twice. */
+let plugin: ChildProcess | undefined;
+let attached: string;
+
+const environment = (): NodeJS.ProcessEnv => {
+  const { hostname, port } = new URL(platform.httpsUrl ?? '');
+  return {
+    PATH: process.env.PATH,
+    HOME: folder,
+    TF_INPUT: '0',
+    CHECKPOINT_DISABLE: '1',
+    TF_CLI_CONFIG_FILE: join(folder, 'terraformrc'),
+    TFE_HOSTNAME: `${hostname}:${port}`,
+    TFE_TOKEN: platform.token,
+    SSL_CERT_FILE: platform.caFile,
+  };
+};
+
+const startPlugin = async (program: string): Promise<void> => {
+  const child = spawn(program, ['-debug'], { cwd: folder, env: environment(), stdio: ['ignore', 'pipe', 'ignore'] });
+  plugin = child;
+  let said = '';
+  for await (const more of child.stdout) {
+    said += more;
+    const [, address] = /TF_REATTACH_PROVIDERS='(.*)'/.exec(said) ?? [];
+    if (!address) continue;
+    attached = address;
+    return;
+  }
+  throw new Error(`the provider ended: ${said}`);
+};
+
 beforeAll(async () => {
   if (!provider) return;
   folder = mkdtempSync(join(tmpdir(), 'provider-'));
@@ -37,24 +69,16 @@ beforeAll(async () => {
   direct {}
 }`;
   writeFileSync(join(folder, 'terraformrc'), overrides);
+  await startPlugin(join(provider, 'terraform-provider-tfe'));
 });
 afterAll(async () => {
+  plugin?.kill();
   await forge?.close();
   if (folder) rmSync(folder, { recursive: true });
 });
 
 const terraform = async (...words: string[]): Promise<string> => {
-  const { hostname, port } = new URL(platform.httpsUrl ?? '');
-  const env = {
-    PATH: process.env.PATH,
-    HOME: folder,
-    TF_INPUT: '0',
-    CHECKPOINT_DISABLE: '1',
-    TF_CLI_CONFIG_FILE: join(folder, 'terraformrc'),
-    TFE_HOSTNAME: `${hostname}:${port}`,
-    TFE_TOKEN: platform.token,
-    SSL_CERT_FILE: platform.caFile,
-  };
+  const env = { ...environment(), TF_REATTACH_PROVIDERS: attached };
   const { stdout } = await run('terraform', [...words, '-no-color'], { cwd: folder, env }).catch((error) => {
     throw new Error(`${error.stdout}\n${error.stderr}`);
   });

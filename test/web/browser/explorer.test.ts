@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { newName, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
 import { client, newPage, organization, signIn, visit } from './support/reader.ts';
@@ -6,6 +7,21 @@ import { client, newPage, organization, signIn, visit } from './support/reader.t
 /** Questions about all workspaces, on the page. */
 
 const folder = process.env.SCREENSHOTS;
+
+/** Holds the explorer's answers back. @returns what lets them through */
+const lateAnswers = async (page: Page): Promise<() => Promise<void>> => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const questions = '**/explorer?*';
+  await page.route(questions, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return async () => {
+    const answer = page.waitForResponse(questions);
+    release();
+    await answer;
+  };
+};
 
 it('filters, sorts, saves a view and exports it', async () => {
   const common = newName('explored');
@@ -16,13 +32,18 @@ it('filters, sorts, saves a view and exports it', async () => {
   await untilFinal(await startRun(first, { 'main.tf': resources(['x', 'y']) }, { 'auto-apply': true }));
 
   const page = await visit(`/app/${organization}/workspaces`);
+  const answers = await lateAnswers(page);
   await page.getByRole('link', { name: 'Explorer' }).first().click();
   await page.getByRole('button', { name: 'Add filter' }).click();
   const filter = page.getByRole('group', { name: 'Filter 1' });
   await filter.getByLabel('Field').selectOption('Workspace name');
   await filter.getByLabel('Value').fill(common);
-  await filter.getByLabel('Value').press('Enter');
+  // What is typed stays when the first answer arrives.
+  await answers();
   const table = page.getByRole('region', { name: 'Workspaces' });
+  await table.waitFor();
+  expect(await filter.getByLabel('Value').inputValue()).toBe(common);
+  await filter.getByLabel('Value').press('Enter');
   await table.getByText('3 rows').waitFor();
   await table.getByRole('button', { name: 'Workspace' }).first().click();
   await table.getByRole('button', { name: 'Workspace' }).first().click();

@@ -68,13 +68,21 @@ it('on a phone all buttons of a variable list are on screen', async () => {
   }
 });
 
-it('on a phone the decision bar leaves room for the plan, and links are large enough to tap', async () => {
+it('on a phone the decision bar leaves room for the plan and is not printed, and links are large enough to tap', async () => {
   const workspace = await newWorkspace();
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a', 'b', 'c', 'd']) }));
   const page = await visit(runPath(workspace.attributes.name, run.id), { viewport: { width: 390, height: 844 } });
   await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
   const bar = await page.locator('.act.at-hand').boundingBox();
   expect(bar?.height).toBeLessThan(844 / 5);
+  const address = page.getByText('terraform_data.a', { exact: true }).filter({ visible: true });
+  await address.first().waitFor();
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.locator('.act.at-hand, .top, main button, main textarea').filter({ visible: true }).count()).toBe(
+    0,
+  );
+  expect(await address.count()).toBeGreaterThan(0);
+  await page.emulateMedia({ media: 'screen' });
   await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/runs`);
   const entry = page.getByRole('main').getByRole('listitem').getByRole('link').first();
   await entry.waitFor();
@@ -106,19 +114,30 @@ it('a low window shows the heading of a view and its entry in the side bar', asy
   expect(box && box.y >= 0 && box.y + box.height <= 480).toBe(true);
 });
 
-it('on a phone the current tab is visible, and lines of an error wrap', async () => {
-  const workspace = await newWorkspace();
-  const { name } = workspace.attributes;
+it('on a phone long names and lines of an error wrap, and the current tab is visible', async () => {
+  const name = newName('a-workspace-whose-name-is-much-too-long-for-a-line-of-a-phone');
+  const workspace = await client.createWorkspace(organization, name);
   const text = 'a sentence that is much too long for a line of a phone '.repeat(4);
   const main = `resource "terraform_data" "a" {\n  lifecycle {\n    precondition {\n      condition = var.no\n      error_message = "${text}"\n    }\n  }\n}\nvariable "no" {\n  type    = bool\n  default = false\n}`;
-  const run = await untilFinal(await startRun(workspace, { 'main.tf': main }));
+  const message = 'The subject of a commit\n\nIts body';
+  const run = await untilFinal(await startRun(workspace, { 'main.tf': main }, { message }));
   const page = await visit(`/app/${organization}/workspaces/${name}/settings`, {
     viewport: { width: 390, height: 844 },
   });
   const tab = page.getByRole('navigation', { name: 'Workspace' }).getByRole('link', { name: 'Settings' });
   const box = await tab.boundingBox();
   expect(box && box.x >= 0 && box.x + box.width <= 390).toBe(true);
+  const crumb = page.getByRole('navigation', { name: 'You are here' }).getByText(name);
+  const owner = page.getByRole('navigation', { name: 'You are here' }).getByRole('link', { name: organization });
+  const [above, below] = [await owner.boundingBox(), await crumb.boundingBox()];
+  expect(above && below && above.x + above.width <= below.x).toBe(true);
+  expect(await owner.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+  await page.goto(`/app/${organization}/settings/audit-trail`);
+  await page.getByRole('list', { name: 'Events' }).getByRole('link', { name }).first().waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await page.goto(runPath(name, run.id));
+  await page.getByRole('heading', { name: 'The subject of a commit', exact: true }).waitFor();
+  await page.getByText('Its body', { exact: true }).waitFor();
   const log = page.getByLabel('Lines of the plan');
   await log.getByText('a sentence that').first().waitFor();
   expect(await log.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);

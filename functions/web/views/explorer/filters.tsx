@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { Operator, QueryType } from '../../../explorer/fields.ts';
 import {
   type Filter,
@@ -87,7 +88,12 @@ const Line = ({ number, type, filter, onChange, onRemove }: LineProps) => {
 
 const ValueOf = ({ type, filter, onChange }: Pick<LineProps, 'type' | 'filter' | 'onChange'>) => {
   const kind = kindOf(type, filter.field);
-  const set = (value: string) => onChange({ ...filter, value });
+  // An answer that arrives while somebody types renders this again.
+  const typed = useSignal<string | undefined>(undefined);
+  const set = (value: string) => {
+    typed.value = undefined;
+    onChange({ ...filter, value });
+  };
   if (kind === 'boolean') {
     return (
       <select aria-label="Value" value={filter.value} onChange={(event) => set(event.currentTarget.value)}>
@@ -99,7 +105,10 @@ const ValueOf = ({ type, filter, onChange }: Pick<LineProps, 'type' | 'filter' |
   }
   const shared = {
     'aria-label': 'Value',
-    value: filter.value,
+    value: typed.value ?? filter.value,
+    onInput: (event: Event) => {
+      typed.value = (event.currentTarget as HTMLInputElement).value;
+    },
     onChange: (event: Event) => set((event.currentTarget as HTMLInputElement).value),
   };
   if (kind === 'number') return <input type="number" step="any" {...shared} />;

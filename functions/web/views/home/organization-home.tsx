@@ -5,7 +5,9 @@ import { dollars } from '../../../client/text/money.ts';
 import { count, duration } from '../../../client/text/time.ts';
 import { clock, useLive } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
+import { may, organizationNow } from '../../organization.ts';
 import { Ago, Loaded } from '../../parts/basics.tsx';
+import { NoAccess } from '../../parts/no-access.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { knowPeople, Person } from '../../parts/person.tsx';
 import { DailyRuns, Sparkline, Trend } from '../../parts/run-charts.tsx';
@@ -77,17 +79,7 @@ const Sections = ({ rows, runs, parts, organization }: Home & { organization: st
   const now = clock.peek();
   const latest = useMemo(() => latestByWorkspace(runs), [runs]);
   const daily = useMemo(() => dailyRuns(runs, days, now), [runs]);
-  if (rows.length === 0) {
-    return (
-      <section class="panel empty">
-        <h2>Nothing here yet</h2>
-        <p class="soft">
-          Create a workspace on the <a href={hrefOf({ view: 'workspaces', organization })}>Workspaces</a> page. Its runs
-          show up here.
-        </p>
-      </section>
-    );
-  }
+  if (rows.length === 0) return <Empty organization={organization} />;
   const attention = rows.filter(({ group }) => group === 'attention');
   const [waitingForReader, waitingForOthers] = [
     attention.filter(isForReader),
@@ -121,6 +113,20 @@ const Sections = ({ rows, runs, parts, organization }: Home & { organization: st
     </>
   );
 };
+
+/** Empty state with the next step, depending on permissions. */
+const Empty = ({ organization }: { organization: string }) =>
+  organizationNow(organization) && !may(organization, 'can-create-workspace') ? (
+    <NoAccess organization={organization} />
+  ) : (
+    <section class="panel empty">
+      <h2>Nothing here yet</h2>
+      <p class="soft">
+        Create a workspace on the <a href={hrefOf({ view: 'workspaces', organization })}>Workspaces</a> page. Its runs
+        show up here.
+      </p>
+    </section>
+  );
 
 const resourcesOf = (rows: Row[]): number =>
   rows.reduce((sum, { workspace }) => sum + (workspace.attributes['resource-count'] ?? 0), 0);

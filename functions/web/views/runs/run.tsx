@@ -1,18 +1,15 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Resource } from '../../../client/client.ts';
 import { overrideOf, waitsForOverride } from '../../../client/run-facts.ts';
 import { displayStatus } from '../../../run/display.ts';
 import { addStyle } from '../../lazily.tsx';
 import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
-import { Commit } from '../../parts/commit.tsx';
-import { knowPeople, Person } from '../../parts/person.tsx';
+import { Loaded, Notice } from '../../parts/basics.tsx';
+import { knowPeople } from '../../parts/person.tsx';
 import { Shell } from '../../parts/shell.tsx';
 import { Stages } from '../../parts/stages.tsx';
-import { factsOf, isOver, kindOf, pollIntervalOf, Status, sourceOf } from '../../parts/status.tsx';
+import { factsOf, isOver, pollIntervalOf } from '../../parts/status.tsx';
 import { call, get, related } from '../../session.ts';
 import runStyle from '../../style/run.css' with { type: 'text' };
 import { PolicyCheck, PolicyEvaluation } from '../policies/policies.tsx';
@@ -22,7 +19,9 @@ import { CostEstimate } from './cost-estimate.tsx';
 import { Phase } from './phase.tsx';
 import { Retry } from './retry.tsx';
 import { RunActions, wordsFor } from './run-actions.tsx';
+import { RunHead, subjectOf } from './run-head.tsx';
 import { RunOutcome } from './run-outcome.tsx';
+import { RunSettings } from './run-settings.tsx';
 import { Timeline } from './timeline.tsx';
 
 addStyle(runStyle);
@@ -96,7 +95,7 @@ export const RunView = ({ id, organization }: { id: string; organization: string
   const shown = live.value && displayStatus(factsOf(live.value.run));
   return (
     <Shell
-      title={live.value ? `${shown?.name}: ${live.value.run.attributes.message}` : id}
+      title={live.value ? `${shown?.name}: ${subjectOf(live.value.run)}` : id}
       tone={shown?.tone}
       crumbs={[
         { text: organization, to: { view: 'workspaces', organization } },
@@ -126,7 +125,6 @@ const Run = ({
   refresh,
 }: RunParts & { organization: string; refresh(): void }) => {
   const { attributes } = run;
-  const kind = kindOf(run);
   const words = wordsFor({ run, workspace, front, organization });
   const error = useSignal<string | undefined>(undefined);
   // Decisions are shown below their subject and stay visible; other actions are at the top.
@@ -146,27 +144,10 @@ const Run = ({
   );
   return (
     <>
-      <div class="row spread">
-        <div class="grow">
-          <h1>{attributes.message}</h1>
-          <p class="soft">
-            <Origin run={run} organization={organization} /> <Ago at={attributes['created-at']} />
-            {kind && (
-              <>
-                {' '}
-                <span class="tag">{kind}</span>
-              </>
-            )}
-          </p>
-        </div>
-        <div class="row">
-          {!words && actions}
-          <Retry run={run} workspace={workspace} organization={organization} />
-          <span aria-live="polite">
-            <Status run={run} />
-          </span>
-        </div>
-      </div>
+      <RunHead run={run} organization={organization}>
+        {!words && actions}
+        <Retry run={run} workspace={workspace} organization={organization} />
+      </RunHead>
       <Stages run={run} />
       {words && !decides && actions}
       {isOver(run) && error.value && <Notice kind="warn">{error.value}</Notice>}
@@ -191,76 +172,10 @@ const Run = ({
           {decides && actions}
         </div>
         <aside class="stack" aria-label="About this run">
-          <section class="panel pad">
-            <Facts
-              facts={[
-                ...(ingress
-                  ? [['Commit', <Commit key="commit" ingress={ingress} />] as [string, ComponentChildren]]
-                  : []),
-                ['Terraform', versionOf(run, plan)],
-                [
-                  'Apply',
-                  attributes['plan-only']
-                    ? 'never'
-                    : attributes['auto-apply']
-                      ? 'without confirmation'
-                      : 'after confirmation',
-                ],
-                ...list('Targets', attributes['target-addrs']),
-                ...list('Replace', attributes['replace-addrs']),
-                ...(attributes.refresh === false ? [['Refresh', 'no'] as [string, string]] : []),
-                ...list('Variables', variablesOf(run)),
-                ['Configuration', <code key="cv">{related(run, 'configuration-version')}</code>],
-                ['ID', <code key="id">{run.id}</code>],
-              ]}
-            />
-          </section>
+          <RunSettings run={run} plan={plan} ingress={ingress} />
           <Timeline run={run} />
         </aside>
       </div>
     </>
   );
 };
-
-/** `1.11.4`, `1.11.4 (latest)`; the configured version before the plan. */
-const versionOf = ({ attributes }: Resource<'runs'>, plan: Resource<'plans'> | undefined): string => {
-  const configured = attributes['terraform-version'];
-  const used = plan?.attributes['terraform-version'];
-  return !used || used === configured ? configured : `${used} (${configured})`;
-};
-
-/** Who or what started it. */
-const Origin = ({ run, organization }: { run: Resource<'runs'>; organization: string }) => {
-  const workspace = run.attributes['triggering-source-name'] as string | null;
-  const trigger = related(run, 'triggering-run');
-  if (workspace && trigger) {
-    return (
-      <>
-        Queued by an <a href={hrefOf({ view: 'run', organization, workspace, run: trigger })}>apply in {workspace}</a>
-      </>
-    );
-  }
-  return (
-    <>
-      Queued by <Person id={related(run, 'created-by')} /> from {sourceOf(run)}
-    </>
-  );
-};
-
-/** Variables of this run only. */
-const variablesOf = ({ attributes }: Resource<'runs'>): string[] =>
-  (attributes.variables ?? []).map(({ key, value }: { key: string; value: string }) => `${key} = ${value}`);
-
-const list = (name: string, entries: string[] | null): [string, ComponentChildren][] =>
-  entries?.length
-    ? [
-        [
-          name,
-          entries.map((entry) => (
-            <code key={entry} class="entry">
-              {entry}
-            </code>
-          )),
-        ],
-      ]
-    : [];

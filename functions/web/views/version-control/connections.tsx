@@ -72,7 +72,10 @@ export const Connections = ({ organization }: { organization: string }) => {
         {({ data: clients, included }) =>
           clients.length === 0 ? (
             <p class="panel pad soft">
-              No connections yet. Connect GitHub, GitLab or Gitea to start runs from pushes and pull requests.
+              No connections yet.{' '}
+              {manages
+                ? 'Connect GitHub, GitLab or Gitea to start runs from pushes and pull requests.'
+                : `Owners of ${organization} add them.`}
             </p>
           ) : (
             <ul class="panel list" aria-label="Connections">

@@ -8,6 +8,7 @@ import { CloudBlock } from '../../parts/cloud-block.tsx';
 import { useProjects } from '../../parts/filters.tsx';
 import { Head } from '../../parts/head.tsx';
 import { LongList } from '../../parts/long-list.tsx';
+import { NoAccess } from '../../parts/no-access.tsx';
 import { OrganizationShell } from '../../parts/organization-shell.tsx';
 import { related } from '../../session.ts';
 import type { Row } from '../../text/workspace-rows.ts';
@@ -111,14 +112,7 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
 const Empty = ({ organization }: { organization: string }) => {
   const permissions = organizationNow(organization)?.attributes.permissions;
   if (!permissions) return null;
-  if (!permissions['can-create-workspace']) {
-    return (
-      <section class="panel empty">
-        <h2>No workspaces available</h2>
-        <p class="soft">Your teams have no access to workspaces. Ask an owner of {organization} for access.</p>
-      </section>
-    );
-  }
+  if (!permissions['can-create-workspace']) return <NoAccess organization={organization} />;
   return (
     <section class="panel empty">
       <h2>Your first workspace</h2>

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
+import type { HeldToken } from '../../../../functions/web/tabs.ts';
 import { client, organization, platform } from '../../../e2e/support/world.ts';
 import { startBrowser } from './browser.ts';
 import type { Browser as Found } from './find-browser.ts';
@@ -8,16 +9,16 @@ import type { Browser as Found } from './find-browser.ts';
 
 export { client, organization, platform };
 
-let browser: Browser;
+let browser: Browser | undefined;
 const complaints: string[] = [];
 const open: Page[] = [];
 
-/** Before the first test of a file (file.ts). */
+/** Before the first test of a file (file.ts): those that share a process share a browser, which ends with it. */
 export const openBrowser = (): Promise<void> => openBrowserOf(inject('browser') as Found);
 
 /** For tests of another project, which find a browser themselves. */
 export const openBrowserOf = async (found: Found): Promise<void> => {
-  browser = await startBrowser(found);
+  if (!browser?.isConnected()) browser = await startBrowser(found);
 };
 export const closeBrowser = async (): Promise<void> => browser?.close();
 
@@ -31,6 +32,7 @@ export const closePages = async (): Promise<void> => {
 const provoked = /^Failed to load resource: the server responded with a status of (400|401|403|404|409|412|422)/;
 
 export const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
+  if (!browser) throw new Error('no browser was opened');
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
     locale: 'en-GB',
@@ -48,13 +50,25 @@ export const newPage = async (options: BrowserContextOptions = {}): Promise<Page
   return page;
 };
 
-/** Opens the page at a path, signs in, and is where the path leads. */
+/**
+ * Opens the page at a path as somebody who has signed in before in this tab (functions/web/tabs.ts): the form waits for other
+ * tabs first, and takes as much processor time as the view behind it.
+ */
 export const visit = async (path: string, options: BrowserContextOptions & { token?: string } = {}): Promise<Page> => {
   const { token = platform.token, ...rest } = options;
   const page = await newPage(rest);
+  await page.addInitScript(signedIn, { token, since: Date.now() });
   await page.goto(path);
-  await signIn(page, token);
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
   return page;
+};
+
+/** Once for a tab: it may sign out later. */
+const signedIn = (held: HeldToken): void => {
+  // Without an origin, as about:blank is, it has no storage.
+  if (window.origin === 'null' || window.name === 'began') return;
+  window.name = 'began';
+  sessionStorage.setItem('stepform-token', JSON.stringify(held));
 };
 
 export const signIn = async (page: Page, token = platform.token): Promise<void> => {

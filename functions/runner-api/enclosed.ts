@@ -1,0 +1,29 @@
+import { maxEnclosedBytes, type ReportRequest } from '../protocols/runner.ts';
+import type { Artifact } from '../run/run.ts';
+import { putOnce } from '../store/bucket.ts';
+import { sha256Of } from '../store/integrity.ts';
+import { objects } from '../store/keys.ts';
+import { type Caller, ProtocolError } from './caller.ts';
+
+/**
+ * Stores what came with a report, as its runner would have: once, and only what its checksum says. Must be called before the
+ * report is recorded.
+ * @throws {ProtocolError} 422
+ */
+export const storeEnclosed = async (
+  { run, phase }: Caller,
+  { enclosed = {}, checksums }: Pick<ReportRequest, 'enclosed' | 'checksums'>,
+): Promise<void> => {
+  // Told again, and stored then.
+  if (run[phase].report) return;
+  const contents = Object.entries(enclosed).map(([name, base64]) => {
+    const content = Buffer.from(base64, 'base64');
+    const sha256 = sha256Of(content);
+    if (sha256 !== checksums?.[name as Artifact])
+      throw new ProtocolError(422, `enclosed.${name}: not the content that its checksum is of`);
+    return { key: objects.artifact(run.id, phase, name as Artifact), content, sha256 };
+  });
+  if (contents.reduce((sum, { content }) => sum + content.length, 0) > maxEnclosedBytes)
+    throw new ProtocolError(422, `enclosed: more than ${maxEnclosedBytes} bytes together`);
+  await Promise.all(contents.map(({ key, content, sha256 }) => putOnce(key, content, sha256)));
+};

@@ -1,0 +1,114 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { messageOf } from '../transport/errors.ts';
+import type { Phase } from './phase.ts';
+import type { PlanJson } from './plan-json.ts';
+import type { Prepared } from './prepared.ts';
+import { covers, type SchemasJson } from './schemas.ts';
+import { prune } from './workspace/prune.ts';
+import { recordedDirectory } from './workspace/record.ts';
+import { readOwn } from './workspace/tree.ts';
+
+/**
+ * Schemas of a plan's providers: Terraform's answer, kept on machines that outlive a runner and told by the bytes of the lock
+ * file (decisions/0127).
+ */
+
+const command = ['providers', 'schema', '-json'];
+
+const maxBytes = 2 ** 30;
+
+/** Where they are kept; undefined where that is not allowed. */
+const keptFile = (phase: Phase, prepared: Prepared): string | undefined => {
+  const { settings, user } = phase;
+  // Where Terraform has no user of its own, it could write there.
+  if (!settings.providerCache || !user.owner) return undefined;
+  const { engine, version, platform } = prepared.binary;
+  const name = createHash('sha256').update(`${engine} ${version} ${platform}\n`);
+  try {
+    const lockFile = join(recordedDirectory(phase, prepared), '.terraform.lock.hcl');
+    if (existsSync(lockFile)) name.update(readOwn(lockFile));
+  } catch {
+    // A link.
+    return undefined;
+  }
+  return join(settings.cacheDirectory, 'schemas', `${name.digest('hex')}.json`);
+};
+
+const read = async (file: string): Promise<SchemasJson> => JSON.parse(await readFile(file, 'utf8')) as SchemasJson;
+
+export class ProviderSchemas {
+  readonly #phase: Phase;
+  readonly #prepared: Prepared;
+  readonly #kept: string | undefined;
+  /** Terraform, if it was asked. */
+  #asked: Promise<unknown> | undefined;
+
+  constructor(phase: Phase, prepared: Prepared) {
+    this.#phase = phase;
+    this.#prepared = prepared;
+    this.#kept = keptFile(phase, prepared);
+  }
+
+  /** Asks Terraform for what is probably not kept, while the plan is not known yet. */
+  async begin(): Promise<void> {
+    if (!this.#kept || !existsSync(this.#kept)) await this.#ask();
+  }
+
+  /** Schemas of all types in the plan, and more. @throws {PhaseError} */
+  async of(plan: PlanJson): Promise<SchemasJson> {
+    const kept = await this.#find(plan);
+    if (kept) return kept;
+    await this.#ask();
+    return read(this.#phase.files.schemas);
+  }
+
+  /** The same after the end of the phase, at low priority. */
+  async afterwards(plan: PlanJson): Promise<SchemasJson> {
+    const phase = this.#phase;
+    const kept = await this.#find(plan);
+    if (kept) return kept;
+    this.#asked ??= phase.terraformAfterwards(this.#prepared, command, phase.files.schemas);
+    await this.#asked;
+    await this.#keep();
+    return read(phase.files.schemas);
+  }
+
+  #ask(): Promise<unknown> {
+    const { files } = this.#phase;
+    this.#asked ??= this.#phase.terraformTo(this.#prepared, command, files.schemas, 'schemas');
+    return this.#asked;
+  }
+
+  /** Terraform's own providers are in no lock file: what is kept may lack them. */
+  async #find(plan: PlanJson): Promise<SchemasJson | undefined> {
+    if (this.#asked || !this.#kept) return undefined;
+    try {
+      const schemas = await read(this.#kept);
+      if (!covers(schemas, plan)) return undefined;
+      const now = new Date();
+      await utimes(this.#kept, now, now);
+      return schemas;
+    } catch {
+      // Not there, or damaged.
+      return undefined;
+    }
+  }
+
+  async #keep(): Promise<void> {
+    if (!this.#kept) return;
+    const folder = dirname(this.#kept);
+    const incoming = join(folder, `.incoming-${randomUUID()}`);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await copyFile(this.#phase.files.schemas, incoming);
+      await rename(incoming, this.#kept);
+      prune(folder, maxBytes);
+    } catch (error) {
+      await rm(incoming, { force: true }).catch(() => {});
+      console.error(`the providers' schemas were not kept: ${messageOf(error)}`);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { ComponentChildren } from 'preact';
+import type { Resource } from '../../../client/client.ts';
+import { hrefOf } from '../../location.ts';
+import { Ago } from '../../parts/basics.tsx';
+import { Person } from '../../parts/person.tsx';
+import { kindOf, Status, sourceOf } from '../../parts/status.tsx';
+import { related } from '../../session.ts';
+
+/** First line and rest of a message, which may be that of a commit. */
+const parts = ({ attributes }: Resource<'runs'>): [subject: string, body: string] => {
+  const [subject = '', ...body] = attributes.message.split('\n');
+  return [subject, body.join('\n').trim()];
+};
+
+/** First line of the run's message. */
+export const subjectOf = (run: Resource<'runs'>): string => parts(run)[0];
+
+interface RunHeadProps {
+  run: Resource<'runs'>;
+  organization: string;
+  /** Actions. */
+  children: ComponentChildren;
+}
+
+/** Message, origin and status of a run. */
+export const RunHead = ({ run, organization, children }: RunHeadProps) => {
+  const kind = kindOf(run);
+  const [subject, body] = parts(run);
+  return (
+    <div class="row spread">
+      <div class="grow">
+        <h1>{subject}</h1>
+        {body && <p class="message break">{body}</p>}
+        <p class="soft">
+          <Origin run={run} organization={organization} /> <Ago at={run.attributes['created-at']} />
+          {kind && (
+            <>
+              {' '}
+              <span class="tag">{kind}</span>
+            </>
+          )}
+        </p>
+      </div>
+      <div class="row">
+        {children}
+        <span aria-live="polite">
+          <Status run={run} />
+        </span>
+      </div>
+    </div>
+  );
+};
+
+/** Who or what started it. */
+const Origin = ({ run, organization }: { run: Resource<'runs'>; organization: string }) => {
+  const workspace = run.attributes['triggering-source-name'] as string | null;
+  const trigger = related(run, 'triggering-run');
+  if (workspace && trigger) {
+    return (
+      <>
+        Queued by an <a href={hrefOf({ view: 'run', organization, workspace, run: trigger })}>apply in {workspace}</a>
+      </>
+    );
+  }
+  return (
+    <>
+      Queued by <Person id={related(run, 'created-by')} /> from {sourceOf(run)}
+    </>
+  );
+};

@@ -1,0 +1,60 @@
+import type { ComponentChildren } from 'preact';
+import type { Resource } from '../../../client/client.ts';
+import { Facts } from '../../parts/basics.tsx';
+import { Commit } from '../../parts/commit.tsx';
+import { related } from '../../session.ts';
+import type { RunParts } from './run.tsx';
+
+/** What a run was started with. */
+export const RunSettings = ({ run, plan, ingress }: Pick<RunParts, 'run' | 'plan' | 'ingress'>) => {
+  const { attributes } = run;
+  return (
+    <section class="panel pad">
+      <Facts
+        facts={[
+          ...(ingress ? [['Commit', <Commit key="commit" ingress={ingress} />] as [string, ComponentChildren]] : []),
+          ['Terraform', versionOf(run, plan)],
+          [
+            'Apply',
+            attributes['plan-only']
+              ? 'never'
+              : attributes['auto-apply']
+                ? 'without confirmation'
+                : 'after confirmation',
+          ],
+          ...list('Targets', attributes['target-addrs']),
+          ...list('Replace', attributes['replace-addrs']),
+          ...(attributes.refresh === false ? [['Refresh', 'no'] as [string, string]] : []),
+          ...list('Variables', variablesOf(run)),
+          ['Configuration', <code key="cv">{related(run, 'configuration-version')}</code>],
+          ['ID', <code key="id">{run.id}</code>],
+        ]}
+      />
+    </section>
+  );
+};
+
+/** `1.11.4`, `1.11.4 (latest)`; the configured version before the plan. */
+const versionOf = ({ attributes }: Resource<'runs'>, plan: Resource<'plans'> | undefined): string => {
+  const configured = attributes['terraform-version'];
+  const used = plan?.attributes['terraform-version'];
+  return !used || used === configured ? configured : `${used} (${configured})`;
+};
+
+/** Variables of this run only. */
+const variablesOf = ({ attributes }: Resource<'runs'>): string[] =>
+  (attributes.variables ?? []).map(({ key, value }: { key: string; value: string }) => `${key} = ${value}`);
+
+const list = (name: string, entries: string[] | null): [string, ComponentChildren][] =>
+  entries?.length
+    ? [
+        [
+          name,
+          entries.map((entry) => (
+            <code key={entry} class="entry">
+              {entry}
+            </code>
+          )),
+        ],
+      ]
+    : [];

@@ -1,0 +1,95 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { covers } from '../../functions/runner/schemas.ts';
+import { archive, Bench, jobFor } from './support.ts';
+
+const builtin = 'terraform.io/builtin/terraform';
+const plain = 'resource "terraform_data" "a" {}\n';
+
+it('schemas are enough for a plan if they have all its providers', () => {
+  const plan = {
+    format_version: '1.2',
+    resource_changes: [{ type: 'a', provider_name: 'one', change: { actions: ['create'] } }],
+    prior_state: { values: { root_module: { resources: [{ type: 'b', provider_name: 'two' }] } } },
+  };
+  const of = (...names: string[]) => Object.fromEntries(names.map((name) => [name, {}]));
+  expect(covers({ format_version: '1.0', provider_schemas: of('one', 'two', 'three') }, plan)).toBe(true);
+  expect(covers({ format_version: '1.0', provider_schemas: of('one') }, plan)).toBe(false);
+  expect(covers({ format_version: '1.0' }, plan)).toBe(false);
+  expect(covers({ format_version: '1.0' }, { format_version: '1.2' })).toBe(true);
+});
+
+/** Only where Terraform has a user of its own is anything kept. */
+describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('schemas on a machine that stays', () => {
+  const bench = Bench.use();
+  const kept = () => {
+    try {
+      return readdirSync(join(bench.directory, 'cache', 'schemas')).map((name) =>
+        join(bench.directory, 'cache', 'schemas', name),
+      );
+    } catch {
+      return [];
+    }
+  };
+  /** What the platform has, what the command line shows, and whether Terraform was asked before the report. */
+  const plan = async (main: string, environment: Record<string, string> = {}, files: Record<string, string> = {}) => {
+    const job = jobFor(bench.plane, await archive({ 'main.tf': main, ...files }), { structuredOutput: true });
+    bench.plane.objects.delete(`${job.runId}/plan/provider-schemas`);
+    bench.plane.objects.delete(`${job.runId}/plan/plan-json-redacted`);
+    const { report } = await bench.run(job, {
+      STEPFORM_PROVIDER_CACHE: join(bench.directory, 'providers'),
+      ...environment,
+    });
+    const json = (name: string) => JSON.parse(bench.artifact('plan', name)?.toString() ?? '{}').provider_schemas ?? {};
+    return {
+      stored: json('provider-schemas'),
+      shown: json('plan-json-redacted'),
+      asked: report?.timings?.schemas !== undefined,
+      outcome: report?.outcome,
+    };
+  };
+
+  it('are read from Terraform once for a lock file', async () => {
+    const first = await plan(plain);
+    expect(first).toMatchObject({ asked: true, shown: { [builtin]: { resource_schemas: { terraform_data: {} } } } });
+    expect(kept()).toHaveLength(1);
+    const second = await plan(plain.replace('"a"', '"b"'));
+    expect(second).toEqual({ ...first, asked: false });
+    expect(kept()).toHaveLength(1);
+    // Providers of another lock file are others.
+    expect((await plan(plain, {}, { '.terraform.lock.hcl': '# of another\n' })).asked).toBe(true);
+    expect(kept()).toHaveLength(2);
+  }, 60_000);
+
+  it('are read again where a provider is missing, and from a damaged file', async () => {
+    // Terraform's own provider is in no lock file.
+    expect(await plan('output "a" { value = 1 }\n')).toMatchObject({ asked: true, shown: {} });
+    const [file = ''] = kept();
+    expect(JSON.parse(readFileSync(file, 'utf8')).provider_schemas ?? {}).toEqual({});
+    const whole = await plan(plain);
+    expect(whole).toMatchObject({ asked: true, stored: { [builtin]: {} }, shown: { [builtin]: {} } });
+    expect((await plan(plain)).asked).toBe(false);
+    writeFileSync(file, readFileSync(file).subarray(0, 1000));
+    expect(await plan(plain)).toEqual(whole);
+    expect(await plan(plain)).toEqual({ ...whole, asked: false });
+  }, 60_000);
+
+  it('are neither kept nor taken where Terraform is the runner’s own user', async () => {
+    await plan(plain);
+    const [file = ''] = kept();
+    const asOne = { STEPFORM_TERRAFORM_USERS: 'none' };
+    expect((await plan(plain, asOne)).asked).toBe(true);
+    writeFileSync(file, '{}');
+    expect(await plan(plain, asOne)).toMatchObject({ outcome: 'finished', stored: { [builtin]: {} } });
+    expect(readFileSync(file, 'utf8')).toBe('{}');
+  }, 60_000);
+
+  it('need no room: a run without it is as any', async () => {
+    const folder = join(bench.directory, 'cache', 'schemas');
+    mkdirSync(dirname(folder), { recursive: true });
+    writeFileSync(folder, '');
+    chmodSync(folder, 0o600);
+    expect(await plan(plain)).toMatchObject({ outcome: 'finished', asked: true, stored: { [builtin]: {} } });
+  }, 60_000);
+});

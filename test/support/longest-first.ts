@@ -1,0 +1,37 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Longer than most for their size, by which Vitest orders what it has not run yet; the longest first. */
+const long = [
+  'test/web/browser/actions.test.ts',
+  'test/web/browser/accessible.test.ts',
+  'test/web/browser/environments.test.ts',
+  'test/e2e/environments.test.ts',
+  'test/e2e/upgrade.test.ts',
+  'test/version-control/e2e/gitea-killed.test.ts',
+  'test/version-control/e2e/gitea-pushes.test.ts',
+  'test/api/foreign-ids.test.ts',
+  'test/environments/lost-answers.test.ts',
+  'test/infra/synth.test.ts',
+  'test/package/package.test.ts',
+  'test/api/who-may.test.ts',
+  'test/runner/failures.test.ts',
+  'test/runner/plan-and-apply.test.ts',
+  'test/runner/signals.test.ts',
+  'test/runner/state-changes.test.ts',
+  'test/fuzz/fuzz.test.ts',
+];
+
+const rank = ({ moduleId }: TestSpecification): number => {
+  const at = long.findIndex((name) => moduleId.endsWith(`/${name}`));
+  return at < 0 ? long.length : at;
+};
+
+/** Begins with the files that take longest: one that begins last leaves a core without work until it ends. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    // Workers serve one project, and the next one when that is done.
+    const projects = [...new Set(sorted.map(({ project }) => project))];
+    return projects.flatMap((one) => sorted.filter(({ project }) => project === one).sort((a, b) => rank(a) - rank(b)));
+  }
+}
