@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { messageOf } from '../transport/errors.ts';
 import type { FileBody } from '../transport/http.ts';
 import { PhaseError, TerraformError } from './errors.ts';
+import { parseExactly, stringifyExactly } from './exact-numbers.ts';
 import { fromDirectory, type Phase } from './phase.ts';
 import { writePlanArchive } from './plan-archive.ts';
 import { changesAnything, countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';
@@ -134,7 +135,7 @@ const writePlanSchemas = async (files: Phase['files'], schemas: ProviderSchemas)
   return files.planSchemas;
 };
 
-const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFile(file, 'utf8')) as T;
+const readJson = async <T>(file: string): Promise<T> => parseExactly<T>(await readFile(file, 'utf8'));
 
 const storePlan = async (phase: Phase, prepared: Prepared): Promise<void> => {
   const { files, artifacts } = phase;
@@ -151,5 +152,5 @@ const storeRedacted = async (phase: Phase, json: PlanJson, schemas: ProviderSche
   const { redactPlan } = await import('./redact.ts');
   const shown = needsSchemas(phase) ? await schemas.of(json) : noSchemas;
   const redacted = redactPlan(json, shown, (value) => phase.maskedJson(value));
-  await phase.artifacts.enclose('plan-json-redacted', Buffer.from(JSON.stringify(redacted)));
+  await phase.artifacts.enclose('plan-json-redacted', Buffer.from(stringifyExactly(redacted)));
 };

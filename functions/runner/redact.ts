@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { marksAny, Secrets, valueAt } from '../marks.ts';
 import { dependenciesOf } from './dependencies.ts';
+import { isExactNumber } from './exact-numbers.ts';
 import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
 import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
@@ -20,6 +21,7 @@ const isObject = (value: unknown): value is Json =>
 const placeholder = (value: unknown, changed: boolean): unknown => {
   switch (typeof value) {
     case 'string':
+      if (isExactNumber(value)) return changed ? 1 : 0;
       return changed ? '(sensitive value, changed)' : '(sensitive value)';
     case 'number':
       return changed ? 1 : 0;
