@@ -1,23 +1,66 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseHcl } from '../../hcl.ts';
 import type { JobVariable } from '../../protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
 
-/** Of several variables with one key the last wins (protocol.ts: rising precedence). */
-export const effective = (variables: JobVariable[], category: JobVariable['category']): JobVariable[] => [
-  ...new Map(
-    variables.filter((variable) => variable.category === category).map((variable) => [variable.key, variable]),
-  ).values(),
-];
+/** Of several variables with one key the last wins (protocol.ts: rising precedence), and has its place. */
+export const effective = (variables: JobVariable[], category: JobVariable['category']): JobVariable[] => {
+  const byKey = new Map<string, JobVariable>();
+  for (const variable of variables) {
+    if (variable.category !== category) continue;
+    byKey.delete(variable.key);
+    byKey.set(variable.key, variable);
+  }
+  return [...byKey.values()];
+};
 
 const identifier = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 
+/** A value of several lines could set other variables as well, which nothing shows. @throws {PhaseError} */
+const checkAlone = ({ key, value }: JobVariable): void => {
+  const { attributes, blocks, repeated } = parseHcl(`${key} = ${value}\n`);
+  if (Object.keys(attributes).length <= 1 && blocks.length === 0 && repeated.length === 0) return;
+  throw new PhaseError(
+    `The value of the HCL variable "${key}" is more than one expression: it would set other variables too. Set each in a variable of its own.`,
+  );
+};
+
+interface VariableFile {
+  path: string;
+  content: string;
+}
+
 /**
- * Writes Terraform variables into files, because command lines are readable by others: plain strings together as JSON,
+ * In rising precedence, because a later file wins: an expression that sets other variables all the same, in a way that is not
+ * recognized, cannot override those of a variable set with priority.
+ */
+const filesFor = (directory: string, variables: JobVariable[]): VariableFile[] => {
+  const files: VariableFile[] = [];
+  let plain: Record<string, string> = Object.create(null);
+  const close = (): void => {
+    if (Object.keys(plain).length === 0) return;
+    const name = `workspace${files.length || ''}.tfvars.json`;
+    files.push({ path: join(directory, name), content: JSON.stringify(plain) });
+    plain = Object.create(null);
+  };
+  for (const { key, value, hcl } of variables) {
+    if (!hcl) plain[key] = value;
+    else {
+      close();
+      files.push({ path: join(directory, `${key}.tfvars`), content: `${key} = ${value}\n` });
+    }
+  }
+  close();
+  return files;
+};
+
+/**
+ * Writes Terraform variables into files, because command lines are readable by others: plain strings as JSON,
  * each HCL expression in a file named after its variable, so that Terraform's error names it.
  * @param only names to write; absent: all
  * @returns paths for `-var-file`
- * @throws {PhaseError} for an invalid variable name
+ * @throws {PhaseError} for an invalid variable name, and for an HCL value that is more than one
  */
 export const writeVariables = async (
   directory: string,
@@ -32,15 +75,9 @@ export const writeVariables = async (
       `"${invalid.key}" is not a valid name for a Terraform variable. Rename or remove it in the workspace.`,
     );
   }
+  for (const variable of written) if (variable.hcl) checkAlone(variable);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const plain = written.filter(({ hcl }) => !hcl);
-  const files = written
-    .filter(({ hcl }) => hcl)
-    .map(({ key, value }) => ({ path: join(directory, `${key}.tfvars`), content: `${key} = ${value}\n` }));
-  if (plain.length) {
-    const content = JSON.stringify(Object.fromEntries(plain.map(({ key, value }) => [key, value])));
-    files.push({ path: join(directory, 'workspace.tfvars.json'), content });
-  }
+  const files = filesFor(directory, written);
   await Promise.all(files.map(({ path, content }) => writeFile(path, content, { mode: 0o600 })));
   return files.map(({ path }) => path);
 };
