@@ -5,11 +5,14 @@ import { badRequest } from './errors.ts';
  * Lambda's limit of a response: 6 MB of JSON, in which the body is text, so that a quote takes two bytes. What is larger
  * would be an internal error of API Gateway, without a word about why.
  */
-const maxBytes = 6 * 1024 * 1024 - 16 * 1024;
+export const maxResponseBytes = 6 * 1024 * 1024 - 16 * 1024;
+
+/** What a text takes of that, in bytes. */
+export const sizeInResponse = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 /** A character takes three bytes at most; only what could be too large is measured. */
-export const isTooLarge = ({ body = '' }: Answer): boolean =>
-  body.length > maxBytes / 3 && Buffer.byteLength(JSON.stringify(body)) > maxBytes;
+export const isTooLarge = ({ body = '' }: Pick<Answer, 'body'>): boolean =>
+  body.length > maxResponseBytes / 3 && sizeInResponse(body) > maxResponseBytes;
 
 const remedy = 'Request a smaller page[size] or a single resource, leave include out, or download the state instead';
 
@@ -37,7 +40,7 @@ export const readWithin = async <T, R>(
     const batch = items.slice(i, i + atOnce);
     for (const [n, result] of (await Promise.all(batch.map(read))).entries()) {
       length += JSON.stringify(result).length;
-      if (length > maxBytes) {
+      if (length > maxResponseBytes) {
         const subject = nameOf(batch[n] as T);
         throw badRequest(
           `include: with ${subject} the response is larger than 6 MB, the maximum. ${remedy}.`,

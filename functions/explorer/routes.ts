@@ -4,6 +4,7 @@ import { inOrganization, param } from '../api/finders.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { QueryParameters } from '../api/query-parameters.ts';
+import { isTooLarge } from '../api/response-size.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
@@ -49,8 +50,6 @@ const results = async ({ request, principal, subject }: Exploring, query: Query)
   return list(request, page, rows.length, data, undefined, isIndexing ? { indexing: true } : undefined);
 };
 
-/** Maximum response of a function: 6 MB (AWS Lambda: quotas). */
-const maxAnswerBytes = 5 * 1024 * 1024;
 const downloadSeconds = 60;
 
 const csv = async ({ principal, subject }: Exploring, query: Query): Promise<Answer> => {
@@ -59,7 +58,7 @@ const csv = async ({ principal, subject }: Exploring, query: Query): Promise<Ans
   if (isIndexing)
     throw unavailable('The explorer is still reading the states of this organization. Repeat the request.');
   const text = csvOfRows(rows, columnsOf(query));
-  if (Buffer.byteLength(text) > maxAnswerBytes) {
+  if (isTooLarge({ body: text })) {
     const key = objects.exported(newId('export'));
     await putObject(key, text, 'text/csv; charset=utf-8', sha256Of(text));
     return redirect(302, await presignGet(key, downloadSeconds));

@@ -107,7 +107,13 @@ const loadRelated = async ({ workspaces, has, may }: Selection, ofReadableRuns: 
   const ids = (name: Include, idOf: (workspace: Workspace) => string | undefined) =>
     workspaces.filter(({ id }) => may(name, id)).map(idOf);
   const each = async <T>(name: Include, read: (workspace: Workspace) => Promise<T[]>): Promise<T[][]> =>
-    has(name) ? Promise.all(workspaces.map((workspace) => (may(name, workspace.id) ? read(workspace) : []))) : [];
+    has(name)
+      ? readWithin(
+          workspaces,
+          async (workspace) => (may(name, workspace.id) ? read(workspace) : []),
+          (workspace) => `the ${name} of workspace ${workspace.name}`,
+        )
+      : [];
   const [organizations, projects, { runs, having }, users, versions, outputs, readmes, variables] = await Promise.all([
     readAll(
       ids('organization', ({ organization }) => organization),
@@ -123,13 +129,7 @@ const loadRelated = async ({ workspaces, has, may }: Selection, ofReadableRuns: 
       ids('current_state_version', ({ state }) => state?.id),
       getStateVersions,
     ),
-    has('outputs')
-      ? readWithin(
-          workspaces,
-          async (workspace) => (may('outputs', workspace.id) ? outputsOf(workspace) : []),
-          ({ name }) => `the outputs of workspace ${name}`,
-        )
-      : [],
+    each('outputs', outputsOf),
     each('readme', readmeOf),
     each('vars', ({ id }) => listVariables(id)),
   ]);

@@ -19,7 +19,7 @@ try {
     console.log(`${dataDir} is in ${file} (${bytes} bytes). It holds tokens, variables and states: keep it private.`);
   } else {
     await restore(dataDir, file, { force });
-    console.log(`${dataDir} is as it was when ${file} was made; npm start goes on from there.`);
+    console.log(`Restored ${dataDir} from ${file}. Continue with: npm start`);
   }
 } catch (error) {
   const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' ? (error as Error).message : undefined;

@@ -7,7 +7,7 @@ import { batchGetItem, getItem, query, scan } from './dynamodb/reads.ts';
 import { checkParameters, choice } from './dynamodb/requests.ts';
 import { type Index, type KeySchema, Table, type TableDescription } from './dynamodb/table.ts';
 import { batchWriteItem, deleteItem, type Outcome, putItem, type TableOf, updateItem } from './dynamodb/writes.ts';
-import { AwsError, StartError } from './errors.ts';
+import { AwsError, afterDamage, StartError } from './errors.ts';
 import type { Resource } from './template.ts';
 import type { Units } from './usage.ts';
 
@@ -54,9 +54,14 @@ export class DynamoDb {
     mkdirSync(folder, { recursive: true });
     const file = join(folder, 'tables.sqlite');
     await migrateLevelDb(folder, file);
-    const db = new DatabaseSync(file);
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    return new DynamoDb(db);
+    try {
+      const db = new DatabaseSync(file);
+      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+      return new DynamoDb(db);
+    } catch (error) {
+      if (!/not a database|malformed/.test((error as Error).message)) throw error;
+      throw new StartError(`${file} is damaged (${(error as Error).message}). ${afterDamage}`);
+    }
   }
 
   /** Makes the template's table unless it is there; an index that is new gets its entries. */

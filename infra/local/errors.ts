@@ -13,3 +13,25 @@ export class AwsError extends Error {
 export class StartError extends Error {
   override name = 'StartError';
 }
+
+/** What a person can mend about the data folder, by the code of the system's error. */
+const remedies: Record<string, string> = {
+  EACCES: 'Give this user access to it, or set STEPFORM_DATA to another folder.',
+  EPERM: 'Give this user access to it, or set STEPFORM_DATA to another folder.',
+  EROFS: 'It is on a read-only disk: set STEPFORM_DATA to another folder.',
+  ENOSPC: 'The disk is full: free some space, or set STEPFORM_DATA to a folder on another disk.',
+  EDQUOT: 'The disk quota is used up: free some space, or set STEPFORM_DATA to a folder on another disk.',
+  EEXIST: 'STEPFORM_DATA must be a folder.',
+  ENOTDIR: 'STEPFORM_DATA must be a folder.',
+};
+
+/** Why the platform cannot start, for what a person can mend; undefined for other errors, whose stack tells more. */
+export const reasonOf = (error: unknown): string | undefined => {
+  if (error instanceof StartError) return error.message;
+  const { code = '', message, syscall } = error as NodeJS.ErrnoException;
+  return remedies[code] && syscall !== 'listen' ? `${message}. ${remedies[code]}` : undefined;
+};
+
+/** How to go on after damage to the data folder. */
+export const afterDamage =
+  'Restore a backup (npm run restore -- <file> --force), or set STEPFORM_DATA to a new folder to start with an empty platform.';

@@ -1,6 +1,6 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { StartError } from './errors.ts';
+import { afterDamage, StartError } from './errors.ts';
 import { isAlive, type ProcessId, startOf } from './processes.ts';
 import { writePrivately } from './secrets.ts';
 
@@ -23,6 +23,9 @@ export interface Local {
   pid: number;
 }
 
+/** Without these, what is left would be unreadable, or an empty platform with the former token. */
+const lasting = ['dynamodb', 's3', 'kms.key'];
+
 /** The platform's data on disk, used by one platform at a time. */
 export class Folder {
   readonly path: string;
@@ -40,13 +43,27 @@ export class Folder {
     return join(this.path, ...parts);
   }
 
-  /** What the platform said of itself when it last ran here. */
+  /**
+   * What the platform said of itself when it last ran here.
+   * @throws StartError when it cannot be read, or what it ran on is no longer there
+   */
   previous(): Local | undefined {
+    const local = this.#published();
+    const missing = local ? lasting.filter((name) => !existsSync(this.at(name))) : [];
+    if (missing.length === 0) return local;
+    throw new StartError(
+      `${this.path} was used before, but ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing. ${afterDamage}`,
+    );
+  }
+
+  #published(): Local | undefined {
     try {
       return JSON.parse(readFileSync(this.at('local.json'), 'utf8')) as Local;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw new StartError(`${this.at('local.json')} cannot be read: ${(error as Error).message}`);
+      throw new StartError(
+        `${this.at('local.json')} cannot be read: ${(error as Error).message}. Delete it: the next start writes it, with another token.`,
+      );
     }
   }
 

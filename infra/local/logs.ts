@@ -9,9 +9,13 @@ const keptMs = 30 * 24 * 3_600_000;
 export class Logs {
   readonly #folder: string;
   readonly #streams = new Map<string, WriteStream>();
+  readonly #tell: (line: string) => void;
+  #hasFailed = false;
 
-  constructor(folder: string) {
+  /** @param tell once when logs cannot be written, and again when they could be meanwhile */
+  constructor(folder: string, tell: (line: string) => void = console.error) {
     this.#folder = folder;
+    this.#tell = tell;
     mkdirSync(folder, { recursive: true });
     for (const name of readdirSync(folder)) {
       const file = join(folder, name);
@@ -26,11 +30,19 @@ export class Logs {
       const file = join(this.#folder, `${id.replace(/Function([0-9A-F]{8})?$/, '')}.log`);
       if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxBytes) renameSync(file, `${file}.1`);
       stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
-      // A full disk must not end the platform.
-      stream.on('error', () => {});
+      // A full disk must not end the platform. The stream is of no use after it: the next line opens another.
+      stream.on('error', (error) => this.#fail(id, error));
       this.#streams.set(id, stream);
     }
-    stream.write(text);
+    stream.write(text, (error) => {
+      if (!error) this.#hasFailed = false;
+    });
+  }
+
+  #fail(id: string, { message }: Error): void {
+    this.#streams.delete(id);
+    if (!this.#hasFailed) this.#tell(`Logs cannot be written to ${this.#folder}: ${message}`);
+    this.#hasFailed = true;
   }
 
   async close(): Promise<void> {

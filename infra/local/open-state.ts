@@ -10,7 +10,7 @@ import type { Local } from './folder.ts';
  */
 const [file] = process.argv.slice(2);
 if (!file) {
-  console.error('Say which file: npm run --silent open-state -- <file> > recovered.tfstate');
+  console.error('Give a file: npm run --silent open-state -- <file> > recovered.tfstate');
   process.exit(2);
 }
 const dataDir = process.env.STEPFORM_DATA || '.stepform';

@@ -21,11 +21,16 @@ const invoke = async (): Promise<{ done?: boolean; errorMessage?: string }> => {
   return (await response.json()) as { done?: boolean; errorMessage?: string };
 };
 
+if (!restoredTo || Number.isNaN(Date.parse(restoredTo))) {
+  console.error('Give the time of the backup: npm run recover -- 2026-01-31T08:00:00Z');
+  process.exit(2);
+}
+
 try {
   const answer = await invoke();
   console.log(JSON.stringify(answer, null, 2));
   if (!answer.done) process.exitCode = 1;
 } catch (error) {
-  console.error(`No platform runs on ${dataDir}: start it first (npm start). ${(error as Error).message}`);
+  console.error(`Can’t reach a platform on ${dataDir}. Start it first: npm start (${(error as Error).message})`);
   process.exitCode = 1;
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { afterDamage, StartError } from './errors.ts';
 
 /** 32 random bytes that outlive restarts, in a file that only its owner reads. */
 export const keptSecret = (file: string): Buffer => {
   try {
     const kept = Buffer.from(readFileSync(file, 'utf8'), 'hex');
     if (kept.length === 32) return kept;
-    throw new Error(`${file} is damaged`);
+    throw new StartError(`${file} is damaged. ${afterDamage}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const made = randomBytes(32);

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { SettingsError } from '../settings.ts';
-import { StartError } from './errors.ts';
+import { reasonOf, StartError } from './errors.ts';
 import { type FaultRule, readFaults } from './faults.ts';
 import { type FunctionSettings, readFunctionSettings } from './function-settings.ts';
+import { misspelledVariables } from './misspelled-variables.ts';
 import type { Platform } from './platform.ts';
 
 /**
@@ -56,7 +57,7 @@ stepform is ready after ${(readyMs / 1000).toFixed(1)} s
   API    ${url}/api/v2  (also ${httpsUrl}/api/v2)${host.servesPage ? `\n  page   ${url}/` : ''}
   coder  ${environmentsUrl}  (environments: coder login ${environmentsUrl} --token …)
   token  ${token}
-  data   ${host.folder.path}  (all of this is in local.json; what functions and runners say, in logs)
+  data   ${host.folder.path}  (local.json in it has all of this; logs has the logs of functions and runners)
 
 To use it from Terraform, paste into a configuration
 
@@ -70,12 +71,12 @@ To use it from Terraform, paste into a configuration
     }
   }
 
-and let Terraform know this machine's certificate and token:
+and give Terraform this machine's certificate and token:
 
   export SSL_CERT_FILE=${caFile} TF_CLI_CONFIG_FILE=${cliConfigFile}
 
 Run tasks may be on this machine too: URLs to loopback are called here, and refused on AWS.
-Ctrl-C stops it; unfinished runs go on with the next start.`;
+Ctrl-C stops it; unfinished runs continue at the next start.`;
 };
 
 /** A function's forgotten promise ends an instance on Lambda; here it must not end everybody else's. */
@@ -115,7 +116,16 @@ const stopOnSignal = (platform: Platform): void => {
   process.on('SIGUSR1', () => {});
 };
 
+const refuseArguments = (): void => {
+  const given = process.argv.slice(2);
+  if (given.length === 0) return;
+  throw new StartError(
+    `it takes no arguments, and ${given.join(' ')} would be ignored. Set environment variables: STEPFORM_DATA, PORT, HTTPS_PORT and those in infra/docs/local.md`,
+  );
+};
+
 try {
+  refuseArguments();
   const options = {
     dataDir: resolve(process.env.STEPFORM_DATA || '.stepform'),
     port: port('PORT'),
@@ -126,6 +136,7 @@ try {
     faults: faults(),
     tell: console.log,
   };
+  for (const line of misspelledVariables(process.env)) console.error(line);
   console.log('Starting stepform …');
   // Loading it takes seconds on a slow machine, too.
   const { startPlatform } = await import('./platform.ts');
@@ -134,7 +145,7 @@ try {
   survive(platform);
   console.log(introduce(platform));
 } catch (error) {
-  const known = error instanceof StartError || error instanceof SettingsError;
-  console.error(known ? `stepform cannot start: ${error.message}` : error);
+  const reason = error instanceof SettingsError ? error.message : reasonOf(error);
+  console.error(reason ? `stepform cannot start: ${reason}` : error);
   process.exit(1);
 }

@@ -1,3 +1,4 @@
+import { maxResponseBytes, sizeInResponse } from '../../api/response-size.ts';
 import { environment } from '../../environment.ts';
 import { ok, redirect } from '../host/answers.ts';
 import { flagIn, numberIn } from '../host/body.ts';
@@ -7,16 +8,13 @@ import { type Entry, partOf, readEntries } from './entries.ts';
 import type { ReadJobLog } from './job-log.ts';
 import { issueTicket, type JobKind } from './tickets.ts';
 
-/** Maximum response of a function. */
-const maxAnswerBytes = 4_500_000;
-
 /** The end of a log that is larger than a response can be. */
-const fitting = (entries: Entry[]): Entry[] => {
+export const fitting = (entries: Entry[]): Entry[] => {
   let bytes = 0;
   let first = entries.length;
   for (; first > 0; first--) {
-    bytes += JSON.stringify(entries[first - 1]).length + 1;
-    if (bytes > maxAnswerBytes) break;
+    bytes += sizeInResponse(JSON.stringify(entries[first - 1])) + 1;
+    if (bytes > maxResponseBytes) break;
   }
   return entries.slice(first);
 };

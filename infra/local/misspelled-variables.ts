@@ -1,0 +1,41 @@
+import { nearest } from '../../functions/cli/nearest-word.ts';
+
+/** Environment variables that `npm start` reads, without their common beginning. */
+export const settings = [
+  'API_IP_RANGES',
+  'CACHE',
+  'DATA',
+  'EMAIL_SENDER',
+  'ENVIRONMENT_DEBUG',
+  'FAULTS',
+  'GITHUB_APP',
+  'ORGANIZATION_CREATORS',
+  'OUTGOING_IP_RANGES',
+  'REQUESTS_PER_SECOND',
+  'SHARED_PROVIDER_HOSTS',
+  'SIGN_IN_BASE_URL',
+  'SIGN_IN_CLIENT_ID',
+  'SIGN_IN_CLIENT_SECRET',
+  'SIGN_IN_EMAIL_DOMAINS',
+  'SIGN_IN_GROUPS_CLAIM',
+  'SIGN_IN_GROUP_ORGANIZATIONS',
+  'SIGN_IN_ISSUER',
+  'SIGN_IN_NAME',
+  'SIGN_IN_SCOPES',
+  'SIGN_IN_TRUST_EMAILS',
+  'SMTP',
+  'TERRAFORM_USERS',
+  'WARM_RUNNERS',
+  'WARM_RUNNER_HOURS',
+];
+
+const prefix = 'STEPFORM_';
+
+/** A line for each variable that is ignored, but nearly named as a setting. Other programs may have variables of their own. */
+export const misspelledVariables = (environment: NodeJS.ProcessEnv): string[] =>
+  Object.keys(environment).flatMap((name) => {
+    const short = name.slice(prefix.length);
+    if (!name.startsWith(prefix) || settings.includes(short)) return [];
+    const meant = nearest(short, settings);
+    return meant ? [`${name} is not a setting and is ignored. Did you mean ${prefix}${meant}?`] : [];
+  });

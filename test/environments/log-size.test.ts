@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { isTooLarge } from '../../functions/api/response-size.ts';
+import type { Entry } from '../../functions/environments/logs/entries.ts';
+import { fitting } from '../../functions/environments/logs/routes.ts';
+
+it('shortens a log of quotes to what a response can have, at its beginning', () => {
+  const entry = (id: number): Entry => ({
+    id,
+    created_at: '2026-01-01T00:00:00.000Z',
+    log_level: 'info',
+    log_source: 'provisioner',
+    stage: 'Planning',
+    output: '"'.repeat(1000),
+  });
+  const all = Array.from({ length: 2200 }, (_, id) => entry(id));
+  const shown = fitting(all);
+  expect(isTooLarge({ body: JSON.stringify(shown) })).toBe(false);
+  expect(shown.length).toBeGreaterThan(1200);
+  expect(shown.at(-1)?.id).toBe(2199);
+  expect(fitting(all.slice(0, 10))).toHaveLength(10);
+});
