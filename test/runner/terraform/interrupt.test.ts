@@ -6,8 +6,8 @@ import { takeUsers } from '../../../functions/runner/terraform/users.ts';
 /** Terraform loses an interrupt that comes before its first resource: "Stopping operation...", and all is applied. */
 const script = `trap 'exit 3' INT
 sleep 0.3
-echo '{"@message":"a: Creating...","type":"apply_start"}'
 trap 'exit 4' INT
+echo '{"@message":"a: Creating...","type":"apply_start"}'
 for i in $(seq 100); do sleep 0.05; done`;
 
 const interrupted = async (heedsFrom?: RegExp): Promise<number | null> => {
