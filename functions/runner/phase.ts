@@ -161,6 +161,7 @@ export class Phase {
       run(
         {
           ...this.#command(prepared, args),
+          heedsFrom: args[0] === 'apply' ? applies : undefined,
           output: (bytes) => {
             show(bytes);
             this.output.push(bytes);
@@ -239,6 +240,10 @@ export class Phase {
       throw new PhaseError(`terraform ${step} was killed, perhaps because the runner ran out of memory.`);
   }
 }
+
+/** Terraform's first word of a resource, in JSON or for people. */
+const applies =
+  /"type":"(apply|refresh|ephemeral_op)_start"|: (Creating|Modifying|Destroying|Reading|Refreshing state)/;
 
 /** Path relative to the working directory, as Terraform gets it and as a plan stores it. */
 export const fromDirectory = ({ directory }: Pick<Prepared, 'directory'>, path: string): string =>

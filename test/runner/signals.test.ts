@@ -214,9 +214,9 @@ describe('Terraform sees', () => {
     const { plane } = bench;
     const variables = [
       { key: 'MY_REGION', value: 'eu-central-1', category: 'env' as const },
-      { key: 'TF_DATA_DIR', value: '/tmp/elsewhere', category: 'env' as const },
-      { key: 'TF_WORKSPACE', value: 'elsewhere', category: 'env' as const },
-      { key: 'STEPFORM_URL', value: 'http://elsewhere', category: 'env' as const },
+      { key: 'TF_DATA_DIR', value: '/tmp/not-taken-over', category: 'env' as const },
+      { key: 'TF_WORKSPACE', value: 'not-taken-over', category: 'env' as const },
+      { key: 'STEPFORM_URL', value: 'http://not-taken-over', category: 'env' as const },
       { key: 'TFE_PARALLELISM', value: '3', category: 'env' as const },
       { key: 'secret', value: 'value-not-for-argv' },
     ];
@@ -253,7 +253,8 @@ describe('Terraform sees', () => {
       'host-credential',
       'not-for-terraform',
       'value-not-for-argv',
-      'elsewhere',
+      // Of variables whose names are the runner's. Other programs of this machine are looked at too.
+      'not-taken-over',
     ]) {
       expect(environment.join('\n')).not.toContain(secret);
       expect(processes().filter((line) => line.includes(secret))).toEqual([]);

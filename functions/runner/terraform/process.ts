@@ -17,6 +17,11 @@ export interface Command {
   user: User;
   /** Receives standard output and error, in the order they were written; or a file for standard output alone. */
   output: ((bytes: Buffer) => void) | { file: string };
+  /**
+   * What it says once it heeds an interrupt, which waits for that; absent: at once. Terraform says "Stopping operation..." to one
+   * that comes between its start and its first resource, and applies everything (1.11).
+   */
+  heedsFrom?: RegExp;
   /** Runs at low priority, for background work. */
   background?: boolean;
 }
@@ -39,16 +44,23 @@ const maxErrors = 16 * 1024;
 /** How long to keep reading: a process that has left the group may hold the pipe forever. */
 const drainMs = 2000;
 
+/** How long an interrupt waits for what it has to wait for: an apply that changes nothing says nothing. */
+const silentMs = 5_000;
+
 class Group implements Stoppable {
   readonly #child: ChildProcess;
+  readonly #heeds: Promise<void> | undefined;
 
-  constructor(child: ChildProcess) {
+  constructor(child: ChildProcess, heedsFrom?: RegExp) {
     this.#child = child;
+    this.#heeds = heedsFrom && said(child, heedsFrom);
   }
 
   /** Interrupts only Terraform, which stops its providers and provisioners in order. */
   interrupt(): void {
-    this.#child.kill('SIGINT');
+    const signal = () => this.#child.kill('SIGINT');
+    if (this.#heeds) void this.#heeds.then(signal);
+    else signal();
   }
 
   kill(): void {
@@ -61,6 +73,26 @@ class Group implements Stoppable {
     }
   }
 }
+
+/** Resolves when the output has it, when the process ends, or after a while. */
+const said = (child: ChildProcess, sign: RegExp): Promise<void> =>
+  new Promise((resolve) => {
+    let end = '';
+    const hear = (bytes: Buffer): void => {
+      const text = end + bytes.toString('latin1');
+      end = text.slice(-200);
+      if (sign.test(text)) done();
+    };
+    const done = (): void => {
+      clearTimeout(timer);
+      child.stdout?.off('data', hear);
+      resolve();
+    };
+    const timer = setTimeout(done, silentMs);
+    child.stdout?.on('data', hear);
+    child.once('exit', done);
+    child.once('error', done);
+  });
 
 const groups = new Set<Group>();
 /** Users that have a process now. */
@@ -104,7 +136,7 @@ export const run = async (command: Command, control: Control): Promise<ProcessRe
   child.stderr?.on('data', (bytes: Buffer) => {
     errors = Buffer.concat([errors, bytes]).subarray(-maxErrors);
   });
-  const group = new Group(child);
+  const group = new Group(child, command.heedsFrom);
   groups.add(group);
   control.attach(group);
   try {
