@@ -56,7 +56,9 @@ it('puts a number in the place of a sensitive one', () => {
   const plan =
     parseExactly(`{"resource_changes":[{"mode":"managed","type":"t","provider_name":"p","change":{"actions":["update"],
     "before":{"id":${id}},"after":{"id":12345678901234567892},"before_sensitive":{"id":true},"after_sensitive":{"id":true}}}]}`);
-  const redacted = redactPlan(plan as PlanJson, { format_version: '1.0' }) as { resource_changes: { change: object }[] };
+  const redacted = redactPlan(plan as PlanJson, { format_version: '1.0' }) as {
+    resource_changes: { change: object }[];
+  };
   expect(redacted.resource_changes[0]?.change).toMatchObject({ before: { id: 0 }, after: { id: 1 } });
 });
 
