@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 /** The folders of functions/, the lowest first: each imports only those before it. A file beside them counts as a folder. */
 const order = [
-  ['run', 'mask', 'hcl', 'tfvars', 'marks', 'tar', 'tar-writer', 'csv', 'banner-text', 'environment'],
+  ['exact-json', 'run', 'mask', 'hcl', 'tfvars', 'marks', 'tar', 'tar-writer', 'csv', 'banner-text', 'environment'],
   ['protocols', 'store'],
   ['outbound', 'transport', 'binary', 'api'],
   [
