@@ -118,7 +118,12 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   const repository = await getRepository(id);
   if (!repository) return true;
   if (await hasFollowers(id)) {
-    await update(keys.repository(id), { remove: ['unusedAt', ...dueAttributes], condition: 'attribute_exists(pk)' });
+    // Unless its last follower has left meanwhile: then nothing else would look at it again.
+    await update(keys.repository(id), {
+      remove: ['unusedAt', ...dueAttributes],
+      condition: 'attribute_exists(pk) AND (attribute_not_exists(unusedAt) OR unusedAt = :seen)',
+      values: { ':seen': repository.unusedAt ?? '' },
+    });
     return true;
   }
   const { uuid } = repository;

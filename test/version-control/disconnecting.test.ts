@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uniqueName } from '../support/api.ts';
+import { addLayer, inputText } from '../support/direct-layers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
 /** What is left of connections and their followers at the end, here and at the forge. */
@@ -39,6 +40,28 @@ const anotherRepository = (): string => {
 };
 
 describe('a webhook', () => {
+  it('is deleted when its last follower leaves while the sweep looks at it', async () => {
+    const { workspace, token } = await followed.connect();
+    const { settleRepository } = await import('../../functions/version-control/webhooks.ts');
+    const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+    const id = repositoryId(token, followed.identifier);
+    let isLeft = false;
+    const removeLayer = addLayer(async (operation, input, next) => {
+      const output = await next(operation, input);
+      if (operation === 'Query' && !isLeft && inputText(input).includes('FOLLOWER#')) {
+        isLeft = true;
+        await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
+      }
+      return output;
+    });
+    await settleRepository(id);
+    removeLayer();
+    expect(isLeft).toBe(true);
+    for (const seconds of [60, 700]) await followed.sweepAfter(seconds);
+    expect(await record(token, followed.identifier)).toBeUndefined();
+    expect(deletedHooks()).toHaveLength(1);
+  });
+
   it('that the forge does not delete while it is down is deleted later, and takes nothing until then', async () => {
     const { workspace, hook, token } = await followed.connect();
     const path = `/repos/${followed.identifier}/hooks/5`;
