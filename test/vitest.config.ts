@@ -14,7 +14,7 @@ const common = {
   expect: { poll: { timeout: 120_000 } },
 };
 
-/** For tests with a platform, Terraform or a browser, whose processes share a machine with others'. None but in CI. */
+/** Processes share a machine with others', and calls a millisecond. None but in CI, which names what needed it. */
 const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
 
 // The CDK, browsers and tests that are cut off leave things where temporary files go.
@@ -48,6 +48,7 @@ export default defineConfig({
         extends: true,
         test: {
           ...common,
+          retry,
           name: 'unit',
           isolate: false,
           runner: 'test/support/file-runner.ts',

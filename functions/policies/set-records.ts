@@ -6,7 +6,7 @@ import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys, type PolicyScope } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { now, nowAfter } from '../store/time.ts';
 import { queryTogether } from '../store/together.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
 import type { VcsRepo, Workspace } from '../workspaces/records.ts';
@@ -127,7 +127,7 @@ export const updatePolicySet = async (
   const next = { ...set, ...change };
   const updated = await rename(names, set, next, async () => {
     if (isLookedForEverywhere(next)) await point({ organization: set.organization }, set.id);
-    const edit = asEdit({ set: { ...change, updatedAt: now() }, condition: alive }, editor);
+    const edit = asEdit({ set: { ...change, updatedAt: nowAfter(set.updatedAt) }, condition: alive }, editor);
     return update<PolicySet>(keys.policySet(set.id), edit);
   });
   return updated === 'name taken' ? undefined : updated;
@@ -140,7 +140,7 @@ export const changeTagSelectors = async (
 ): Promise<PolicySet | undefined> => {
   if (tagSelectors.length) await point({ organization: set.organization }, set.id);
   return update<PolicySet>(keys.policySet(set.id), {
-    set: { tagSelectors, updatedAt: now() },
+    set: { tagSelectors, updatedAt: nowAfter(set.updatedAt) },
     condition: `${alive} AND updatedAt = :seen`,
     values: { ':seen': set.updatedAt },
   });

@@ -10,7 +10,7 @@ import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, query, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { now, nowAfter } from '../store/time.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
 import { withoutDefaults } from './left-out.ts';
@@ -245,7 +245,7 @@ export const updateWorkspace = async (
   if (renamed && (await claimName(workspace.organization, next.name, entry)) !== workspace.id) return 'name taken';
   if (moved) await indexInProject(next.name, entry);
   const edit = {
-    set: { ...change, updatedAt: now() },
+    set: { ...change, updatedAt: nowAfter(workspace.updatedAt) },
     condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
     values: { ':seen': workspace.updatedAt },
   };
