@@ -14,7 +14,7 @@ const common = {
   expect: { poll: { timeout: 120_000 } },
 };
 
-/** Processes share a machine with others', and calls a millisecond. None but in CI, which names what needed it. */
+/** A second try, in CI alone: other processes may be in the way. What needed it is named at the end. */
 const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
 
 // The CDK, browsers and tests that are cut off leave things where temporary files go.

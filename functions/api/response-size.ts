@@ -19,7 +19,7 @@ const remedy = 'Request a smaller page[size] or a single resource, leave include
 /** @throws {ApiError} 400 instead of a response that is too large. Changes are done by then, and answered as they are. */
 export const checkSize = (method: string, answer: Answer): Answer => {
   if (method !== 'GET' || !isTooLarge(answer)) return answer;
-  throw badRequest(`The response is larger than 6 MB, the maximum. ${remedy}.`, 'include');
+  throw badRequest(`The response exceeds the limit of 6 MB. ${remedy}.`, 'include');
 };
 
 /** So many at once: what each reads can be as large as a response, and a function's memory is not without end. */
@@ -42,10 +42,7 @@ export const readWithin = async <T, R>(
       length += JSON.stringify(result).length;
       if (length > maxResponseBytes) {
         const subject = nameOf(batch[n] as T);
-        throw badRequest(
-          `include: with ${subject} the response is larger than 6 MB, the maximum. ${remedy}.`,
-          'include',
-        );
+        throw badRequest(`include: with ${subject} the response exceeds the limit of 6 MB. ${remedy}.`, 'include');
       }
       results.push(result);
     }

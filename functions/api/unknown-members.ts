@@ -20,7 +20,6 @@ interface Schema {
   entries?: Record<string, Schema>;
   item?: Schema;
   wrapped?: Schema;
-  pipe?: Schema[];
 }
 
 const escaped = (name: string): string => name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1');

@@ -32,7 +32,7 @@ const foreign = ({ url }: ForeignServerError): string =>
 const tokenAdvice = (credentials: Credentials | undefined): string => {
   const login = `${program} login${credentials ? ` ${credentials.host}` : ''}`;
   if (credentials?.from !== 'TFE_TOKEN') return `Your token has expired or was revoked. Sign in again: ${login}`;
-  return `TFE_TOKEN is no valid token of ${credentials.host}. Set another one, or unset it and sign in: ${login}`;
+  return `TFE_TOKEN is not a valid token for ${credentials.host}. Set another one, or unset it and sign in: ${login}`;
 };
 
 const errorsOf = ({ status, errors, message }: ApiError, credentials: Credentials | undefined): Failure['errors'] => {

@@ -58,7 +58,7 @@ it('names TFE_TOKEN when the server refuses it, which signing in would not repla
   const failure = await failureOfCommand('organizations', 'list');
   expect(failure).toEqual({
     code: exit.notAllowed,
-    text: 'TFE_TOKEN is no valid token of tfe.example. Set another one, or unset it and sign in: stepform login tfe.example',
+    text: 'TFE_TOKEN is not a valid token for tfe.example. Set another one, or unset it and sign in: stepform login tfe.example',
   });
 });
 

@@ -2,7 +2,7 @@ import { type AuditEvent, eventsSince } from '../../audit/records.ts';
 import { getUsers } from '../../people/accounts/users.ts';
 import { ok } from '../host/answers.ts';
 import { pageIn, searchIn } from '../host/body.ts';
-import { CoderError, forbidden } from '../host/errors.ts';
+import { forbidden, invalidQuery } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { isUuid, prebuildsUser, uuidOf } from '../host/uuid.ts';
 import { minimalUser, organizationDocument, organizationsOf } from '../people/users.ts';
@@ -82,9 +82,7 @@ const timeOf = (search: Map<string, string>, key: string): string | undefined =>
   if (text === undefined) return undefined;
   const at = Date.parse(text);
   if (!Number.isNaN(at)) return new Date(at + (key === 'date_to' && text.length === 10 ? 86_399_999 : 0)).toISOString();
-  throw new CoderError(400, 'Query parameters have invalid values.', undefined, [
-    { field: key, detail: `Query param "${key}" must be a date such as 2030-01-31` },
-  ]);
+  throw invalidQuery({ field: key, detail: `Query param "${key}" must be a date such as 2030-01-31` });
 };
 
 const fits =

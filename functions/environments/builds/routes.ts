@@ -1,6 +1,6 @@
 import { ok } from '../host/answers.ts';
 import { pageIn } from '../host/body.ts';
-import { CoderError, invalid, notFound } from '../host/errors.ts';
+import { CoderError, invalidQuery, notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { logOfBuild } from '../logs/build-log.ts';
 import { answerLog, logParameters } from '../logs/routes.ts';
@@ -17,21 +17,17 @@ const read = async (call: Call) => {
   return ok(buildDocument(build, run, environment));
 };
 
-const wrongParameters = 'Query parameters have invalid values.';
-
 const list = async (call: Call) => {
   const { environment } = await livingById(call);
   const { limit, offset } = pageIn(call.request);
   const since = call.request.query.get('since');
   if (since && Number.isNaN(Date.parse(since))) {
-    throw new CoderError(400, 'Query parameters have invalid values.', undefined, [
-      { field: 'since', detail: 'Query param "since" must be a valid date format (RFC3339)' },
-    ]);
+    throw invalidQuery({ field: 'since', detail: 'Query param "since" must be a valid date format (RFC3339)' });
   }
   const after = call.request.query.get('after_id');
   const all = await listBuilds(environment.id, after || since ? 1000 : Math.min(limit + offset, 1000));
   const last = after ? all.findIndex(({ id }) => id === after) : -1;
-  if (after && last < 0) throw invalid('after_id', 'is not a build of this workspace', wrongParameters);
+  if (after && last < 0) throw invalidQuery({ field: 'after_id', detail: 'is not a build of this workspace' });
   const builds = all.slice(last + 1).filter(({ createdAt }) => !since || Date.parse(createdAt) > Date.parse(since));
   const settled = await Promise.all(builds.slice(offset, offset + limit).map(settleBuild));
   return ok(settled.map(({ build, run }) => buildDocument(build, run, environment)));

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { ApiRequest } from '../../api/request.ts';
 import { isZeroValue, unknownMembers } from '../../api/unknown-members.ts';
-import { CoderError, type Validation } from './errors.ts';
+import { CoderError, invalidQuery, type Validation } from './errors.ts';
 
 /** Bodies and queries of Coder's API. */
 
@@ -60,9 +60,7 @@ export const numberIn = ({ query }: ApiRequest, name: string): number | undefine
   const value = query.get(name);
   if (!value) return undefined;
   if (/^\d{1,15}$/.test(value)) return Number(value);
-  throw new CoderError(400, 'Query parameters have invalid values.', undefined, [
-    { field: name, detail: `Query param "${name}" must be a valid positive integer` },
-  ]);
+  throw invalidQuery({ field: name, detail: `Query param "${name}" must be a valid positive integer` });
 };
 
 /** True also for a parameter without a value, which clients send. */
@@ -80,9 +78,7 @@ export const searchIn = ({ query }: ApiRequest, searchKeys: readonly string[]): 
   for (const [, key = '', quoted, plain] of (query.get('q') ?? '').matchAll(/(?:([\w-]+):)?(?:"([^"]*)"|(\S+))/g)) {
     const name = key.toLowerCase();
     if (name && !searchKeys.includes(name)) {
-      throw new CoderError(400, 'Query parameters have invalid values.', undefined, [
-        { field: name, detail: `"${name}" is not a valid query param` },
-      ]);
+      throw invalidQuery({ field: name, detail: `"${name}" is not a valid query param` });
     }
     terms.set(name, (quoted ?? plain ?? '').toLowerCase());
   }

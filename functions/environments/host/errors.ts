@@ -36,6 +36,10 @@ export const forbidden = (message = 'Forbidden.'): CoderError =>
 export const invalid = (field: string, detail: string, message = 'Validation failed.'): CoderError =>
   new CoderError(400, message, undefined, [{ field, detail }]);
 
+/** Parameters of a query that are wrong. */
+export const invalidQuery = (...validations: Validation[]): CoderError =>
+  new CoderError(400, 'Query parameters have invalid values.', undefined, validations);
+
 const internal = new CoderError(500, 'An internal server error occurred.');
 
 const signedOut = 'You are signed out or your session has expired. Please sign in again to continue.';

@@ -4,7 +4,7 @@ import type { Principal } from '../../api/permissions/principal.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import type { Method } from '../../api/route.ts';
 import { authority } from '../../public-api/authority.ts';
-import { CoderError } from './errors.ts';
+import { invalidQuery } from './errors.ts';
 
 /** A request and its caller. */
 export interface Call {
@@ -39,7 +39,7 @@ const checkParameters = ({ query }: ApiRequest, supported: readonly string[]): v
     const field = name.slice(0, 100);
     return { field, detail: `"${field}" is not a valid query param${choice}` };
   });
-  throw new CoderError(400, 'Query parameters have invalid values.', undefined, validations);
+  throw invalidQuery(...validations);
 };
 
 /** The handler checks permissions itself: rights depend on the resource in the path. */

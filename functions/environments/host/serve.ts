@@ -53,7 +53,7 @@ const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   return { ...event, rawPath: path, requestContext: { ...event.requestContext, http: { ...http, path } } };
 };
 
-const tooLarge = new CoderError(400, 'The response is larger than 6 MB, the maximum.', 'Request less with limit or q.');
+const tooLarge = new CoderError(400, 'The response exceeds the limit of 6 MB.', 'Request less with limit or q.');
 
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   const coderError = coderErrorOf(error);

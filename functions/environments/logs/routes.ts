@@ -2,7 +2,7 @@ import { maxResponseBytes, sizeInResponse } from '../../api/response-size.ts';
 import { environment } from '../../environment.ts';
 import { ok, redirect } from '../host/answers.ts';
 import { flagIn, numberIn } from '../host/body.ts';
-import { CoderError } from '../host/errors.ts';
+import { invalidQuery } from '../host/errors.ts';
 import type { Call } from '../host/route.ts';
 import { type Entry, partOf, readEntries } from './entries.ts';
 import type { ReadJobLog } from './job-log.ts';
@@ -45,9 +45,7 @@ export const answerLog = async (call: Call, { kind, jobId }: { kind: JobKind; jo
     return ok(await read(readLog, jobId, after, numberIn(request, 'before') ?? Number.POSITIVE_INFINITY));
   }
   if (request.query.has('before')) {
-    throw new CoderError(400, 'Query parameters have invalid values.', undefined, [
-      { field: 'before', detail: '"before" cannot be used with "follow"' },
-    ]);
+    throw invalidQuery({ field: 'before', detail: '"before" cannot be used with "follow"' });
   }
   const ticket = await issueTicket({ kind, jobId, after });
   return redirect(`${environment.environmentSocketUrl}?ticket=${ticket}`);

@@ -13,7 +13,7 @@ import {
   listPeople,
   organizationDocument,
   organizationsOf,
-  userDocument,
+  userDocuments,
 } from './users.ts';
 
 const person = async (call: Call) => {
@@ -61,7 +61,7 @@ const people = async ({ principal, request }: Call) => {
       (search.get('status') ?? 'active') === 'active',
   );
   const page = users.slice(offset, offset + limit);
-  const documents = await Promise.all(page.map((user) => userDocument(user, principal.userId)));
+  const documents = await userDocuments(page, principal.userId);
   return ok({ users: documents, count: users.length });
 };
 
@@ -134,7 +134,7 @@ export const peopleRoutes: Route[] = [
   route('GET', '/organizations', organizations),
   route('GET', '/organizations/{organization}', (call) => organization(call)),
   route('GET', '/users/{user}', async (call) =>
-    ok(await userDocument(await visiblePerson(call), call.principal.userId)),
+    ok((await userDocuments([await visiblePerson(call)], call.principal.userId))[0]),
   ),
   route('GET', '/users/{user}/organizations', async (call) => {
     await self(call);

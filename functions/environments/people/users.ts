@@ -69,9 +69,13 @@ const shareOrganization = async (a: string, b: string): Promise<boolean> => {
 
 const owner = { name: 'owner', display_name: 'Owner', organization_id: '' };
 
-/** Shows of other people what they are in the caller's organizations, and nothing of others. 1 read. */
-export const userDocument = async (user: User, callerId: string) => {
+/** Shows of people what they are in the caller's organizations, and nothing of others. A read, and one for each. */
+export const userDocuments = async (users: User[], callerId: string) => {
   const shared = new Set((await membershipsOf(callerId)).map(({ organization }) => organization));
+  return Promise.all(users.map((user) => userDocument(user, shared)));
+};
+
+const userDocument = async (user: User, shared: Set<string>) => {
   const memberships = (await membershipsOf(user.id)).filter(({ organization }) => shared.has(organization));
   const isOwner = memberships.some((membership) => roleOf(membership) === 'owner');
   return {

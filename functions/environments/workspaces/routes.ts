@@ -2,7 +2,7 @@ import { type Rights, rightsIn } from '../access.ts';
 import { workspaceStatus } from '../builds/document.ts';
 import { ok } from '../host/answers.ts';
 import { flagIn, pageIn, searchIn } from '../host/body.ts';
-import { invalid, notFound } from '../host/errors.ts';
+import { invalidQuery, notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { prebuildsUser } from '../host/uuid.ts';
 import { findPerson, organizationsOf } from '../people/users.ts';
@@ -118,7 +118,7 @@ const list = async (call: Call) => {
 const readByName = async (call: Call) => {
   // Several deleted ones may have had the name.
   if (flagIn(call.request, 'include_deleted')) {
-    throw invalid('include_deleted', 'is not supported by name: use the id', 'Query parameters have invalid values.');
+    throw invalidQuery({ field: 'include_deleted', detail: 'is not supported by name: use the id' });
   }
   const { environment } = await byName(call);
   if (!environment.latestBuildId) throw notFound();
