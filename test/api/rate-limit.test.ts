@@ -151,10 +151,13 @@ describe("the API's rate limit", () => {
     };
     // The address has used up its second.
     expect(await statuses(31, null)).toEqual([...allOf(30, 401), 429]);
-    const forged = (n: number) => accessToken.replace(/^sft_./, `sft_${n}`).replace(/\..*/, `.${'x'.repeat(43)}`);
+    // Of another result: its id's first character is another one.
+    const forged = accessToken
+      .replace(/(?<=^sft_)./, (first) => (first === '1' ? '2' : '1'))
+      .replace(/\..*/, `.${'x'.repeat(43)}`);
     expect(await callback(accessToken)).toBe(200);
     const guesses = [];
-    for (let n = 0; n < 40; n++) guesses.push(await callback(forged(1)));
+    for (let n = 0; n < 40; n++) guesses.push(await callback(forged));
     expect(guesses).toEqual([...allOf(30, 401), ...allOf(10, 429)]);
     expect(await callback(accessToken)).toBe(200);
     expect(await statuses(1, null)).toEqual([429]);

@@ -1,11 +1,13 @@
 import type { Reporter, TestCase } from 'vitest/node';
 
-/** Names the tests that passed at a second try only. Each is a defect of the test, or of what it tests. */
+/** Names the tests that passed at a second try only, and why the first one failed. Each is a defect of the test, or of what it tests. */
 export class SecondTries implements Reporter {
   readonly #flaky: string[] = [];
 
   onTestCaseResult(test: TestCase): void {
-    if (test.diagnostic()?.flaky) this.#flaky.push(`${test.module.moduleId}: ${test.fullName}`);
+    if (!test.diagnostic()?.flaky) return;
+    const reasons = (test.result().errors ?? []).map(({ message, stack }) => `\n  ${message}\n${stack ?? ''}`);
+    this.#flaky.push(`${test.module.moduleId}: ${test.fullName}${reasons.join('')}`);
   }
 
   onTestRunEnd(): void {

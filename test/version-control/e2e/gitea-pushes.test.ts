@@ -239,7 +239,7 @@ describe.skipIf(!binary)('a pull request', () => {
     await expect
       .poll(() => Promise.all([first, second, forced, meanwhile].map(stateOf)), { timeout: 60_000 })
       .toEqual(['error', 'error', 'error', 'pending']);
-    await gitea.call('POST', `${at}/pulls/${number}/merge`, { Do: 'merge' });
+    await gitea.merge(identifier, number);
     const merged = (await gitea.call('GET', `${at}/branches/release`)).commit.id;
     expect((await following.runOf(onRelease, merged)).attributes['plan-only']).toBe(false);
     expect((await following.runsOf(onMain)).length).toBe(4);

@@ -193,7 +193,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     await expect.poll(() => statusOf(run), { timeout: 60_000 }).toBe('applied');
     const held = async () => (await client.get(`/workspaces/${workspace.id}`)).attributes['applied-pull-request'];
     expect(await held()).toBe(number);
-    await gitea.call('POST', `/repos/${identifier}/pulls/${number}/merge`, { Do: 'merge' });
+    await gitea.merge(identifier, number);
     await expect.poll(held, { timeout: 30_000 }).toBeNull();
     await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(3);
     const [merged] = (await runsOf(workspace)) as [Resource];

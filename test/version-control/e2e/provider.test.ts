@@ -42,14 +42,16 @@ const startPlugin = async (program: string): Promise<void> => {
   const child = spawn(program, ['-debug'], { cwd: folder, env: environment(), stdio: ['ignore', 'pipe', 'ignore'] });
   plugin = child;
   let said = '';
-  for await (const more of child.stdout) {
-    said += more;
-    const [, address] = /TF_REATTACH_PROVIDERS='(.*)'/.exec(said) ?? [];
-    if (!address) continue;
-    attached = address;
-    return;
-  }
-  throw new Error(`the provider ended: ${said}`);
+  attached = await new Promise((resolve, reject) => {
+    // Read to its end: a provider that writes another line to a closed pipe ends.
+    child.stdout.on('data', (more) => {
+      said += more;
+      const [, address] = /TF_REATTACH_PROVIDERS='(.*)'/.exec(said) ?? [];
+      if (address) resolve(address);
+    });
+    child.once('error', reject);
+    child.once('close', () => reject(new Error(`the provider ended: ${said}`)));
+  });
 };
 
 beforeAll(async () => {

@@ -223,6 +223,18 @@ export class Gitea {
     return (await this.call('POST', `/repos/${identifier}/pulls`, { head, base: 'main', title }, as)).number;
   }
 
+  /** Gitea refuses with 405 for as long as it looks whether the pull request can be merged. */
+  async merge(identifier: string, number: number): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.call('POST', `/repos/${identifier}/pulls/${number}/merge`, { Do: 'merge' });
+      } catch (error) {
+        if (tries === 40 || !(error as Error).message.includes(': 405 ')) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+
   /** The newest first, by their number: of one second there may be several. */
   async statuses(identifier: string, sha: string): Promise<{ state: string; description: string; target: string }[]> {
     const all = await this.call('GET', `/repos/${identifier}/statuses/${sha}?limit=50`);
