@@ -134,6 +134,10 @@ export const environment = {
   get requestsPerSecond() {
     return Number(process.env.REQUESTS_PER_SECOND || 30);
   },
+  /** How long a request for a log waits for output that is not there yet. */
+  get logWaitMs() {
+    return Number(process.env.LOG_WAIT_MS || 0);
+  },
   /** How long events of the audit trail are kept. */
   get auditRetentionDays() {
     return Number(process.env.AUDIT_RETENTION_DAYS || 90);

@@ -109,6 +109,8 @@ const settingVariables = ({ settings }: Parts) => ({
   email: () => ({ EMAIL_SENDER: settings.emailSender ?? '' }),
   sharedProviders: () => ({ SHARED_PROVIDER_HOSTS: settings.sharedProviderHosts.join(',') }),
   requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
+  /** A function that waits is paid for: readers there ask again after half a second to two. */
+  logWait: () => ({ LOG_WAIT_MS: '0' }),
   organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
   signIn: () => ({ SIGN_IN: signInVariable(settings) }),
   githubApp: () => ({ GITHUB_APP: githubAppVariable(settings) }),

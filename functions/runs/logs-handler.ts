@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type Answer, standardHeaders } from '../api/answer.ts';
-import type { PhaseName } from '../run/run.ts';
+import { environment } from '../environment.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import { isPhaseFinal } from '../run/status.ts';
 import { logError } from '../store/log.ts';
 import { opensLog } from './log-links.ts';
 import { readLog } from './logs.ts';
@@ -35,6 +38,19 @@ const numberIn = (event: APIGatewayProxyEventV2, name: string, otherwise: number
   return /^\d+$/.test(text) ? Math.min(Number(text), maxOffset) : otherwise;
 };
 
+const lookMs = 40;
+
+/** Terraform's command line waits half a second to two before it asks again: a moment here shows it output at once. */
+const readNext = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
+  const end = Date.now() + environment.logWaitMs;
+  for (let now: Run | undefined = run; now; now = await getRunEventually(run.id)) {
+    const bytes = await readLog(now, phase, offset, limit);
+    if (bytes.length > 0 || isPhaseFinal(now[phase].status) || Date.now() >= end) return bytes;
+    await sleep(lookMs);
+  }
+  return Buffer.alloc(0);
+};
+
 export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> => {
   const [, runId, phase, secret] = form.exec(event.rawPath) ?? [];
   if (!runId || !phase || !secret) return bytesAnswer(404);
@@ -43,7 +59,7 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> =>
     const run = await getRunEventually(runId);
     if (!run || !opensLog(run, phase as PhaseName, secret)) return bytesAnswer(404);
     const limit = Math.min(maxBytes, Math.max(1, numberIn(event, 'limit', usualBytes)));
-    return bytesAnswer(200, await readLog(run, phase as PhaseName, numberIn(event, 'offset', 0), limit));
+    return bytesAnswer(200, await readNext(run, phase as PhaseName, numberIn(event, 'offset', 0), limit));
   } catch (error) {
     logError('reading a log failed', error, { runId, phase });
     return bytesAnswer(200);

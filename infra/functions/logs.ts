@@ -4,7 +4,7 @@ export const Logs: HttpDeclaration = {
   entry: 'functions/runs/logs-handler.ts',
   description: 'Logs of plans and applies, while they are written and after',
   timeoutSeconds: 29,
-  environment: ['table', 'bucket'],
+  environment: ['table', 'bucket', 'logWait'],
   rights: (may) => [
     may.table('GetItem', 'Query'),
     may.key('Decrypt'),

@@ -16,6 +16,7 @@ export type FunctionSettings = Partial<
     | 'ENVIRONMENTS_DEBUG'
     | 'EMAIL_SENDER'
     | 'GITHUB_APP'
+    | 'LOG_WAIT_MS'
     | 'ORGANIZATION_RULES'
     | 'OUTGOING_IP_RANGES'
     | 'REQUESTS_PER_SECOND'
@@ -26,10 +27,11 @@ export type FunctionSettings = Partial<
   >
 >;
 
-/** Of a platform that is told nothing: what would reach beyond this machine, or cost its time, is off. */
+/** Of a platform that is told nothing: what would reach beyond this machine, or cost its time, is off; waiting costs nothing. */
 export const unset = {
   EMAIL_SENDER: 'stepform@localhost',
   GITHUB_APP: '',
+  LOG_WAIT_MS: '5000',
   SHARED_PROVIDER_HOSTS: '',
   SIGN_IN: '',
   WARM_RUNNERS: '',

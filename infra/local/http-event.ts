@@ -133,6 +133,9 @@ export const writeAnswer = (response: ServerResponse, result: InvokeResult, head
 export const writeMessage = (response: ServerResponse, status: number, message: string): void =>
   end(response, status, { 'content-type': 'application/json' }, JSON.stringify({ message }), false);
 
+/** What fits beside the headers. */
+const firstReadBytes = 2048;
+
 const end = (
   response: ServerResponse,
   status: number,
@@ -146,5 +149,8 @@ const end = (
     ...(bodiless ? {} : { 'content-length': Buffer.byteLength(body) }),
     'apigw-requestid': randomUUID().slice(0, 16),
   });
-  response.end(headersOnly || bodiless ? undefined : body);
+  if (headersOnly || bodiless) return void response.end();
+  // Go's HTTP client reads 4 KB with the headers. Terraform reads once, throws the rest away and asks for it again.
+  if (body.length > firstReadBytes) response.flushHeaders();
+  response.end(body);
 };
