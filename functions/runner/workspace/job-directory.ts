@@ -1,6 +1,7 @@
 import { chmodSync, lchownSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Gate } from '../terraform/gate.ts';
 import type { Owner } from '../terraform/owner.ts';
 import { isPassable } from '../terraform/users.ts';
 import { OverridePipe } from './override-pipe.ts';
@@ -124,6 +125,12 @@ export class JobDirectory {
     this.backend = (await this.#pipe) as OverridePipe;
     this.backend.serve(text);
     return this.backend;
+  }
+
+  /** For a process with this home, which starts ahead of its turn; undefined where there are no pipes. */
+  async gate(home: string, owner: Owner | undefined): Promise<Gate | undefined> {
+    const pipe = (await this.#pipe)?.spare();
+    return pipe === undefined ? undefined : new Gate(pipe, home, owner);
   }
 
   remove(): void {
