@@ -75,7 +75,6 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
     plan,
     binary,
   ];
-  files.expectBackend();
   const results = await Promise.allSettled(requested);
   // Only once all have settled: nothing is being written any more when one of them fails the phase.
   const failed = results.find((result) => result.status === 'rejected');
