@@ -212,7 +212,6 @@ export class Phase {
    * (terraform/gate.ts). Without a file for what {@link terraformTo} will do.
    */
   startAhead(prepared: Pick<Prepared, 'binary' | 'directory'>, args: string[]): void {
-    if (this.job.operation.debug) return;
     this.ahead.start(prepared.binary, this.files.home, () => this.#command(prepared, args));
   }
 

@@ -74,7 +74,11 @@ class Waiting {
   readonly #command: Command;
   readonly #gate: Gate;
   readonly #running: Running;
-  #output: (bytes: Buffer) => void = () => {};
+  /** What it says while it waits: the first lines of Terraform's own log, where that is turned on. */
+  readonly #said: Buffer[] = [];
+  #output = (bytes: Buffer): void => {
+    this.#said.push(bytes);
+  };
 
   /** @throws {PhaseError} when it cannot be started */
   constructor(command: Early, gate: Gate) {
@@ -85,7 +89,10 @@ class Waiting {
 
   async proceed(command: Command, control: Control): Promise<ProcessResult | undefined> {
     if (!isSame(this.#command, command) || control.cause) return this.drop();
-    if (typeof command.output === 'function') this.#output = command.output;
+    if (typeof command.output === 'function') {
+      this.#output = command.output;
+      for (const bytes of this.#said) command.output(bytes);
+    }
     const end = heeding(control, this.#running);
     end.catch(() => {});
     return (await this.#gate.open(() => this.#running.hasEnded)) || control.cause ? end : this.drop();
