@@ -189,10 +189,13 @@ describe('logs', () => {
       delete process.env.LOG_WAIT_MS;
     });
 
-    it('are answered once there is more, or their phase ends, or the time is up', async () => {
+    it('are answered once there is more, their phase no longer runs, or the time is up', async () => {
       const { appendLog } = await import('../../functions/runs/logs.ts');
       const logged = await fresh();
+      const become = (status: string) => store.updateRun(logged.id, { set: { 'plan.status': status } });
       const from = (offset: number) => get(`${logPath(logged, 'plan')}?offset=${offset}`);
+      expect(await from(0)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+      await become('running');
       let isAnswered = false;
       const first = from(0).finally(() => {
         isAnswered = true;
@@ -202,11 +205,11 @@ describe('logs', () => {
       await appendLog(logged.id, 'plan', 0, Buffer.from('\u0002one'));
       expect((await first).bytes.toString()).toBe('\u0002one');
       const last = from(4);
-      await store.updateRun(logged.id, { set: { 'plan.status': 'canceled' } });
+      await become('canceled');
       expect(await last).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
       expect(await from(4)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
       process.env.LOG_WAIT_MS = '100';
-      await store.updateRun(logged.id, { set: { 'plan.status': 'running' } });
+      await become('running');
       expect(await from(4)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
     });
   });
