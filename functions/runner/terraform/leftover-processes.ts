@@ -20,6 +20,8 @@ const pauseGrowth = 1.5;
 /** Consecutive scans that must find nothing, in case processes are being started at the same time. */
 const sureLooks = 3;
 const helperMs = 1000;
+/** How often each process is killed by itself before those that wait are killed with the others: some 40 ms. */
+const kindTries = 6;
 
 const processes = (): string[] => readdirSync('/proc').filter((name) => name.charCodeAt(0) <= 57 && /^\d+$/.test(name));
 
@@ -151,7 +153,7 @@ export const endProcesses = async (whose: Whose, spared: ReadonlySet<number> = n
     looks = 0;
     for (const pid of leftovers) kill(pid);
     // A dying process is gone by the next scan; one that keeps forking is not.
-    if (whose.owner && kills++ > 0) await killAll(whose.owner);
+    if (whose.owner && kills++ > (spared.size > 0 ? kindTries : 0)) await killAll(whose.owner);
     await sleep(pause);
   }
   return false;
