@@ -10,7 +10,7 @@ import { executionIn } from '../projects/execution-modes.ts';
 import { inProjectOf, type NewInOrganization } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
 import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
-import { bindingOf, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
+import { bindingOf, checkTagCount, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
 import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
 import { engines } from '../run/engine.ts';
 import type { Execution } from '../run/execution-mode.ts';
@@ -209,6 +209,7 @@ export const checkOwnTags = async (
   requested: Tag[],
 ): Promise<void> => {
   if (requested.length === 0) return;
+  checkTagCount('workspace', requested, present);
   const inherited = (await getProject(projectId))?.tags;
   await checkOverrides(organization, { requested, present, inherited });
 };
