@@ -5,6 +5,7 @@ import { tagKey, workspaceName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Finder } from '../api/route.ts';
 import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/validation.ts';
+import { optionalWebAddress } from '../api/web-address.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
 import { executionIn } from '../projects/execution-modes.ts';
 import { inProjectOf, type NewInOrganization } from '../projects/finder.ts';
@@ -90,7 +91,7 @@ const settings = {
   'project-remote-state': setting(v.boolean()),
   'assessments-enabled': setting(v.boolean()),
   'source-name': setting(text(250)),
-  'source-url': setting(text(1000)),
+  'source-url': optionalWebAddress(1000),
   'vcs-repo': v.nullish(vcsRepoInput),
   ...autoDestroyAttributes,
   'agent-pool-id': setting(text(100)),
