@@ -102,7 +102,9 @@ const orders: Record<string, (pool: AgentPool) => string> = {
 
 const sorted = <T>(items: T[], sort: string, by: Record<string, (item: T) => string>): T[] => {
   const descending = sort.startsWith('-');
-  const key = by[descending ? sort.slice(1) : sort];
+  const name = descending ? sort.slice(1) : sort;
+  // `constructor` and others are in every object.
+  const key = Object.hasOwn(by, name) ? by[name] : undefined;
   if (!key)
     throw badRequest(
       `sort: must be one of ${Object.keys(by).join(', ')}, with the prefix "-" for descending order`,

@@ -212,6 +212,34 @@ it('lets members without permission neither see repositories nor change anything
   expect((await api.call('DELETE', `oauth-clients/${made.id}`, { token })).status).toBeGreaterThan(400);
 });
 
+it('shows repositories only to those who could connect something by it, where it is for some projects', async () => {
+  forge.on('GET', '/user/repos', { body: [] });
+  forge.on('GET', '/repos/acme/infra', { body: { id: 1, full_name: 'acme/infra', default_branch: 'main' } });
+  const { withLevel, withFlags } = await memberHelpers();
+  // Of the default project.
+  const [maintainer, policies] = [await withLevel('acme', 'admin'), await withFlags('acme', 'manage-policies')];
+  const seen = async (client: Awaited<ReturnType<typeof make>>, { token }: { token: string }) => {
+    const id = tokenOf(client);
+    const query = `oauth_token_id=${id}&identifier=acme/infra`;
+    const paths = [`oauth-tokens/${id}/authorized-repos`, `organizations/acme/vcs/repo?${query}`];
+    const answers = await Promise.all(paths.map((path) => api.get(path, { token })));
+    return answers.map(({ status }) => status);
+  };
+  const everywhere = await make();
+  for (const caller of [maintainer, policies]) expect(await seen(everywhere, caller)).toEqual([200, 200]);
+  const elsewhere = await make({ 'organization-scoped': false });
+  for (const caller of [maintainer, policies]) expect(await seen(elsewhere, caller)).toEqual([403, 403]);
+  const home = (await api.get('organizations/acme')).body.data.relationships['default-project'].data.id;
+  const added = await api.call('POST', `oauth-clients/${elsewhere.id}/relationships/projects`, {
+    body: { data: [{ type: 'projects', id: home }] },
+  });
+  expect(added.status).toBe(204);
+  expect([await seen(elsewhere, maintainer), await seen(elsewhere, policies)]).toEqual([
+    [200, 200],
+    [403, 403],
+  ]);
+});
+
 it('is created without an organization in the path, for the one in the body', async () => {
   const path = 'oauth-clients';
   const created = await api.post(path, values({ 'organization-id': 'acme' }));
