@@ -177,6 +177,28 @@ it('serves only its projects when it is not organization-scoped', async () => {
   expect(await read()).toEqual([]);
 });
 
+it('keeps a workspace that follows by it from moving where it is not for', async () => {
+  const project = async (name: string) =>
+    (await api.post('organizations/acme/projects', { name })).body.data.id as string;
+  const [served, other] = [await project('served here'), await project('not served')];
+  const made = await make({ 'organization-scoped': false });
+  const named = (id: string) => ({ data: [{ type: 'projects', id }] });
+  await api.call('POST', `oauth-clients/${made.id}/relationships/projects`, { body: named(served) });
+  const { update } = await import('../../functions/store/table.ts');
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { id } = await api.workspace();
+  const vcsRepo = { identifier: 'acme/infra', oauthTokenId: tokenOf(made), clientId: made.id, repository: 'none' };
+  await update(keys.workspace(id), { set: { vcsRepo } });
+  const moveTo = (where: string) =>
+    api.call('POST', `projects/${where}/relationships/workspaces`, { body: { data: [{ type: 'workspaces', id }] } });
+  const refused = await moveTo(other);
+  expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/0/id']);
+  expect(refused.body.errors[0].detail).toContain('not for project not served');
+  expect((await moveTo(served)).status).toBe(204);
+  await api.call('POST', `oauth-clients/${made.id}/relationships/projects`, { body: named(other) });
+  expect((await moveTo(other)).status).toBe(204);
+});
+
 it('is deleted at once with its token', async () => {
   const made = await make();
   expect((await api.call('DELETE', `oauth-clients/${made.id}`)).status).toBe(204);
