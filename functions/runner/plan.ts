@@ -60,6 +60,7 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
     ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
   ];
   record(phase, prepared);
+  phase.startReadingAhead(prepared, showing(files), files.planJson);
   const { code } = await phase.terraform(prepared, ['plan', ...flags], 'plan', [noChanges, changes]);
   phase.facts.generatedConfiguration = await storeGenerated(phase);
   const completed = code === noChanges || code === changes;
@@ -107,12 +108,14 @@ const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<b
 /** Only Terraform's command line needs the schemas, to print the plan; reading them takes seconds. */
 const needsSchemas = ({ job }: Phase): boolean => job.structuredOutput && !job.withoutSchemas;
 
+const showing = ({ kept }: Phase['files']): string[] => ['show', '-json', '-no-color', kept.plan];
+
 /** Stores the plan as a file and as JSON, each as soon as it is ready. */
 const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const { files, artifacts, timings } = phase;
   artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
   const planUpload = storePlan(phase, prepared);
-  const planJson = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.kept.plan], files.planJson, 'show');
+  const planJson = phase.terraformTo(prepared, showing(files), files.planJson, 'show');
   const schemas = new ProviderSchemas(phase, prepared);
   const results = await Promise.allSettled([planUpload, planJson, needsSchemas(phase) ? schemas.begin() : undefined]);
   const failed = results.find((result) => result.status === 'rejected');

@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url';
 /** The runner has its program in a file beside the one that begins it (infra/bundle.ts). */
 const load = async (file) => {
   if (!existsSync(file)) return;
-  const { loadModules } = await import(pathToFileURL(file).href);
-  await loadModules();
+  const { warmUp } = await import(pathToFileURL(file).href);
+  await warmUp();
 };
 
 const received = [];

@@ -9,7 +9,8 @@ import type { Owner } from './owner.ts';
 /**
  * The users that Terraform's processes run as. They run customers' code, so where the runner is root on Linux they have
  * users of their own, which can neither signal the runner nor read its memory, environment or files: one for the plan,
- * one for the apply, and one that reads plans and states once the processes of the other two are gone.
+ * one for the apply, and one that reads plans and states once the processes of the other two are gone (before, its Terraform
+ * may wait: gate.ts).
  */
 
 export class User {
