@@ -36,6 +36,21 @@ const operationFlags = ({ job, files }: Phase, prepared: Prepared): string[] => 
   ];
 };
 
+/** Writes the values of variables, and names them. @throws {PhaseError} for a value that cannot be written */
+const planning = async (phase: Phase, prepared: Prepared): Promise<string[]> => {
+  const { files } = phase;
+  const variables = await writeVariables(files.variables, phase.variables(prepared));
+  give(files.variables, phase.user.owner);
+  return [
+    'plan',
+    ...phase.flags(prepared),
+    '-detailed-exitcode',
+    `-out=${files.plan}`,
+    ...operationFlags(phase, prepared),
+    ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
+  ];
+};
+
 const fileBody = async (file: string): Promise<FileBody> => ({ file, size: (await stat(file)).size });
 
 /**
@@ -48,20 +63,13 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   await phase.identify();
   const prepared = await prepare(phase);
   phase.facts.terraformVersion = prepared.binary.version;
-  await initialize(phase, prepared);
+  const early = phase.job.providerSets?.length ? undefined : await planning(phase, prepared).catch(() => undefined);
+  await initialize(phase, prepared, { onBegun: () => early && phase.startAhead(prepared, early) });
   await useProviderSets(phase, prepared);
-  const variables = await writeVariables(files.variables, phase.variables(prepared));
-  give(files.variables, phase.user.owner);
-  const flags = [
-    ...phase.flags(prepared),
-    '-detailed-exitcode',
-    `-out=${files.plan}`,
-    ...operationFlags(phase, prepared),
-    ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
-  ];
+  const command = early ?? (await planning(phase, prepared));
   record(phase, prepared);
   phase.startReadingAhead(prepared, showing(files), files.planJson);
-  const { code } = await phase.terraform(prepared, ['plan', ...flags], 'plan', [noChanges, changes]);
+  const { code } = await phase.terraform(prepared, command, 'plan', [noChanges, changes]);
   phase.facts.generatedConfiguration = await storeGenerated(phase);
   const completed = code === noChanges || code === changes;
   const failure = new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);

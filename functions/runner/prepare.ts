@@ -129,11 +129,29 @@ const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
 
 const initArguments = ['init', '-input=false', '-no-color'];
 
-/** @throws {TerraformError} for an error in a provider, a module or the configuration */
-export const initialize = async (phase: Phase, prepared: Prepared, flags: string[] = []): Promise<void> => {
+/** What it says first once it has read its settings. */
+const hasBegun = /^Initializing /m;
+
+/**
+ * @param flags of this command alone
+ * @param onBegun called when it has read its settings, at which it may have been held back
+ * @throws {TerraformError} for an error in a provider, a module or the configuration
+ */
+export const initialize = async (
+  phase: Phase,
+  prepared: Prepared,
+  { flags = [], onBegun }: { flags?: string[]; onBegun?: () => void } = {},
+): Promise<void> => {
   await offerProviders(phase, prepared);
   const initOutput = new InitOutput((bytes) => phase.log.write(bytes));
-  const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => initOutput.push(bytes);
+  let begun = onBegun;
+  const show = (bytes: Buffer): void => {
+    if (phase.job.operation.debug) phase.log.write(bytes);
+    else initOutput.push(bytes);
+    if (!begun || !hasBegun.test(bytes.toString('latin1'))) return;
+    begun();
+    begun = undefined;
+  };
   const { code } = await withSshKey(phase, () =>
     // Clients print lines that are not JSON unchanged, even when colours are off.
     phase.terraform(prepared, [...initArguments, ...flags], 'init', [0], show),

@@ -84,7 +84,7 @@ class Waiting {
   constructor(command: Early, gate: Gate) {
     this.#gate = gate;
     this.#command = { ...command, output: command.output ?? ((bytes) => this.#output(bytes)) };
-    this.#running = new Running(this.#command);
+    this.#running = new Running(this.#command, { waits: true });
   }
 
   async proceed(command: Command, control: Control): Promise<ProcessResult | undefined> {
@@ -93,6 +93,7 @@ class Waiting {
       this.#output = command.output;
       for (const bytes of this.#said) command.output(bytes);
     }
+    this.#running.begins();
     const end = heeding(control, this.#running);
     end.catch(() => {});
     return (await this.#gate.open(() => this.#running.hasEnded)) || control.cause ? end : this.drop();

@@ -55,12 +55,30 @@ export class Running implements Stoppable {
   readonly #child: ChildProcess;
   readonly #heeds: Promise<void> | undefined;
 
-  /** @throws {PhaseError} */
-  constructor(command: Command) {
+  readonly #user: User;
+
+  /**
+   * @param waits it does nothing until {@link begins} is called
+   * @throws {PhaseError}
+   */
+  constructor(command: Command, { waits = false } = {}) {
+    this.#user = command.user;
     this.#child = begin(command);
+    if (waits) this.#user.waits(this.#group);
+    else this.#user.entered();
+    users.add(this.#user);
     this.#heeds = command.heedsFrom && said(this.#child, command.heedsFrom);
-    this.ended = this.#end(command.user);
+    this.ended = this.#end();
     this.ended.catch(() => {});
+  }
+
+  /** 0 where it could not be started. */
+  get #group(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  begins(): void {
+    this.#user.begins(this.#group);
   }
 
   /** Interrupts only Terraform, which stops its providers and provisioners in order. */
@@ -80,15 +98,15 @@ export class Running implements Stoppable {
     }
   }
 
-  async #end(user: User): Promise<ProcessResult> {
+  async #end(): Promise<ProcessResult> {
     let errors = Buffer.alloc(0);
     this.#child.stderr?.on('data', (bytes: Buffer) => {
       errors = Buffer.concat([errors, bytes]).subarray(-maxErrors);
     });
     running.add(this);
     try {
-      const code = await ended(this.#child, this, user);
-      if (!user.busy) users.delete(user);
+      const code = await ended(this.#child, this, () => this.#user.left(this.#group));
+      if (!this.#user.busy) users.delete(this.#user);
       return { code, errors: errors.toString('utf8') };
     } finally {
       this.hasEnded = true;
@@ -114,8 +132,6 @@ const begin = ({ path, args, directory, environment, output, user, background }:
   } finally {
     if (file !== undefined) closeSync(file);
   }
-  user.entered();
-  users.add(user);
   if (background) yieldTo(child);
   child.stdin?.on('error', () => {});
   if (streamed) child.stdout?.on('data', output);
@@ -179,17 +195,17 @@ const yieldTo = ({ pid }: ChildProcess): void => {
   }
 };
 
-const ended = (child: ChildProcess, group: Stoppable, user: User): Promise<number | null> =>
+const ended = (child: ChildProcess, group: Stoppable, leave: () => Promise<void>): Promise<number | null> =>
   new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     let left = Promise.resolve();
     child.on('error', (error) => {
-      user.left().catch(() => {});
+      leave().catch(() => {});
       reject(new PhaseError(`Terraform could not be started: ${messageOf(error)}.`));
     });
     child.on('exit', () => {
       group.kill();
-      left = user.left();
+      left = leave();
       left.catch(() => {});
       timer = setTimeout(() => {
         child.stdout?.destroy();

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { Control } from '../../../functions/runner/control.ts';
 import { takeSettings } from '../../../functions/runner/settings.ts';
 import { StartedAhead } from '../../../functions/runner/terraform/ahead.ts';
 import { Gate } from '../../../functions/runner/terraform/gate.ts';
+import { run } from '../../../functions/runner/terraform/process.ts';
 import { takeUsers, type User } from '../../../functions/runner/terraform/users.ts';
 import { give } from '../../../functions/runner/workspace/tree.ts';
 
@@ -23,6 +24,7 @@ let user: User;
 let ahead: StartedAhead;
 let control: Control;
 let output: string;
+let made = 0;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ahead-'));
@@ -37,7 +39,7 @@ beforeEach(async () => {
   output = '';
   ahead = new StartedAhead({
     gate: async (of, owner) => {
-      const pipe = join(folder, 'pipe');
+      const pipe = join(folder, `pipe-${++made}`);
       execFileSync('mkfifo', [pipe]);
       return new Gate(pipe, of, owner);
     },
@@ -77,8 +79,9 @@ describe('a Terraform that was started ahead', () => {
     const ended = await ahead.proceed(heard(init({ TF_LOG: 'INFO' })), control);
     expect(ended?.code).toBe(1);
     expect(output).toMatch(/Go runtime version[\s\S]*required_version = ">= 99"/);
-    expect(output).not.toMatch(/CLI configuration/);
-    expect(existsSync(settingsFile())).toBe(false);
+    expect(output).not.toMatch(/problems with the CLI configuration/);
+    expect(statSync(settingsFile())).toMatchObject({ size: 0 });
+    expect(statSync(settingsFile()).isFile()).toBe(true);
   });
 
   it('is ended, not used, for a command that is not the very same', async () => {
@@ -87,6 +90,31 @@ describe('a Terraform that was started ahead', () => {
     expect([existsSync(settingsFile()), user.busy, output]).toEqual([false, false, '']);
     // Nothing is left of it for the next one.
     expect(await ahead.proceed(heard(init()), control)).toBeUndefined();
+  });
+
+  it('finds no settings, whenever it looks for them', async () => {
+    configure('terraform {\n  required_version = ">= 99"\n}\n');
+    for (let n = 0; n < 40; n++) {
+      output = '';
+      ahead.start(binary, home, () => init());
+      if (n % 4) await sleep(n);
+      await ahead.proceed(heard(init()), control);
+      expect(output).toMatch(/^Initializing the backend/);
+    }
+  });
+
+  it('is not what another command has left, which is ended', async () => {
+    ahead.start(binary, home, () => init());
+    await expect.poll(() => user.busy).toBe(true);
+    const mark = join(folder, 'work', 'left');
+    const script = `(setsid sh -c 'echo > ${mark}; sleep 1; echo more > ${mark}' &) ; while [ ! -e ${mark} ]; do sleep 0.01; done`;
+    await run({ ...init(), path: '/bin/sh', args: ['-c', script], output: () => {} }, control);
+    expect(existsSync(settingsFile())).toBe(true);
+    configure('terraform {\n  required_version = ">= 99"\n}\n');
+    expect((await ahead.proceed(heard(init()), control))?.code).toBe(1);
+    expect(output).toContain('required_version = ">= 99"');
+    await sleep(1_200);
+    expect([readFileSync(mark, 'utf8'), user.busy]).toEqual(['\n', false]);
   });
 
   it('is ended when nobody needs it', async () => {
