@@ -23,8 +23,8 @@ try {
     console.log(`Restored ${dataDir} from ${file}. Continue with: ${programName} start`);
   }
 } catch (error) {
-  const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' ? (error as Error).message : undefined;
-  const known = error instanceof StartError ? error.message : missing;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const known = error instanceof StartError || code ? message : undefined;
   console.error(known ? `${what} did nothing: ${known}` : error);
   process.exit(1);
 }
