@@ -21,6 +21,7 @@ import { listTokens, noteIpAllowlistsOfTokens } from '../people/accounts/tokens.
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { findProjects } from '../projects/records.ts';
+import { createLimited } from '../store/limited.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
 import { findWorkspace } from '../workspaces/records.ts';
 import { type Agent, listAgents, removeAgent } from './agents.ts';
@@ -59,10 +60,13 @@ const single = async (context: Context<Subject>, pool: AgentPool): Promise<Answe
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject, principal } = context;
   const name = subject.organization;
-  if ((await listAgentPools(name)).length >= maxPools) {
-    throw unprocessable('/data', `${name} has ${maxPools} agent pools, the maximum. Delete one first`);
-  }
-  const pool = await createAgentPool(name, await readNewAgentPool(request, name, principal));
+  const limit = {
+    max: maxPools,
+    count: async () => (await listAgentPools(name)).length,
+    full: () => unprocessable('/data', `${name} has ${maxPools} agent pools, the maximum. Delete one first`),
+  };
+  const make = async () => createAgentPool(name, await readNewAgentPool(request, name, principal));
+  const pool = await createLimited(limit, make, deleteAgentPool);
   if (!pool) throw nameTaken();
   return single(context, pool);
 };
@@ -98,7 +102,9 @@ const orders: Record<string, (pool: AgentPool) => string> = {
 
 const sorted = <T>(items: T[], sort: string, by: Record<string, (item: T) => string>): T[] => {
   const descending = sort.startsWith('-');
-  const key = by[descending ? sort.slice(1) : sort];
+  const name = descending ? sort.slice(1) : sort;
+  // `constructor` and others are in every object.
+  const key = Object.hasOwn(by, name) ? by[name] : undefined;
   if (!key)
     throw badRequest(
       `sort: must be one of ${Object.keys(by).join(', ')}, with the prefix "-" for descending order`,

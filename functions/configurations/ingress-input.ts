@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { text } from '../api/validation.ts';
+import { webAddress } from '../api/web-address.ts';
 import type { Ingress } from '../run/run.ts';
 
 const words = (maxLength: number) => v.nullish(text(maxLength), null);
 
-const isWebAddress = (address: string): boolean => /^https?:$/.test(URL.parse(address)?.protocol ?? '');
-const webAddress = v.pipe(text(1000), v.check(isWebAddress, 'must be an https:// URL'));
+const address = v.nullish(webAddress(1000), null);
 
 /**
  * What an uploader says of the commit it packed. HCP Terraform learns this from version control; here whoever has the
@@ -18,10 +18,10 @@ export const ingressAttributes = v.pipe(
       v.regex(/^[0-9a-f]{7,64}$/i, 'must be a commit hash of 7 to 64 hexadecimal digits'),
     ),
     'commit-message': words(2000),
-    'commit-url': v.nullish(webAddress, null),
+    'commit-url': address,
     branch: words(255),
     identifier: words(255),
-    'clone-url': v.nullish(webAddress, null),
+    'clone-url': address,
     'sender-username': words(255),
   }),
   v.transform(

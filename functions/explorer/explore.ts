@@ -2,12 +2,12 @@ import { ApiError } from '../api/errors.ts';
 import type { Grants } from '../api/permissions/grants.ts';
 import type { Organization } from '../people/organizations/records.ts';
 import { getProjects } from '../projects/records.ts';
-import { getStateVersion, readSummary } from '../states/records.ts';
 import { eachName } from '../store/name-index.ts';
 import { type NameItem, namesOf } from '../workspaces/names.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { currentRuns, forgetFacts, inParallel, isCurrent, readFacts, refreshFacts } from './facts.ts';
 import type { Row } from './fields.ts';
+import { inStates } from './instances.ts';
 import { filterRows, type Query, sortRows } from './query.ts';
 import { type Explored, moduleRows, providerRows, resourceRow, versionRows, workspaceRow } from './rows.ts';
 
@@ -93,14 +93,13 @@ const resourceRows = async (explored: Explored[], query: Query): Promise<Row[]> 
       `The query needs the states of ${matching.length} workspaces; the maximum is ${maxStates}. Filter by ${Object.keys(ofWorkspace).join(', ')}.`,
     );
   }
-  const rows = await inParallel(matching, async (item) => {
-    const version = await getStateVersion(item.workspace.state?.id ?? '');
-    const instances = (version && (await readSummary(version)))?.instances ?? [];
-    return filterRows(
-      instances.map((instance) => resourceRow(item, instance)),
+  const stateIds = matching.map(({ workspace }) => workspace.state?.id ?? '');
+  const rows = await inStates(stateIds, (instances, i) =>
+    filterRows(
+      instances.map((instance) => resourceRow(matching[i] as Explored, instance)),
       query,
-    );
-  });
+    ),
+  );
   return rows.flat();
 };
 

@@ -12,6 +12,7 @@ import { presignGet, putObject } from '../store/bucket.ts';
 import { newId } from '../store/id.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { objects } from '../store/keys.ts';
+import { createLimited } from '../store/limited.ts';
 import { csvOfRows } from './csv.ts';
 import { rowDocument, viewDocument } from './document.ts';
 import { explore, find } from './explore.ts';
@@ -76,10 +77,14 @@ const csv = async ({ principal, subject }: Exploring, query: Query): Promise<Ans
 
 const create = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   const values = readNewView(request);
-  if ((await listViews(subject.organization)).length >= maxViews) {
-    throw unprocessable('/data', `${subject.organization} has ${maxViews} saved views, the maximum. Delete one first`);
-  }
-  const view = await createView({ ...values, organization: subject.organization, createdBy: principal.userId });
+  const { organization: home } = subject;
+  const limit = {
+    max: maxViews,
+    count: async () => (await listViews(home)).length,
+    full: () => unprocessable('/data', `${home} has ${maxViews} saved views, the maximum. Delete one first`),
+  };
+  const newView = { ...values, organization: home, createdBy: principal.userId };
+  const view = await createLimited(limit, () => createView(newView), deleteView);
   return withEtag(created(viewDocument(view)), view);
 };
 

@@ -1,17 +1,19 @@
 import { type Answer, accepted } from '../api/answer.ts';
 import { type ApiError, conflict } from '../api/errors.ts';
-import { cancelHidden, forceCancelHidden, hiddenAtOnce, isFull } from '../orchestration/hidden-runs.ts';
+import { cancelHidden, countHidden, forceCancelHidden, hiddenAtOnce } from '../orchestration/hidden-runs.ts';
 import type { Run } from '../run/run.ts';
+import type { Limit } from '../store/limited.ts';
 
 /** What routes of test runs and of query runs have in common. */
 
 const marks = { 'test runs': 'TESTING#', 'query runs': 'QUERYING#' } as const;
 
-/** 1 read. @throws {ApiError} 409 */
-export const checkRoom = async (organization: string, noun: keyof typeof marks): Promise<void> => {
-  if (!(await isFull(organization, marks[noun]))) return;
-  throw conflict(`${hiddenAtOnce} ${noun} of ${organization} are in progress, the maximum. Wait for one to end.`);
-};
+/** How many may be in progress at once: each has a runner. */
+export const limitOf = (organization: string, noun: keyof typeof marks): Limit => ({
+  max: hiddenAtOnce,
+  count: () => countHidden(organization, marks[noun]),
+  full: () => conflict(`${hiddenAtOnce} ${noun} of ${organization} are in progress, the maximum. Wait for one to end.`),
+});
 
 const refused = ({ status }: Run, name: string, verb: string): ApiError =>
   conflict(`${name} is ${status} and cannot be ${verb} now.`, 'transition not allowed');

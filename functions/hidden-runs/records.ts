@@ -1,5 +1,7 @@
 import { defaultOptions } from '../orchestration/create-run.ts';
-import { enqueue, pendingIn, type RunHome } from '../orchestration/new-run.ts';
+import { startExecution } from '../orchestration/execution.ts';
+import { beginHidden, endHidden } from '../orchestration/hidden-runs.ts';
+import { pendingIn, type RunHome } from '../orchestration/new-run.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { secondsIn } from '../run/limits.ts';
 import type { Run } from '../run/run.ts';
@@ -7,7 +9,8 @@ import { getRun } from '../runs/records.ts';
 import { checkIn } from '../store/due.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
-import { batchGet, create, put, queryAll } from '../store/table.ts';
+import { createLimited, type Limit } from '../store/limited.ts';
+import { batchGet, create, put, queryAll, remove } from '../store/table.ts';
 import { now } from '../store/time.ts';
 
 /** What test runs and query runs have in common: lists of runs leave them out (run/hidden.ts), and they only plan. */
@@ -37,13 +40,14 @@ interface Storing {
   freeze(id: string): Promise<string | undefined>;
   /** The key that it is listed by. */
   pointer(createdAt: string, id: string): Key;
+  limit: Limit;
 }
 
-/** Freezes the inputs of the run, and starts it. 1 read, 3 writes, 1 put when there are variables, 1 StartExecution. */
-export const createHiddenRun = async (
+/** Everything but its execution: until that starts, it can be taken back. */
+const prepare = async (
   home: RunHome,
   options: HiddenRunOptions,
-  { freeze, pointer }: Storing,
+  { freeze, pointer }: Pick<Storing, 'freeze' | 'pointer'>,
 ): Promise<Run> => {
   const id = newId('run');
   const createdAt = now();
@@ -68,7 +72,22 @@ export const createHiddenRun = async (
   const expiresAt = Math.floor(Date.parse(createdAt) / 1000) + keptSeconds;
   await put({ ...pointer(createdAt, id), runId: id, expiresAt });
   await create({ ...keys.run(id), ...run, expiresAt, ...checkIn(id, 60) });
-  await enqueue(run);
+  await beginHidden(run);
+  return run;
+};
+
+/**
+ * Freezes the inputs of the run, and starts it. 3 reads, 3 writes, 1 put when there are variables, 1 StartExecution.
+ * @throws what the limit says when there are too many
+ */
+export const createHiddenRun = async (home: RunHome, options: HiddenRunOptions, storing: Storing): Promise<Run> => {
+  const takeBack = async (run: Run) => {
+    await remove(keys.run(run.id));
+    await remove(storing.pointer(run.createdAt, run.id));
+    await endHidden(run);
+  };
+  const run = await createLimited(storing.limit, () => prepare(home, options, storing), takeBack);
+  await startExecution(run);
   return run;
 };
 

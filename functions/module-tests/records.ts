@@ -1,4 +1,5 @@
 import type { ConfigurationVersion } from '../configurations/records.ts';
+import { limitOf } from '../hidden-runs/answers.ts';
 import { createHiddenRun, getHiddenRun, listHiddenRuns } from '../hidden-runs/records.ts';
 import type { Module } from '../registry/modules/records.ts';
 import { freezeTestVariables } from '../runs/inputs.ts';
@@ -43,6 +44,7 @@ export const createTestRun = async (
     {
       freeze: (id) => freezeTestVariables(moduleId, id, variables),
       pointer: (createdAt, id) => keys.moduleTest(moduleId, createdAt, id),
+      limit: limitOf(organization, 'test runs'),
     },
   );
   return { ...run, test };

@@ -78,23 +78,28 @@ export const openToken = async (configuration: NotificationConfiguration): Promi
   configuration.sealedToken && open(configuration.sealedToken, contextOf(configuration));
 
 /**
- * 2 writes, 1 KMS request with a token. Undefined when what it belongs to was deleted.
+ * 2 writes, 1 KMS request with a token. Undefined when what it belongs to was deleted; 1 read when it is refused.
  * @param id created by the caller, who has told it to the destination
  */
 export const createNotification = async (
   owner: Pick<NotificationConfiguration, 'organization' | 'workspaceId' | 'projectId' | 'teamId'>,
   id: string,
   { token, ...settings }: NotificationValues,
-): Promise<NotificationConfiguration | undefined> => {
+): Promise<NotificationConfiguration | 'full' | undefined> => {
   const at = now();
   const configuration: NotificationConfiguration = { ...settings, ...owner, id, createdAt: at, updatedAt: at };
   if (token) configuration.sealedToken = await seal(token, contextOf(configuration));
   // The owner first: an id that leads nowhere is harmless, a configuration that no run looks for is not.
   const updated = await update(ownerKey(configuration), {
     add: { notifications: new Set([id]) },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+    condition:
+      'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(notifications) OR size(notifications) < :most)',
+    values: { ':most': maxNotifications },
   });
-  if (!updated) return undefined;
+  if (!updated) {
+    const current = await get<Owner & { deletedAt?: string }>(ownerKey(configuration));
+    return current && !current.deletedAt ? 'full' : undefined;
+  }
   await create({ ...keys.notification(id), ...configuration });
   return configuration;
 };

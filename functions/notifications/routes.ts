@@ -90,12 +90,9 @@ const created201 = async (
   place: Place,
 ): Promise<{ answer: Answer; isFirst: boolean }> => {
   const values = readNewNotification(request, triggersFor(place));
-  if ((owner.notifications?.size ?? 0) >= maxNotifications) {
-    throw unprocessable(
-      '/data',
-      `${owner.name} has ${maxNotifications} notification configurations, the maximum. Delete one first`,
-    );
-  }
+  const full = `${owner.name} has ${maxNotifications} notification configurations, the maximum. Delete one first`;
+  // Before anybody is called; the write decides.
+  if ((owner.notifications?.size ?? 0) >= maxNotifications) throw unprocessable('/data', full);
   await checkUsers(place.organization, values.userIds);
   const id = newId('nc');
   const isCalled = values.enabled && values.destinationType !== 'email';
@@ -104,6 +101,7 @@ const created201 = async (
     : undefined;
   if (verification) checkVerified(verification);
   const configuration = await createNotification(place, id, values);
+  if (configuration === 'full') throw unprocessable('/data', full);
   if (!configuration) throw notFound(`${owner.name} was deleted at the same time.`);
   if (values.destinationType === 'email') await askRecipients(configuration);
   const verified = verification ? await keepResponse(id, verification.response) : undefined;

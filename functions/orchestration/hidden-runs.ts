@@ -4,17 +4,21 @@ import { requestCancel } from '../runs/cancel.ts';
 import { getRun, updateRun } from '../runs/records.ts';
 import { dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
-import { query, remove } from '../store/table.ts';
+import { put, query, remove } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { deliver } from './execution.ts';
 
 /** Common to assessments, test runs and query runs (run/hidden.ts): limits and cancellation. */
 
 /** Marks an unfinished hidden run in its organization. */
-export const goingOn = ({ organization, id, test, query: asksForResources }: Run): Key => {
+const goingOn = ({ organization, id, test, query: asksForResources }: Run): Key => {
   if (test) return keys.testing(organization, id);
   return asksForResources ? keys.querying(organization, id) : keys.assessing(organization, id);
 };
+
+/** From now on it counts. May be repeated. 1 write. */
+export const beginHidden = async (run: Run): Promise<void> =>
+  void (await put({ ...goingOn(run), runId: run.id, workspaceId: run.workspaceId }));
 
 /** May be repeated. 1 write. */
 export const endHidden = async (run: Run): Promise<void> => void (await remove(goingOn(run)));
@@ -22,10 +26,10 @@ export const endHidden = async (run: Run): Promise<void> => void (await remove(g
 /** Maximum of concurrent test runs, and of query runs, in an organization. */
 export const hiddenAtOnce = 10;
 
-/** Whether the organization has reached the maximum. 1 read. */
-export const isFull = async (organization: string, kind: 'TESTING#' | 'QUERYING#'): Promise<boolean> => {
+/** How many are in progress, at most one more than the maximum. 1 read. */
+export const countHidden = async (organization: string, kind: 'TESTING#' | 'QUERYING#'): Promise<number> => {
   const { pk } = keys.organization(organization);
-  return (await query({ pk, prefix: kind, limit: hiddenAtOnce })).length >= hiddenAtOnce;
+  return (await query({ pk, prefix: kind, limit: hiddenAtOnce + 1 })).length;
 };
 
 /**

@@ -12,7 +12,7 @@ import { now } from '../store/time.ts';
 import { isNotified } from '../workspaces/project-notifies.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { startExecution } from './execution.ts';
-import { goingOn } from './hidden-runs.ts';
+import { beginHidden } from './hidden-runs.ts';
 import { yieldToRun } from './yield-to-run.ts';
 
 export interface NewRun extends RunOptions {
@@ -142,7 +142,7 @@ const agentPoolOf = async ({ executionMode, agentPoolId }: RunHome): Promise<Run
 /** Everything after the run item; each step may be repeated. */
 export const enqueue = async (run: Run): Promise<void> => {
   if (isHidden(run)) {
-    await put({ ...goingOn(run), runId: run.id, workspaceId: run.workspaceId });
+    await beginHidden(run);
     return startExecution(run);
   }
   const pointer = { runId: run.id, workspaceId: run.workspaceId, operation: operationOf(run), source: run.source };

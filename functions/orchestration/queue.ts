@@ -35,7 +35,7 @@ export const startNext = async (workspaceId: string): Promise<void> => {
     if (!first) return;
     const { runId, sk } = first;
     if (!(await lockFor(workspaceId, runId))) {
-      if (await mayTryAgain(workspaceId)) continue;
+      if (await hasBecomeFree(workspaceId)) continue;
       return;
     }
     const run = await updateRun(runId, { set: { current: true } });
@@ -53,21 +53,29 @@ export const startNext = async (workspaceId: string): Promise<void> => {
  * when it ends. 2 reads then, and 1 write if it thought that nobody waits.
  */
 export const startIfFree = async (workspaceId: string): Promise<void> => {
-  if (!(await isUnderWay(workspaceId))) await startNext(workspaceId);
+  if ((await holderOf(workspaceId)).is !== 'busy') await startNext(workspaceId);
 };
 
 /**
- * False also for a current run that has ended, or whose execution may wait to be resumed: its caller may have stopped before
- * it did that.
+ * Who keeps the workspace from the next run: `nobody` (any more); `over`: a run that has ended, whose finisher may have stopped before it
+ * gave the lock back; `waits`: a run that may wait to be resumed, by a caller that may have stopped before it did that;
+ * `busy`: a person, or a run under way, which starts the next one. A run that thought that nobody waits is told.
  */
-const isUnderWay = async (workspaceId: string): Promise<boolean> => {
-  const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
-  if (!lock) return false;
-  if (lock.kind !== 'run') return true;
-  if (lock.alone && !(await tellHolder(workspaceId, lock.runId))) return false;
-  const holder = await getRun(lock.runId);
-  if (!holder?.current || isFinal(holder.status)) return false;
-  return holder.wait?.state !== 'Pending' && holder.wait?.state !== 'Confirmed';
+type Holder = { is: 'nobody' | 'waits' | 'busy' } | { is: 'over'; run: Run };
+
+/** 2 reads, and 1 write when the run thought that nobody waits. */
+const holderOf = async (workspaceId: string): Promise<Holder> => {
+  const workspace = await get<Workspace>(keys.workspace(workspaceId));
+  // Nothing is started in one that is gone.
+  if (!workspace) return { is: 'busy' };
+  const { lock } = workspace;
+  if (!lock) return { is: 'nobody' };
+  if (lock.kind !== 'run') return { is: 'busy' };
+  if (lock.alone && !(await tellHolder(workspaceId, lock.runId))) return { is: 'nobody' };
+  const run = await getRun(lock.runId);
+  if (run && isFinal(run.status)) return { is: 'over', run };
+  const isResumed = run?.current && run.wait?.state !== 'Pending' && run.wait?.state !== 'Confirmed';
+  return { is: isResumed ? 'busy' : 'waits' };
 };
 
 const lockFor = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
@@ -140,18 +148,13 @@ const unsavedOf = (run: Run | undefined): UnsavedState | undefined => {
 };
 
 /**
- * Whether the workspace has become free: it was released meanwhile, or its lock was taken by an interrupted caller for a run
- * that has left the queue. Otherwise its holder knows that another run waits.
+ * Whether another try to lock the workspace may succeed: it was released meanwhile, or is now, because its lock was taken by an interrupted
+ * caller for a run that has left the queue.
  */
-const mayTryAgain = async (workspaceId: string): Promise<boolean> => {
-  const workspace = await get<Workspace>(keys.workspace(workspaceId));
-  if (!workspace) return false;
-  const { lock } = workspace;
-  if (!lock) return true;
-  if (lock.kind !== 'run') return false;
-  if (lock.alone && !(await tellHolder(workspaceId, lock.runId))) return true;
-  const run = await getRun(lock.runId);
-  return !!run && isFinal(run.status) && (await giveBack(workspaceId, run.id, run)) !== undefined;
+const hasBecomeFree = async (workspaceId: string): Promise<boolean> => {
+  const holder = await holderOf(workspaceId);
+  if (holder.is !== 'over') return holder.is === 'nobody';
+  return (await giveBack(workspaceId, holder.run.id, holder.run)) !== undefined;
 };
 
 const tellHolder = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>

@@ -3,6 +3,7 @@ import { conflict, keyTaken, notFound, unprocessable } from '../api/errors.ts';
 import { versionGuard, withEtag } from '../api/guard.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
+import { createLimited } from '../store/limited.ts';
 import {
   createVariable,
   deleteVariable,
@@ -62,10 +63,12 @@ const maxParameters = 100;
 
 const createParameter = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
   const values = readNewParameter(request);
-  if ((await listVariables(subject.id)).length >= maxParameters) {
-    throw unprocessable('/data', `a policy set has at most ${maxParameters} parameters`);
-  }
-  const parameter = await createVariable(subject.id, values);
+  const limit = {
+    max: maxParameters,
+    count: async () => (await listVariables(subject.id)).length,
+    full: () => unprocessable('/data', `a policy set has at most ${maxParameters} parameters`),
+  };
+  const parameter = await createLimited(limit, () => createVariable(subject.id, values), deleteVariable);
   if (!parameter) throw keyTaken();
   return created(parameterDocument(parameter));
 };

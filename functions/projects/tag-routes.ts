@@ -6,7 +6,7 @@ import { type Context, type Route, route } from '../api/route.ts';
 import { readWhole } from '../api/validation.ts';
 import { project } from './finder.ts';
 import { getProject, type Project, updateProject } from './records.ts';
-import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from './tags.ts';
+import { bindingOf, checkTagCount, distinct, type Tag, tagBindingDocuments, tagBindingList } from './tags.ts';
 
 /** Tags of a project, which its workspaces have too. */
 
@@ -20,7 +20,9 @@ const write = async (
 ): Promise<Project> => {
   for (let project: Project | undefined = subject; project; project = await getProject(subject.id)) {
     const editor = { userId, edits: project.edits ?? 0 };
-    const updated = await updateProject(project, { tags: distinct(tagsOf(project)) }, editor);
+    const tags = distinct(tagsOf(project));
+    checkTagCount('project', tags, project.tags);
+    const updated = await updateProject(project, { tags }, editor);
     if (updated) return updated;
   }
   throw notFound('The project was deleted at the same time.');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
 import { tagKey, tagValue } from '../api/names.ts';
 import { typeOf } from '../api/validation.ts';
 
@@ -30,6 +31,17 @@ export const bindingOf = ({ attributes }: { attributes: { key: string; value: st
   key: attributes.key,
   value: attributes.value ?? '',
 });
+
+/**
+ * That a workspace or a project does not get more than it may have; one that has them already may get fewer.
+ * @throws {ApiError} 422
+ */
+export const checkTagCount = (what: 'workspace' | 'project', requested: Tag[], present: Tag[] = []): void => {
+  const count = distinct(requested).length;
+  if (count > maxTags && count > present.length) {
+    throw unprocessable('/data', `a ${what} has at most ${maxTags} tags; this would make ${count}`);
+  }
+};
 
 interface Tagged {
   id: string;

@@ -8,6 +8,7 @@ import { type InOrganization, organization } from '../people/organizations/finde
 import { projectDocuments } from '../projects/document.ts';
 import { project } from '../projects/finder.ts';
 import { getProjects, type Project } from '../projects/records.ts';
+import { createLimited } from '../store/limited.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
@@ -92,10 +93,13 @@ const page = async (context: Context<Subject>, sets: ProviderSet[]): Promise<Ans
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const values = await readNewProviderSet(request, subject.organization);
-  if ((await countProviderSets(subject.organization)) >= maxProviderSets) {
-    throw unprocessable('/data', `${subject.organization} has ${maxProviderSets} provider sets, the maximum`);
-  }
-  const set = await createProviderSet(subject.record, values);
+  const { organization: home, record } = subject;
+  const limit = {
+    max: maxProviderSets,
+    count: () => countProviderSets(home),
+    full: () => unprocessable('/data', `${home} has ${maxProviderSets} provider sets, the maximum`),
+  };
+  const set = await createLimited(limit, () => createProviderSet(record, values), deleteProviderSet);
   if (!set) throw nameTaken();
   return created((await shown(context, [set])).data[0] as Resource);
 };

@@ -6,6 +6,7 @@ import { bannerRoutes } from '../people/banners/routes.ts';
 import { projectRoutes } from '../projects/routes.ts';
 import { projectTagRoutes } from '../projects/tag-routes.ts';
 import { deleteProject } from '../removal/projects.ts';
+import { mayFollow } from '../version-control/vcs-repo.ts';
 import { inheritFromProject } from '../workspaces/execution-modes.ts';
 import { inheritAutoDestroy } from '../workspaces/inherited-auto-destroy.ts';
 import { hasWorkspacesIn } from '../workspaces/lists.ts';
@@ -23,6 +24,6 @@ export const allOrganizationRoutes: Route[] = versioned([
     hasWorkspaces: hasWorkspacesIn,
     deleteProject,
   }),
-  ...workspaceMoveRoutes,
+  ...workspaceMoveRoutes(mayFollow),
   ...projectTagRoutes,
 ]);

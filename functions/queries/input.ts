@@ -17,7 +17,8 @@ const otherFields: OtherFields = {
 };
 
 const attributes = {
-  source: setting(text(50)),
+  // What HCP's clients send; without it the request says.
+  source: setting(v.picklist(['tfe-api', 'tfe-ui', 'terraform', 'terraform+cloud'])),
   'terraform-version': setting(text(50)),
   'generate-config-out': setting(v.boolean()),
   variables: setting(runVariables),
@@ -54,7 +55,7 @@ export interface NewQuery extends Pick<Run, 'variables' | 'terraformVersion' | '
 /** @throws {ApiError} 400 or 422 */
 export const readNewQuery = async (request: ApiRequest, workspace: Workspace): Promise<NewQuery> => {
   const input = readData(request, attributes, relationships, otherFields);
-  const { 'terraform-version': chosen, variables, 'generate-config-out': generates } = input.attributes;
+  const { source, 'terraform-version': chosen, variables, 'generate-config-out': generates } = input.attributes;
   checkUnmanaged(workspace, 'start a run');
   if (workspace.executionMode === 'local') {
     throw unprocessable(
@@ -76,6 +77,6 @@ export const readNewQuery = async (request: ApiRequest, workspace: Workspace): P
     terraformVersion,
     variables: variables ?? [],
     generatesConfiguration: generates ?? true,
-    source: sourceOf(request),
+    source: source ?? sourceOf(request),
   };
 };

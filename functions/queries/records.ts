@@ -1,3 +1,4 @@
+import { limitOf } from '../hidden-runs/answers.ts';
 import { createHiddenRun, getHiddenRun, listHiddenRuns } from '../hidden-runs/records.ts';
 import { freezeVariables } from '../runs/inputs.ts';
 import { keys } from '../store/keys.ts';
@@ -29,6 +30,7 @@ export const createQueryRun = async (
     {
       freeze: (id) => freezeVariables(workspace, id, variables),
       pointer: (createdAt, id) => keys.query(workspace.id, createdAt, id),
+      limit: limitOf(workspace.organization, 'query runs'),
     },
   );
   return { ...run, query };

@@ -7,7 +7,7 @@ import { type Context, type Finder, type Route, route, type Subject } from '../a
 import { requiredIn } from '../api/validation.ts';
 import { configurationVersionDocument } from '../configurations/document.ts';
 import { getConfigurationVersion } from '../configurations/records.ts';
-import { cancelHiddenRun, checkRoom, forceCancelHiddenRun } from '../hidden-runs/answers.ts';
+import { cancelHiddenRun, forceCancelHiddenRun } from '../hidden-runs/answers.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
 import { getUser } from '../people/accounts/users.ts';
 import { linkToArtifact } from '../runs/plan-links.ts';
@@ -63,7 +63,6 @@ const included = async ({ request }: Context<Subject>, runs: QueryRun[]): Promis
 
 const create = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
   const input = await readNewQuery(request, subject);
-  await checkRoom(subject.organization, 'query runs');
   return created(queryRunDocument(await createQueryRun(subject, input, principal.userId), request.baseUrl));
 };
 

@@ -3,6 +3,7 @@ import { keyTaken, notFound, unprocessable } from '../api/errors.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { createLimited } from '../store/limited.ts';
 import { reservedTagKeyDocument } from './document.ts';
 import { reservedTagKey } from './finder.ts';
 import { readNewReservedTagKey, readReservedTagKeyChange } from './input.ts';
@@ -17,10 +18,10 @@ import {
 
 const create = async ({ request, subject: { organization: name } }: Context<InOrganization>): Promise<Answer> => {
   const values = readNewReservedTagKey(request);
-  if ((await listReservedTagKeys(name)).length >= maxReservedTagKeys) {
-    throw unprocessable('/data', `${name} has ${maxReservedTagKeys} reserved tag keys, the maximum. Delete one first`);
-  }
-  const reservedKey = await createReservedTagKey(name, values);
+  const full = () =>
+    unprocessable('/data', `${name} has ${maxReservedTagKeys} reserved tag keys, the maximum. Delete one first`);
+  const limit = { max: maxReservedTagKeys, count: async () => (await listReservedTagKeys(name)).length, full };
+  const reservedKey = await createLimited(limit, () => createReservedTagKey(name, values), deleteReservedTagKey);
   if (!reservedKey) throw keyTaken();
   return created(reservedTagKeyDocument(reservedKey));
 };

@@ -1,25 +1,14 @@
 import * as v from 'valibot';
 import type { ApiRequest } from '../api/request.ts';
 import { check, text } from '../api/validation.ts';
+import { optionalWebAddress } from '../api/web-address.ts';
 import { reportedStatuses, tagLevels } from '../run/task-stages.ts';
 import { maxOutcomes, type NewOutcome } from './outcomes.ts';
 import { maxMessage } from './results.ts';
 
 /** Input of a run task's result. */
 
-/** Becomes a link on the page, where anything but these could be a script. */
-const link = v.pipe(
-  text(500),
-  v.check((url) => {
-    const protocol = URL.canParse(url) ? new URL(url).protocol : '';
-    return protocol === 'https:' || protocol === 'http:';
-  }, 'must be an http or https URL'),
-);
-
-/** An empty string is none: the vendor's clients send one. */
-const optionalLink = v.nullish(
-  v.union([v.literal(''), link], (issue) => issue.issues?.at(-1)?.message ?? 'is not a valid URL'),
-);
+const optionalLink = optionalWebAddress(500);
 
 const tag = v.object({
   label: text(255),

@@ -67,9 +67,6 @@ export const countTasks = async (organization: string): Promise<number> =>
 const globalTaskIds = async (organization: string): Promise<string[]> =>
   (await queryTogether<Pointer>(keys.organization(organization).pk, 'GLOBALTASK#')).map(({ taskId }) => taskId);
 
-export const countGlobalTasks = async (organization: string): Promise<number> =>
-  (await globalTaskIds(organization)).length;
-
 /** Those that every workspace of the organization has. 1 query when there are none. */
 export const listGlobalTasks = async (organization: string): Promise<Task[]> =>
   (await getTasks(await globalTaskIds(organization))).filter((task) => task.global.enabled);
@@ -84,7 +81,24 @@ const names: UniqueNames<Task> = {
   attribute: 'taskId',
 };
 
-/** Undefined when the organization has a task of that name. 2 writes, 3 for a global one; 1 KMS request with a key. */
+export class TooManyGlobalError extends Error {}
+
+/**
+ * Enters it among the global ones, first: a pointer that leads nowhere is harmless, a global task that no run finds is not.
+ * False when they are too many by then, those of requests at the same moment counted; it is none of them then. 1 write, 1 read.
+ */
+const makeGlobal = async ({ organization, id }: Task): Promise<boolean> => {
+  const pointer = keys.globalTask(organization, id);
+  await put({ ...pointer, taskId: id });
+  if ((await globalTaskIds(organization)).length <= maxGlobalTasks) return true;
+  await remove(pointer);
+  return false;
+};
+
+/**
+ * Undefined when the organization has a task of that name. 2 writes; 1 more and 1 read for a global one; 1 KMS request with
+ * a key. @throws {TooManyGlobalError}
+ */
 export const createTask = async (
   organization: string,
   { hmacKey, ...settings }: TaskValues,
@@ -93,32 +107,33 @@ export const createTask = async (
   const task: Task = { ...settings, id: newId('task'), organization, createdAt: at, updatedAt: at };
   return createNamed(names, task, async () => {
     if (hmacKey) task.sealedKey = await seal(hmacKey, contextOf(task));
-    // The pointer first: one that leads nowhere is harmless, a global task that no run finds is not.
-    if (task.global.enabled) await put({ ...keys.globalTask(organization, task.id), taskId: task.id });
+    if (task.global.enabled && !(await makeGlobal(task))) throw new TooManyGlobalError();
     await create({ ...keys.task(task.id), ...task });
     return task;
   });
 };
 
-/** Undefined when the name is taken, or the task gone. */
+/** Undefined when the name is taken, or the task gone. @throws {TooManyGlobalError} */
 export const updateTask = async (
   task: Task,
   { hmacKey, ...change }: Partial<TaskValues>,
   editor: Editor,
 ): Promise<Task | undefined> => {
   const next: Task = { ...task, ...change };
+  let isFull = false;
   const updated = await rename(names, task, next, async () => {
-    const pointer = keys.globalTask(task.organization, task.id);
-    if (next.global.enabled) await put({ ...pointer, taskId: task.id });
+    isFull = next.global.enabled && !task.global.enabled && !(await makeGlobal(task));
+    if (isFull) return undefined;
     const edit: Change = {
       set: { ...change, updatedAt: now(), ...(hmacKey ? { sealedKey: await seal(hmacKey, contextOf(task)) } : {}) },
       remove: hmacKey === null ? ['sealedKey'] : [],
       condition: 'attribute_exists(pk)',
     };
     const written = await update<Task>(keys.task(task.id), asEdit(edit, editor));
-    if (written && !written.global.enabled) await remove(pointer);
+    if (written && !written.global.enabled) await remove(keys.globalTask(task.organization, task.id));
     return written;
   });
+  if (isFull) throw new TooManyGlobalError();
   return updated === 'name taken' ? undefined : updated;
 };
 

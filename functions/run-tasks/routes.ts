@@ -6,6 +6,7 @@ import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { flag } from '../api/query-parameters.ts';
 import { type Call, type Context, type Route, route, type Subject, userRoute } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { createLimited } from '../store/limited.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
@@ -13,7 +14,6 @@ import { taskDocument, workspaceTaskDocument } from './document.ts';
 import { task } from './finder.ts';
 import { readNewTask, readNewWorkspaceTask, readTaskChange, readWorkspaceTaskChange } from './input.ts';
 import {
-  countGlobalTasks,
   countTasks,
   createTask,
   deleteTask,
@@ -23,6 +23,7 @@ import {
   maxGlobalTasks,
   maxTasks,
   type Task,
+  TooManyGlobalError,
   updateTask,
 } from './records.ts';
 import {
@@ -70,23 +71,31 @@ const single = async (context: Context<Subject>, record: Task): Promise<Answer> 
   return withEtag(ok(data[0] as Resource, included), record);
 };
 
-const checkGlobal = async (name: string, global: Task['global'] | undefined): Promise<void> => {
-  if (!global?.enabled || (await countGlobalTasks(name)) < maxGlobalTasks) return;
-  const pointer = '/data/attributes/global-configuration';
-  throw unprocessable(
-    pointer,
-    `global-configuration: ${name} has ${maxGlobalTasks} global run tasks, the maximum. Make one of them not global first`,
-  );
+/** @throws {ApiError} 422 when global run tasks are too many */
+const checkingGlobal = async <T>(name: string, write: () => Promise<T>): Promise<T> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof TooManyGlobalError)) throw error;
+    throw unprocessable(
+      '/data/attributes/global-configuration',
+      `global-configuration: ${name} has ${maxGlobalTasks} global run tasks, the maximum. Make one of them not global first`,
+    );
+  }
 };
 
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const name = context.subject.organization;
-  if ((await countTasks(name)) >= maxTasks) {
-    throw unprocessable('/data', `${name} has ${maxTasks} run tasks, the maximum. Delete one first`);
-  }
-  const settings = await readNewTask(context.request, name);
-  await checkGlobal(name, settings.global);
-  const task = await createTask(name, settings);
+  const limit = {
+    max: maxTasks,
+    count: () => countTasks(name),
+    full: () => unprocessable('/data', `${name} has ${maxTasks} run tasks, the maximum. Delete one first`),
+  };
+  const make = async () => {
+    const settings = await readNewTask(context.request, name);
+    return checkingGlobal(name, () => createTask(name, settings));
+  };
+  const task = await createLimited(limit, make, deleteTask);
   if (!task) throw nameTaken();
   return created(taskDocument(task, []));
 };
@@ -102,8 +111,7 @@ const update = async (context: Context<Task>): Promise<Answer> => {
   const { request, subject } = context;
   const editor = await editorOf(context, subject, 'run task');
   const change = await readTaskChange(request, subject);
-  if (!subject.global.enabled) await checkGlobal(subject.organization, change.global);
-  const updated = await updateTask(subject, change, editor);
+  const updated = await checkingGlobal(subject.organization, () => updateTask(subject, change, editor));
   if (!updated) {
     const current = await getTask(subject.id);
     if (!current) throw notFound('The run task was deleted at the same time.');
@@ -147,10 +155,13 @@ const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer>
   if (task?.organization !== subject.organization) {
     throw unprocessable(taskPointer, `task: run task ${taskId} not found in ${subject.organization}`);
   }
-  if ((await listWorkspaceTasks(subject.id)).length >= maxWorkspaceTasks) {
-    throw unprocessable('/data', `a workspace can have at most ${maxWorkspaceTasks} run tasks; remove one first`);
-  }
-  const attachment = await createWorkspaceTask(subject.id, taskId, settings);
+  const limit = {
+    max: maxWorkspaceTasks,
+    count: async () => (await listWorkspaceTasks(subject.id)).length,
+    full: () => unprocessable('/data', `a workspace can have at most ${maxWorkspaceTasks} run tasks; remove one first`),
+  };
+  const make = () => createWorkspaceTask(subject.id, taskId, settings);
+  const attachment = await createLimited(limit, make, deleteWorkspaceTask);
   if (!attachment) throw unprocessable(taskPointer, `task: ${subject.name} already has run task ${task.name}`);
   return created(workspaceTaskDocument(attachment));
 };

@@ -33,13 +33,24 @@ interface Pointer extends Key {
 
 export const getRunTrigger = (id: string): Promise<RunTrigger | undefined> => get<RunTrigger>(keys.runTrigger(id));
 
+const pointersOf = (workspaceId: string, direction: Direction): Promise<Pointer[]> =>
+  queryAll<Pointer>({ pk: keys.workspace(workspaceId).pk, prefix: prefixes[direction] });
+
+const triggersOf = (pointers: Pointer[]): Promise<RunTrigger[]> =>
+  batchGet<RunTrigger & Key>(pointers.map(({ runTriggerId }) => keys.runTrigger(runTriggerId)));
+
 /** Those that queue runs in the workspace, or that its applies set off. 2 requests. */
-export const listRunTriggers = async (workspaceId: string, direction: Direction): Promise<RunTrigger[]> => {
-  const { pk } = keys.workspace(workspaceId);
-  const pointers = await queryAll<Pointer>({ pk, prefix: prefixes[direction] });
-  return batchGet<RunTrigger & Key>(
-    pointers.slice(0, maxTargets).map(({ runTriggerId }) => keys.runTrigger(runTriggerId)),
-  );
+export const listRunTriggers = async (workspaceId: string, direction: Direction): Promise<RunTrigger[]> =>
+  triggersOf((await pointersOf(workspaceId, direction)).slice(0, maxTargets));
+
+const count = async (workspaceId: string, direction: Direction): Promise<number> =>
+  (await triggersOf(await pointersOf(workspaceId, direction))).length;
+
+/** Counted after the write, because requests at the same moment have counted none of each other. 4 requests. */
+const excess = async ({ workspaceId, sourceableId }: RunTrigger): Promise<Refusal | undefined> => {
+  const [sources, targets] = await Promise.all([count(workspaceId, 'inbound'), count(sourceableId, 'outbound')]);
+  if (sources > maxSources) return 'too many sources';
+  return targets > maxTargets ? 'too many targets' : undefined;
 };
 
 /** Whether applies of the workspace may set something off. 1 read. */
@@ -90,7 +101,10 @@ export const createRunTrigger = async (
   if (!(await create(claim)) && !(await takeOver(claim))) return 'exists';
   await put({ ...keys.runTriggerOut(sourceableId, workspaceId), runTriggerId: trigger.id });
   await create({ ...keys.runTrigger(trigger.id), ...trigger });
-  return trigger;
+  const refusal = await excess(trigger);
+  if (!refusal) return trigger;
+  await deleteRunTrigger(trigger);
+  return refusal;
 };
 
 /** The claim of a creator that died before its trigger was there. */

@@ -4,6 +4,7 @@ import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { createLimited } from '../store/limited.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
 import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
@@ -26,10 +27,13 @@ import {
 
 const create = async ({ request, subject: { organization: name } }: Context<InOrganization>): Promise<Answer> => {
   const values = readNewSshKey(request);
-  if ((await countSshKeys(name)) >= maxSshKeys) {
-    throw unprocessable('/data', `${name} has ${maxSshKeys} SSH keys, the maximum. Delete one first`);
-  }
-  return created(sshKeyDocument(await createSshKey(name, values.name, values.value)));
+  const limit = {
+    max: maxSshKeys,
+    count: () => countSshKeys(name),
+    full: () => unprocessable('/data', `${name} has ${maxSshKeys} SSH keys, the maximum. Delete one first`),
+  };
+  const sshKey = await createLimited(limit, () => createSshKey(name, values.name, values.value), deleteSshKey);
+  return created(sshKeyDocument(sshKey));
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {

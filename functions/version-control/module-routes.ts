@@ -10,15 +10,15 @@ import { moduleDocument } from '../registry/modules/document.ts';
 import { noCodeSetting, testConfig } from '../registry/modules/input.ts';
 import {
   connectModule,
-  countModules,
   createModule,
   type Module,
-  maxModules,
   type NoCodeProvisioning,
   setTests,
 } from '../registry/modules/records.ts';
 import { deleteModule } from '../registry/modules/removal.ts';
+import { limitOfModules } from '../registry/modules/routes.ts';
 import { moduleName, providerName } from '../registry/names.ts';
+import { createLimited } from '../store/limited.ts';
 import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
 import { getToken } from './connections.ts';
 import { keepDelivery } from './deliveries.ts';
@@ -77,9 +77,6 @@ const creating =
     const connection = connectionIn(repo);
     if ((repo['organization-name'] || of) !== of) throw refused('organization-name', `is not ${of}`);
     const { name, provider } = addressFrom(repo.identifier, given);
-    if ((await countModules(of)) >= maxModules) {
-      throw unprocessable('/data', `${of} has ${maxModules} modules, the maximum. Delete one first`);
-    }
     await checkOrganizationScoped(connection, of);
     // The default that clients expect of modules.
     const ingressSubmodules = repo['ingress-submodules'] ?? true;
@@ -90,7 +87,8 @@ const creating =
       ingressSubmodules,
       tagsRegex: null,
     });
-    const module = await createModule({ organization: of, registry: 'private', namespace: of, name, provider });
+    const address = { organization: of, registry: 'private', namespace: of, name, provider } as const;
+    const module = await createLimited(limitOfModules(of), () => createModule(address), deleteModule);
     if (!module) throw unprocessable(at, `${name}/${provider} has already been taken`);
     try {
       const followed = await followChoice(choice, module.id);

@@ -8,21 +8,31 @@ import { eachProject } from '../projects/records.ts';
 import { isBranch, isIdentifier } from '../workspaces/vcs-repo-input.ts';
 import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
-import { getToken, type OauthToken } from './connections.ts';
+import { getClient, getToken, type OauthClient, type OauthToken, serves } from './connections.ts';
 import { oauthToken } from './finder.ts';
 import { getInstallation, isInstallation } from './github-app/installations.ts';
 
 /** Repositories that a connection reaches, to choose one from (HCP API: OAuth tokens, authorized repositories). */
 
-/** A caller who may connect a workspace somewhere may list repositories. @throws {ApiError} 403 */
-export const checkConnects = async ({ principal, granted, subject }: Context<Subject>): Promise<void> => {
-  if (granted.has('connection:write') || granted.has('workspace:create') || granted.has('policy:write')) return;
-  for await (const projects of eachProject(subject.organization)) {
+/**
+ * A caller who may connect something by the connection may list its repositories.
+ * @param client may be for some projects only; absent for an installation, which is for all
+ * @throws {ApiError} 403
+ */
+export const checkConnects = async (
+  { principal, granted, subject }: Context<Subject>,
+  client?: OauthClient,
+): Promise<void> => {
+  if (granted.has('connection:write') || granted.has('workspace:create')) return;
+  // Policy sets are of no project.
+  if (granted.has('policy:write') && (client?.organizationScoped ?? true)) return;
+  for await (const all of eachProject(subject.organization)) {
+    const projects = client ? all.filter(({ id }) => serves(client, id)) : all;
     const on = await principal.onProjects(subject.organization, projects);
     if (projects.some(({ id }) => on(id).has('workspace:update') || on(id).has('workspace:create'))) return;
   }
   throw forbidden(
-    'Listing the repositories of a connection requires the permission connection:write, or workspace:update in a project.',
+    'Listing the repositories of a connection requires the permission connection:write, or workspace:update in a project that may use it.',
   );
 };
 
@@ -45,7 +55,7 @@ const whileAsking = async <T>(
 };
 
 const authorized = async (context: Context<OauthToken>): Promise<Answer> => {
-  await checkConnects(context);
+  await checkConnects(context, await getClient(context.subject.clientId));
   const { page } = pageOf(context.request);
   const { items, next } = await whileAsking(context.subject.id, ({ forge, call }) => forge.repositories(call, page));
   const data = items.map(({ identifier, defaultBranch }) => ({
@@ -56,21 +66,21 @@ const authorized = async (context: Context<OauthToken>): Promise<Answer> => {
   return json(200, { data, meta: { 'next-page': next } });
 };
 
-/** A token of this organization. @throws {ApiError} */
-const named = async ({
-  request,
-  subject,
-}: Context<InOrganization>): Promise<{ tokenId: string; identifier: string }> => {
+/** A token of this organization that the caller may use. @throws {ApiError} */
+const named = async (context: Context<InOrganization>): Promise<{ tokenId: string; identifier: string }> => {
+  const { request, subject } = context;
   const tokenId = request.query.get('oauth_token_id') ?? '';
   const identifier = request.query.get('identifier') ?? '';
   if (!isIdentifier(identifier)) throw badRequest('identifier must be like owner/name.', 'identifier');
   const found = await (isInstallation(tokenId) ? getInstallation : getToken)(tokenId.slice(0, 100));
-  if (found?.organization !== subject.organization) throw notFound('OAuth token not found.');
+  const client = found && 'clientId' in found ? await getClient(found.clientId) : undefined;
+  const isHere = found?.organization === subject.organization && (client || isInstallation(tokenId));
+  await checkConnects(context, isHere ? client : undefined);
+  if (!isHere) throw notFound('OAuth token not found.');
   return { tokenId, identifier };
 };
 
 const repository = async (context: Context<InOrganization>): Promise<Answer> => {
-  await checkConnects(context);
   const { tokenId, identifier } = await named(context);
   const found = await whileAsking(tokenId, ({ forge, call }) => forge.repository(call, identifier), identifier);
   const attributes = {
@@ -83,7 +93,6 @@ const repository = async (context: Context<InOrganization>): Promise<Answer> => 
 };
 
 const branches = async (context: Context<InOrganization>): Promise<Answer> => {
-  await checkConnects(context);
   const { tokenId, identifier } = await named(context);
   const names = await whileAsking(tokenId, ({ forge, call }) => forge.branches(call, identifier), identifier);
   return json(200, { data: names.map((name) => ({ id: name, type: 'vcs-branches', attributes: { name } })) });
@@ -91,7 +100,6 @@ const branches = async (context: Context<InOrganization>): Promise<Answer> => {
 
 /** Only folders, to choose a working directory from. */
 const tree = async (context: Context<InOrganization>): Promise<Answer> => {
-  await checkConnects(context);
   const { tokenId, identifier } = await named(context);
   const branch = context.request.query.get('branch') ?? '';
   if (branch && !isBranch(branch)) throw badRequest('branch is not the name of a branch.', 'branch');

@@ -12,6 +12,7 @@ import { getOrganization } from '../people/organizations/records.ts';
 import { getPolicySets } from '../policies/set-records.ts';
 import { projectDocuments } from '../projects/document.ts';
 import { getProjects } from '../projects/records.ts';
+import { createLimited } from '../store/limited.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import {
   changeProjects,
@@ -67,13 +68,14 @@ const single = async (context: Context<OauthClient>, client: OauthClient): Promi
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const given = await readNewClient(request, subject.organization);
-  if ((await listClients(subject.organization)).length >= maxClients) {
-    throw unprocessable(
-      '/data',
-      `${subject.organization} has ${maxClients} OAuth clients, the maximum. Delete one first`,
-    );
-  }
-  const client = await withPool(() => createClient(subject.organization, given.settings, given.issued), poolPointer);
+  const { organization: home } = subject;
+  const limit = {
+    max: maxClients,
+    count: async () => (await listClients(home)).length,
+    full: () => unprocessable('/data', `${home} has ${maxClients} OAuth clients, the maximum. Delete one first`),
+  };
+  const make = () => withPool(() => createClient(home, given.settings, given.issued), poolPointer);
+  const client = await createLimited(limit, make, endClient);
   const { data } = await documents(context, subject.organization, [client]);
   return created(data[0] as Resource);
 };

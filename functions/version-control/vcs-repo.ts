@@ -4,7 +4,7 @@ import type { ApiRequest } from '../api/request.ts';
 import type { Workspace, WorkspaceChange } from '../workspaces/records.ts';
 import { settleFileTriggers, vcsRepoIn } from '../workspaces/vcs-repo-input.ts';
 import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
-import { serves } from './connections.ts';
+import { getClient, getToken, serves } from './connections.ts';
 import { keepDelivery } from './deliveries.ts';
 import { followsOf } from './follows.ts';
 import { getRepository, unfollow } from './repositories.ts';
@@ -58,6 +58,13 @@ export const prepareVcsRepo = async (
   checkTags(wanted.tagsRegex);
   if (before && isSame(before, wanted)) return { kind: 'change', vcsRepo: { ...before, ...wanted }, before };
   return { kind: 'connect', ...(await chosen(wanted)) };
+};
+
+/** Whether a workspace stays connected in that project. 2 reads. */
+export const mayFollow = async ({ vcsRepo }: Workspace, projectId: string): Promise<boolean> => {
+  const token = vcsRepo?.oauthTokenId ? await getToken(vcsRepo.oauthTokenId) : undefined;
+  const client = token && (await getClient(token.clientId));
+  return !client || serves(client, projectId);
 };
 
 /** Writes the validated connection, and returns its part of the workspace's record. @throws {ApiError} 422 */

@@ -5,12 +5,13 @@ import { tagKey, workspaceName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Finder } from '../api/route.ts';
 import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/validation.ts';
+import { optionalWebAddress } from '../api/web-address.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
 import { executionIn } from '../projects/execution-modes.ts';
 import { inProjectOf, type NewInOrganization } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
 import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
-import { bindingOf, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
+import { bindingOf, checkTagCount, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
 import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
 import { engines } from '../run/engine.ts';
 import type { Execution } from '../run/execution-mode.ts';
@@ -90,7 +91,7 @@ const settings = {
   'project-remote-state': setting(v.boolean()),
   'assessments-enabled': setting(v.boolean()),
   'source-name': setting(text(250)),
-  'source-url': setting(text(1000)),
+  'source-url': optionalWebAddress(1000),
   'vcs-repo': v.nullish(vcsRepoInput),
   ...autoDestroyAttributes,
   'agent-pool-id': setting(text(100)),
@@ -209,6 +210,7 @@ export const checkOwnTags = async (
   requested: Tag[],
 ): Promise<void> => {
   if (requested.length === 0) return;
+  checkTagCount('workspace', requested, present);
   const inherited = (await getProject(projectId))?.tags;
   await checkOverrides(organization, { requested, present, inherited });
 };

@@ -29,8 +29,22 @@ const autoDestroyIn = (
     ? { autoDestroyActivityDuration: duration, inheritsAutoDestroy: true, autoDestroyStatus: null }
     : {};
 
+/** Whether the project may use what connects the workspace to its repository (version-control/vcs-repo.ts). */
+export type MayFollow = (workspace: Workspace, projectId: string) => Promise<boolean>;
+
+/** @throws {ApiError} 422 */
+const checkConnections = async (workspaces: Workspace[], { id, name }: Project, mayFollow: MayFollow) => {
+  for (const [i, workspace] of workspaces.entries()) {
+    if (workspace.projectId === id || !workspace.vcsRepo || (await mayFollow(workspace, id))) continue;
+    throw unprocessable(
+      `/data/${i}/id`,
+      `id: workspace ${workspace.name} follows its repository by an OAuth client that is not for project ${name}. Disconnect it first, or add the project to the client`,
+    );
+  }
+};
+
 /** Moves all of them or, when one is not there or must stay, none. */
-const move = async ({ request, subject, principal }: Context<Project>): Promise<Answer> => {
+const move = async ({ request, subject, principal }: Context<Project>, mayFollow: MayFollow): Promise<Answer> => {
   const ids = [...new Set(readWhole(request, moved).data.map(({ id }) => id))];
   const byId = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
   const granted = await principal.onWorkspaces(subject.organization, [...byId.values()]);
@@ -49,6 +63,7 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
     if (projectId !== subject.id)
       await checkOverrides(subject.organization, { requested: tags, inherited: subject.tags });
   }
+  await checkConnections(workspaces, subject, mayFollow);
   const changes = workspaces.map(
     (workspace): WorkspaceChange => ({
       projectId: subject.id,
@@ -68,6 +83,8 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
   return noContent();
 };
 
-export const workspaceMoveRoutes: Route[] = [
-  route('POST', '/projects/{project}/relationships/workspaces', 'workspace:move', project, move),
+export const workspaceMoveRoutes = (mayFollow: MayFollow): Route[] => [
+  route('POST', '/projects/{project}/relationships/workspaces', 'workspace:move', project, (context) =>
+    move(context, mayFollow),
+  ),
 ];

@@ -27,11 +27,20 @@ const remedies: Record<string, string> = {
   ENOTDIR: 'STEPFORM_DATA must be a folder.',
 };
 
-/** Why the platform cannot start, for what a person can mend; undefined for other errors, whose stack tells more. */
-export const reasonOf = (error: unknown): string | undefined => {
+/** The same of a table's database, by SQLite's codes (sqlite.org/rescode.html): FULL, READONLY, CANTOPEN. */
+const codesOfSqlite: Record<number, string> = { 13: 'ENOSPC', 8: 'EROFS', 14: 'EACCES' };
+
+/**
+ * Why the platform cannot start, for what a person can mend; undefined for other errors, whose stack tells more.
+ * @param dataDir said where the system's words do not
+ */
+export const reasonOf = (error: unknown, dataDir?: string): string | undefined => {
   if (error instanceof StartError) return error.message;
-  const { code = '', message, syscall } = error as NodeJS.ErrnoException;
-  return remedies[code] && syscall !== 'listen' ? `${message}. ${remedies[code]}` : undefined;
+  const { code = '', message, syscall, errcode = 0 } = error as NodeJS.ErrnoException & { errcode?: number };
+  const remedy = remedies[code] ?? remedies[codesOfSqlite[errcode & 0xff] ?? ''];
+  if (!remedy || syscall === 'listen') return undefined;
+  const said = dataDir && !message.includes(dataDir) ? `${message} (data folder ${dataDir})` : message;
+  return `${said}. ${remedy}`;
 };
 
 /** How to go on after damage to the data folder. */

@@ -1,6 +1,6 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { afterDamage, StartError } from './errors.ts';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { afterDamage, reasonOf, StartError } from './errors.ts';
 import { isAlive, type ProcessId, startOf } from './processes.ts';
 import { writePrivately } from './secrets.ts';
 
@@ -26,17 +26,43 @@ export interface Local {
 /** Without these, what is left would be unreadable, or an empty platform with the former token. */
 const lasting = ['dynamodb', 's3', 'kms.key'];
 
+/** With those above it. Node's own `recursive` never ends where the system answers that what is above is not there: below /proc. */
+const makeFolder = (path: string): void => {
+  const above = dirname(path);
+  if (above !== path && !existsSync(path)) {
+    makeFolder(above);
+    try {
+      mkdirSync(path, { mode: 0o700 });
+      return;
+    } catch (error) {
+      // Somebody else may have been faster.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  if (!statSync(path).isDirectory()) throw new StartError(`${path} is not a folder. STEPFORM_DATA must be a folder.`);
+};
+
+/** Nobody can write there, whatever the reason. */
+const unusable = (path: string, error: unknown): StartError => {
+  const reason = reasonOf(error) ?? `${(error as Error).message}. Set STEPFORM_DATA to a folder that can be written.`;
+  return new StartError(`the data folder ${path} cannot be used: ${reason}`);
+};
+
 /** The platform's data on disk, used by one platform at a time. */
 export class Folder {
   readonly path: string;
   readonly #lock: string;
 
-  /** @throws StartError when another platform runs on it */
+  /** @throws StartError when it cannot be made or written, or another platform runs on it */
   constructor(path: string) {
     this.path = resolve(path);
-    mkdirSync(this.path, { recursive: true, mode: 0o700 });
     this.#lock = this.at('lock');
-    this.#take();
+    try {
+      makeFolder(this.path);
+      this.#take();
+    } catch (error) {
+      throw error instanceof StartError ? error : unusable(this.path, error);
+    }
   }
 
   at(...parts: string[]): string {

@@ -117,7 +117,10 @@ const bootstrap = async (host: Host): Promise<string> => {
   const payload = JSON.stringify({ organization, email: 'owner@localhost', rotate: true });
   const { failure, payload: answer } = await host.lambda.invoke('BootstrapFunction', payload);
   if (failure)
-    throw new StartError(`the first organization could not be made: ${failure.errorType}: ${failure.errorMessage}`);
+    throw new StartError(
+      `the first organization could not be made in ${host.folder.path}: ${failure.errorType}: ${failure.errorMessage}. ` +
+        `Its logs folder may tell more. If the disk is full, free some space, or set STEPFORM_DATA to a folder on another disk`,
+    );
   const { secret } = JSON.parse(answer) as { secret: string };
   const body = new URLSearchParams({ grant_type: oneTimeGrant, secret });
   const exchanged = await fetch(`${host.local.url}/oauth/token`, { method: 'POST', body });

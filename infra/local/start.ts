@@ -124,10 +124,12 @@ const refuseArguments = (): void => {
   );
 };
 
+const dataDir = resolve(process.env.STEPFORM_DATA || '.stepform');
+
 try {
   refuseArguments();
   const options = {
-    dataDir: resolve(process.env.STEPFORM_DATA || '.stepform'),
+    dataDir,
     port: port('PORT'),
     httpsPort: port('HTTPS_PORT'),
     environmentsPort: port('ENVIRONMENTS_PORT'),
@@ -145,7 +147,7 @@ try {
   survive(platform);
   console.log(introduce(platform));
 } catch (error) {
-  const reason = error instanceof SettingsError ? error.message : reasonOf(error);
+  const reason = error instanceof SettingsError ? error.message : reasonOf(error, dataDir);
   console.error(reason ? `stepform cannot start: ${reason}` : error);
   process.exit(1);
 }

@@ -41,7 +41,10 @@ describe('an agent pool', () => {
     const names = async (query: string) =>
       (await api.get(`${pools}?${query}`)).body.data.map((one: typeof pool) => one.attributes.name);
     expect(await names('sort=-name')).toEqual((await names('sort=name')).reverse());
-    expect((await api.get(`${pools}?sort=color`)).status).toBe(400);
+    for (const sort of ['color', 'constructor', '__proto__', '-toString']) {
+      expect((await api.get(`${pools}?sort=${sort}`)).status).toBe(400);
+      expect((await api.get(`agent-pools/${pool.id}/agents?sort=${sort}`)).status).toBe(400);
+    }
     for (const { id } of [pool, other]) {
       expect((await api.call('DELETE', `agent-pools/${id}`)).status).toBe(204);
       expect((await api.get(`agent-pools/${id}`)).status).toBe(404);

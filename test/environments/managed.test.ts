@@ -96,6 +96,26 @@ describe('a user in a team of the project', () => {
   });
 });
 
+it('is stopped and deleted, not started, by an owner who may no longer plan runs', async () => {
+  const { joinTeam, leaveTeam } = await import('../../functions/people/accounts/memberships.ts');
+  const [owner, reader] = [
+    await world.members.withLevel('acme', 'plan'),
+    await world.members.withLevel('acme', 'read'),
+  ];
+  const own = await world.running(await world.addTemplate(), {}, { token: owner.token });
+  await joinTeam(reader.team, owner.id);
+  await leaveTeam(owner.team, owner.id);
+  const build = (transition: string) => world.build(own, transition, { token: owner.token });
+  expect(await build('start')).toMatchObject({
+    status: 403,
+    body: { message: 'Starting this workspace takes the permission to plan runs in its project.' },
+  });
+  for (const transition of ['stop', 'delete']) {
+    expect((await build(transition)).status).toBe(201);
+    await world.end(own);
+  }
+});
+
 describe('variables', () => {
   it('of sets that begin with CODER_ are ignored in builds', async () => {
     const set = (

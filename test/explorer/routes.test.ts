@@ -265,3 +265,30 @@ it('indexes nothing in an organization without queries', async () => {
   const { readFacts } = await import('../../functions/explorer/facts.ts');
   expect((await readFacts(organization)).size).toBe(0);
 });
+
+it('reads each state for the first page of resources only, and a new state at once', async () => {
+  const ids = [];
+  for (let i = 0; i < 5; i++) {
+    const { id } = await create(`w${i}`);
+    await write(id, 1, [resource('aws_vpc', `a${i}`, 2, provider('aws'))]);
+    ids.push(id);
+  }
+  const objectsOf = async (query: string) => {
+    const before = api.storage.calls.length;
+    const { body } = await ask(`type=resources&sort=address&page[size]=4&${query}`);
+    const addresses = body.data.map(({ attributes }: { attributes: { address: string } }) => attributes.address);
+    return { addresses, objects: api.storage.calls.slice(before).filter((call) => call.startsWith('s3 GET')).length };
+  };
+  const first = await objectsOf('page[number]=1');
+  expect(first.addresses).toEqual(['aws_vpc.a0', 'aws_vpc.a0', 'aws_vpc.a1', 'aws_vpc.a1']);
+  expect(first.objects).toBeGreaterThanOrEqual(5);
+  const second = await objectsOf('page[number]=2');
+  expect(second).toEqual({
+    addresses: ['aws_vpc.a2', 'aws_vpc.a2', 'aws_vpc.a3', 'aws_vpc.a3'],
+    objects: 0,
+  });
+  await write(ids[0] as string, 2, [resource('aws_vpc', 'new', 1, provider('aws'))]);
+  const afterwards = await objectsOf('filter[0][address][contains][0]=new');
+  expect(afterwards.addresses).toEqual(['aws_vpc.new']);
+  expect(afterwards.objects).toBeLessThanOrEqual(2);
+});

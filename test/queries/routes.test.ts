@@ -88,10 +88,21 @@ describe('a query run', () => {
     [{ engine: 'tofu' }, {}, '/data/relationships/workspace'],
     [{ 'execution-mode': 'local' }, {}, '/data/relationships/workspace'],
     [{}, { 'target-addrs': ['a.b'] }, '/data/attributes/target-addrs'],
+    [{}, { source: 'tfe-module' }, '/data/attributes/source'],
   ])('is rejected where queries are not supported: %j %j', async (workspace, attributes, pointer) => {
     const { id } = await help.ready(workspace);
     const { status, body } = await start(id, attributes);
     expect([status, body.errors[0].source.pointer]).toEqual([422, pointer]);
+  });
+
+  it('has the source that the client says, and without one that of the request', async () => {
+    const { id, version } = await help.ready();
+    const sources = [];
+    for (const source of ['terraform', null]) {
+      const { body } = await start(id, { source }, version);
+      sources.push(body.data.attributes.source);
+    }
+    expect(sources).toEqual(['terraform', 'tfe-api']);
   });
 
   it('requires permission to plan, and reading it permission to read runs', async () => {

@@ -145,6 +145,18 @@ describe('a module', () => {
     expect(body.modules[0].versions[0].deprecation).toEqual({ reason: 'old', link: 'https://example.test/' });
   });
 
+  it('is never deprecated with a link that could be a script', async () => {
+    const { name, path } = await newModule();
+    await publish(name, '1.0.0', await packFiles(files));
+    const deprecate = (link: string) =>
+      api.patch(`${path}/1.0.0`, { deprecation: { 'deprecated-status': 'Deprecated', reason: 'old', link } });
+    for (const link of ['javascript:alert(1)', ' java\nscript:alert(1)', 'data:text/html,x', 'nowhere']) {
+      const { status, body } = await deprecate(link);
+      expect([status, body.errors[0].source.pointer]).toEqual([422, '/data/attributes/deprecation/link']);
+    }
+    expect((await deprecate('')).status).toBe(200);
+  });
+
   it.each([
     [{ name: 'a b', provider: 'aws' }, 'name'],
     [{ name: 'a', provider: 'AWS' }, 'provider'],

@@ -177,6 +177,28 @@ it('serves only its projects when it is not organization-scoped', async () => {
   expect(await read()).toEqual([]);
 });
 
+it('keeps a workspace that follows by it from moving where it is not for', async () => {
+  const project = async (name: string) =>
+    (await api.post('organizations/acme/projects', { name })).body.data.id as string;
+  const [served, other] = [await project('served here'), await project('not served')];
+  const made = await make({ 'organization-scoped': false });
+  const named = (id: string) => ({ data: [{ type: 'projects', id }] });
+  await api.call('POST', `oauth-clients/${made.id}/relationships/projects`, { body: named(served) });
+  const { update } = await import('../../functions/store/table.ts');
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { id } = await api.workspace();
+  const vcsRepo = { identifier: 'acme/infra', oauthTokenId: tokenOf(made), clientId: made.id, repository: 'none' };
+  await update(keys.workspace(id), { set: { vcsRepo } });
+  const moveTo = (where: string) =>
+    api.call('POST', `projects/${where}/relationships/workspaces`, { body: { data: [{ type: 'workspaces', id }] } });
+  const refused = await moveTo(other);
+  expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/0/id']);
+  expect(refused.body.errors[0].detail).toContain('not for project not served');
+  expect((await moveTo(served)).status).toBe(204);
+  await api.call('POST', `oauth-clients/${made.id}/relationships/projects`, { body: named(other) });
+  expect((await moveTo(other)).status).toBe(204);
+});
+
 it('is deleted at once with its token', async () => {
   const made = await make();
   expect((await api.call('DELETE', `oauth-clients/${made.id}`)).status).toBe(204);
@@ -210,6 +232,34 @@ it('lets members without permission neither see repositories nor change anything
   const made = await make();
   expect((await api.get(`oauth-tokens/${tokenOf(made)}/authorized-repos`, { token })).status).toBeGreaterThan(400);
   expect((await api.call('DELETE', `oauth-clients/${made.id}`, { token })).status).toBeGreaterThan(400);
+});
+
+it('shows repositories only to those who could connect something by it, where it is for some projects', async () => {
+  forge.on('GET', '/user/repos', { body: [] });
+  forge.on('GET', '/repos/acme/infra', { body: { id: 1, full_name: 'acme/infra', default_branch: 'main' } });
+  const { withLevel, withFlags } = await memberHelpers();
+  // Of the default project.
+  const [maintainer, policies] = [await withLevel('acme', 'admin'), await withFlags('acme', 'manage-policies')];
+  const seen = async (client: Awaited<ReturnType<typeof make>>, { token }: { token: string }) => {
+    const id = tokenOf(client);
+    const query = `oauth_token_id=${id}&identifier=acme/infra`;
+    const paths = [`oauth-tokens/${id}/authorized-repos`, `organizations/acme/vcs/repo?${query}`];
+    const answers = await Promise.all(paths.map((path) => api.get(path, { token })));
+    return answers.map(({ status }) => status);
+  };
+  const everywhere = await make();
+  for (const caller of [maintainer, policies]) expect(await seen(everywhere, caller)).toEqual([200, 200]);
+  const elsewhere = await make({ 'organization-scoped': false });
+  for (const caller of [maintainer, policies]) expect(await seen(elsewhere, caller)).toEqual([403, 403]);
+  const home = (await api.get('organizations/acme')).body.data.relationships['default-project'].data.id;
+  const added = await api.call('POST', `oauth-clients/${elsewhere.id}/relationships/projects`, {
+    body: { data: [{ type: 'projects', id: home }] },
+  });
+  expect(added.status).toBe(204);
+  expect([await seen(elsewhere, maintainer), await seen(elsewhere, policies)]).toEqual([
+    [200, 200],
+    [403, 403],
+  ]);
 });
 
 it('is created without an organization in the path, for the one in the body', async () => {

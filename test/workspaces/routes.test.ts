@@ -104,6 +104,25 @@ describe('a workspace', () => {
     );
   });
 
+  it('has a source that people can be led to, never a script', async () => {
+    const make = (url: string | null) =>
+      api.post('organizations/acme/workspaces', { name: uniqueName('ws'), 'source-name': 'portal', 'source-url': url });
+    const { id, attributes } = (await make('https://portal.example.test/42')).body.data;
+    expect(attributes['source-url']).toBe('https://portal.example.test/42');
+    for (const url of [
+      'javascript:alert(1)',
+      ' JavaScript:alert(1)',
+      'java\nscript:alert(1)',
+      'data:text/html,x',
+      'x',
+    ]) {
+      for (const { status, body } of [await make(url), await api.patch(`workspaces/${id}`, { 'source-url': url })]) {
+        expect([status, body.errors[0].source.pointer]).toEqual([422, '/data/attributes/source-url']);
+      }
+    }
+    expect((await make(null)).status).toBe(201);
+  });
+
   it('includes organization, project and current run on request', async () => {
     const subject = await api.workspace();
     await api.configuration(subject.id);

@@ -44,6 +44,29 @@ describe('tags', () => {
     expect((await api.get(path)).body.data).toEqual([]);
   });
 
+  it.each([
+    ['workspace', 'POST', 'tag-bindings'],
+    ['workspace', 'POST', 'tags'],
+    ['project', 'POST', 'tag-bindings'],
+  ])('of a %s are 50 at most, also when they are added by and by (%s %s)', async (what, method, relation) => {
+    const { id } =
+      what === 'workspace'
+        ? await api.workspace()
+        : (await api.post('organizations/acme/projects', { name: uniqueName('tagged') })).body.data;
+    const path = `${what}s/${id}/relationships/${relation}`;
+    const some = (from: number, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${from + i}`, '']));
+    const body = (from: number, count: number) =>
+      relation === 'tags'
+        ? { data: Object.keys(some(from, count)).map((name) => ({ type: 'tags', attributes: { name } })) }
+        : data(some(from, count));
+    expect((await api.call(method, path, { body: body(0, 50) })).status).toBe(204);
+    expect((await api.call(method, path, { body: body(0, 50) })).status).toBe(204);
+    const { status, body: answer } = await api.call(method, path, { body: body(50, 1) });
+    expect([status, answer.errors[0].detail]).toEqual([422, `a ${what} has at most 50 tags; this would make 51`]);
+    expect((await api.get(`${what}s/${id}/tag-bindings`)).body.data).toHaveLength(50);
+  });
+
   it('can be listed, added and removed as plain tags, by name or by id', async () => {
     const { id } = await api.workspace();
     const path = `workspaces/${id}/relationships/tags`;

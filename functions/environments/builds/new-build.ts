@@ -110,6 +110,10 @@ export const postBuild = async (call: Call) => {
   checkBody(input);
   const word = transition === 'delete' ? 'delete' : 'update';
   if (!mayChange) throw await refuse(forbidden(`You do not have permission to ${word} this workspace.`));
+  // As an automatic start; who has lost that right can still stop and delete what they have.
+  if (transition === 'start' && !rights.create) {
+    throw await refuse(forbidden('Starting this workspace takes the permission to plan runs in its project.'));
+  }
   if ((input.state || input.orphan) && !rights.manage) {
     throw await refuse(forbidden('Only template managers may provide custom state'));
   }

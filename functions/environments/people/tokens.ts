@@ -1,6 +1,15 @@
 import * as v from 'valibot';
 import type { ApiRequest } from '../../api/request.ts';
-import { deleteToken, getTokenById, issueToken, listTokens, type Token } from '../../people/accounts/tokens.ts';
+import {
+  countTokens,
+  deleteToken,
+  getTokenById,
+  issueToken,
+  listTokens,
+  maxTokens,
+  type Token,
+} from '../../people/accounts/tokens.ts';
+import { createLimited } from '../../store/limited.ts';
 import { readBody, text } from '../host/body.ts';
 import { CoderError } from '../host/errors.ts';
 import type { Call } from '../host/route.ts';
@@ -8,8 +17,6 @@ import { uuidOf } from '../host/uuid.ts';
 
 /** The platform's API tokens in the form of Coder's API. They work for both APIs. */
 
-/** Maximum for one user (people/accounts/token-routes.ts). */
-const maxTokens = 100;
 const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
 const standardLifetimeMs = 30 * 24 * 3_600_000;
 
@@ -41,13 +48,19 @@ export const issueKey = async (
   userId: string,
   { name, lifetimeMs }: { name: string; lifetimeMs: number },
 ): Promise<string> => {
-  if ((await listTokens(userId)).length >= maxTokens) {
-    throw new CoderError(400, `There are already ${maxTokens} tokens, the maximum. Delete an unused one first.`);
-  }
   const own = await getTokenById(principal.tokenId);
   const requestedExpiry = new Date(Date.now() + lifetimeMs).toISOString();
   const expiredAt = own?.expiredAt && own.expiredAt < requestedExpiry ? own.expiredAt : requestedExpiry;
-  const { secret } = await issueToken({ kind: 'user', userId, description: name, expiredAt, createdBy: userId });
+  const limit = {
+    max: maxTokens,
+    count: () => countTokens(userId),
+    full: () => new CoderError(400, `There are already ${maxTokens} tokens, the maximum. Delete an unused one first.`),
+  };
+  const { secret } = await createLimited(
+    limit,
+    () => issueToken({ kind: 'user', userId, description: name, expiredAt, createdBy: userId }),
+    ({ token }) => deleteToken(userId, token.id),
+  );
   return secret;
 };
 

@@ -4,20 +4,28 @@ import { wholeList } from '../../api/pagination.ts';
 import type { Permission } from '../../api/permissions/permissions.ts';
 import type { Principal } from '../../api/permissions/principal.ts';
 import { type Call, type Route, userRoute } from '../../api/route.ts';
+import { createLimited } from '../../store/limited.ts';
 import { getOrganization } from '../organizations/records.ts';
 import { latestExpiry } from '../organizations/token-ttl.ts';
 import { getTeam } from '../teams/records.ts';
 import { tokenDocument } from './token-document.ts';
 import { readToken } from './token-input.ts';
-import { deleteToken, getToken, getTokenById, issueToken, listTokens, type NewToken, type Token } from './tokens.ts';
+import {
+  countTokens,
+  deleteToken,
+  getToken,
+  getTokenById,
+  issueToken,
+  listTokens,
+  maxTokens,
+  type NewToken,
+  type Token,
+} from './tokens.ts';
 
 /** Tokens of users, and all tokens by their ids (HCP API: user tokens, team tokens, agent tokens). */
 
 const noUser = () => notFound("User not found, or you don't have access.");
 const noToken = () => notFound("Token not found, or you don't have access.");
-
-/** Most that one user or team has. */
-const maxTokens = 100;
 
 /**
  * What the token of a team or an organization makes ends with it, by deletion and by time: else whoever got hold of one
@@ -73,9 +81,6 @@ export const makeToken = async (
   owner: Pick<NewToken, 'kind' | 'userId'> & Partial<NewToken>,
   former: Token[] = [],
 ): Promise<Answer> => {
-  if ((await listTokens(owner.userId)).length >= maxTokens) {
-    throw unprocessable('/data', `there are already ${maxTokens} tokens, the maximum. Delete an unused one first`);
-  }
   const read = readToken(request);
   const latest = await allowedEnd(owner, read);
   const bounds = await boundTo(principal, read, former);
@@ -87,7 +92,17 @@ export const makeToken = async (
   const newToken = { ...read, ...owner, ...bounds, expiredAt, createdBy: principal.userId } as NewToken & {
     kind: 'user';
   };
-  const { token, secret } = await issueToken(newToken);
+  const limit = {
+    max: maxTokens,
+    count: () => countTokens(owner.userId),
+    full: () =>
+      unprocessable('/data', `there are already ${maxTokens} tokens, the maximum. Delete an unused one first`),
+  };
+  const { token, secret } = await createLimited(
+    limit,
+    () => issueToken(newToken),
+    (issued) => deleteToken(owner.userId, issued.token.id),
+  );
   return created(tokenDocument(token, secret));
 };
 

@@ -172,9 +172,16 @@ const tokensOf = async (entries: Entry[]): Promise<Token[]> => {
   return tokens.map(tokenIn);
 };
 
+/** Most that one user, team or agent pool has, sessions aside. */
+export const maxTokens = 100;
+
+const entriesOf = (userId: string): Promise<Entry[]> => queryAll<Entry>({ pk: keys.user(userId).pk, prefix: 'TOKEN#' });
+
+/** Sessions aside. 1 query. */
+export const countTokens = async (userId: string): Promise<number> => (await entriesOf(userId)).length;
+
 /** Those of a user or an account, sessions aside, in the order of their making. */
-export const listTokens = async (userId: string): Promise<Token[]> =>
-  inOrder(await tokensOf(await queryAll<Entry>({ pk: keys.user(userId).pk, prefix: 'TOKEN#' })));
+export const listTokens = async (userId: string): Promise<Token[]> => inOrder(await tokensOf(await entriesOf(userId)));
 
 /** Those of all teams of the organization. */
 export const listTeamTokens = async (organization: string): Promise<Token[]> =>
@@ -183,7 +190,7 @@ export const listTeamTokens = async (organization: string): Promise<Token[]> =>
 const inOrder = (tokens: Token[]): Token[] => tokens.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 
 const changeTokensOf = async (userId: string, change: Change): Promise<void> => {
-  const entries = await queryAll<Entry>({ pk: keys.user(userId).pk, prefix: 'TOKEN#' });
+  const entries = await entriesOf(userId);
   await Promise.all(entries.map(({ hash }) => update(keys.token(hash), change)));
 };
 

@@ -7,6 +7,7 @@ import type { ApiRequest } from '../../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../../api/route.ts';
 import { check } from '../../api/validation.ts';
 import { type InOrganization, organization } from '../../people/organizations/finder.ts';
+import { createLimited, type Limit } from '../../store/limited.ts';
 import { moduleName, providerName } from '../names.ts';
 import { addressOf, moduleDocument, moduleVersionDocument } from './document.ts';
 import { moduleByAddress as byAddress, moduleById as byId, common } from './finder.ts';
@@ -86,15 +87,19 @@ const single =
       ...(await included(noCode, request, [subject])),
     });
 
+/** Of modules, however they are published. */
+export const limitOfModules = (organization: string): Limit => ({
+  max: maxModules,
+  count: () => countModules(organization),
+  full: () => unprocessable('/data', `${organization} has ${maxModules} modules, the maximum. Delete one first`),
+});
+
 const creating =
   (noCode: NoCodeProvisioning) =>
   async (context: Context<InOrganization>): Promise<Answer> => {
     const { request, subject, granted } = context;
     const { address, noCode: enabled } = readNewModule(request, subject.organization);
-    if ((await countModules(subject.organization)) >= maxModules) {
-      throw unprocessable('/data', `${subject.organization} has ${maxModules} modules, the maximum. Delete one first`);
-    }
-    const module = await createModule(address);
+    const module = await createLimited(limitOfModules(subject.organization), () => createModule(address), deleteModule);
     if (!module) throw nameTaken();
     const complete = enabled ? await noCode.enable(module, true) : module;
     return created(moduleDocument({ module: complete, versions: [] }, granted));
@@ -155,10 +160,13 @@ const createVersion = async ({ request, subject }: Context<Module>): Promise<Ans
       `version: versions of ${addressOf(subject)} come from tags of ${subject.vcsRepo.identifier}; push a tag there`,
     );
   }
-  if ((await countVersions(subject.id)) >= maxModuleVersions) {
-    throw unprocessable(pointer, `version: ${addressOf(subject)} has ${maxModuleVersions}, the maximum`);
-  }
-  const moduleVersion = await createModuleVersion(subject, version, commitSha);
+  const limit = {
+    max: maxModuleVersions,
+    count: () => countVersions(subject.id),
+    full: () => unprocessable(pointer, `version: ${addressOf(subject)} has ${maxModuleVersions}, the maximum`),
+  };
+  const make = () => createModuleVersion(subject, version, commitSha);
+  const moduleVersion = await createLimited(limit, make, deleteModuleVersion);
   if (!moduleVersion) throw unprocessable(pointer, 'Version has already been taken');
   return created(moduleVersionDocument(moduleVersion, await moduleUploadUrl(moduleVersion)));
 };

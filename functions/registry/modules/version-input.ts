@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { OtherFields } from '../../api/known-attributes.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { readData, setting, text } from '../../api/validation.ts';
+import { optionalWebAddress } from '../../api/web-address.ts';
 import { version } from '../versions.ts';
 import type { ModuleVersion } from './records.ts';
 
@@ -21,7 +22,7 @@ const deprecation = {
   deprecation: v.object({
     'deprecated-status': v.picklist(['Deprecated', 'Undeprecated']),
     reason: setting(text(1000)),
-    link: setting(text(2000)),
+    link: optionalWebAddress(2000),
   }),
 };
 

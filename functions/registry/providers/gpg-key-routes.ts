@@ -6,6 +6,7 @@ import { type Call, type Context, type Finder, type Route, route, userRoute } fr
 import { withAudit } from '../../audit/trail.ts';
 import { type InOrganization, organization as inOrganizationNamed } from '../../people/organizations/finder.ts';
 import { getOrganization } from '../../people/organizations/records.ts';
+import { createLimited } from '../../store/limited.ts';
 import { gpgKeyDocument } from './document.ts';
 import { createGpgKey, deleteGpgKey, type GpgKey, getGpgKey, listGpgKeys, maxGpgKeys } from './gpg-keys.ts';
 import { readKeyNamespace, readNewGpgKey } from './input.ts';
@@ -39,10 +40,12 @@ const readKeyNamespaceOf = (request: Parameters<typeof readKeyNamespace>[0]): st
 
 /** @throws {ApiError} 422 */
 const addKey = async (organization: string, keyId: string, asciiArmor: string): Promise<GpgKey> => {
-  if ((await listGpgKeys(organization)).length >= maxGpgKeys) {
-    throw unprocessable('/data', `${organization} has ${maxGpgKeys} GPG keys, the maximum. Delete one first`);
-  }
-  const gpgKey = await createGpgKey(organization, keyId, asciiArmor);
+  const limit = {
+    max: maxGpgKeys,
+    count: async () => (await listGpgKeys(organization)).length,
+    full: () => unprocessable('/data', `${organization} has ${maxGpgKeys} GPG keys, the maximum. Delete one first`),
+  };
+  const gpgKey = await createLimited(limit, () => createGpgKey(organization, keyId, asciiArmor), deleteGpgKey);
   if (!gpgKey)
     throw unprocessable('/data/attributes/ascii-armor', `ascii-armor: ${organization} has key ${keyId} already`);
   return gpgKey;

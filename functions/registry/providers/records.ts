@@ -72,9 +72,14 @@ export const findProvider = async (address: ProviderAddress): Promise<Provider |
   return pointer && getProvider(pointer.holder);
 };
 
+const pointersOf = (organization: string): Promise<Pointer[]> =>
+  queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'PROVNAME#' });
+
+export const countProviders = async (organization: string): Promise<number> => (await pointersOf(organization)).length;
+
 /** 1 query, and 1 read for each. */
 export const listProviders = async (organization: string): Promise<Provider[]> => {
-  const pointers = await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'PROVNAME#' });
+  const pointers = await pointersOf(organization);
   const providers = await Promise.all(pointers.map(({ holder }) => getProvider(holder)));
   return providers.filter((provider) => provider !== undefined);
 };
@@ -131,28 +136,33 @@ export const changeProviderVersion = (
   { providerId, version, id }: ProviderVersion,
   set: Record<string, unknown>,
   condition = 'attribute_exists(pk)',
-  removed: string[] = [],
+  { removed = [], values = {} }: { removed?: string[]; values?: Record<string, unknown> } = {},
 ): Promise<ProviderVersion | undefined> =>
   update<ProviderVersion>(keys.providerVersion(providerId, version), {
     set: { ...set, updatedAt: now() },
     remove: removed,
     condition: `id = :id AND ${condition}`,
-    values: { ':id': id },
+    values: { ':id': id, ...values },
   });
 
 export const platformName = ({ os, arch }: Pick<Platform, 'os' | 'arch'>): string => `${os}_${arch}`;
 
-/** Undefined when there is one for that system, or the version is gone. 1 write. */
+/** Undefined when there is one for that system, too many, or the version is gone. 1 write. */
 export const createPlatform = async (
   version: ProviderVersion,
   values: Pick<Platform, 'os' | 'arch' | 'filename' | 'shasum'>,
 ): Promise<Platform | undefined> => {
   const platform: Platform = { ...values, id: newId('provpltfrm') };
   const path = `platforms.${platformName(values)}`;
-  const updated = await changeProviderVersion(version, { [path]: platform }, `attribute_not_exists(${path})`);
+  const condition = `attribute_not_exists(${path}) AND size(platforms) < :most`;
+  const updated = await changeProviderVersion(version, { [path]: platform }, condition, {
+    values: { ':most': maxPlatforms },
+  });
   return updated && platform;
 };
 
 export const deletePlatform = async (version: ProviderVersion, platform: Platform): Promise<void> => {
-  await changeProviderVersion(version, {}, 'attribute_exists(pk)', [`platforms.${platformName(platform)}`]);
+  await changeProviderVersion(version, {}, 'attribute_exists(pk)', {
+    removed: [`platforms.${platformName(platform)}`],
+  });
 };

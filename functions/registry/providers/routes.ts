@@ -1,13 +1,15 @@
 import { type Answer, created, noContent, ok } from '../../api/answer.ts';
-import { forbidden, nameTaken, notFound, unprocessable } from '../../api/errors.ts';
+import { type ApiError, forbidden, nameTaken, notFound, unprocessable } from '../../api/errors.ts';
 import { inOrganization, param } from '../../api/finders.ts';
 import { includable } from '../../api/include.ts';
 import { pageOf, pageSlice, registryList } from '../../api/pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
 import { type InOrganization, organization } from '../../people/organizations/finder.ts';
+import { createLimited } from '../../store/limited.ts';
 import { platformDocument, providerDocument, providerVersionDocument } from './document.ts';
 import { readNewPlatform, readNewProvider, readNewProviderVersion } from './input.ts';
 import {
+  countProviders,
   createPlatform,
   createProvider,
   createProviderVersion,
@@ -102,13 +104,13 @@ const single = async ({ request, subject, granted }: Context<Provider>): Promise
 
 const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
   const address = readNewProvider(request, subject.organization);
-  if ((await listProviders(subject.organization)).length >= maxProviders) {
-    throw unprocessable(
-      '/data',
-      `${subject.organization} has ${maxProviders} providers, the maximum. Delete one first`,
-    );
-  }
-  const provider = await createProvider(address);
+  const { organization: home } = subject;
+  const limit = {
+    max: maxProviders,
+    count: () => countProviders(home),
+    full: () => unprocessable('/data', `${home} has ${maxProviders} providers, the maximum. Delete one first`),
+  };
+  const provider = await createLimited(limit, () => createProvider(address), deleteProvider);
   if (!provider) throw nameTaken();
   return created(providerDocument(provider, [], granted));
 };
@@ -153,10 +155,13 @@ const createVersion = async ({ request, subject, granted }: Context<Provider>): 
   onlyPrivate(subject);
   const values = readNewProviderVersion(request);
   const pointer = '/data/attributes/version';
-  if ((await listProviderVersions(subject.id)).length >= maxProviderVersions) {
-    throw unprocessable(pointer, `version: ${subject.name} has ${maxProviderVersions}, the maximum`);
-  }
-  const providerVersion = await createProviderVersion(subject.id, values);
+  const limit = {
+    max: maxProviderVersions,
+    count: async () => (await listProviderVersions(subject.id)).length,
+    full: () => unprocessable(pointer, `version: ${subject.name} has ${maxProviderVersions}, the maximum`),
+  };
+  const make = () => createProviderVersion(subject.id, values);
+  const providerVersion = await createLimited(limit, make, deleteProviderVersion);
   if (!providerVersion) throw unprocessable(pointer, 'Version has already been taken');
   return created(await providerVersionDocument(subject, providerVersion, granted));
 };
@@ -177,14 +182,18 @@ const removeVersion = async ({ subject }: Context<InProvider>): Promise<Answer> 
   return noContent();
 };
 
+const refusedPlatform = async ({ providerId, version }: ProviderVersion, name: string): Promise<ApiError> => {
+  const { platforms = {} } = (await getProviderVersion(providerId, version)) ?? {};
+  return !platforms[name] && Object.keys(platforms).length >= maxPlatforms
+    ? unprocessable('/data', `a version can have at most ${maxPlatforms} platforms`)
+    : unprocessable('/data/attributes/arch', `${name} has already been taken`);
+};
+
 const addPlatform = async ({ request, subject, granted }: Context<InProvider>): Promise<Answer> => {
   const { provider, version } = subject;
   const values = readNewPlatform(request);
-  if (Object.keys(version.platforms).length >= maxPlatforms) {
-    throw unprocessable('/data', `a version can have at most ${maxPlatforms} platforms`);
-  }
   const platform = await createPlatform(version, values);
-  if (!platform) throw unprocessable('/data/attributes/arch', `${platformName(values)} has already been taken`);
+  if (!platform) throw await refusedPlatform(version, platformName(values));
   return created(await platformDocument(provider, version, platform, granted));
 };
 

@@ -39,7 +39,7 @@ export const findBinary = async (wanted: Wanted, settings: Settings, signal: Abo
   } catch (error) {
     throw new PhaseError(`The workspace's ${productName[engine]} version is not valid: ${messageOf(error)}.`);
   }
-  const onPath = await lookUp(engine, settings);
+  const { binary: onPath, broken } = await lookUp(engine, settings);
   if (onPath && satisfies(onPath.version)) return onPath;
   const directory = join(settings.cacheDirectory, 'binaries');
   const downloads = await downloaded(directory, engine);
@@ -51,14 +51,32 @@ export const findBinary = async (wanted: Wanted, settings: Settings, signal: Abo
     if (signal.aborted) throw error;
     const fallback = newest(downloads.keys(), satisfies);
     if (fallback) return downloads.get(fallback) as Binary;
-    const found = onPath
-      ? `the one on the runner's PATH is ${onPath.version}`
-      : `${engine} not found on the runner's PATH`;
-    throw new PhaseError(
-      `No ${productName[engine]} of version ${version}: ${found}, and a download failed (${messageOf(error)}). ` +
-        'Choose another version in the workspace, or allow the runner to reach the releases.',
-    );
+    throw unavailable(wanted, { onPath, broken, downloads: [...downloads.keys()] }, error);
   }
+};
+
+interface Present {
+  onPath?: Binary;
+  /** What is on the PATH and does not start, with the reason. */
+  broken?: string;
+  /** Versions. */
+  downloads: string[];
+}
+
+const unavailable = ({ engine, version }: Wanted, present: Present, cause: unknown): PhaseError => {
+  const { onPath, broken, downloads } = present;
+  const product = productName[engine];
+  const found = onPath
+    ? `the one on the runner's PATH is ${onPath.version} (${onPath.path})`
+    : (broken ?? `${engine} not found on the runner's PATH`);
+  const usable = [...(onPath ? [onPath.version] : []), ...downloads];
+  const remedy = usable.length
+    ? `Set the ${product} version of the workspace to ${usable.slice(-5).join(' or ')}, which is there,`
+    : `Put ${engine} on the PATH of the runner,`;
+  return new PhaseError(
+    `No ${product} of version ${version}: ${found}, and a download failed (${messageOf(cause)}). ` +
+      `${remedy} or allow the runner to reach the releases.`,
+  );
 };
 
 const download = async (
@@ -89,18 +107,26 @@ const downloaded = async (directory: string, engine: Wanted['engine']): Promise<
   );
 };
 
-const lookUp = async (engine: Wanted['engine'], settings: Settings): Promise<Binary | undefined> => {
+const lookUp = async (engine: Wanted['engine'], settings: Settings): Promise<{ binary?: Binary; broken?: string }> => {
+  let broken: string | undefined;
   for (const directory of (settings.inherited.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(directory, engine);
     try {
       await access(path, constants.X_OK);
-      return { engine, path, ...(await askVersion(path, settings)) };
     } catch {
-      // Missing, not executable or not Terraform: try the next directory.
+      continue;
+    }
+    try {
+      return { binary: { engine, path, ...(await askVersion(path, settings)) } };
+    } catch (error) {
+      // Perhaps there is another one in the next directory.
+      broken ??= `${path} on the runner's PATH does not tell its version (${firstLine(messageOf(error))})`;
     }
   }
-  return undefined;
+  return { broken };
 };
+
+const firstLine = (text: string): string => text.trim().split('\n')[0]?.slice(0, 300) ?? '';
 
 type Answer = Pick<Binary, 'version' | 'platform'>;
 

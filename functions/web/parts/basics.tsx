@@ -3,8 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { ago, duration, exactTime } from '../../client/text/time.ts';
 import { visible } from '../../client/text/visible.ts';
-import { clock, type Live } from '../live.ts';
-import { hrefOf } from '../location.ts';
+import { clock, type Live, useLive } from '../live.ts';
+import { hrefOf, place } from '../location.ts';
+import { get } from '../session.ts';
 
 /** Small components that every view uses. */
 
@@ -44,6 +45,33 @@ export const Skeleton = ({ what }: { what: string }) => (
   </div>
 );
 
+const NotFound = () => {
+  const at = place.value;
+  const organization = 'organization' in at ? at.organization : undefined;
+  return (
+    <Notice kind="bad">
+      It does not exist, or you don’t have access.{' '}
+      {organization !== undefined && <WorkspacesOf key={organization} organization={organization} />}
+      <a href={hrefOf({ view: 'home' })}>See your organizations</a>.
+    </Notice>
+  );
+};
+
+/** Nothing where the reader may not see the organization, or while that is not known. */
+const WorkspacesOf = ({ organization }: { organization: string }) => {
+  const { value } = useLive(
+    `organization/${organization}`,
+    () => get<'organizations'>(`/organizations/${encodeURIComponent(organization)}`),
+    () => undefined,
+  );
+  if (!value) return null;
+  return (
+    <>
+      <a href={hrefOf({ view: 'workspaces', organization })}>See the workspaces of {organization}</a>.{' '}
+    </>
+  );
+};
+
 /** Shows a value once it is loaded; until then a placeholder or the error. */
 export const Loaded = <T,>({
   live,
@@ -65,9 +93,7 @@ export const Loaded = <T,>({
           {what[0]?.toUpperCase()}
           {what.slice(1)} not found
         </h1>
-        <Notice kind="bad">
-          It does not exist, or you don’t have access. <a href={hrefOf({ view: 'home' })}>See your organizations</a>.
-        </Notice>
+        <NotFound />
       </>
     );
   }

@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { DynamoDb } from '../../../infra/local/dynamodb.ts';
 import { reasonOf, StartError } from '../../../infra/local/errors.ts';
@@ -53,6 +53,27 @@ it('says that the data folder must be a folder', async () => {
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   expect(await reasonFor(() => new Folder(file))).toContain('STEPFORM_DATA must be a folder');
+});
+
+it('names a data folder below a file, and one that the system does not let be made, at once', async () => {
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  expect(await reasonFor(() => new Folder(join(file, 'a', 'b')))).toContain(`${file} is not a folder`);
+  // Linux answers there that the folder above is missing, though it is not: Node's own recursion goes on for good.
+  const reason = await reasonFor(() => new Folder('/proc/stepform/data'));
+  expect(reason).toMatch(/the data folder \/proc\/stepform\/data cannot be used: .*Set STEPFORM_DATA to/);
+});
+
+it('makes all folders on the way, for this user alone', () => {
+  const { path } = new Folder(join(temporaryFolder(), 'a', 'b'));
+  for (const made of [path, dirname(path)]) expect(statSync(made).mode & 0o777).toBe(0o700);
+});
+
+it('names the data folder where the system does not, and knows a full database', () => {
+  const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+  expect(reasonOf(full, '/data')).toMatch(/^database or disk is full \(data folder \/data\)\. The disk is full: free/);
+  const said = Object.assign(new Error("EROFS: read-only, open '/data/x'"), { code: 'EROFS' });
+  expect(reasonOf(said, '/data')).toMatch(/^EROFS: read-only, open '\/data\/x'\. It is on a read-only disk/);
 });
 
 it.each([

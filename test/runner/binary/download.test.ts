@@ -196,9 +196,36 @@ describe('finding a binary', () => {
     await expect(
       findBinary({ engine: 'terraform', version: '~> 1.10.0' }, settings({ releases: nowhere }), never),
     ).rejects.toThrow(
-      /No Terraform of version ~> 1\.10\.0: the one on the runner's PATH is 1\.9\.8, and a download failed \(.*ECONNREFUSED.*\)\. Choose another/,
+      /No Terraform of version ~> 1\.10\.0: the one on the runner's PATH is 1\.9\.8 \(.*\/terraform\), and a download failed \(.*ECONNREFUSED.*\)\. Set the Terraform version of the workspace to 1\.9\.8, which is there, or allow the runner/,
     );
     expect(Date.now() - started).toBeLessThan(120_000);
+  });
+
+  it.each([
+    [
+      'a pre-release',
+      'echo \'{"terraform_version":"1.15.0-beta1","platform":"linux_test"}\'',
+      /PATH is 1\.15\.0-beta1 .*Set the Terraform version of the workspace to 1\.15\.0-beta1, which/,
+    ],
+    [
+      'one that does not start',
+      'echo no home >&2; exit 1',
+      /bin\/terraform on the runner's PATH does not tell its version .*Put terraform on the PATH/,
+    ],
+    [
+      'none',
+      undefined,
+      /: terraform not found on the runner's PATH, .*Put terraform on the PATH of the runner, or allow/,
+    ],
+  ])('tells what there is in place of the latest: %s', async (_, script, message) => {
+    install('1.9.8');
+    const path = join(directory, 'bin/terraform');
+    if (script) writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    else rmSync(path);
+    const nowhere = { terraform: 'http://127.0.0.1:9/x', tofu: '', tofuIndex: '' };
+    await expect(
+      findBinary({ engine: 'terraform', version: 'latest' }, settings({ releases: nowhere }), never),
+    ).rejects.toThrow(message);
   });
 
   it('times out when the server does not respond', async () => {

@@ -56,6 +56,18 @@ it('a missing run has a heading and a link to the organizations', async () => {
   await page.getByRole('heading', { name: 'Organizations' }).waitFor();
 });
 
+it('a missing workspace leads to those of its organization, unless that cannot be seen either', async () => {
+  const page = await visit(`/app/${organization}/workspaces/nowhere`);
+  await page.getByRole('heading', { name: 'Workspace not found' }).waitFor();
+  await page.getByRole('link', { name: `See the workspaces of ${organization}` }).click();
+  await page.getByRole('heading', { name: 'Workspaces' }).waitFor();
+  const asked = page.waitForResponse((response) => response.url().endsWith('/api/v2/organizations/strangers'));
+  await page.goto('/app/strangers/workspaces/nowhere');
+  await page.getByRole('heading', { name: 'Workspace not found' }).waitFor();
+  expect((await asked).status()).toBe(404);
+  expect(await page.getByRole('link', { name: 'See the workspaces' }).count()).toBe(0);
+});
+
 it('on a phone all buttons of a variable list are on screen', async () => {
   const workspace = await newWorkspace();
   await client.setVariable(workspace.id, { key: 'a_rather_long_name_of_a_variable', value: 'x'.repeat(400) });
