@@ -8,6 +8,7 @@ import { authority } from '../../public-api/authority.ts';
 import { logError } from '../../store/log.ts';
 import { json } from './answers.ts';
 import { CoderError, coderErrorOf, internalError } from './errors.ts';
+import { notServed } from './not-served.ts';
 import type { Route } from './route.ts';
 
 const tokenName = 'coder_session_token';
@@ -73,8 +74,8 @@ export const serve = (routes: Route[]) => {
       path,
       handler: (event: APIGatewayProxyEventV2) => answer(readRequest(event, maxBytes)),
     })),
-    notFoundResponse: () => {
-      throw new CoderError(404, 'Route not found.');
+    notFoundResponse: ({ method, path }) => {
+      throw notServed(method, path);
     },
   });
   return async (apiEvent: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
