@@ -89,10 +89,14 @@ const namelessWorkspace = ({ meta, resource }: AuditEvent): string | undefined =
   return meta?.workspace_id ?? (resource.type === 'workspace' ? (resource.id ?? undefined) : undefined);
 };
 
-/** Each event that names its workspace by id alone with its name, as long as there is one. A read of a batch. */
-const withWorkspaceNames = async (events: AuditEvent[]): Promise<AuditEvent[]> => {
+/**
+ * Each event that names its workspace by id alone with its name, as long as there is one. A read of a batch. Another
+ * organization's has no name here, as in names.ts.
+ */
+const withWorkspaceNames = async (organization: string, events: AuditEvent[]): Promise<AuditEvent[]> => {
   const ids = new Set(events.flatMap((event) => namelessWorkspace(event) ?? []));
-  const names = new Map((await getWorkspaces([...ids])).map(({ id, name }) => [id, name]));
+  const here = (await getWorkspaces([...ids])).filter((workspace) => workspace.organization === organization);
+  const names = new Map(here.map(({ id, name }) => [id, name]));
   return events.map((event) => {
     const id = namelessWorkspace(event);
     const workspace = id && names.get(id);
@@ -131,7 +135,7 @@ const readTrail = async (call: Call): Promise<Answer> => {
   const [record, names, named] = await Promise.all([
     getOrganization(organization),
     namesOf(events),
-    withWorkspaceNames(events),
+    withWorkspaceNames(organization, events),
   ]);
   // Its token is of no account, which could have it noted.
   const unchecked = principal.kind === 'audit-trails' && record?.ipAllowlists !== undefined;

@@ -123,11 +123,13 @@ const checkValue = (
   release: Release,
   options: VariableOption[],
 ) => {
-  if (category === 'env') return;
-  if (!release.root.inputs.some(({ name }) => name === key)) {
+  if (category === 'terraform' && !release.root.inputs.some(({ name }) => name === key)) {
     throw unprocessable(`${at}/key`, `key: version ${release.version} of the module has no variable ${key}`);
   }
-  const offered = options.find(({ name }) => name === key)?.options ?? [];
+  // Terraform takes values of its variables from the environment, too.
+  const variable = category === 'env' ? key.replace(/^TF_VAR_/, '') : key;
+  const isVariable = category === 'terraform' || variable !== key;
+  const offered = (isVariable && options.find(({ name }) => name === variable)?.options) || [];
   if (offered.length > 0 && !offered.includes(value)) {
     throw unprocessable(`${at}/value`, `value: ${key} must be one of ${offered.join(', ')}`);
   }

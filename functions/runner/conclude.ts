@@ -95,6 +95,8 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     }
     phase.head();
     verdict = verdictOf(phase, error);
+  } finally {
+    await phase.ahead.drop();
   }
   const { outcome, defect } = verdict;
   const message = [phase.stateProblem, verdict.message].filter(Boolean).join(' ');

@@ -62,5 +62,5 @@ const keep = (): void => {
 const program = { exports: {} as typeof Program };
 script.runInThisContext()(program.exports, createRequire(file), program, file);
 
-export const { loadModules } = program.exports;
+export const { warmUp } = program.exports;
 export const runTask = (): Promise<void> => program.exports.runTask(keep);

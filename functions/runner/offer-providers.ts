@@ -19,8 +19,15 @@ export const offerProviders = async (phase: Phase, prepared: Prepared): Promise<
       environment.TF_PLUGIN_CACHE_DIR = files.pluginCache;
     }
   } catch (error) {
+    delete environment.TF_PLUGIN_CACHE_DIR;
     console.error(`The provider cache is not used: ${messageOf(error)}`);
   }
+};
+
+/** Says what {@link offerProviders} will say, where that is known before the configuration is there. */
+export const expectProviders = ({ settings, environment, files }: Phase): void => {
+  if (!settings.inherited.TF_PLUGIN_CACHE_DIR && settings.providerCache)
+    environment.TF_PLUGIN_CACHE_DIR = files.pluginCache;
 };
 
 const lockFileIn = (directory: string): string => join(directory, '.terraform.lock.hcl');

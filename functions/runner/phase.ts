@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { Mask, secretsOf } from '../mask.ts';
 import type { Job, JobVariable, PhaseReport } from '../protocols/runner.ts';
@@ -16,8 +16,10 @@ import { OutputReader } from './output.ts';
 import type { Prepared } from './prepared.ts';
 import type { Settings } from './settings.ts';
 import { StateBackupUrl } from './state-backup-url.ts';
+import { StartedAhead } from './terraform/ahead.ts';
 import { keepCredentials } from './terraform/credentials.ts';
 import { parallelism, readerEnvironment, terraformEnvironment } from './terraform/environment.ts';
+import { isAmple } from './terraform/memory.ts';
 import { type Command, type ProcessResult, run } from './terraform/process.ts';
 import { reachable, reachableCache } from './terraform/reachable.ts';
 import type { User, Users } from './terraform/users.ts';
@@ -42,6 +44,7 @@ export class Phase {
   readonly output = new OutputReader();
   readonly timings = new Timings();
   readonly afterwards = new DeferredUploads();
+  readonly ahead: StartedAhead;
   /** For Terraform, besides the usual variables; a workspace's variables override it. */
   readonly environment: Record<string, string> = {};
   /** Facts that the report contains however the phase ends. */
@@ -52,6 +55,7 @@ export class Phase {
   readonly #logMask: Mask;
   #identity: Identity | undefined;
   #headed = false;
+  readonly #availableBytes = process.availableMemory();
 
   constructor(job: Job, settings: Settings, files: JobDirectory, users: Users, control = new Control()) {
     this.job = job;
@@ -64,6 +68,7 @@ export class Phase {
       console.error(`the control plane has ended this ${job.phase}: ${reason}`);
       control.end();
     });
+    this.ahead = new StartedAhead(files);
     this.artifacts = new Artifacts(this.client, control, job);
     this.refuge = new StateBackupUrl(job.erroredStateUrl);
     keepCredentials(files.home, job, settings);
@@ -158,17 +163,14 @@ export class Phase {
     show = (bytes: Buffer): void => this.log.write(bytes),
   ): Promise<ProcessResult> {
     const ended = await this.timings.measure(step, () =>
-      run(
-        {
-          ...this.#command(prepared, args),
-          heedsFrom: args[0] === 'apply' ? applies : undefined,
-          output: (bytes) => {
-            show(bytes);
-            this.output.push(bytes);
-          },
+      this.#run({
+        ...this.#command(prepared, args),
+        heedsFrom: args[0] === 'apply' ? applies : undefined,
+        output: (bytes) => {
+          show(bytes);
+          this.output.push(bytes);
         },
-        this.control,
-      ),
+      }),
     );
     this.#judge(ended, step, successes);
     return ended;
@@ -180,7 +182,7 @@ export class Phase {
    * @throws {PhaseError} when it fails
    */
   async terraformTo(prepared: Prepared, args: string[], file: string, step: string): Promise<void> {
-    const ended = await this.timings.measure(step, () => this.#quietly(prepared, args, file, this.control));
+    const ended = await this.timings.measure(step, () => this.#run(this.#reading(prepared, args, file)));
     this.#judge(ended, step, [0]);
     if (ended.code !== 0) {
       this.log.error(`terraform ${args[0]} failed\n\n${ended.errors}`);
@@ -192,26 +194,35 @@ export class Phase {
   async terraformAfterwards(prepared: Prepared, args: string[], file: string): Promise<string> {
     // A cancel came too late to matter: a canceled run has a state too. A stop of the host still counts.
     const control = this.control.cause === 'stopped' ? this.control : new Control();
-    const { code, errors } = await this.#quietly(prepared, args, file, control, { background: true });
+    const { code, errors } = await run({ ...this.#reading(prepared, args, file), background: true }, control);
     if (code !== 0) throw new Error(`terraform ${args[0]} ended with ${code}: ${this.masked(errors)}`);
     return file;
   }
 
-  #quietly(
-    prepared: Prepared,
-    args: string[],
-    file: string,
-    control: Control,
-    options: Pick<Command, 'background'> = {},
-  ): Promise<ProcessResult> {
+  #reading(prepared: Prepared, args: string[], file: string) {
     const { home, temporary } = this.files.kept;
-    const environment = readerEnvironment(this.job, this.settings, { home, temporary });
+    const place = { home, temporary, availableBytes: this.#availableBytes };
+    const environment = readerEnvironment(this.job, this.settings, place);
     const directory = recordedDirectory(this, prepared);
-    const user = this.#reader;
-    return run(
-      { path: prepared.binary.path, args, directory, environment, user, ...options, output: { file } },
-      control,
-    );
+    return { path: prepared.binary.path, args, directory, environment, user: this.#reader, output: { file } };
+  }
+
+  /**
+   * Starts Terraform ahead of {@link terraform} with the same arguments: it loads itself meanwhile, and does nothing else
+   * (terraform/gate.ts). Without a file for what {@link terraformTo} will do.
+   */
+  startAhead(prepared: Pick<Prepared, 'binary' | 'directory'>, args: string[]): void {
+    this.ahead.start(prepared.binary, this.files.home, () => this.#command(prepared, args));
+  }
+
+  /** The same for {@link terraformTo}, while code of the configuration runs: as another user, and where there is memory. */
+  startReadingAhead(prepared: Prepared, args: string[], file: string): void {
+    if (!this.#reader.owner || !isAmple(this.#availableBytes)) return;
+    this.ahead.start(prepared.binary, this.files.kept.home, () => this.#reading(prepared, args, file));
+  }
+
+  async #run(command: Command): Promise<ProcessResult> {
+    return (await this.ahead.proceed(command, this.control)) ?? run(command, this.control);
   }
 
   /** Flags of plan and apply. */
@@ -223,11 +234,12 @@ export class Phase {
     return this.job.structuredOutput && !prepared.binary.version.startsWith('0.') ? [...common, '-json'] : common;
   }
 
-  #command({ binary, directory }: Prepared, args: string[]) {
+  #command({ binary, directory }: Pick<Prepared, 'binary' | 'directory'>, args: string[]) {
     const { home, temporary } = this.files;
+    const place = { home, temporary, availableBytes: this.#availableBytes };
     const environment = {
       ...this.environment,
-      ...terraformEnvironment(this.job, this.settings, { home, temporary }),
+      ...terraformEnvironment(this.job, this.settings, place),
       ...this.#identity?.environment,
     };
     return { path: binary.path, args, directory, environment, user: this.user };
@@ -261,10 +273,4 @@ export const workingDirectory = async (root: string, configured: string): Promis
   const inside = relative(realRoot, real);
   if (inside.startsWith('..') || isAbsolute(inside)) throw missing();
   return real;
-};
-
-/** Empties the folder: leftovers of an earlier attempt must not mix with this one's files. */
-export const recreateFolder = async (directory: string): Promise<void> => {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { mode: 0o700 });
 };

@@ -36,6 +36,21 @@ const operationFlags = ({ job, files }: Phase, prepared: Prepared): string[] => 
   ];
 };
 
+/** Writes the values of variables, and names them. @throws {PhaseError} for a value that cannot be written */
+const planning = async (phase: Phase, prepared: Prepared): Promise<string[]> => {
+  const { files } = phase;
+  const variables = await writeVariables(files.variables, phase.variables(prepared));
+  give(files.variables, phase.user.owner);
+  return [
+    'plan',
+    ...phase.flags(prepared),
+    '-detailed-exitcode',
+    `-out=${files.plan}`,
+    ...operationFlags(phase, prepared),
+    ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
+  ];
+};
+
 const fileBody = async (file: string): Promise<FileBody> => ({ file, size: (await stat(file)).size });
 
 /**
@@ -48,19 +63,13 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   await phase.identify();
   const prepared = await prepare(phase);
   phase.facts.terraformVersion = prepared.binary.version;
-  await initialize(phase, prepared);
+  const early = phase.job.providerSets?.length ? undefined : await planning(phase, prepared).catch(() => undefined);
+  await initialize(phase, prepared, { onBegun: () => early && phase.startAhead(prepared, early) });
   await useProviderSets(phase, prepared);
-  const variables = await writeVariables(files.variables, phase.variables(prepared));
-  give(files.variables, phase.user.owner);
-  const flags = [
-    ...phase.flags(prepared),
-    '-detailed-exitcode',
-    `-out=${files.plan}`,
-    ...operationFlags(phase, prepared),
-    ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
-  ];
+  const command = early ?? (await planning(phase, prepared));
   record(phase, prepared);
-  const { code } = await phase.terraform(prepared, ['plan', ...flags], 'plan', [noChanges, changes]);
+  phase.startReadingAhead(prepared, showing(files), files.planJson);
+  const { code } = await phase.terraform(prepared, command, 'plan', [noChanges, changes]);
   phase.facts.generatedConfiguration = await storeGenerated(phase);
   const completed = code === noChanges || code === changes;
   const failure = new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
@@ -107,12 +116,14 @@ const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<b
 /** Only Terraform's command line needs the schemas, to print the plan; reading them takes seconds. */
 const needsSchemas = ({ job }: Phase): boolean => job.structuredOutput && !job.withoutSchemas;
 
+const showing = ({ kept }: Phase['files']): string[] => ['show', '-json', '-no-color', kept.plan];
+
 /** Stores the plan as a file and as JSON, each as soon as it is ready. */
 const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const { files, artifacts, timings } = phase;
   artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
   const planUpload = storePlan(phase, prepared);
-  const planJson = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.kept.plan], files.planJson, 'show');
+  const planJson = phase.terraformTo(prepared, showing(files), files.planJson, 'show');
   const schemas = new ProviderSchemas(phase, prepared);
   const results = await Promise.allSettled([planUpload, planJson, needsSchemas(phase) ? schemas.begin() : undefined]);
   const failed = results.find((result) => result.status === 'rejected');

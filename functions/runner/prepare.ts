@@ -1,19 +1,19 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, realpathSync } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RetryBound } from '../transport/retry.ts';
 import { type Binary, findBinary } from './binary/find.ts';
 import { InterruptedError, PhaseError, TerraformError } from './errors.ts';
 import { InitOutput } from './init-output.ts';
-import { offerProviders } from './offer-providers.ts';
-import { fromDirectory, type Phase, recreateFolder, workingDirectory } from './phase.ts';
+import { expectProviders, offerProviders } from './offer-providers.ts';
+import { fromDirectory, type Phase, workingDirectory } from './phase.ts';
 import { type PlanArchive, readPlanArchive } from './plan-archive.ts';
 import type { Prepared } from './prepared.ts';
 import { withSshKey } from './ssh-key.ts';
 import { reachable } from './terraform/reachable.ts';
 import { download, toFile } from './transfer.ts';
 import { backendText, linkBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
-import { give } from './workspace/tree.ts';
+import { emptyFolder, give } from './workspace/tree.ts';
 import { ArchiveError, unpack } from './workspace/unpack.ts';
 
 /** How long downloads are retried. */
@@ -52,14 +52,21 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
   const plan = job.phase === 'apply' ? fetchPlan(phase, patience) : Promise.resolve(undefined);
   // Only the version that made a plan can apply it.
   const binary = plan.then((archive) =>
-    timings.measure('binary', () =>
-      findBinary({ ...job.terraform, ...(archive ? { version: archive.version } : {}) }, settings, control.asked),
-    ),
+    timings.measure('binary', async () => {
+      const wanted = { ...job.terraform, ...(archive ? { version: archive.version } : {}) };
+      const found = await findBinary(wanted, settings, control.asked);
+      return { ...found, path: reachable(found.path, files.machine, phase.user, true) };
+    }),
   );
   binary.then(
-    (binary) => phase.head(binary),
+    (binary) => {
+      phase.head(binary);
+      if (!job.operation.tests && !job.workspace.workingDirectory)
+        phase.startAhead({ binary, directory: realpathSync(files.configuration) }, initArguments);
+    },
     () => phase.head(),
   );
+  expectProviders(phase);
   const requested = [
     timings.measure('download', () => fetchConfiguration(phase, patience)),
     job.stateUrl
@@ -68,7 +75,6 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
     plan,
     binary,
   ];
-  files.expectBackend();
   const results = await Promise.allSettled(requested);
   // Only once all have settled: nothing is being written any more when one of them fails the phase.
   const failed = results.find((result) => result.status === 'rejected');
@@ -93,8 +99,7 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
   const backend = await files.serveBackend(backendText(fromDirectory({ directory }, files.states)));
   linkBackend(backend.path, directory, module);
   for (const path of [files.configuration, dirname(files.state), files.out]) give(path, user.owner);
-  const path = reachable(binary.path, files.machine, user, true);
-  return { binary: { ...binary, path }, directory, module };
+  return { binary, directory, module };
 };
 
 /** Terraform can destroy with an empty configuration; its command line then uploads an empty archive. */
@@ -103,7 +108,8 @@ const fetchConfiguration = async ({ job, files }: Phase, patience: RetryBound): 
   const what = 'The configuration';
   // Nothing is unpacked before the whole archive is verified to be the reviewed one.
   await download(what, job.configurationUrl, patience, toFile(files.archive, what, job.checksums.configuration));
-  await recreateFolder(files.configuration);
+  // The same folder: an `init` that was started ahead is in it.
+  emptyFolder(files.configuration);
   const limits = { archiveBytes, unpackedBytes, files: maxFiles };
   const count = await unpack(createReadStream(files.archive), files.configuration, limits);
   await rm(files.archive);
@@ -121,14 +127,34 @@ const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
   return planArchive;
 };
 
-/** @throws {TerraformError} for an error in a provider, a module or the configuration */
-export const initialize = async (phase: Phase, prepared: Prepared, flags: string[] = []): Promise<void> => {
+const initArguments = ['init', '-input=false', '-no-color'];
+
+/** What it says first once it has read its settings. */
+const hasBegun = /^Initializing /m;
+
+/**
+ * @param flags of this command alone
+ * @param onBegun called when it has read its settings, at which it may have been held back
+ * @throws {TerraformError} for an error in a provider, a module or the configuration
+ */
+export const initialize = async (
+  phase: Phase,
+  prepared: Prepared,
+  { flags = [], onBegun }: { flags?: string[]; onBegun?: () => void } = {},
+): Promise<void> => {
   await offerProviders(phase, prepared);
   const initOutput = new InitOutput((bytes) => phase.log.write(bytes));
-  const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => initOutput.push(bytes);
+  let begun = onBegun;
+  const show = (bytes: Buffer): void => {
+    if (phase.job.operation.debug) phase.log.write(bytes);
+    else initOutput.push(bytes);
+    if (!begun || !hasBegun.test(bytes.toString('latin1'))) return;
+    begun();
+    begun = undefined;
+  };
   const { code } = await withSshKey(phase, () =>
     // Clients print lines that are not JSON unchanged, even when colours are off.
-    phase.terraform(prepared, ['init', '-input=false', '-no-color', ...flags], 'init', [0], show),
+    phase.terraform(prepared, [...initArguments, ...flags], 'init', [0], show),
   ).finally(() => initOutput.end());
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform init ended with ${code}.`);
 };

@@ -37,5 +37,4 @@ export const runTask = async (onSuccess?: () => void): Promise<void> => {
   await end(code);
 };
 
-/** For a process that waits for a task. */
-export { loadModules } from './runner.ts';
+export { warmUp } from './warm-up.ts';

@@ -10,7 +10,7 @@ import type { Phase } from './phase.ts';
 import type { Settings } from './settings.ts';
 import { awaitOffer, isWarm } from './standing-ready.ts';
 import { takeUsers, type Users } from './terraform/users.ts';
-import type { JobDirectory } from './workspace/job-directory.ts';
+import type { JobDirectory, JobRoot } from './workspace/job-directory.ts';
 import type { Handover } from './workspace/record.ts';
 
 /** Pauses between the requests of a runner that stands by. */
@@ -29,6 +29,7 @@ const idlePauseMs = 500;
  */
 export class Runner {
   readonly #settings: Settings;
+  #root: JobRoot | undefined;
   #files: JobDirectory | undefined;
   #control: Control | undefined;
   /** When the runner got its run, in milliseconds since the process started. */
@@ -52,7 +53,8 @@ export class Runner {
 
   /** Removes its files. */
   close(): void {
-    this.#files?.remove();
+    if (this.#files) this.#files.remove();
+    else this.#root?.remove();
   }
 
   /** @returns the program's exit code: 0 when the run needs no repair */
@@ -67,7 +69,11 @@ export class Runner {
       const offered = isWarm(claim) ? await awaitOffer(url, claim, this.#stopped.signal, sent.resolve) : claim;
       if (!offered) return 0;
       if (isWarm(claim)) this.#begunMs = process.uptime() * 1000;
-      const job = await claimJob(url, { claim: offered, nonce: randomUUID() }, sent.resolve);
+      const isSent = (): void => {
+        sent.resolve();
+        void Promise.all([modules, users]).then((all) => this.#makeRoot(...all), console.error);
+      };
+      const job = await claimJob(url, { claim: offered, nonce: randomUUID() }, isSent);
       return await this.#work(await modules, job, await users);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
@@ -79,9 +85,16 @@ export class Runner {
     }
   }
 
-  async #work({ JobDirectory, Phase, conclude, plan, apply }: Modules, job: Job, users: Users): Promise<number> {
-    const { reader } = users;
-    const files = new JobDirectory(job.workspace.name, { user: users[job.phase].owner, reader: reader.owner });
+  /** While the control plane handles the claim. */
+  #makeRoot({ JobRoot }: Modules, { reader }: Users): JobRoot {
+    this.#root ??= new JobRoot(reader.owner !== undefined);
+    return this.#root;
+  }
+
+  async #work(modules: Modules, job: Job, users: Users): Promise<number> {
+    const { JobDirectory, Phase, conclude, plan, apply } = modules;
+    const owners = { user: users[job.phase].owner, reader: users.reader.owner };
+    const files = new JobDirectory(job.workspace.name, owners, this.#makeRoot(modules, users));
     this.#files = files;
     const begin = (of: Job) => this.#begin(new Phase(of, this.#settings, files, users));
     const phase = begin(job);
@@ -167,14 +180,14 @@ const exitCode = (defect: unknown): number => (defect === undefined ? 0 : 1);
 
 /** What a runner needs once it has a job. */
 export const loadModules = async () => {
-  const [{ JobDirectory }, { Phase }, { conclude }, { plan }, { apply }] = await Promise.all([
+  const [{ JobDirectory, JobRoot }, { Phase }, { conclude }, { plan }, { apply }] = await Promise.all([
     import('./workspace/job-directory.ts'),
     import('./phase.ts'),
     import('./conclude.ts'),
     import('./plan.ts'),
     import('./apply.ts'),
   ]);
-  return { JobDirectory, Phase, conclude, plan, apply };
+  return { JobDirectory, JobRoot, Phase, conclude, plan, apply };
 };
 
 type Modules = Awaited<ReturnType<typeof loadModules>>;

@@ -30,7 +30,7 @@ export const test = async (phase: Phase): Promise<void> => {
     throw new PhaseError(`Tests need version 1.6 or newer; this platform found ${version}.`);
   }
   const directory = [`-test-directory=${tests.directory}`];
-  await initialize(phase, prepared, directory);
+  await initialize(phase, prepared, { flags: directory });
   const args = ['test', '-json', ...directory, ...(await flags(phase, prepared, tests))];
   const output = new TestOutput();
   const { code } = await phase.terraform(prepared, args, 'test', [passed, failed], (bytes) => {

@@ -3,7 +3,6 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type Answer, standardHeaders } from '../api/answer.ts';
 import { environment } from '../environment.ts';
 import type { PhaseName, Run } from '../run/run.ts';
-import { isPhaseFinal } from '../run/status.ts';
 import { logError } from '../store/log.ts';
 import { opensLog } from './log-links.ts';
 import { readLog } from './logs.ts';
@@ -40,12 +39,15 @@ const numberIn = (event: APIGatewayProxyEventV2, name: string, otherwise: number
 
 const lookMs = 40;
 
-/** Terraform's command line waits half a second to two before it asks again: a moment here shows it output at once. */
+/**
+ * Terraform's command line waits half a second to two before it asks again: a moment here shows it output at once
+ * (decisions/0135).
+ */
 const readNext = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
   const end = Date.now() + environment.logWaitMs;
   for (let now: Run | undefined = run; now; now = await getRunEventually(run.id)) {
     const bytes = await readLog(now, phase, offset, limit);
-    if (bytes.length > 0 || isPhaseFinal(now[phase].status) || Date.now() >= end) return bytes;
+    if (bytes.length > 0 || now[phase].status !== 'running' || Date.now() >= end) return bytes;
     await sleep(lookMs);
   }
   return Buffer.alloc(0);

@@ -20,7 +20,7 @@ import {
   updateVariable,
   type Variable,
 } from './records.ts';
-import { maxOf, type VariableSet } from './set-records.ts';
+import { getVariableSet, maxOf, type VariableSet } from './set-records.ts';
 
 /** Variables of workspaces and of variable sets: the same, in two places. */
 
@@ -73,8 +73,11 @@ const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => 
   checkTestVariable(subject, values);
   checkRoom(subject);
   const variable = await createVariable(subject.id, values);
-  if (!variable) throw keyTaken();
-  return created(variableDocument(variable));
+  if (variable) return created(variableDocument(variable));
+  // Others may have filled it at the same moment.
+  const set = 'global' in subject ? await getVariableSet(subject.id) : undefined;
+  if (set) checkRoom(set);
+  throw keyTaken();
 };
 
 const find = async ({ request, subject }: Context<Owner>): Promise<Variable> => {

@@ -8,6 +8,7 @@ import { type InOrganization, organization } from '../people/organizations/finde
 import { getOrganization } from '../people/organizations/records.ts';
 import { moduleDocument } from '../registry/modules/document.ts';
 import { noCodeSetting, testConfig } from '../registry/modules/input.ts';
+import { limitOfModules } from '../registry/modules/limit.ts';
 import {
   connectModule,
   createModule,
@@ -16,7 +17,6 @@ import {
   setTests,
 } from '../registry/modules/records.ts';
 import { deleteModule } from '../registry/modules/removal.ts';
-import { limitOfModules } from '../registry/modules/routes.ts';
 import { moduleName, providerName } from '../registry/names.ts';
 import { createLimited } from '../store/limited.ts';
 import { isIdentifier } from '../workspaces/vcs-repo-input.ts';

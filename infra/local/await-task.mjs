@@ -7,14 +7,18 @@ import { pathToFileURL } from 'node:url';
 
 /** The runner has its program in a file beside the one that begins it (infra/bundle.ts). */
 const load = async (file) => {
-  if (!existsSync(file)) return;
-  const { loadModules } = await import(pathToFileURL(file).href);
-  await loadModules();
+  if (!existsSync(file)) return undefined;
+  const program = await import(pathToFileURL(file).href);
+  await program.warmUp();
+  return program;
 };
 
 const received = [];
 process.stdin.on('data', (piece) => received.push(piece));
-await Promise.all([once(process.stdin, 'end'), load(join(dirname(process.argv[1] ?? ''), 'program.mjs'))]);
+const [program] = await Promise.all([
+  load(join(dirname(process.argv[1] ?? ''), 'program.mjs')),
+  once(process.stdin, 'end'),
+]);
 const environment = Buffer.concat(received).toString();
 if (!environment) {
   rmSync(process.cwd(), { recursive: true, force: true });
@@ -25,3 +29,5 @@ Object.assign(process.env, JSON.parse(environment));
 const { uptime } = process;
 const waited = uptime.call(process);
 process.uptime = () => uptime.call(process) - waited;
+// It ends the process. What Node would begin with takes it 4 ms to find.
+await program?.runTask();

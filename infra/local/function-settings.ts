@@ -31,7 +31,7 @@ export type FunctionSettings = Partial<
 export const unset = {
   EMAIL_SENDER: 'stepform@localhost',
   GITHUB_APP: '',
-  LOG_WAIT_MS: '5000',
+  LOG_WAIT_MS: '2000',
   SHARED_PROVIDER_HOSTS: '',
   SIGN_IN: '',
   WARM_RUNNERS: '',

@@ -107,6 +107,19 @@ const cases: Record<string, () => Promise<Case>> = {
       says: /at most 100 parameters/,
     };
   },
+  'variables of a variable set': async () => {
+    const { createVariable } = await import('../../functions/variables/records.ts');
+    const { body } = await api.post(`${acme}/varsets`, { name: uniqueName('set'), global: false });
+    const { id } = body.data;
+    const values = { category: 'terraform', hcl: false, sensitive: false, description: null, value: 'v' } as const;
+    return {
+      max: 500,
+      fill: (n) => createVariable(id, { ...values, key: `k${n}` }),
+      post: (n) => api.post(`varsets/${id}/relationships/vars`, { key: `k${n}`, value: 'v', category: 'terraform' }),
+      count: () => lengthOf(`varsets/${id}/relationships/vars`),
+      says: /at most 500 variables/,
+    };
+  },
   'run tasks of a workspace': async () => {
     const { createTask } = await import('../../functions/run-tasks/records.ts');
     const { createWorkspaceTask } = await import('../../functions/run-tasks/workspace-tasks.ts');

@@ -370,3 +370,38 @@ it.each([
   expect(`${type} ${action}`).toBe(called);
   expect(isAudited(method, path)).toBe(true);
 });
+
+it("never tells the name of another organization's workspace, wherever its id comes from", async () => {
+  const elsewhere = 'elsewhere-with-secrets';
+  expect((await api.post('organizations', { name: elsewhere, email: 'e@example.test' })).status).toBe(201);
+  const foreign = (await api.post(`organizations/${elsewhere}/workspaces`, { name: 'merger-plans' })).body.data.id;
+  const own = await api.workspace();
+  const { keepEvent } = await import('../../functions/audit/records.ts');
+  const event = (id: string, n: number) => ({
+    id: `cccccccc-cccc-4ccc-8ccc-cccccccccc0${n}`,
+    at: new Date().toISOString(),
+    organization: 'acme',
+    actor: api.userId,
+    by: 'user' as const,
+    tokenId: '',
+    requestId: 'named',
+    address: '192.0.2.1',
+    agent: '',
+    resource: { type: 'workspace', id },
+    action: 'update',
+    allowed: false,
+  });
+  await keepEvent(event(foreign, 1));
+  await keepEvent(event(own.id, 2));
+  const { data } = (await api.get('/api/v2/organization/audit-trail?filter[organization][name]=acme')).body;
+  const named = data
+    .filter(({ id }: { id: string }) => id.startsWith('cccccccc'))
+    .map(({ resource: { id, meta } }: { resource: { id: string; meta: { workspace?: string } } }) => [
+      id,
+      meta.workspace,
+    ]);
+  expect(named).toEqual([
+    [foreign, undefined],
+    [own.id, own.attributes.name],
+  ]);
+});

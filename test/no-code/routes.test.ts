@@ -71,7 +71,12 @@ const enable = async (module: { id: string }, attributes: object = {}, options =
 };
 
 const vars = (values: Record<string, string>) => ({
-  vars: { data: Object.entries(values).map(([key, value]) => ({ type: 'vars', attributes: { key, value } })) },
+  vars: {
+    data: Object.entries(values).map(([name, value]) => {
+      const [, category, key = name] = /^(?:(env) )?(.*)$/.exec(name) ?? [];
+      return { type: 'vars', attributes: { key, value, ...(category ? { category } : {}) } };
+    }),
+  },
 });
 
 const make = (noCodeId: string, values: Record<string, string>, attributes: object = {}, sent = {}) =>
@@ -236,6 +241,7 @@ describe('a workspace created from a module', () => {
   it.each([
     [{ size: 'huge', count_of: '1' }, {}, 422, /value: size must be one of small, large/],
     [{ nosuch: '1', count_of: '1' }, {}, 422, /has no variable nosuch/],
+    [{ 'env TF_VAR_size': 'huge', count_of: '1' }, {}, 422, /value: TF_VAR_size must be one of small, large/],
     [{}, {}, 422, /the module needs values for count_of/],
     [{ count_of: '1' }, { 'working-directory': 'x' }, 422, /working-directory: cannot be set/],
     [{ count_of: '1' }, { 'execution-mode': 'local' }, 422, /execution-mode: local/],

@@ -181,6 +181,39 @@ describe('logs', () => {
     }
   });
 
+  describe('that are waited for', () => {
+    beforeAll(() => {
+      process.env.LOG_WAIT_MS = '60000';
+    });
+    afterAll(() => {
+      delete process.env.LOG_WAIT_MS;
+    });
+
+    it('are answered once there is more, their phase no longer runs, or the time is up', async () => {
+      const { appendLog } = await import('../../functions/runs/logs.ts');
+      const logged = await fresh();
+      const become = (status: string) => store.updateRun(logged.id, { set: { 'plan.status': status } });
+      const from = (offset: number) => get(`${logPath(logged, 'plan')}?offset=${offset}`);
+      expect(await from(0)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+      await become('running');
+      let isAnswered = false;
+      const first = from(0).finally(() => {
+        isAnswered = true;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(isAnswered).toBe(false);
+      await appendLog(logged.id, 'plan', 0, Buffer.from('\u0002one'));
+      expect((await first).bytes.toString()).toBe('\u0002one');
+      const last = from(4);
+      await become('canceled');
+      expect(await last).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+      expect(await from(4)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+      process.env.LOG_WAIT_MS = '100';
+      await become('running');
+      expect(await from(4)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+    });
+  });
+
   it('respond with 200 and an empty body when there is nothing new', async () => {
     for (const query of ['?limit=10&offset=1000', '?limit=65536&offset=999999999999']) {
       expect(await get(`${url}${query}`)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });

@@ -7,13 +7,13 @@ import type { ApiRequest } from '../../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../../api/route.ts';
 import { check } from '../../api/validation.ts';
 import { type InOrganization, organization } from '../../people/organizations/finder.ts';
-import { createLimited, type Limit } from '../../store/limited.ts';
+import { createLimited } from '../../store/limited.ts';
 import { moduleName, providerName } from '../names.ts';
 import { addressOf, moduleDocument, moduleVersionDocument } from './document.ts';
 import { moduleByAddress as byAddress, moduleById as byId, common } from './finder.ts';
 import { readModuleChange, readNewModule } from './input.ts';
+import { limitOfModules } from './limit.ts';
 import {
-  countModules,
   countVersions,
   createModule,
   createModuleVersion,
@@ -23,7 +23,6 @@ import {
   listModules,
   type Module,
   type ModuleVersion,
-  maxModules,
   maxModuleVersions,
   type NoCodeProvisioning,
   setTests,
@@ -86,13 +85,6 @@ const single =
       data: moduleDocument(await published(subject), granted),
       ...(await included(noCode, request, [subject])),
     });
-
-/** Of modules, however they are published. */
-export const limitOfModules = (organization: string): Limit => ({
-  max: maxModules,
-  count: () => countModules(organization),
-  full: () => unprocessable('/data', `${organization} has ${maxModules} modules, the maximum. Delete one first`),
-});
 
 const creating =
   (noCode: NoCodeProvisioning) =>

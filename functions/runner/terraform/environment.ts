@@ -33,9 +33,9 @@ const internal = /^(TF_DATA_DIR|TF_WORKSPACE|TF_INPUT|TF_IN_AUTOMATION|STEPFORM_
 export const readerEnvironment = (
   { workspace }: Job,
   { inherited }: Settings,
-  { home, temporary }: Directories,
+  { home, temporary, availableBytes }: Place,
 ): Record<string, string> => ({
-  ...garbageCollection(process.availableMemory()),
+  ...garbageCollection(availableBytes),
   ...Object.fromEntries(
     ['PATH', 'LANG', 'LC_ALL', 'TZ', ...memory].flatMap((name) => {
       const value = inherited[name];
@@ -50,9 +50,11 @@ export const readerEnvironment = (
   TF_WORKSPACE: workspace.name,
 });
 
-export interface Directories {
+export interface Place {
   home: string;
   temporary: string;
+  /** Memory that can still be used. */
+  availableBytes: number;
 }
 
 /**
@@ -63,9 +65,9 @@ export interface Directories {
 export const terraformEnvironment = (
   job: Job,
   settings: Settings,
-  { home, temporary }: Directories,
+  { home, temporary, availableBytes }: Place,
 ): Record<string, string> => {
-  const environment = garbageCollection(process.availableMemory());
+  const environment = garbageCollection(availableBytes);
   for (const name of [...passedOn, ...settings.passOn]) {
     const value = settings.inherited[name];
     if (value !== undefined) environment[name] = value;

@@ -114,18 +114,35 @@ const kill = (pid: string): void => {
   }
 };
 
-const leftoversOf = ({ owner, mark }: Whose): string[] =>
-  owner ? ownedBy(owner) : processes().filter((pid) => pid !== String(process.pid) && isMarked(pid, mark));
+const leftoversOf = ({ owner, mark }: Whose, spared: ReadonlySet<number>): string[] => {
+  const found = owner
+    ? ownedBy(owner)
+    : processes().filter((pid) => pid !== String(process.pid) && isMarked(pid, mark));
+  return spared.size === 0 ? found : found.filter((pid) => !spared.has(groupOf(pid)));
+};
 
-/** @returns whether no process is left, as far as this system can tell */
-export const endProcesses = async (whose: Whose): Promise<boolean> => {
+/** 0 when it is gone. The name before it may contain anything (proc(5): stat). */
+const groupOf = (pid: string): number => {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(')').at(-1)?.trim().split(' ')[2]);
+  } catch {
+    return 0;
+  }
+};
+
+/**
+ * @param spared process groups with a session of their own, which others cannot enter; one that forks all the time takes them
+ * along
+ * @returns whether no other process is left, as far as this system can tell
+ */
+export const endProcesses = async (whose: Whose, spared: ReadonlySet<number> = new Set()): Promise<boolean> => {
   if (process.platform !== 'linux') return true;
   const end = Date.now() + patienceMs;
   let looks = 0;
   let kills = 0;
   for (let pause = firstPauseMs; Date.now() < end; pause *= pauseGrowth) {
     const before = lastStarted();
-    const leftovers = leftoversOf(whose);
+    const leftovers = leftoversOf(whose, spared);
     if (leftovers.length === 0) {
       looks += 1;
       if (looks >= sureLooks || lastStarted() === before) return true;

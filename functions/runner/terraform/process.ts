@@ -47,13 +47,38 @@ const drainMs = 2000;
 /** How long an interrupt waits for what it has to wait for: an apply that changes nothing says nothing. */
 const silentMs = 5_000;
 
-class Group implements Stoppable {
+/** A command that was started, with everything that it starts. */
+export class Running implements Stoppable {
+  /** Rejects with a {@link PhaseError}. */
+  readonly ended: Promise<ProcessResult>;
+  hasEnded = false;
   readonly #child: ChildProcess;
   readonly #heeds: Promise<void> | undefined;
 
-  constructor(child: ChildProcess, heedsFrom?: RegExp) {
-    this.#child = child;
-    this.#heeds = heedsFrom && said(child, heedsFrom);
+  readonly #user: User;
+
+  /**
+   * @param waits it does nothing until {@link begins} is called
+   * @throws {PhaseError}
+   */
+  constructor(command: Command, { waits = false } = {}) {
+    this.#user = command.user;
+    this.#child = begin(command);
+    if (waits) this.#user.waits(this.#group);
+    else this.#user.entered();
+    users.add(this.#user);
+    this.#heeds = command.heedsFrom && said(this.#child, command.heedsFrom);
+    this.ended = this.#end();
+    this.ended.catch(() => {});
+  }
+
+  /** 0 where it could not be started. */
+  get #group(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  begins(): void {
+    this.#user.begins(this.#group);
   }
 
   /** Interrupts only Terraform, which stops its providers and provisioners in order. */
@@ -72,7 +97,46 @@ class Group implements Stoppable {
       // No process left.
     }
   }
+
+  async #end(): Promise<ProcessResult> {
+    let errors = Buffer.alloc(0);
+    this.#child.stderr?.on('data', (bytes: Buffer) => {
+      errors = Buffer.concat([errors, bytes]).subarray(-maxErrors);
+    });
+    running.add(this);
+    try {
+      const code = await ended(this.#child, this, () => this.#user.left(this.#group));
+      if (!this.#user.busy) users.delete(this.#user);
+      return { code, errors: errors.toString('utf8') };
+    } finally {
+      this.hasEnded = true;
+      running.delete(this);
+    }
+  }
 }
+
+const begin = ({ path, args, directory, environment, output, user, background }: Command): ChildProcess => {
+  const streamed = typeof output === 'function';
+  const file = streamed ? undefined : openSync(output.file, 'w', 0o600);
+  let child: ChildProcess;
+  try {
+    child = spawn('/bin/sh', ['-c', wrapper(streamed), 'sh', path, ...args], {
+      cwd: directory,
+      env: user.mark ? { ...environment, STEPFORM_JOB: user.mark } : environment,
+      ...user.owner,
+      detached: true,
+      stdio: ['pipe', file ?? 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    throw new PhaseError(`Terraform could not be started: ${messageOf(error)}.`);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+  if (background) yieldTo(child);
+  child.stdin?.on('error', () => {});
+  if (streamed) child.stdout?.on('data', output);
+  return child;
+};
 
 /** Resolves when the output has it, when the process ends, or after a while. */
 const said = (child: ChildProcess, sign: RegExp): Promise<void> =>
@@ -94,13 +158,13 @@ const said = (child: ChildProcess, sign: RegExp): Promise<void> =>
     child.once('error', done);
   });
 
-const groups = new Set<Group>();
+const running = new Set<Running>();
 /** Users that have a process now. */
 const users = new Set<User>();
 
 /** Kills everything that still runs, with its children; for the runner's exit. */
 export const killEverything = async (): Promise<void> => {
-  for (const group of groups) group.kill();
+  for (const one of running) one.kill();
   await Promise.all([...users].map((user) => endProcesses(user)));
 };
 
@@ -110,42 +174,16 @@ export const killEverything = async (): Promise<void> => {
  */
 export const run = async (command: Command, control: Control): Promise<ProcessResult> => {
   if (control.cause) throw new InterruptedError('interrupted before it was started');
-  const { path, args, directory, environment, output, user } = command;
-  const streamed = typeof output === 'function';
-  const file = streamed ? undefined : openSync(output.file, 'w', 0o600);
-  let child: ChildProcess;
+  return heeding(control, new Running(command));
+};
+
+/** Passes requests to stop on to it. */
+export const heeding = async (control: Control, one: Running): Promise<ProcessResult> => {
+  control.attach(one);
   try {
-    child = spawn('/bin/sh', ['-c', wrapper(streamed), 'sh', path, ...args], {
-      cwd: directory,
-      env: user.mark ? { ...environment, STEPFORM_JOB: user.mark } : environment,
-      ...user.owner,
-      detached: true,
-      stdio: ['pipe', file ?? 'pipe', 'pipe'],
-    });
-  } catch (error) {
-    throw new PhaseError(`Terraform could not be started: ${messageOf(error)}.`);
+    return await one.ended;
   } finally {
-    if (file !== undefined) closeSync(file);
-  }
-  user.entered();
-  users.add(user);
-  if (command.background) yieldTo(child);
-  child.stdin?.on('error', () => {});
-  if (typeof output === 'function') child.stdout?.on('data', output);
-  let errors = Buffer.alloc(0);
-  child.stderr?.on('data', (bytes: Buffer) => {
-    errors = Buffer.concat([errors, bytes]).subarray(-maxErrors);
-  });
-  const group = new Group(child, command.heedsFrom);
-  groups.add(group);
-  control.attach(group);
-  try {
-    const code = await ended(child, group, user);
-    if (!user.busy) users.delete(user);
-    return { code, errors: errors.toString('utf8') };
-  } finally {
-    control.detach(group);
-    groups.delete(group);
+    control.detach(one);
   }
 };
 
@@ -157,17 +195,17 @@ const yieldTo = ({ pid }: ChildProcess): void => {
   }
 };
 
-const ended = (child: ChildProcess, group: Group, user: User): Promise<number | null> =>
+const ended = (child: ChildProcess, group: Stoppable, leave: () => Promise<void>): Promise<number | null> =>
   new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     let left = Promise.resolve();
     child.on('error', (error) => {
-      user.left().catch(() => {});
+      leave().catch(() => {});
       reject(new PhaseError(`Terraform could not be started: ${messageOf(error)}.`));
     });
     child.on('exit', () => {
       group.kill();
-      left = user.left();
+      left = leave();
       left.catch(() => {});
       timer = setTimeout(() => {
         child.stdout?.destroy();

@@ -9,7 +9,8 @@ import type { Owner } from './owner.ts';
 /**
  * The users that Terraform's processes run as. They run customers' code, so where the runner is root on Linux they have
  * users of their own, which can neither signal the runner nor read its memory, environment or files: one for the plan,
- * one for the apply, and one that reads plans and states once the processes of the other two are gone.
+ * one for the apply, and one that reads plans and states once the processes of the other two are gone (before, its Terraform
+ * may wait: gate.ts).
  */
 
 export class User {
@@ -17,7 +18,9 @@ export class User {
   readonly owner: Owner | undefined;
   /** In the environment of this user's processes, where nothing else distinguishes them. */
   readonly mark: string | undefined;
-  #running = 0;
+  #working = 0;
+  /** Process groups that do nothing yet. */
+  readonly #waiting = new Set<number>();
 
   constructor(owner: Owner | undefined) {
     this.owner = owner;
@@ -25,22 +28,32 @@ export class User {
   }
 
   get busy(): boolean {
-    return this.#running > 0;
+    return this.#working > 0 || this.#waiting.size > 0;
   }
 
   /** Must be called for each started process, and {@link left} when it has ended. */
   entered(): void {
-    this.#running += 1;
+    this.#working += 1;
+  }
+
+  /** In place of {@link entered}, for one that waits for its turn: it is not what another one has left. */
+  waits(group: number): void {
+    this.#waiting.add(group);
+  }
+
+  /** It is its turn. */
+  begins(group: number): void {
+    if (this.#waiting.delete(group)) this.entered();
   }
 
   /**
-   * Ends whatever this user's processes have left running, once the last of them has ended.
+   * Ends whatever this user's processes have left running, once the last of them that has begun has ended.
    * @throws {PhaseError} when a process survives
    */
-  async left(): Promise<void> {
-    this.#running -= 1;
-    if (this.#running > 0) return;
-    if (await endProcesses(this)) return;
+  async left(group: number): Promise<void> {
+    if (!this.#waiting.delete(group)) this.#working -= 1;
+    if (this.#working > 0) return;
+    if (await endProcesses(this, this.#waiting)) return;
     throw new PhaseError(
       'Processes that Terraform or its provisioners started could not be ended. Nothing of this run can be trusted while they run: ' +
         'start a new run, and end them on the machine if the runner is an agent.',

@@ -1,6 +1,7 @@
 import { chmodSync, lchownSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Gate } from '../terraform/gate.ts';
 import type { Owner } from '../terraform/owner.ts';
 import { isPassable } from '../terraform/users.ts';
 import { OverridePipe } from './override-pipe.ts';
@@ -8,6 +9,33 @@ import { give, makeFolder } from './tree.ts';
 
 /** A folder that Terraform's users can enter: on some machines, temporary folders are private to the runner's user. */
 const passable = (): string => [tmpdir(), '/tmp', '/var/tmp'].find(isPassable) ?? tmpdir();
+
+/**
+ * The root of a runner's folder, which can be made before its job is known, with the pipes for it: making those takes longer
+ * than the rest.
+ */
+export class JobRoot {
+  readonly path: string;
+  readonly machine: string;
+  readonly pipe: Promise<OverridePipe>;
+
+  /** @param shared whether Terraform's users have to enter it */
+  constructor(shared: boolean) {
+    this.path = mkdtempSync(join(shared ? passable() : tmpdir(), 'stepform-'));
+    if (shared) chmodSync(this.path, 0o711);
+    this.machine = join(this.path, 'machine');
+    this.pipe = OverridePipe.make(this.machine);
+    this.pipe.catch(() => {});
+  }
+
+  remove(): void {
+    try {
+      rmSync(this.path, { recursive: true, force: true, maxRetries: 2 });
+    } catch (error) {
+      console.error(`could not remove ${this.path}: ${(error as Error).message}`);
+    }
+  }
+}
 
 /**
  * The folder of one runner, removed when it ends. State and plan are next to the configuration, not in it, so
@@ -45,12 +73,17 @@ export class JobDirectory {
   readonly #writable: string[];
   /** Serves the backend configuration; undefined before the configuration is unpacked. */
   backend: OverridePipe | undefined;
-  #pipe: Promise<OverridePipe> | undefined;
+  readonly #root: JobRoot;
   #renewals = 0;
 
   /** @param workspace name of the workspace, which is also the name of the state's directory */
-  constructor(workspace: string, { user, reader }: { user?: Owner; reader?: Owner } = {}) {
-    this.root = mkdtempSync(join(user ? passable() : tmpdir(), 'stepform-'));
+  constructor(
+    workspace: string,
+    { user, reader }: { user?: Owner; reader?: Owner } = {},
+    root = new JobRoot(user !== undefined),
+  ) {
+    this.#root = root;
+    this.root = root.path;
     const at = (...names: string[]) => join(this.root, ...names);
     this.#own = at('own');
     this.configuration = at('configuration');
@@ -70,13 +103,12 @@ export class JobDirectory {
     this.stateJson = this.own('state.json');
     this.schemas = this.own('schemas.json');
     this.planSchemas = this.own('plan-schemas.json');
-    this.machine = at('machine');
+    this.machine = root.machine;
     this.pluginCache = at('plugin-cache');
     this.providers = at('providers');
     this.kept = new Kept(at('kept'), workspace, reader);
     this.#writable = [this.configuration, this.home, this.temporary, state, this.out];
     makeFolder(this.#own, 0o700);
-    if (user) chmodSync(this.root, 0o711);
     this.#open(user);
   }
 
@@ -112,27 +144,23 @@ export class JobDirectory {
     }
   }
 
-  /** Makes what {@link serveBackend} needs, which takes a moment. */
-  expectBackend(): void {
-    this.#pipe ??= OverridePipe.make(this.machine);
-  }
-
   /** Started once, for the plan and the apply of one runner. */
   async serveBackend(text: string): Promise<OverridePipe> {
     if (this.backend) return this.backend;
-    this.expectBackend();
-    this.backend = (await this.#pipe) as OverridePipe;
+    this.backend = await this.#root.pipe;
     this.backend.serve(text);
     return this.backend;
   }
 
+  /** For a process with this home, which starts ahead of its turn; undefined where there are no pipes. */
+  async gate(home: string, owner: Owner | undefined): Promise<Gate | undefined> {
+    const pipe = (await this.#root.pipe).spare();
+    return pipe === undefined ? undefined : new Gate(pipe, home, owner);
+  }
+
   remove(): void {
     this.backend?.close();
-    try {
-      rmSync(this.root, { recursive: true, force: true, maxRetries: 2 });
-    } catch (error) {
-      console.error(`could not remove ${this.root}: ${(error as Error).message}`);
-    }
+    this.#root.remove();
   }
 }
 

@@ -6,7 +6,7 @@ import { messageOf } from '../../transport/errors.ts';
 import { makeFolder } from './tree.ts';
 
 /** Pipes that are made by one start of `mkfifo`: more than the readers of most runs. */
-const madeAtOnce = 8;
+const madeAtOnce = 10;
 
 /** open(2), Linux: names a file without opening it. */
 const pathOnly = process.platform === 'linux' ? 0o10000000 : undefined;
@@ -52,6 +52,11 @@ export class OverridePipe {
     this.#text = text;
     if (this.#problem === undefined) this.#await();
     else this.#fallBack(this.#problem);
+  }
+
+  /** A pipe for something else, made with the others; undefined when there is none. */
+  spare(): string | undefined {
+    return this.#next.pop();
   }
 
   async #make(paths: string[] = []): Promise<void> {

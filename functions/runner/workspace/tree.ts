@@ -12,6 +12,7 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  rmSync,
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -26,6 +27,13 @@ import type { Owner } from '../terraform/owner.ts';
 export const makeFolder = (path: string, mode: number): void => {
   mkdirSync(path, { recursive: true });
   chmodSync(path, mode);
+};
+
+/** Empties a folder, which is the runner's alone from then on. */
+export const emptyFolder = (path: string): void => {
+  for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true, force: true });
+  lchownSync(path, process.getuid?.() ?? -1, process.getgid?.() ?? -1);
+  chmodSync(path, 0o700);
 };
 
 /** Changes the owner of a file or folder recursively, if it exists. */

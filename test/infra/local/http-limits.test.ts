@@ -145,3 +145,25 @@ describe('a malformed request', () => {
     await patient.close();
   });
 });
+
+describe('an answer', () => {
+  /** What a client gets by one read after another, as Go's does. */
+  const reads = async (bytes: number): Promise<string[]> => {
+    const socket = connectSecurely({ port: securePort, host: '127.0.0.1', rejectUnauthorized: false });
+    const got: string[] = [];
+    socket.setEncoding('utf8').on('data', (part: string) => got.push(part));
+    socket.write(`GET /echo/${'x'.repeat(bytes)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    await new Promise((resolve) => socket.on('close', resolve));
+    return got;
+  };
+
+  it('that is long comes apart from its headers, which a client reads with 4 KB of what follows', async () => {
+    const [headers, body] = await reads(3_000);
+    expect(headers).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\n$/);
+    expect(body).toMatch(/^\{"version":"2.0"/);
+  });
+
+  it('that is short comes with them', async () => {
+    expect(await reads(1)).toHaveLength(1);
+  });
+});

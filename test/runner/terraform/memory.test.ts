@@ -24,7 +24,7 @@ describe('garbage collection of Terraform and its providers', () => {
       variables: [{ key: 'GOGC', value: '50', category: 'env', hcl: false, sensitive: false }],
     } as unknown as Job;
     const settings = { hosts: [], passOn: ['GOMEMLIMIT'], inherited: { GOMEMLIMIT: '1GiB', PATH: '/bin' } };
-    const folders = { home: '/home', temporary: '/tmp' };
+    const folders = { home: '/home', temporary: '/tmp', availableBytes: 12 * gibibyte };
     const environment = terraformEnvironment(job, settings as unknown as Settings, folders);
     expect(environment).toMatchObject({ GOGC: '50', GOMEMLIMIT: '1GiB' });
     expect(readerEnvironment(job, settings as unknown as Settings, folders)).not.toHaveProperty('GOGC', '50');

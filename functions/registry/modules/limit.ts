@@ -1,0 +1,10 @@
+import { unprocessable } from '../../api/errors.ts';
+import type { Limit } from '../../store/limited.ts';
+import { countModules, maxModules } from './records.ts';
+
+/** Of modules, however they are published. */
+export const limitOfModules = (organization: string): Limit => ({
+  max: maxModules,
+  count: () => countModules(organization),
+  full: () => unprocessable('/data', `${organization} has ${maxModules} modules, the maximum. Delete one first`),
+});
